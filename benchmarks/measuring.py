@@ -1,0 +1,120 @@
+"""What the benchmarks share: pinned threads, interleaved rounds, a table, a file."""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+Measured = TypeVar("Measured")
+
+
+def pin(threads: int = 1) -> None:
+    """Compute on so many threads, each process started from now on too.
+
+    Where the system can, on the first CPUs that this process may use and on no others.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+    for name in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "MKL_NUM_THREADS"):
+        os.environ[name] = str(threads)
+    torch.set_num_threads(threads)
+
+
+def interleave(runs: dict[str, Callable[[], Measured]], rounds: int) -> dict[str, list[Measured]]:
+    """Results of A B C A B C ...: what disturbs the machine for a while disturbs them all."""
+    results: dict[str, list[Measured]] = {name: [] for name in runs}
+    for number in range(1, rounds + 1):
+        for name, run in runs.items():
+            print(f"round {number} of {rounds}: {name}", file=sys.stderr)
+            results[name].append(run())
+    return results
+
+
+def synchronize(device: torch.device | str) -> None:
+    """Wait until a GPU has done what it was told; nothing to wait for on a CPU."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def median_and_range(values: Sequence[float]) -> tuple[str, str]:
+    """Two cells: the median, and the lowest and highest value."""
+    low, high = _number(min(values)), _number(max(values))
+    return _number(statistics.median(values)), f"{low}-{high}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as aligned text, the first one the titles, the first column to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, Any]:
+    """What was measured on."""
+    gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
+    return {
+        "cpu": _cpu_name(),
+        "gpus": gpus,
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+    }
+
+
+def print_machine() -> None:
+    """One line, and a warning if others are at work too."""
+    found = machine()
+    names = ", ".join([found["cpu"], *found["gpus"]])
+    print(f"{names}; torch {found['torch']}, {found['threads']} thread(s)\n")
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if load > 0.5:
+        print(f"load average {load:.1f}: others compute here too, wait for quiet\n")
+
+
+def add_common_options(parser: argparse.ArgumentParser, rounds: int = 5) -> None:
+    """``--rounds`` and ``--json``."""
+    parser.add_argument("--rounds", type=positive, default=rounds, help=f"rounds ({rounds})")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected 1 or more, found {number}")
+    return number
+
+
+def write_json(path: Path | None, results: dict[str, Any]) -> None:
+    """Write the machine and the results, if there is a place to."""
+    if path is not None:
+        text = json.dumps({"machine": machine(), **results}, indent=1)
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+def _number(value: float) -> str:
+    """At least three digits."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _cpu_name() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.is_file():
+        for line in information.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,253 @@
+"""How fast words are read on one CPU thread, and how well, next to Tesseract and RapidOCR.
+
+    python benchmarks/reading_speed.py [FILES_OR_FOLDER ...] [--limit 300] [--json FILE]
+
+All readers read the same files, in interleaved rounds, on one and the same CPU. "file" is the
+whole way from image files to text, "pixels" the model alone. A folder with ``labels.tsv`` gives
+word accuracy too (36 characters: letters without case, digits). Takes about five minutes for 300
+words. Peers: ``apt-get install tesseract-ocr``; ``pip install rapidocr onnxruntime``, perhaps in
+a virtual environment of its own (``--rapidocr-python``).
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+from measuring import (
+    REPOSITORY,
+    add_common_options,
+    interleave,
+    median_and_range,
+    pin,
+    positive,
+    print_machine,
+    table,
+    write_json,
+)
+from peers import Peer, RapidOCR, Tesseract, first_output
+
+from vit_str.cli.paths import find_images
+from vit_str.devices import fastest_dtype
+from vit_str.evaluation import LabeledImages
+from vit_str.images import UnreadableImage, load_image
+from vit_str.metrics import word_accuracy
+from vit_str.reading import Reader, Reading
+from vit_str.weights import load_weights, resolve
+
+_BATCHES = 1, 32
+_RAPIDOCR_BATCHES = 1, 6  # 6 is its own choice
+
+Round = tuple[float, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Files to read, and what they say if that is known."""
+
+    files: list[str]
+    labels: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one reader."""
+
+    reader: str
+    images_per_second: list[float]
+    word_accuracy_36: float | None
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = _parser()
+    options = parser.parse_args()
+    pin(1)
+    try:
+        words = find_words(options.paths, options.limit)
+        model = resolve(options.model).resolve()
+        runs = dict(vit_str_runs(model, words.files))
+    except ValueError as error:
+        parser.error(str(error))
+    print_machine()
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        peers = _peers(words.files, Path(folder), options.rapidocr_python)
+        for name, peer in peers.items():
+            runs[name] = stack.enter_context(peer).read
+        rows = [
+            _row(name, rounds, words) for name, rounds in interleave(runs, options.rounds).items()
+        ]
+        commands = _commands(words.files[0], str(model), peers)
+        starts = interleave(commands, options.rounds)
+    print(_readers_table(rows, words))
+    print()
+    print(_starts_table(starts))
+    results = {"words": len(words.files), "readers": [asdict(row) for row in rows]}
+    write_json(options.json, {**results, "seconds_to_first_output": starts})
+
+
+def _parser() -> argparse.ArgumentParser:
+    samples = REPOSITORY / "data" / "samples"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="FILES_OR_FOLDER",
+        default=[str(samples)],
+        help="images, or a folder with images and perhaps labels.tsv (data/samples)",
+    )
+    parser.add_argument("--limit", type=positive, help="read so many of them, spread evenly")
+    parser.add_argument("--model", default="tiny", help="name or .safetensors file (tiny)")
+    parser.add_argument(
+        "--rapidocr-python",
+        default=sys.executable,
+        metavar="PYTHON",
+        help="interpreter of the virtual environment that holds rapidocr (this one)",
+    )
+    add_common_options(parser)
+    return parser
+
+
+def find_words(paths: list[str], limit: int | None) -> Words:
+    """The images that can be read, at most ``limit``.
+
+    Raises:
+        ValueError: there is none, or a ``labels.tsv`` cannot be understood.
+    """
+    pairs: list[tuple[str, str | None]]
+    if len(paths) == 1 and (Path(paths[0]) / "labels.tsv").is_file():
+        labeled = LabeledImages(paths[0])
+        pairs = list(zip(map(str, labeled.paths), labeled.labels, strict=True))
+    else:
+        found = find_images(paths)
+        for path, trouble in found.troubles:
+            print(f"{path}: {trouble}", file=sys.stderr)
+        pairs = [(path, None) for path in found.paths]
+    step = max(1, len(pairs) // limit) if limit else 1
+    pairs = [(str(Path(file).resolve()), label) for file, label in pairs[::step][:limit]]
+    pairs = [pair for pair in pairs if _readable(pair[0])]
+    if not pairs:
+        raise ValueError(f"no image to read in {', '.join(paths)}; name files or a folder")
+    labels = [label for _, label in pairs if label is not None]
+    return Words([file for file, _ in pairs], labels or None)
+
+
+def _readable(file: str) -> bool:
+    try:
+        load_image(file)
+    except UnreadableImage as error:
+        print(f"left out: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def vit_str_runs(model: Path, files: list[str]) -> Iterator[tuple[str, Callable[[], Round]]]:
+    """Every number format, batch size and way; each has read once when it is handed out."""
+    weights = load_weights(model)
+    dtypes = {torch.float32, fastest_dtype(torch.device("cpu"))}
+    for dtype in sorted(dtypes, key=lambda dtype: -dtype.itemsize):
+        reader = Reader(weights, "cpu", dtype)
+        pixels = torch.stack([reader.pixels(file) for file in files])
+        for batch in _BATCHES:
+            name = f"vit-str, {str(dtype).removeprefix('torch.')}, batch {batch}"
+            yield f"{name}, file", _timed(partial(_read_files, reader, files, batch))
+            yield f"{name}, pixels", _timed(partial(_read_pixels, reader, pixels, batch))
+
+
+def _timed(read: Callable[[], list[str]]) -> Callable[[], Round]:
+    """Its seconds and texts; it has run once before."""
+    read()
+
+    def run() -> Round:
+        started = time.perf_counter()
+        texts = read()
+        return time.perf_counter() - started, texts
+
+    return run
+
+
+def _read_files(reader: Reader, files: list[str], batch: int) -> list[str]:
+    if batch == 1:
+        return [reader.read(file).text for file in files]
+    outcomes = (outcome for _, outcome in reader.stream(files, batch, workers=1))
+    return [outcome.text for outcome in outcomes if isinstance(outcome, Reading)]
+
+
+def _read_pixels(reader: Reader, pixels: torch.Tensor, batch: int) -> list[str]:
+    starts = range(0, len(pixels), batch)
+    return [each.text for start in starts for each in reader.read_pixels(pixels[start:][:batch])]
+
+
+def _peers(files: list[str], folder: Path, python: str) -> dict[str, Peer]:
+    """Those that are installed; a line about each that is not."""
+    listed = folder / "files.txt"
+    listed.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
+    peers: dict[str, Peer] = {}
+    if version := Tesseract.version():
+        peers[f"Tesseract {version}, file"] = Tesseract(listed)
+    else:
+        print("Tesseract is left out; to install it: apt-get install tesseract-ocr")
+    if version := RapidOCR.version(python):
+        for batch in _RAPIDOCR_BATCHES:
+            name = f"RapidOCR {version} (recognizer), batch {batch}, file"
+            peers[name] = RapidOCR(python, listed, batch)
+    else:
+        print(f"RapidOCR is left out; to install it: {python} -m pip install rapidocr onnxruntime")
+    return peers
+
+
+def _row(name: str, rounds: list[Round], words: Words) -> Row:
+    rates = [len(words.files) / seconds for seconds, _ in rounds]
+    texts = rounds[-1][1]
+    return Row(name, rates, word_accuracy(texts, words.labels) if words.labels else None)
+
+
+def _commands(file: str, model: str, peers: dict[str, Peer]) -> dict[str, Callable[[], float]]:
+    """Seconds from the start of a process to the first thing it says."""
+    python = sys.executable
+    lines = {
+        "vit-str read FILE": [python, "-m", "vit_str", "read", file, "--model", model],
+        "vit-str --help": [python, "-m", "vit_str", "--help"],
+        'python -c "import torch"': [python, "-c", "import torch; print(torch, flush=True)"],
+        'python -c ""': [python, "-c", "print(0, flush=True)"],
+    }
+    if any(isinstance(peer, Tesseract) for peer in peers.values()):
+        lines["tesseract FILE"] = ["tesseract", file, "stdout", "--psm", "8"]
+    return {name: partial(first_output, line) for name, line in lines.items()}
+
+
+def _readers_table(rows: list[Row], words: Words) -> str:
+    tesseract = [row.images_per_second for row in rows if row.reader.startswith("Tesseract")]
+    cells = [["reader", "images/s", "range", "x Tesseract", "word 36 %"]]
+    for row in rows:
+        rates, accuracy = row.images_per_second, row.word_accuracy_36
+        ratio = statistics.median(rates) / statistics.median(tesseract[0]) if tesseract else None
+        cells.append(
+            [
+                row.reader,
+                *median_and_range(rates),
+                "-" if ratio is None else f"{ratio:.2f}",
+                "-" if accuracy is None else f"{100 * accuracy:.1f}",
+            ]
+        )
+    return f"{len(words.files)} words, one CPU thread, median of the rounds\n{table(cells)}"
+
+
+def _starts_table(starts: dict[str, list[float]]) -> str:
+    cells = [["command", "seconds to first output", "range"]]
+    cells += [[name, *median_and_range(seconds)] for name, seconds in starts.items()]
+    return table(cells)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What several tests share: drawn words, and a small model with random weights."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image, ImageDraw, ImageFont
+
+from vit_str.charset import Charset
+from vit_str.images import Preprocessing
+from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.reading import Reader
+from vit_str.weights import WeightsFile, save_weights
+
+
+def make_recognizer(charset_size: int = 94, seed: int = 0) -> Recognizer:
+    """A random model that tells images apart, answers in milliseconds and reads 32 x 128."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
+        decoder = TransformerDecoder(charset_size, dim=32, depth=1, heads=2, maximum_length=6)
+        torch.nn.init.normal_(decoder.classify.weight, std=1.0)
+        for name, parameter in decoder.named_parameters():
+            if "cross_attention" in name:
+                parameter.data.mul_(10)
+    return Recognizer(encoder, decoder).eval()
+
+
+def draw_word(text: str, mode: str = "RGB", size: tuple[int, int] = (128, 32)) -> Image.Image:
+    """Black text on white, (width, height) as Pillow has it."""
+    image = Image.new("RGB", size, "white")
+    font = ImageFont.load_default(size[1] * 0.7)
+    ImageDraw.Draw(image).text((4, 2), text, fill="black", font=font)
+    return image.convert(mode)
+
+
+@pytest.fixture
+def small_recognizer() -> Callable[..., Recognizer]:
+    return make_recognizer
+
+
+@pytest.fixture
+def word_image() -> Callable[..., Image.Image]:
+    return draw_word
+
+
+@pytest.fixture
+def weights() -> WeightsFile:
+    return WeightsFile(make_recognizer(), Charset(), Preprocessing(), {"note": "random"})
+
+
+@pytest.fixture
+def weights_path(tmp_path: Path, weights: WeightsFile) -> Path:
+    path = tmp_path / "weights" / "small.safetensors"
+    save_weights(
+        path, weights.recognizer, weights.charset, weights.preprocessing, weights.provenance
+    )
+    return path
+
+
+@pytest.fixture
+def reader(weights: WeightsFile) -> Reader:
+    return Reader(weights, "cpu", torch.float32)
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    """A folder with five images, one of them in a folder of its own."""
+    folder = tmp_path / "words"
+    (folder / "more").mkdir(parents=True)
+    for file in ("a.png", "b.jpg", "c.webp", "d.tiff", "more/e.bmp"):
+        draw_word(file[-6:-4], size=(90, 30)).save(folder / file)
+    return folder

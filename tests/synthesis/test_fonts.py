@@ -1,0 +1,83 @@
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from vit_str.synthesis.fonts import family_of, find_fonts, split_fonts
+
+NAMES = [
+    f"Family {number}{style}/file{number}"
+    for number in range(300)
+    for style in ("", " Bold", " Light Italic")
+]
+
+
+def bundled_folder() -> Path:
+    spec = find_spec("matplotlib")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent / "mpl-data/fonts/ttf"
+
+
+def test_finds_fonts_once_in_order(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    for name in ("b.ttf", "deep/a.OTF", "readme.txt"):
+        (tmp_path / name).write_bytes(name.encode())
+    (tmp_path / "copy.ttf").write_bytes(b"b.ttf")
+    found = find_fonts([tmp_path])
+    assert [path.relative_to(tmp_path.resolve()).as_posix() for path in found] == [
+        "b.ttf",
+        "deep/a.OTF",
+    ]
+
+
+def test_finds_the_fonts_of_installed_libraries() -> None:
+    assert any(path.name == "DejaVuSans.ttf" for path in find_fonts())
+
+
+def test_does_not_import_matplotlib() -> None:
+    code = (
+        "import sys; from vit_str.synthesis.fonts import find_fonts; find_fonts(); "
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no folder at .*nowhere"):
+        find_fonts([tmp_path / "nowhere"])
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("Lato/Lato-Black", "lato"),
+        ("Lato Semi Bold Italic/x", "lato"),
+        ("Open Sans ExtraBold/x", "open sans"),
+        ("Black/x", "black"),
+        ("Goldbold/x", "goldbold"),
+    ],
+)
+def test_family_is_freed_of_styles(name: str, family: str) -> None:
+    assert family_of(name) == family
+
+
+def test_split_keeps_families_together() -> None:
+    training, held_out = split_fonts(NAMES, held_out=0.1)
+    assert sorted(training + held_out) == list(range(len(NAMES)))
+    families = [{family_of(NAMES[index]) for index in side} for side in (training, held_out)]
+    assert not families[0] & families[1]
+    assert 15 <= len(families[1]) <= 45
+
+
+def test_split_does_not_depend_on_other_fonts() -> None:
+    _, held_out = split_fonts(NAMES, held_out=0.1)
+    half = NAMES[: len(NAMES) // 2]
+    assert split_fonts(half, held_out=0.1)[1] == [i for i in held_out if i < len(half)]
+
+
+def test_split_leaves_something_on_both_sides() -> None:
+    assert all(split_fonts(["A/a", "B/b"], held_out=0))
+    assert all(split_fonts(["A/a", "B/b"], held_out=1))
+    assert split_fonts(["A/a", "A Bold/b"]) == ([0, 1], [])

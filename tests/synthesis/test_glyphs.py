@@ -1,0 +1,201 @@
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageDraw, ImageFont
+
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
+
+FONTS = ("DejaVuSans.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spec = find_spec("matplotlib")
+    assert spec is not None and spec.origin is not None
+    target = tmp_path_factory.mktemp("fonts")
+    for name in (*FONTS, "cmsy10.ttf"):
+        shutil.copy(Path(spec.origin).parent / "mpl-data/fonts/ttf" / name, target)
+    (target / "broken.ttf").write_bytes(b"no font at all")
+    return target
+
+
+@pytest.fixture(scope="module")
+def atlas(folder: Path) -> GlyphAtlas:
+    return GlyphAtlas.build([folder / name for name in FONTS], Charset())[0]
+
+
+def glyph(atlas: GlyphAtlas, font: int, character: str) -> torch.Tensor:
+    place = atlas.charset.encode(character)[0]
+    start, width = int(atlas.starts[font, place]), int(atlas.widths[font, place])
+    return atlas.columns[start : start + width].T
+
+
+def ink_rows(atlas: GlyphAtlas, font: int, character: str) -> tuple[int, int]:
+    rows = (glyph(atlas, font, character) > 96).any(1).nonzero()
+    return int(rows[0]), int(rows[-1])
+
+
+def assert_equal(one: GlyphAtlas, other: GlyphAtlas) -> None:
+    for name in ("columns", "starts", "widths", "bearings", "advances", "honest"):
+        assert torch.equal(getattr(one, name), getattr(other, name)), name
+    assert (one.names, one.charset, one.height) == (other.names, other.charset, other.height)
+
+
+def test_shapes_and_names(atlas: GlyphAtlas) -> None:
+    assert len(atlas) == 4
+    assert atlas.names[0] == "DejaVu Sans/DejaVuSans"
+    assert atlas.columns.shape == (int(atlas.widths.sum()), 48)
+    assert atlas.columns.dtype == torch.uint8
+    assert atlas.starts.shape == atlas.widths.shape == atlas.honest.shape == (4, 94)
+    assert atlas.honest.float().mean() > 0.95
+
+
+def test_glyphs_are_what_the_font_draws(atlas: GlyphAtlas, folder: Path) -> None:
+    """At some size Pillow draws the very same R and Q, at the same distance from the pen."""
+    for character in "RQ":
+        ours, place = glyph(atlas, 0, character).numpy(), atlas.charset.encode(character)[0]
+        differences = []
+        for size in np.arange(36, 52, 0.25):
+            font = ImageFont.truetype(folder / FONTS[0], float(size))
+            image = Image.new("L", (100, 100))
+            baseline = ink_rows(atlas, 0, "R")[1] + 1
+            ImageDraw.Draw(image).text((20, baseline), character, 255, font, anchor="ls")
+            left = 20 + int(atlas.bearings[0, place])
+            theirs = np.asarray(image, float)[:48, left : left + ours.shape[1]]
+            differences.append(np.abs(theirs - ours).mean())
+        assert min(differences) < 8
+        assert max(differences) > 30
+
+
+def test_letters_share_a_baseline_and_fill_the_line(atlas: GlyphAtlas) -> None:
+    for font in range(len(atlas)):
+        assert ink_rows(atlas, font, "H")[1] == pytest.approx(ink_rows(atlas, font, "E")[1], abs=1)
+        assert ink_rows(atlas, font, "p")[1] > ink_rows(atlas, font, "x")[1] + 3
+        assert ink_rows(atlas, font, "x")[0] > ink_rows(atlas, font, "d")[0] + 3
+        heights = [ink_rows(atlas, font, c) for c in "Hgjpqy|({"]
+        assert 40 <= max(b for _, b in heights) - min(t for t, _ in heights) + 1 <= 46
+
+
+def test_monospaced_advances_are_equal(atlas: GlyphAtlas) -> None:
+    assert len(set(atlas.advances[1].tolist())) == 1
+    assert len(set(atlas.advances[0].tolist())) > 10
+
+
+def test_every_glyph_has_ink_at_both_ends(atlas: GlyphAtlas) -> None:
+    for character in PRINTABLE_ASCII:
+        columns = glyph(atlas, 2, character).amax(0)
+        assert columns[0] > 0 and columns[-1] > 0
+
+
+def test_bad_fonts_are_rejected_with_a_reason(folder: Path) -> None:
+    paths = [folder / name for name in ("DejaVuSans.ttf", "broken.ttf")]
+    atlas, rejections = GlyphAtlas.build(paths, Charset())
+    assert len(atlas) == 1
+    assert [Path(rejection.path).name for rejection in rejections] == ["broken.ttf"]
+    assert "cannot be read" in rejections[0].reason
+
+
+def test_symbols_in_the_place_of_letters_are_not_honest(folder: Path) -> None:
+    atlas, _ = GlyphAtlas.build([folder / "cmsy10.ttf"], Charset())
+    assert shown(atlas, 0, '!"+') == []
+    assert shown(atlas, 0, "ABC") == ["A", "B", "C"]
+
+
+def shown(atlas: GlyphAtlas, font: int, characters: str) -> Sequence[str]:
+    return [c for c in characters if atlas.honest[font, atlas.charset.encode(c)[0]]]
+
+
+def test_missing_characters_are_not_honest(folder: Path) -> None:
+    charset = Charset("abcdefgh\uac00 ")
+    atlas, _ = GlyphAtlas.build([folder / "DejaVuSans.ttf"], charset)
+    assert shown(atlas, 0, charset.characters) == list("abcdefgh ")
+    assert atlas.advances[0, -1] > 0 and atlas.widths[0, -1] == 0  # the space is honestly empty
+
+
+def test_other_scripts_fill_the_line_too(folder: Path) -> None:
+    charset = Charset("".join(map(chr, range(0x430, 0x450))))
+    atlas, rejections = GlyphAtlas.build([folder / "DejaVuSans.ttf"], charset)
+    assert not rejections and atlas.honest.all()
+    assert int((atlas.columns > 0).any(0).sum()) >= 42
+
+
+def test_small_letters_alone_do_not_fill_the_line(atlas: GlyphAtlas, folder: Path) -> None:
+    """A charset of digits and small letters is drawn at the size of all of ASCII."""
+    small, _ = GlyphAtlas.build([folder / FONTS[0]], Charset("0123456789abcxdg"))
+    for character in "d4g":
+        assert ink_rows(small, 0, character) == ink_rows(atlas, 0, character)
+
+
+def test_save_and_load(atlas: GlyphAtlas, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "glyphs.safetensors"
+    atlas.save(path)
+    assert_equal(GlyphAtlas.load(path), atlas)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_foreign_and_damaged_files_are_refused(atlas: GlyphAtlas, tmp_path: Path) -> None:
+    path = tmp_path / "glyphs.safetensors"
+    path.write_bytes(b"something else")
+    with pytest.raises(ValueError, match="cannot read glyphs"):
+        GlyphAtlas.load(path)
+    atlas.save(path)
+    path.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(ValueError, match="cannot read glyphs"):
+        GlyphAtlas.load(path)
+
+
+def test_cache_is_used_until_the_fonts_change(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    shutil.copy(folder / "DejaVuSans.ttf", fonts)
+    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
+    assert default_cache() == tmp_path / "cache"
+    first = GlyphAtlas.load_or_build(Charset(), [fonts])
+    with monkeypatch.context() as patched:
+        patched.setattr(GlyphAtlas, "build", None)
+        assert_equal(GlyphAtlas.load_or_build(Charset(), [fonts]), first)
+    shutil.copy(folder / "DejaVuSerif.ttf", fonts)
+    assert len(GlyphAtlas.load_or_build(Charset(), [fonts])) == 2
+
+
+def test_without_fonts_the_user_is_told_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"train.*fonts-debian\.txt.*--fonts"):
+        GlyphAtlas.load_or_build(Charset(), [tmp_path])
+    (tmp_path / "broken.ttf").write_bytes(b"no font")
+    with pytest.raises(ValueError, match=r"none of the 1 fonts.*cannot be read"):
+        GlyphAtlas.load_or_build(Charset(), [tmp_path], tmp_path)
+
+
+def test_selection_shares_columns(atlas: GlyphAtlas) -> None:
+    chosen = atlas.select([2, 0])
+    assert chosen.names == [atlas.names[2], atlas.names[0]]
+    assert chosen.columns.data_ptr() == atlas.columns.data_ptr()
+    assert torch.equal(glyph(chosen, 0, "g"), glyph(atlas, 2, "g"))
+
+
+def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
+    training, held_out = atlas.training(), atlas.held_out()
+    assert sorted(training.names + held_out.names) == sorted(atlas.names)
+    assert len(training) and len(held_out)
+    alone = replace(atlas.select([0]))
+    assert alone.training().names == alone.held_out().names == alone.names
+
+
+def test_to_keeps_everything(atlas: GlyphAtlas) -> None:
+    assert_equal(atlas.to("cpu"), atlas)
+    assert atlas.to("meta").columns.device.type == "meta"
+
+
+def test_progress_ends_with_all_fonts(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    GlyphAtlas.build([folder / FONTS[0]], Charset("abc"), lambda *step: seen.append(step))
+    assert seen == [(1, 1)]

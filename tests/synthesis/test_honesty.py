@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+import torch
+from PIL import Image, ImageDraw, ImageFont
+from torch import Tensor
+
+from vit_str.synthesis.honesty import flaw, judge
+from vit_str.synthesis.rasterize import SHAPE
+
+CHARACTERS = "abdefghijlmnqrtoABDEFGHIJLMNQRTO0123456789"
+FONTS = 12
+
+
+def shape(character: str, font: int) -> Tensor:
+    """A character in one of several sizes and places, as a small picture."""
+    image = Image.new("L", (SHAPE, SHAPE))
+    typeface = ImageFont.load_default(13 + font % 3)
+    ImageDraw.Draw(image).text((8 + font % 2, 14), character, 255, typeface, anchor="ms")
+    return torch.from_numpy(np.asarray(image).copy())
+
+
+def shapes_of(texts: list[str]) -> Tensor:
+    fonts = [torch.stack([shape(c, i) for c in text]) for i, text in enumerate(texts)]
+    return torch.stack([torch.stack(fonts)] * 2, 2)
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    return [CHARACTERS] * FONTS
+
+
+def everything(texts: list[str]) -> Tensor:
+    return torch.ones(len(texts), len(CHARACTERS), dtype=torch.bool)
+
+
+def honest_in(texts: list[str], font: int) -> str:
+    honest = judge(shapes_of(texts), everything(texts), CHARACTERS).honest[font]
+    return "".join(c for c, shown in zip(CHARACTERS, honest.tolist(), strict=True) if shown)
+
+
+def test_ordinary_fonts_are_honest(texts: list[str]) -> None:
+    judgement = judge(shapes_of(texts), everything(texts), CHARACTERS)
+    assert judgement.honest.all()
+    assert (judgement.recognized > 0.9).all()
+
+
+@pytest.mark.parametrize("fonts", [FONTS, 4])
+def test_capitals_for_lower_case_are_marked(texts: list[str], fonts: int) -> None:
+    fakes = [*texts[: fonts - 1], CHARACTERS.upper()]
+    assert honest_in(fakes, fonts - 1) == "".join(c for c in CHARACTERS if not c.islower())
+    assert honest_in(fakes, 0) == CHARACTERS
+
+
+def test_lower_case_for_capitals_is_marked(texts: list[str]) -> None:
+    fakes = [*texts[:-1], CHARACTERS.lower()]
+    assert honest_in(fakes, FONTS - 1) == "".join(c for c in CHARACTERS if not c.isupper())
+
+
+def test_ornaments_are_recognized_as_such(texts: list[str]) -> None:
+    shapes = shapes_of(texts)
+    shapes[-1] = torch.randint(0, 256, shapes[-1].shape, generator=torch.Generator().manual_seed(1))
+    judgement = judge(shapes, everything(texts), CHARACTERS)
+    assert judgement.recognized[-1] < 0.2
+    assert judgement.recognized[:-1].min() > 0.9
+
+
+def test_undrawn_is_not_honest(texts: list[str]) -> None:
+    drawn = everything(texts)
+    drawn[3, 5] = False
+    assert judge(shapes_of(texts), drawn, CHARACTERS).honest.logical_not().nonzero().tolist() == [
+        [3, 5]
+    ]
+
+
+def test_flaws_are_explained() -> None:
+    everything_shown = torch.ones(len(CHARACTERS), dtype=torch.bool)
+    digits = torch.tensor([character.isdigit() for character in CHARACTERS])
+    assert flaw(everything_shown, 1.0, CHARACTERS) == ""
+    assert "5% recognized" in flaw(everything_shown, 0.05, CHARACTERS)
+    assert "neither small nor capital" in flaw(digits, 1.0, CHARACTERS)
+    assert flaw(digits[digits], 1.0, "0123456789") == ""

@@ -1,0 +1,107 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
+from vit_str.synthesis.patterns import FIELDS, PATTERNS
+
+ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyz"
+SYLLABLES = "".join(chr(code) for code in range(0xAC00, 0xAC00 + 400))
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return Lexicon(Charset())
+
+
+def test_same_seed_same_strings(lexicon: Lexicon) -> None:
+    assert lexicon.sample(500, 3) == lexicon.sample(500, 3)
+    assert lexicon.sample(500, 3) != lexicon.sample(500, 4)
+
+
+@pytest.mark.parametrize(
+    "characters", [PRINTABLE_ASCII, PRINTABLE_ASCII + " ", ALPHANUMERIC, "0123456789", SYLLABLES]
+)
+def test_strings_keep_to_charset_and_length(characters: str) -> None:
+    strings = Lexicon(Charset(characters), maximum_length=12).sample(3000, 1)
+    assert len(strings) == 3000
+    assert set("".join(strings)) <= set(characters)
+    assert {1 <= len(string) <= 12 for string in strings} == {True}
+    assert all(string == string.strip() for string in strings)
+
+
+def test_every_character_and_length_occurs(lexicon: Lexicon) -> None:
+    strings = lexicon.sample(20_000, 1)
+    characters, lengths = Counter("".join(strings)), Counter(map(len, strings))
+    assert set(characters) == set(PRINTABLE_ASCII)
+    assert min(characters.values()) > 50
+    assert set(lengths) == set(range(1, 26))
+
+
+def test_words_come_in_all_cases() -> None:
+    words = Lexicon(Charset(), weights={"words": 1}).sample(8000, 1)
+    words = [word for word in words if word.isalpha() and len(word) > 3]
+    shares = {
+        "lower": sum(word.islower() for word in words) / len(words),
+        "upper": sum(word.isupper() for word in words) / len(words),
+        "title": sum(word.istitle() for word in words) / len(words),
+    }
+    assert shares == pytest.approx({"lower": 0.35, "upper": 0.35, "title": 0.25}, abs=0.03)
+
+
+def test_frequent_words_are_more_frequent_but_rare_ones_occur() -> None:
+    words = Counter(map(str.lower, Lexicon(Charset(), weights={"words": 1}).sample(50_000, 1)))
+    assert words["the"] > 20
+    assert len(words) > 25_000
+
+
+def test_weights_choose_ingredients() -> None:
+    lexicon = Lexicon(Charset(), weights={"times": 1, "words": 0})
+    assert lexicon.ingredients == {"times": 1}
+    assert all(any(c.isdigit() for c in string) for string in lexicon.sample(100, 1))
+
+
+def test_unwritable_ingredients_are_left_out() -> None:
+    assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {"phrases"}
+    assert set(Lexicon(Charset(PRINTABLE_ASCII + " ")).ingredients) == set(WEIGHTS)
+    alphanumeric = Lexicon(Charset(ALPHANUMERIC)).ingredients
+    assert {"words", "numbers", "contextless"} <= set(alphanumeric)
+    assert not {"punctuated", "possessives", "addresses"} & set(alphanumeric)
+
+
+def test_without_words_strings_are_contextless() -> None:
+    ingredients = Lexicon(Charset("\u05d0\u05d1\u05d2"), language="en").ingredients
+    assert set(ingredients) == {"contextless", "repeated"}
+
+
+def test_own_words_keep_their_case(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("iPhone\nMcKay\nna\u00efve\n" + "x" * 40, encoding="utf-8")
+    strings = Lexicon(Charset(), words=path, weights={"words": 1}).sample(300, 1)
+    assert {string.lower() for string in strings} == {"iphone", "mckay"}
+    assert {"iPhone", "McKay", "IPHONE", "Iphone"} <= set(strings)
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"punctuated.*'wordz'"):
+        Lexicon(Charset(), weights={"wordz": 1})
+    with pytest.raises(ValueError, match=r"one of ar.*'xx'"):
+        Lexicon(Charset(), language="xx")
+    with pytest.raises(ValueError, match="maximum_length"):
+        Lexicon(Charset(), maximum_length=0)
+    with pytest.raises(ValueError, match="cannot read words"):
+        Lexicon(Charset(), words=tmp_path / "missing.txt")
+    path = tmp_path / "words.txt"
+    path.write_text("na\u00efve", encoding="utf-8")
+    with pytest.raises(ValueError, match="none of the 1 words"):
+        Lexicon(Charset(), words=path)
+
+
+def test_patterns_use_known_fields_and_ingredients() -> None:
+    names = {*FIELDS, "word", "Word", "WORD", "cased"}
+    for ingredient, patterns in PATTERNS.items():
+        assert ingredient in WEIGHTS
+        for pattern in patterns:
+            assert pattern.format(**dict.fromkeys(names, "x"))

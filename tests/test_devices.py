@@ -1,0 +1,56 @@
+import pytest
+import torch
+
+from vit_str.devices import choose_device, fastest_dtype
+
+
+def test_auto_finds_a_device() -> None:
+    expected = "cuda" if torch.cuda.is_available() else None
+    assert choose_device("auto").type in {expected, "mps", "cpu"} - {None}
+    assert choose_device(torch.device("cpu")) == choose_device("cpu") == torch.device("cpu")
+
+
+@pytest.mark.parametrize("device", ["tpu", "meta", "cuda:x", "", "cpu:-2"])
+def test_unknown_devices(device: str) -> None:
+    with pytest.raises(ValueError, match=r"unknown device .*: use auto, cpu"):
+        choose_device(device)
+
+
+@pytest.mark.parametrize("device", ["cuda:99", "cpu:1"])
+def test_devices_that_are_not_there(device: str) -> None:
+    with pytest.raises(ValueError, match=r"is not there: .*; use auto or cpu"):
+        choose_device(device)
+
+
+@pytest.mark.parametrize(
+    ("bfloat16", "amx", "expected"),
+    [
+        (False, False, torch.float32),
+        (True, False, torch.bfloat16),
+        (False, True, torch.bfloat16),
+        (None, None, torch.float32),
+    ],
+)
+def test_fastest_dtype_of_a_cpu(
+    bfloat16: bool | None,
+    amx: bool | None,
+    expected: torch.dtype,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = {"_is_avx512_bf16_supported": bfloat16, "_is_amx_tile_supported": amx}
+    for name, answer in names.items():
+        if answer is None:  # a torch that does not tell
+            monkeypatch.delattr(torch.cpu, name, raising=False)
+        else:
+            monkeypatch.setattr(torch.cpu, name, lambda answer=answer: answer, raising=False)
+    assert fastest_dtype(torch.device("cpu")) == expected
+
+
+@pytest.mark.parametrize(
+    ("major", "expected"), [(6, torch.float32), (7, torch.float16), (9, torch.bfloat16)]
+)
+def test_fastest_dtype_of_a_gpu(
+    major: int, expected: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (major, 0))
+    assert fastest_dtype(torch.device("cuda")) == expected

@@ -1,0 +1,45 @@
+"""Read the text in cropped word images with a Vision Transformer.
+
+    >>> import vit_str
+    >>> vit_str.load().read("word.png").text  # doctest: +SKIP
+
+Importing this package is cheap: torch comes with the first use of ``load``, ``Reader`` or
+``Reading``.
+"""
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vit_str.reading import Reader, Reading, load
+
+    __version__: str
+
+__all__ = ["Reader", "Reading", "__version__", "load"]
+
+# albumentations (training only) asks the network for its newest version unless this is set.
+os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
+
+
+def __getattr__(name: str) -> object:
+    """Import the public names at their first use (PEP 562)."""
+    if name in {"Reader", "Reading", "load"}:
+        from vit_str import reading
+
+        return getattr(reading, name)
+    if name == "__version__":
+        return _version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("vit-str")
+    except PackageNotFoundError:  # a checkout that was never installed
+        return "0+unknown"

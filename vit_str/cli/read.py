@@ -1,0 +1,92 @@
+"""``vit-str read``: the text in image files."""
+
+import argparse
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+
+from vit_str.cli import console
+from vit_str.cli.loading import load_reader
+from vit_str.cli.paths import STANDARD_INPUT, find_images
+from vit_str.images import UnreadableImage, one_line
+from vit_str.reading import Reading
+
+_DIGITS = 6
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read the images that the command line names and print their text as it comes."""
+    found = find_images(options.paths)
+    for path, trouble in found.troubles:
+        console.complain(f"{one_line(path)}: {trouble}")
+    if not found.paths:
+        return 2
+    if STANDARD_INPUT in found.paths and (sys.stdin is None or sys.stdin.isatty()):
+        raise console.UsageError("- reads an image from standard input: pipe one into it")
+    reader = load_reader(options)
+    row = _FORMATS[options.format]
+    if options.format == "csv":
+        console.write(_csv_line("path", "text", "confidence"))
+    unreadable = len(found.troubles)
+    outcomes = reader.stream(_sources(found.paths), options.batch_size, options.workers)
+    with console.Progress(len(found.paths)) as progress:
+        for path, (_, outcome) in zip(found.paths, outcomes, strict=True):
+            if isinstance(outcome, UnreadableImage):
+                unreadable += 1
+                name = "standard input" if path == STANDARD_INPUT else outcome.name
+                progress.complain(str(UnreadableImage(name, outcome.trouble)))
+            else:
+                console.write(row(path, outcome))
+            progress.advance()
+    return 1 if unreadable else 0
+
+
+def _sources(paths: list[str]) -> Iterator[str | bytes]:
+    for path in paths:
+        yield sys.stdin.buffer.read() if path == STANDARD_INPUT else path
+
+
+def _text_line(path: str, reading: Reading) -> str:
+    return f"{one_line(path)}\t{one_line(reading.text)}\t{reading.confidence:.4f}"
+
+
+def _json_line(path: str, reading: Reading) -> str:
+    values = {
+        "path": path,
+        "text": reading.text,
+        "confidence": round(reading.confidence, _DIGITS),
+        "characters": [
+            {"character": each.character, "confidence": round(each.confidence, _DIGITS)}
+            for each in reading.characters
+        ],
+    }
+    line = json.dumps(values, ensure_ascii=False)
+    # A file name that is not UTF-8 would make a line that is not JSON: escape it then.
+    return line if line.isascii() or _is_utf8(line) else json.dumps(values)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _csv_line(*cells: object) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
+
+
+def _csv_reading(path: str, reading: Reading) -> str:
+    return _csv_line(path, reading.text, round(reading.confidence, _DIGITS))
+
+
+_FORMATS: dict[str, Callable[[str, Reading], str]] = {
+    "text": _text_line,
+    "jsonl": _json_line,
+    "csv": _csv_reading,
+}

@@ -1,0 +1,235 @@
+"""How right readings are: word and character accuracy under the usual protocols, with intervals.
+
+Every measure takes readings and labels as plain text, so it serves validation, evaluation and
+studies alike. Shares are fractions from 0 to 1.
+"""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+try:
+    from editdistance import eval as _edit_distance
+except ImportError:  # editdistance has no wheel from Python 3.13 on, rapidfuzz has
+    from rapidfuzz.distance.Levenshtein import distance as _edit_distance
+
+_DIGITS = "0123456789"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_PROTOCOLS = {
+    36: frozenset(_DIGITS + _LETTERS),
+    62: frozenset(_DIGITS + _LETTERS + _LETTERS.upper()),
+    94: frozenset(map(chr, range(33, 127))),
+}
+
+Interval = tuple[float, float]
+Pairs = Sequence[tuple[str, str]]
+
+WORD_PROTOCOLS = {"word_accuracy_36": 36, "word_accuracy_62": 62, "word_accuracy_94": 94}
+METRICS = (*WORD_PROTOCOLS, "character_accuracy", "one_minus_ned")
+"""What ``score`` measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How well a set of words was read.
+
+    Attributes:
+        n: words with a label and an image.
+        values: metric -> fraction, nan without any word to judge; see ``METRICS``.
+        interval: metric -> its 95 % interval.
+        left_out: metric -> words of ``n`` whose label is empty under its protocol.
+        unreadable: images of ``n`` that are damaged; they count as read wrong, as empty.
+        missing: images named by a label but not there; not part of ``n``.
+    """
+
+    n: int
+    values: dict[str, float]
+    interval: dict[str, Interval]
+    left_out: dict[str, int]
+    unreadable: int = 0
+    missing: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there was nothing to judge."""
+        return {
+            "n": self.n,
+            **{name: _or_none(value) for name, value in self.values.items()},
+            "interval": {name: list(map(_or_none, ends)) for name, ends in self.interval.items()},
+            "left_out": self.left_out,
+            "unreadable": self.unreadable,
+            "missing": self.missing,
+        }
+
+
+def edit_distance(first: str, second: str) -> int:
+    """Fewest characters to insert, delete and replace between two texts (Levenshtein 1966)."""
+    return int(_edit_distance(first, second))
+
+
+def normalize_label(label: str, protocol: int) -> str:
+    """Reduce a text to what a protocol compares.
+
+    Accents are split off (Unicode NFKD), then characters that the protocol lacks are dropped:
+
+    * 36: digits and letters, in lower case;
+    * 62: digits and letters, case kept;
+    * 94: printable ASCII without the space, case kept.
+
+    Raises:
+        ValueError: another protocol.
+    """
+    if protocol not in _PROTOCOLS:
+        raise ValueError(f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)}")
+    decomposed = unicodedata.normalize("NFKD", label)
+    if protocol == 36:
+        decomposed = decomposed.lower()
+    known = _PROTOCOLS[protocol]
+    return "".join(character for character in decomposed if character in known)
+
+
+def normalize_pairs(
+    predictions: Sequence[str], labels: Sequence[str], protocol: int
+) -> tuple[list[tuple[str, str]], int]:
+    """Normalize predictions and labels together.
+
+    Returns:
+        (prediction, label) pairs of the words that the protocol can judge, and the number of
+        words that it cannot because nothing is left of their label.
+
+    Raises:
+        ValueError: not as many predictions as labels.
+    """
+    if len(predictions) != len(labels):
+        raise ValueError(
+            f"{len(predictions)} predictions for {len(labels)} labels: give one for each"
+        )
+    pairs = [
+        (normalize_label(prediction, protocol), normalize_label(label, protocol))
+        for prediction, label in zip(predictions, labels, strict=True)
+    ]
+    judged = [pair for pair in pairs if pair[1]]
+    return judged, len(pairs) - len(judged)
+
+
+def word_accuracy(predictions: Sequence[str], labels: Sequence[str], protocol: int = 36) -> float:
+    """Share of the words that are read exactly; nan without any word."""
+    pairs, _ = normalize_pairs(predictions, labels, protocol)
+    return _ratio(sum(prediction == label for prediction, label in pairs), len(pairs))
+
+
+def cer(predictions: Sequence[str], labels: Sequence[str], protocol: int = 94) -> float:
+    """Character error rate: all edit distances over all label lengths; nan without any word."""
+    errors, lengths = character_errors(normalize_pairs(predictions, labels, protocol)[0])
+    return _ratio(errors.sum(), lengths.sum())
+
+
+def character_accuracy(
+    predictions: Sequence[str], labels: Sequence[str], protocol: int = 94
+) -> float:
+    """1 - ``cer``, but never below 0; nan without any word."""
+    rate = cer(predictions, labels, protocol)
+    return rate if math.isnan(rate) else max(0.0, 1 - rate)
+
+
+def one_minus_ned(predictions: Sequence[str], labels: Sequence[str], protocol: int = 94) -> float:
+    """Mean of 1 - edit distance / length of the longer text (ICDAR 2019); nan without any word."""
+    similarities = word_similarities(normalize_pairs(predictions, labels, protocol)[0])
+    return _ratio(similarities.sum(), len(similarities))
+
+
+def character_errors(
+    pairs: Pairs,
+) -> tuple[Float[np.ndarray, " word"], Float[np.ndarray, " word"]]:
+    """Edit distance and label length of every (prediction, label) pair."""
+    errors = [edit_distance(prediction, label) for prediction, label in pairs]
+    lengths = [len(label) for _, label in pairs]
+    return np.array(errors, dtype=float), np.array(lengths, dtype=float)
+
+
+def word_similarities(pairs: Pairs) -> Float[np.ndarray, " word"]:
+    """1 - normalized edit distance of every (prediction, label) pair; no label may be empty."""
+    similarities = [1 - edit_distance(*pair) / max(map(len, pair)) for pair in pairs]
+    return np.array(similarities, dtype=float)
+
+
+def wilson_interval(successes: int, n: int) -> Interval:
+    """95 % interval of a share, good for few words and near 0 and 1 (Wilson 1927).
+
+    The interval of nothing is (0, 1).
+    """
+    if n == 0:
+        return 0.0, 1.0
+    z = 1.959964
+    share = successes / n
+    center = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, center - half), min(1.0, center + half)
+
+
+def bootstrap_interval(
+    numerators: Float[np.ndarray, " word"],
+    denominators: Float[np.ndarray, " word"],
+    samples: int = 1000,
+    seed: int = 0,
+) -> Interval:
+    """95 % interval of sum(numerators) / sum(denominators), drawing words with replacement.
+
+    Percentiles of ``samples`` draws; the same words and seed give the same interval. The interval
+    of nothing is (nan, nan).
+    """
+    n = len(numerators)
+    if n == 0:
+        return math.nan, math.nan
+    generator = np.random.default_rng(seed)
+    ratios = np.empty(samples)
+    for sample in range(samples):  # all at once would take samples x words of memory
+        drawn = generator.integers(n, size=n, dtype=np.int32)
+        ratios[sample] = numerators[drawn].sum() / denominators[drawn].sum()
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def score(
+    predictions: Sequence[str], labels: Sequence[str], unreadable: int = 0, missing: int = 0
+) -> Scores:
+    """All metrics of readings against labels.
+
+    Word accuracy under 36, 62 and 94 characters with Wilson's interval; character accuracy and
+    1-NED under 94 with a bootstrap interval over words.
+    """
+    values: dict[str, float] = {}
+    interval: dict[str, Interval] = {}
+    left_out: dict[str, int] = {}
+    for name, protocol in WORD_PROTOCOLS.items():
+        pairs, left_out[name] = normalize_pairs(predictions, labels, protocol)
+        right = sum(prediction == label for prediction, label in pairs)
+        values[name] = right / len(pairs) if pairs else math.nan
+        interval[name] = wilson_interval(right, len(pairs))
+    pairs, left_out["character_accuracy"] = normalize_pairs(predictions, labels, 94)
+    left_out["one_minus_ned"] = left_out["character_accuracy"]
+    errors, lengths = character_errors(pairs)
+    accuracy = 1 - float(errors.sum() / lengths.sum()) if pairs else math.nan
+    values["character_accuracy"] = _at_least_zero(accuracy)
+    low, high = bootstrap_interval(errors, lengths)
+    interval["character_accuracy"] = _at_least_zero(1 - high), _at_least_zero(1 - low)
+    similarities = word_similarities(pairs)
+    values["one_minus_ned"] = float(similarities.mean()) if pairs else math.nan
+    interval["one_minus_ned"] = bootstrap_interval(similarities, lengths * 0 + 1)
+    return Scores(len(labels), values, interval, left_out, unreadable, missing)
+
+
+def _ratio(numerator: float | int, denominator: float | int) -> float:
+    return float(numerator / denominator) if denominator else math.nan
+
+
+def _at_least_zero(value: float) -> float:
+    return value if math.isnan(value) else max(0.0, value)
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

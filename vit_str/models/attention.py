@@ -1,0 +1,171 @@
+"""The one attention core: every self- and cross-attention of the project is built from it.
+
+Shapes use the words of einops: ``batch head query key head_dim``. Masks are boolean, True where
+a query may attend, and broadcast to ``batch head query key``.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+Mask = Bool[Tensor, "..."]
+
+
+def attention_weights(
+    queries: Float[Tensor, "*batch query head_dim"],
+    keys: Float[Tensor, "*batch key head_dim"],
+    mask: Mask | None = None,
+) -> Float[Tensor, "*batch query key"]:
+    """softmax(QKᵀ / √d_k), row by row: equation 1 of Vaswani et al. 2017 without the values."""
+    scores = (queries / math.sqrt(queries.shape[-1])) @ keys.transpose(-1, -2)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(-1)
+
+
+class ScaledDotProductAttention(nn.Module):
+    """softmax(QKᵀ / √d_k) V, in one fused kernel wherever that is the fast way.
+
+    It has no parameters. It is a module so that a recorder can listen to its inputs and compute
+    the weights again with `attention_weights`: reading needs no flag and no slow path.
+    """
+
+    def forward(
+        self,
+        queries: Float[Tensor, "batch head query head_dim"],
+        keys: Float[Tensor, "batch head key head_dim"],
+        values: Float[Tensor, "batch head key head_dim"],
+        mask: Mask | None = None,
+    ) -> Float[Tensor, "batch head query head_dim"]:
+        if queries.requires_grad and queries.device.type == "cpu":
+            # The backward pass of the fused CPU kernel takes longer than everything else in a
+            # block: for 64 tokens a training step is half as fast again without it.
+            return attention_weights(queries, keys, mask) @ values
+        return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+
+
+class KeysValues(NamedTuple):
+    """Keys and values of one source, split over heads."""
+
+    keys: Float[Tensor, "batch head key head_dim"]
+    values: Float[Tensor, "batch head key head_dim"]
+
+
+class KeyValueCache:
+    """Keys and values of the positions decoded so far, in memory taken once.
+
+    The decoding loop owns it; the modules stay without state.
+
+    Args:
+        first: keys and values of the first positions; they set shape, type and device.
+        capacity: most positions it will hold.
+    """
+
+    def __init__(self, first: KeysValues, capacity: int) -> None:
+        batch, heads, _, head_dim = first.keys.shape
+        self._keys = first.keys.new_empty(batch, heads, capacity, head_dim)
+        self._values = first.values.new_empty(batch, heads, capacity, head_dim)
+        self.length = 0
+        self.append(first)
+
+    def append(self, new: KeysValues) -> None:
+        """Add the keys and values of the next positions."""
+        end = self.length + new.keys.shape[2]
+        self._keys[:, :, self.length : end] = new.keys
+        self._values[:, :, self.length : end] = new.values
+        self.length = end
+
+    def keep(self, rows: Bool[Tensor, " batch"]) -> None:
+        """Drop the rows of the batch that are finished."""
+        self._keys, self._values = self._keys[rows], self._values[rows]
+
+    @property
+    def keys_values(self) -> KeysValues:
+        """All positions so far, without a copy."""
+        return KeysValues(self._keys[:, :, : self.length], self._values[:, :, : self.length])
+
+
+class MultiHeadAttention(nn.Module):
+    """Attention of several heads over one source, itself by default (Vaswani et al. 2017, 3.2.2).
+
+    Args:
+        dim: width of queries, source and output.
+        heads: number of heads; divides ``dim``.
+    """
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        if dim % heads:
+            raise ValueError(f"dim {dim} must be a multiple of heads {heads}")
+        self.heads = heads
+        self.to_queries = nn.Linear(dim, dim)
+        self.to_keys_values = nn.Linear(dim, 2 * dim)
+        self.attend = ScaledDotProductAttention()
+        self.to_output = nn.Linear(dim, dim)
+
+    def project_keys_values(self, source: Float[Tensor, "batch key dim"]) -> KeysValues:
+        """Keys and values of ``source``: for cross-attention once per image, not per step."""
+        keys, values = rearrange(
+            self.to_keys_values(source), "b key (two h d) -> two b h key d", two=2, h=self.heads
+        )
+        return KeysValues(keys, values)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch query dim"],
+        keys_values: KeysValues | None = None,
+        mask: Mask | None = None,
+    ) -> Float[Tensor, "batch query dim"]:
+        """Attend from ``x`` to ``keys_values``, or to ``x`` itself when there are none."""
+        queries = rearrange(self.to_queries(x), "b query (h d) -> b h query d", h=self.heads)
+        keys, values = keys_values or self.project_keys_values(x)
+        return self.to_output(
+            rearrange(self.attend(queries, keys, values, mask), "b h query d -> b query (h d)")
+        )
+
+
+AttentionMaps = dict[str, list[Float[Tensor, "batch head query key"]]]
+
+
+@contextmanager
+def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
+    """Collect the attention weights of every call inside the ``with``, by module name.
+
+    The model computes exactly what it computes without the recorder: the weights are worked out
+    beside it, from the inputs of each `ScaledDotProductAttention`.
+
+    Raises:
+        ValueError: the model has no attention, or nothing ran inside the ``with``.
+    """
+    maps: AttentionMaps = {}
+
+    def listen(name: str) -> Any:
+        def record(_: nn.Module, inputs: tuple[Any, ...]) -> None:
+            queries, keys, _values, *rest = inputs
+            with torch.no_grad():
+                weights = attention_weights(queries.float(), keys.float(), *rest)
+            maps.setdefault(name, []).append(weights)
+
+        return record
+
+    handles = [
+        module.register_forward_pre_hook(listen(name.removesuffix(".attend")))
+        for name, module in model.named_modules()
+        if isinstance(module, ScaledDotProductAttention)
+    ]
+    if not handles:
+        raise ValueError(f"{type(model).__name__} holds no attention to record")
+    try:
+        yield maps
+    finally:
+        for handle in handles:
+            handle.remove()
+    if not maps:
+        raise ValueError("no attention was recorded: run the model inside the `with` block")

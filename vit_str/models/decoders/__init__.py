@@ -1,0 +1,1 @@
+"""Decoders: features -> labels."""

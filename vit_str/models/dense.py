@@ -1,0 +1,36 @@
+"""Which character lies under each token: a second question that makes training start sooner."""
+
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from vit_str.charset import PADDING
+
+
+class TokenClassifier(nn.Module):
+    """Names the character under the center of every token, or none.
+
+    A decoder learns the language of the labels long before it looks at the picture. The renderer
+    knows where every character is; asking the encoder for it gives every token a gradient of its
+    own from the first step. Used in training only.
+
+    Args:
+        dim: width of a token.
+        charset_size: number of characters; the class after them is "none".
+    """
+
+    def __init__(self, dim: int, charset_size: int) -> None:
+        super().__init__()
+        self.none = charset_size
+        self.classify = nn.Linear(dim, charset_size + 1)
+
+    def loss(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        characters: Int64[Tensor, "batch token"],
+    ) -> Float[Tensor, ""]:
+        """Mean cross-entropy per token, in nats; ``PADDING`` in ``characters`` means none."""
+        scores = rearrange(self.classify(features), "b token symbol -> (b token) symbol")
+        targets = characters.where(characters != PADDING, self.none).flatten()
+        return F.cross_entropy(scores.float(), targets)

@@ -1,0 +1,54 @@
+"""Models as plain values, for weights files: a name from a known table, and its arguments."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from torch import nn
+
+from vit_str.models.decoders.transformer import TransformerDecoder
+from vit_str.models.encoders.vit import VisionTransformer
+from vit_str.models.interfaces import Decoder, Encoder
+from vit_str.models.recognizer import Recognizer
+
+Part = TypeVar("Part", bound=nn.Module)
+
+ENCODERS: dict[str, type[Encoder]] = {"VisionTransformer": VisionTransformer}
+DECODERS: dict[str, type[Decoder]] = {"TransformerDecoder": TransformerDecoder}
+
+
+def describe(recognizer: Recognizer) -> dict[str, Any]:
+    """Names and arguments of the parts; every part keeps its arguments under their own names."""
+    return {"encoder": _describe(recognizer.encoder), "decoder": _describe(recognizer.decoder)}
+
+
+def build(description: dict[str, Any]) -> Recognizer:
+    """The model of a description, with fresh weights.
+
+    Raises:
+        ValueError: a part or an argument is not known.
+    """
+    try:
+        encoder, decoder = description["encoder"], description["decoder"]
+        return Recognizer(_build(encoder, ENCODERS), _build(decoder, DECODERS))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"this model description does not fit: {error}") from error
+
+
+def _describe(part: nn.Module) -> dict[str, Any]:
+    names = list(inspect.signature(type(part)).parameters)
+    return {
+        "class": type(part).__name__,
+        "arguments": {name: getattr(part, name) for name in names},
+    }
+
+
+def _build(description: dict[str, Any], known: Mapping[str, type[Part]]) -> Part:
+    name = description["class"]
+    if name not in known:
+        raise ValueError(f"unknown part {name!r}; known are {', '.join(sorted(known))}")
+    arguments = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in description["arguments"].items()
+    }
+    return known[name](**arguments)

@@ -1,0 +1,97 @@
+"""Vision Transformer (Dosovitskiy et al. 2020) for images of any height and width."""
+
+from typing import Literal
+
+import torch
+from einops import rearrange, repeat
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from vit_str.models.blocks import EncoderBlock
+from vit_str.models.interfaces import Encoder
+from vit_str.models.positions import FixedPositions, LearnedPositions, sinusoidal_positions_2d
+
+
+class VisionTransformer(Encoder):
+    """Cuts an image into patches and lets every patch attend to every other.
+
+    Sizes of images and patches are (height, width), in pixels.
+
+    Args:
+        dim: width of a token.
+        depth: number of blocks.
+        heads: attention heads per block.
+        image_size: what it reads.
+        patch_size: must divide ``image_size``.
+        mlp_ratio: hidden width of the feed-forward over ``dim``.
+        positions: ``learned`` (started from sinusoids) or ``sinusoidal`` (fixed).
+        class_token: put a token before the patches that stands for the image.
+        registers: number of spare tokens before the patches (Darcet et al. 2023).
+        dropout: share of block outputs dropped in training.
+
+    Attributes:
+        grid: (rows, columns) of patches; the last ``rows * columns`` features, in reading order.
+        special_tokens: number of features before the patches.
+    """
+
+    def __init__(
+        self,
+        dim: int = 192,
+        depth: int = 12,
+        heads: int = 3,
+        image_size: tuple[int, int] = (32, 128),
+        patch_size: tuple[int, int] = (4, 8),
+        mlp_ratio: float = 4.0,
+        positions: Literal["learned", "sinusoidal"] = "learned",
+        class_token: bool = False,
+        registers: int = 0,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if image_size[0] % patch_size[0] or image_size[1] % patch_size[1]:
+            raise ValueError(f"patch_size {patch_size} must divide image_size {image_size}")
+        self.dim, self.depth, self.heads = dim, depth, heads
+        self.image_size, self.patch_size = image_size, patch_size
+        self.mlp_ratio, self.dropout = mlp_ratio, dropout
+        self.positions, self.class_token, self.registers = positions, class_token, registers
+        self.grid = image_size[0] // patch_size[0], image_size[1] // patch_size[1]
+        self.special_tokens = int(class_token) + registers
+
+        self.embed_patches = nn.Linear(3 * patch_size[0] * patch_size[1], dim)
+        self.embed_positions = self._positions(positions)
+        self.special = nn.Parameter(torch.randn(self.special_tokens, dim) * 0.02)
+        self.blocks = nn.ModuleList(
+            EncoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
+        )
+        self.norm = nn.LayerNorm(dim)
+
+    def _positions(self, kind: str) -> LearnedPositions | FixedPositions:
+        sinusoids = sinusoidal_positions_2d(*self.grid, self.dim)
+        if kind == "sinusoidal":
+            return FixedPositions(sinusoids)
+        if kind == "learned":
+            return LearnedPositions(len(sinusoids), self.dim, start=sinusoids)
+        raise ValueError(f"positions must be 'learned' or 'sinusoidal', found {kind!r}")
+
+    def patches(
+        self, images: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch token pixel"]:
+        """The pixels of every patch, patches in reading order."""
+        if images.shape[-2:] != self.image_size:
+            raise ValueError(
+                f"this encoder reads images of {self.image_size} (height, width), "
+                f"found {tuple(images.shape[-2:])}; resize them first"
+            )
+        height, width = self.patch_size
+        return rearrange(images, "b c (row h) (col w) -> b (row col) (h w c)", h=height, w=width)
+
+    def forward(
+        self, images: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch token dim"]:
+        """Features of the special tokens, if any, then of every patch."""
+        x = self.embed_positions(self.embed_patches(self.patches(images)))
+        if self.special_tokens:
+            x = torch.cat([repeat(self.special, "s d -> b s d", b=len(x)), x], 1)
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x)

@@ -1,0 +1,56 @@
+"""What every encoder and every decoder offers; nobody asks further which one it is."""
+
+from abc import ABC, abstractmethod
+
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from vit_str.models.hypotheses import Hypotheses
+
+
+class Encoder(nn.Module, ABC):
+    """Images to features.
+
+    Attributes:
+        dim: width of a feature.
+        image_size: height and width of the images, in pixels.
+        grid: rows and columns of tokens; the last ``rows * columns`` features, in reading order.
+        special_tokens: number of features before them.
+    """
+
+    dim: int
+    image_size: tuple[int, int]
+    grid: tuple[int, int]
+    special_tokens: int = 0
+
+    @abstractmethod
+    def forward(
+        self, images: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch token dim"]:
+        """Features of normalized images."""
+
+
+class Decoder(nn.Module, ABC):
+    """Features to labels.
+
+    Attributes:
+        dim: width of a feature.
+        charset_size: number of characters it writes.
+        maximum_length: most characters it writes.
+    """
+
+    dim: int
+    charset_size: int
+    maximum_length: int
+
+    @abstractmethod
+    def loss(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+    ) -> Float[Tensor, ""]:
+        """Loss on labels padded with ``PADDING``."""
+
+    @abstractmethod
+    def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
+        """The most probable labels."""

@@ -1,0 +1,46 @@
+"""An encoder that looks and a decoder that writes."""
+
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from vit_str.models.hypotheses import Hypotheses
+from vit_str.models.interfaces import Decoder, Encoder
+
+
+class Recognizer(nn.Module):
+    """Reads the text in images.
+
+    Args:
+        encoder: images -> features.
+        decoder: features -> labels.
+
+    Raises:
+        ValueError: encoder and decoder differ in width.
+    """
+
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
+        super().__init__()
+        if encoder.dim != decoder.dim:
+            raise ValueError(
+                f"encoder.dim {encoder.dim} and decoder.dim {decoder.dim} must be equal"
+            )
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def encode(
+        self, images: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch token dim"]:
+        """Features of normalized images."""
+        return self.encoder(images)
+
+    def loss(
+        self,
+        images: Float[Tensor, "batch channel height width"],
+        labels: Int64[Tensor, "batch position"],
+    ) -> Float[Tensor, ""]:
+        """The decoder's loss on labels padded with ``PADDING``."""
+        return self.decoder.loss(self.encode(images), labels)
+
+    def generate(self, images: Float[Tensor, "batch channel height width"]) -> Hypotheses:
+        """The most probable character at every step, for each image."""
+        return self.decoder.generate(self.encode(images))

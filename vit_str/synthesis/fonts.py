@@ -1,0 +1,119 @@
+"""Which fonts there are: found on the system, freed of duplicates, split by family."""
+
+import hashlib
+import os
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+SUFFIXES = frozenset({".ttf", ".otf", ".ttc", ".otc"})
+NO_FONTS = (
+    "install the training extra (pip install 'vit-str[train]'), which brings a few, install the "
+    "Debian packages listed in data/fonts-debian.txt, or name a folder of your own (--fonts FOLDER)"
+)
+"""What a user without fonts can do."""
+
+_STYLES = re.compile(
+    r"[\s_-]*\b((extra|ultra|semi|demi)?[\s-]?(thin|hairline|light|bold|black|condensed|expanded)"
+    r"|book|regular|roman|normal|medium|heavy|italic|oblique|slanted|narrow|outline|shadow)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A font that is not used, and why."""
+
+    path: str
+    reason: str
+
+
+def find_fonts(folders: Sequence[Path] | None = None) -> list[Path]:
+    """Font files in the folders and all folders below them, in the order of their paths.
+
+    Without folders, looks where the system keeps its fonts and at those that come with matplotlib.
+    Of files with the same content only the first is listed.
+
+    Raises:
+        ValueError: a folder does not exist.
+    """
+    if folders is None:
+        folders = [folder for folder in _system_folders() if folder.is_dir()]
+    for folder in folders:
+        if not folder.is_dir():
+            raise ValueError(f"expected a folder of fonts, found no folder at {folder}")
+    files = {
+        path.resolve()
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES and path.is_file()
+    }
+    return _without_copies(sorted(files))
+
+
+def family_of(name: str) -> str:
+    """Family of a font from its name ``family/file``, without the words that name a style."""
+    family, shorter = "", name.partition("/")[0].strip()
+    while shorter and shorter != family:
+        family, shorter = shorter, _STYLES.sub("", shorter)
+    return family.casefold()
+
+
+def split_fonts(names: Sequence[str], held_out: float = 0.03) -> tuple[list[int], list[int]]:
+    """Places in ``names`` of the fonts to train with, and of those held out.
+
+    All styles of a family fall on the same side, on every machine. At least one family is held
+    out, and one is not, if there are two.
+
+    Args:
+        names: of fonts, as ``family/file``.
+        held_out: share of the families to hold out, 0 to 1.
+    """
+    ranked = sorted({family_of(name) for name in names}, key=_place)
+    count = sum(_place(family) < held_out for family in ranked)
+    chosen = set(ranked[: min(max(count, 1), len(ranked) - 1)]) if len(ranked) > 1 else set()
+    sides: tuple[list[int], list[int]] = ([], [])
+    for index, name in enumerate(names):
+        sides[family_of(name) in chosen].append(index)
+    return sides
+
+
+def _place(family: str) -> float:
+    """A place between 0 and 1 that depends on nothing but the family."""
+    digest = hashlib.blake2b(family.encode(), digest_size=8).digest()
+    return float(int.from_bytes(digest, "big") / 2**64)
+
+
+def _without_copies(paths: Sequence[Path]) -> list[Path]:
+    """Drop files that equal an earlier one; only files of the same size are read."""
+    by_size = defaultdict(list)
+    for path in paths:
+        by_size[path.stat().st_size].append(path)
+    kept = []
+    for same_size in by_size.values():
+        seen = set()
+        for path in same_size:
+            key = hashlib.blake2b(path.read_bytes()).digest() if len(same_size) > 1 else b""
+            if key not in seen:
+                kept.append(path)
+            seen.add(key)
+    return sorted(kept)
+
+
+def _system_folders() -> Iterator[Path]:
+    home = Path.home()
+    if sys.platform == "win32":
+        yield Path(os.environ.get("WINDIR", r"C:\Windows")) / "Fonts"
+        yield home / "AppData/Local/Microsoft/Windows/Fonts"
+    elif sys.platform == "darwin":
+        yield from (Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library/Fonts")
+    else:
+        yield from (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"))
+        yield from (home / ".fonts", home / ".local/share/fonts")
+    matplotlib = find_spec("matplotlib")  # finds the folder without importing the library
+    if matplotlib is not None and matplotlib.origin is not None:
+        yield Path(matplotlib.origin).parent / "mpl-data/fonts/ttf"

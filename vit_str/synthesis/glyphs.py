@@ -1,0 +1,237 @@
+"""Every character of a charset in every font, drawn once, as tensors to compose text from."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float32, Int64, UInt8
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from vit_str.charset import Charset
+from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, split_fonts
+from vit_str.synthesis.honesty import flaw, judge
+from vit_str.synthesis.rasterize import HEIGHT
+from vit_str.synthesis.rasterize_parallel import Progress, rasterize_parallel
+
+_VERSION = "6"
+_TENSORS = ("columns", "starts", "widths", "bearings", "advances", "honest")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GlyphAtlas:
+    """Glyphs stored column by column, so that a line of text is a gather of columns.
+
+    The glyph of a font and character is ``columns[start : start + width]``, transposed, with its
+    first column ``bearing`` pixels right of the pen, which then moves by ``advance`` pixels. All
+    glyphs of a font share a baseline. What a font does not draw has the width 0.
+
+    Attributes:
+        columns: ink, 0 to 255.
+        honest: whether the font shows this character truly; draw nothing else.
+        names: of the fonts, as ``family/file``.
+        charset: the characters, by their ids.
+        height: of all glyphs, in rows.
+    """
+
+    columns: UInt8[Tensor, "column row"]
+    starts: Int64[Tensor, "font character"]
+    widths: Int64[Tensor, "font character"]
+    bearings: Float32[Tensor, "font character"]
+    advances: Float32[Tensor, "font character"]
+    honest: Bool[Tensor, "font character"]
+    names: list[str]
+    charset: Charset
+    height: int = HEIGHT
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def build(
+        cls, paths: Sequence[Path], charset: Charset, progress: Progress | None = None
+    ) -> tuple[Self, list[Rejection]]:
+        """Draw all fonts, in two processes, and sort out those that cannot be used.
+
+        Args:
+            paths: font files; the first face of each is used.
+            charset: the characters to draw.
+            progress: called with the number of fonts done and of all fonts.
+        """
+        accepted: list[str] = []
+        rejections: list[Rejection] = []
+        drawings: list[dict[str, np.ndarray]] = []
+        for batch, drawing in rasterize_parallel(paths, charset.characters, progress):
+            accepted += [batch[place] for place in drawing["used"]]
+            reasons = zip(batch, drawing["reasons"], strict=True)
+            rejections += [Rejection(path, str(reason)) for path, reason in reasons if reason]
+            drawings.append(drawing)
+        if not accepted:
+            return cls._empty(charset), rejections
+        parts = {
+            key: torch.from_numpy(np.concatenate([drawing[key] for drawing in drawings]))
+            for key in ("columns", "widths", "bearings", "advances", "drawn", "shapes")
+        }
+        families = [str(family) for drawing in drawings for family in drawing["families"]]
+        judgement = judge(parts["shapes"], parts["drawn"], charset.characters)
+        widths = parts["widths"]
+        everything = cls(
+            columns=parts["columns"],
+            starts=(widths.flatten().cumsum(0) - widths.flatten()).view_as(widths),
+            widths=widths,
+            bearings=parts["bearings"],
+            advances=parts["advances"],
+            honest=judgement.honest,
+            names=list(map(_name, families, accepted)),
+            charset=charset,
+        )
+        likeness = judgement.recognized.tolist()
+        flaws = [
+            flaw(honest, share, charset.characters)
+            for honest, share in zip(judgement.honest, likeness, strict=True)
+        ]
+        rejections += [
+            Rejection(path, why) for path, why in zip(accepted, flaws, strict=True) if why
+        ]
+        kept = [index for index, why in enumerate(flaws) if not why]
+        return everything.select(kept)._compact(), sorted(rejections, key=lambda r: r.path)
+
+    @classmethod
+    def _empty(cls, charset: Charset) -> Self:
+        none = torch.zeros(0, len(charset))
+        columns = torch.zeros(0, HEIGHT, dtype=torch.uint8)
+        return cls(columns, none.long(), none.long(), none, none, none.bool(), [], charset)
+
+    def save(self, path: Path) -> None:
+        """Write everything to one safetensors file, at once or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        metadata = {
+            "format": "vit-str glyphs",
+            "version": _VERSION,
+            "names": json.dumps(self.names),
+            "charset": self.charset.characters,
+        }
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+        tensors = {name: getattr(self, name).cpu().contiguous() for name in _TENSORS}
+        save_file(tensors, unfinished, metadata)
+        os.replace(unfinished, path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a file that ``save`` has written.
+
+        Raises:
+            ValueError: the file is something else, or damaged.
+        """
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                kind = (metadata.get("format"), metadata.get("version"))
+                if kind != ("vit-str glyphs", _VERSION):
+                    raise ValueError(f"expected version {_VERSION} of an atlas of glyphs")
+                tensors = {name: file.get_tensor(name) for name in _TENSORS}
+        except (OSError, SafetensorError, ValueError) as error:
+            raise ValueError(
+                f"cannot read glyphs from {path}: {error}; delete it to build it anew"
+            ) from None
+        names, charset = json.loads(metadata["names"]), Charset(metadata["charset"])
+        return cls(**tensors, names=names, charset=charset)
+
+    @classmethod
+    def load_or_build(
+        cls,
+        charset: Charset,
+        folders: Sequence[Path] | None = None,
+        cache: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """The atlas of all fonts in ``folders``, or of the system, built only if they changed.
+
+        Rejected fonts and the reasons are listed in a text file beside the cached atlas.
+
+        Args:
+            charset: the characters to draw.
+            folders: where to look for fonts instead of the system's folders.
+            cache: folder to keep atlases in. By default ``VIT_STR_CACHE`` in the environment, or
+                ``vit-str`` in the user's cache folder.
+            progress: called with the number of fonts done and of all fonts.
+
+        Raises:
+            ValueError: there is no usable font.
+        """
+        where = "on this system" if folders is None else f"in {', '.join(map(str, folders))}"
+        paths = find_fonts(folders)
+        if not paths:
+            raise ValueError(f"expected fonts, found none {where}; {NO_FONTS}")
+        file = (cache or default_cache()) / f"glyphs-{_key(paths, charset)}.safetensors"
+        if file.is_file():
+            try:
+                return cls.load(file)
+            except ValueError:
+                pass  # a damaged cache is no reason to stop: build it anew
+        atlas, rejections = cls.build(paths, charset, progress)
+        if not atlas.names:
+            raise ValueError(
+                f"none of the {len(paths)} fonts {where} can be used, the first because it "
+                f"{rejections[0].reason}; {NO_FONTS}"
+            )
+        atlas.save(file)
+        lines = [f"{rejection.path}: {rejection.reason}\n" for rejection in rejections]
+        file.with_suffix(".rejected.txt").write_text("".join(lines), encoding="utf-8")
+        return atlas
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same atlas on another device."""
+        return replace(self, **{name: getattr(self, name).to(device) for name in _TENSORS})
+
+    def select(self, indices: Sequence[int]) -> Self:
+        """Only some fonts; the columns are shared, not copied."""
+        chosen = torch.tensor(indices, dtype=torch.int64, device=self.starts.device)
+        parts = {name: getattr(self, name)[chosen] for name in _TENSORS if name != "columns"}
+        return replace(self, **parts, names=[self.names[index] for index in indices])
+
+    def training(self) -> Self:
+        """The fonts to train with."""
+        return self.select(split_fonts(self.names)[0])
+
+    def held_out(self) -> Self:
+        """The families kept out of training; all fonts if there is only one family."""
+        training, held_out = split_fonts(self.names)
+        return self.select(held_out or training)
+
+    def _compact(self) -> Self:
+        """Drop columns that no font uses."""
+        first = self.starts[:, 0].tolist()
+        counts = self.widths.sum(1)
+        pieces = [
+            self.columns[start : start + count]
+            for start, count in zip(first, counts.tolist(), strict=True)
+        ]
+        columns = torch.cat([self.columns[:0], *pieces])
+        shift = (counts.cumsum(0) - counts) - self.starts[:, 0]
+        return replace(self, columns=columns, starts=self.starts + shift[:, None])
+
+
+def default_cache() -> Path:
+    """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder."""
+    if own := os.environ.get("VIT_STR_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vit-str"
+
+
+def _name(family: str, path: str) -> str:
+    return f"{family.replace('/', ' ')}/{Path(path).stem}"
+
+
+def _key(paths: Sequence[Path], charset: Charset) -> str:
+    """Changes whenever the fonts, the charset or this program's way to draw them do."""
+    files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    parts = json.dumps([_VERSION, charset.characters, files])
+    return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,90 @@
+"""The ingredients of a rendered word, by name, each with a strength."""
+
+from dataclasses import dataclass, fields, replace
+
+_HARD = (
+    "rotation",
+    "shear",
+    "perspective",
+    "curve",
+    "margin",
+    "texture",
+    "neighbors",
+    "blur",
+    "motion",
+    "low_resolution",
+    "noise",
+    "gamma",
+    "contrast",
+    "illumination",
+    "compression",
+)
+"""What makes a word harder to read, and comes in slowly at the start of training."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingredients:
+    """How strong each effect is: 1 is the standard mix, 0 switches it off.
+
+    A strength scales how far an effect goes, or, where that has no scale, how often it occurs.
+
+    Attributes:
+        spacing: letters pushed together or pulled apart.
+        rotation: the word turned in the plane.
+        shear: the word slanted.
+        perspective: the word seen from the side.
+        curve: the baseline bent to an arc.
+        margin: how tight or loose the crop is.
+        gradient: ink whose color changes over the word.
+        texture: backgrounds with low-frequency and grainy patterns.
+        picture: photographs as backgrounds, where there are some.
+        outline: a border of another color around the letters.
+        shadow: a shadow beside the letters.
+        neighbors: parts of other lines at the edges.
+        underline: a line under the word.
+        frame: a box around or behind the word.
+        blur: out of focus.
+        motion: blurred in one direction.
+        low_resolution: fewer pixels, scaled up.
+        noise: sensor noise.
+        gamma: tone curve.
+        contrast: flat or harsh, dark or bright.
+        illumination: light that falls off over the word.
+        compression: JPEG blocks.
+    """
+
+    spacing: float = 1.0
+    rotation: float = 1.0
+    shear: float = 1.0
+    perspective: float = 1.0
+    curve: float = 1.0
+    margin: float = 1.0
+    gradient: float = 1.0
+    texture: float = 1.0
+    picture: float = 1.0
+    outline: float = 1.0
+    shadow: float = 1.0
+    neighbors: float = 1.0
+    underline: float = 1.0
+    frame: float = 1.0
+    blur: float = 1.0
+    motion: float = 1.0
+    low_resolution: float = 1.0
+    noise: float = 1.0
+    gamma: float = 1.0
+    contrast: float = 1.0
+    illumination: float = 1.0
+    compression: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if getattr(self, field.name) < 0:
+                raise ValueError(f"strength of {field.name} must be 0 or more")
+
+    def at(self, difficulty: float) -> "Ingredients":
+        """The same mix with what makes reading hard scaled down, for the start of training.
+
+        Args:
+            difficulty: from 0 (clean words) to 1 (these strengths).
+        """
+        return replace(self, **{name: getattr(self, name) * difficulty for name in _HARD})

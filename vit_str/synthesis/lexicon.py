@@ -1,0 +1,276 @@
+"""Strings to draw: words in fair shares of case, and everything else that is written on things."""
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+
+from vit_str.charset import Charset
+from vit_str.synthesis.patterns import FIELDS, PATTERNS
+
+WEIGHTS: Mapping[str, float] = {
+    "words": 0.50,
+    "punctuated": 0.04,
+    "possessives": 0.01,
+    "hyphenated": 0.02,
+    "joined": 0.03,
+    "phrases": 0.05,
+    "cut": 0.04,
+    "long": 0.02,
+    "repeated": 0.01,
+    "numbers": 0.05,
+    "prices": 0.015,
+    "dates": 0.01,
+    "times": 0.01,
+    "phones": 0.01,
+    "codes": 0.02,
+    "addresses": 0.015,
+    "abbreviations": 0.01,
+    "contextless": 0.19,
+}
+"""Every ingredient and its usual share; those that a charset cannot write are left out."""
+
+CASES: Mapping[str, float] = {"listed": 0.35, "title": 0.25, "upper": 0.35, "mixed": 0.05}
+"""Shares of case among words. Listed words are lower case, a user's own are as he wrote them."""
+
+_LIST_SIZE = 200_000
+_FEWEST_WORDS = 100
+_PROBES = 20
+
+
+Drawer = Callable[[random.Random, int], list[str]]
+
+
+class Lexicon:
+    """Draws strings of many kinds, all of them within a charset.
+
+    Args:
+        charset: the characters that may occur. Spaces occur only if it holds the space.
+        language: whose words, a language code of the ``wordfreq`` library.
+        words: a text file of the user's own words, separated by white space, instead of the
+            words of ``language``; words that occur more often in it are drawn more often.
+        weights: ingredients to use and their shares, instead of ``WEIGHTS``.
+        maximum_length: of a string, in characters.
+
+    Raises:
+        ValueError: an unknown ingredient or language, a word list without a usable word.
+    """
+
+    def __init__(
+        self,
+        charset: Charset,
+        language: str = "en",
+        words: Path | None = None,
+        weights: Mapping[str, float] | None = None,
+        maximum_length: int = 25,
+    ) -> None:
+        if maximum_length < 1:
+            raise ValueError(f"maximum_length must be at least 1, found {maximum_length}")
+        self.maximum_length = maximum_length
+        self._allowed = frozenset(charset.characters)
+        self._characters = charset.characters.replace(" ", "") or charset.characters
+        self._plain = "".join(filter(str.isalnum, self._characters)) or self._characters
+        lengths = range(1, maximum_length + 1)
+        self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
+        counts = _count_words(words) if words else _language_words(language)
+        self._words, self._shares = self._usable_words(counts)
+        if words and not self._words:
+            raise ValueError(
+                f"none of the {len(counts)} words in {words} can be written with the charset in "
+                f"{maximum_length} characters; give another list or extend the charset"
+            )
+        if not words and len(self._words) < _FEWEST_WORDS:  # stray foreign words in the list
+            self._words, self._shares = [], []
+        self._patterns = {
+            name: [pattern for pattern in patterns if self._writable(self._filler([pattern]))]
+            for name, patterns in PATTERNS.items()
+        }
+        self._ingredients = self._usable_ingredients(WEIGHTS if weights is None else weights)
+
+    @property
+    def ingredients(self) -> dict[str, float]:
+        """Ingredients in use and their weights."""
+        return dict(self._ingredients)
+
+    def sample(self, count: int, seed: int) -> list[str]:
+        """Draw ``count`` strings of 1 to ``maximum_length`` characters; same seed, same strings."""
+        rng = random.Random(seed)
+        names, weights = list(self._ingredients), list(self._ingredients.values())
+        shares = Counter(rng.choices(names, weights, k=count))
+        strings: list[str] = []
+        for name in names:
+            fitted = [self._fit(string) for string in self._drawer(name)(rng, shares[name])]
+            lost = fitted.count("")
+            strings += filter(None, fitted)
+            strings += self._contextless(rng, lost)
+        rng.shuffle(strings)
+        return strings
+
+    def _drawer(self, name: str) -> Drawer:
+        if name in PATTERNS:
+            return self._filler(self._patterns[name])
+        return partial(_FREE_INGREDIENTS[name], self)
+
+    def _fit(self, string: str) -> str:
+        """The string if the charset can write it, perhaps in another case; else nothing."""
+        for candidate in (string, string.lower(), string.upper()):
+            if self._allowed.issuperset(candidate):
+                return candidate[: self.maximum_length].strip()
+        return ""
+
+    def _usable_words(self, counts: Mapping[str, float]) -> tuple[list[str], list[float]]:
+        """Words that can be written, and their cumulative shares.
+
+        Half of the shares follows the square root of the frequency, half is the same for all,
+        so that names and rare words occur.
+        """
+        words = [word for word in counts if len(word) <= self.maximum_length and self._fit(word)]
+        roots = [math.sqrt(counts[word]) for word in words]
+        flat = sum(roots) / max(1, len(roots))
+        return words, list(accumulate(root + flat for root in roots))
+
+    def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
+        unknown = sorted(set(weights) - set(WEIGHTS))
+        if unknown or any(weight < 0 for weight in weights.values()):
+            raise ValueError(
+                f"weights must be at least 0 and named {', '.join(WEIGHTS)}; found {dict(weights)}"
+            )
+        used = {name: weight for name, weight in weights.items() if weight}
+        usable = {name: used[name] for name in used if self._writable(self._drawer(name))}
+        return usable or {"contextless": 1.0}
+
+    def _writable(self, draw: Drawer) -> bool:
+        """Whether the charset can write at least every second string."""
+        probes = draw(random.Random(0), _PROBES)
+        return sum(bool(self._fit(probe)) for probe in probes) * 2 >= _PROBES
+
+    def _filler(self, patterns: Sequence[str]) -> Drawer:
+        return partial(self._fill, patterns)
+
+    def _fill(self, patterns: Sequence[str], rng: random.Random, count: int) -> list[str]:
+        strings: list[str] = []
+        if not patterns:
+            return [""] * count
+        for pattern, share in Counter(rng.choices(patterns, k=count)).items():
+            fields = re.findall(r"{(\w+)}", pattern)
+            if fields:
+                columns = [self._draw_field(field, rng, share) for field in fields]
+                strings += map(re.sub(r"{\w+}", "{}", pattern).format, *columns)
+            else:
+                strings += [pattern] * share
+        return strings
+
+    def _draw_field(self, field: str, rng: random.Random, count: int) -> Sequence[str]:
+        if field in FIELDS:
+            return rng.choices(FIELDS[field], k=count)
+        if field == "cased":
+            return self._cased_words(rng, count)
+        words = self._plain_words(rng, count)
+        if field == "word":
+            return words
+        return list(map(str.capitalize if field == "Word" else str.upper, words))
+
+    def _plain_words(self, rng: random.Random, count: int) -> list[str]:
+        if not self._words:
+            return [""] * count
+        return rng.choices(self._words, cum_weights=self._shares, k=count)
+
+    def _cased_words(self, rng: random.Random, count: int) -> list[str]:
+        words = self._plain_words(rng, count)
+        cases = rng.choices(list(CASES), list(CASES.values()), k=count)
+        return [_set_case(word, case, rng) for word, case in zip(words, cases, strict=True)]
+
+    def _cut(self, rng: random.Random, count: int) -> list[str]:
+        """The beginning or the end of a word, as at the edge of a picture."""
+        words = self._cased_words(rng, count)
+        places = [round((rng.random() * 2 - 1) * (len(word) - 1)) for word in words]
+        return [word[:place] or word for word, place in zip(words, places, strict=True)]
+
+    def _long(self, rng: random.Random, count: int) -> list[str]:
+        """Words joined to a length between 8 and the longest, all as likely."""
+        strings = []
+        for case in rng.choices(list(CASES), list(CASES.values()), k=count):
+            length, string = rng.randint(min(8, self.maximum_length), self.maximum_length), ""
+            while len(string) < length and self._words:
+                string += rng.choice(self._words)
+            strings.append(_set_case(string[:length], case, rng))
+        return strings
+
+    def _repeated(self, rng: random.Random, count: int) -> list[str]:
+        """One character again and again, alone or within a word."""
+        strings = []
+        for word in self._cased_words(rng, count):
+            times = rng.randint(2, 6)
+            if word and rng.random() < 0.6:
+                place = rng.randrange(len(word))
+                strings.append(word[:place] + word[place] * times + word[place + 1 :])
+            else:
+                strings.append(rng.choice(self._characters) * times)
+        return strings
+
+    def _contextless(self, rng: random.Random, count: int) -> list[str]:
+        """Random strings, half of them from all characters, half from letters and digits."""
+        strings = []
+        for characters, share in ((self._characters, count // 2), (self._plain, (count + 1) // 2)):
+            longest = range(1, self.maximum_length + 1)
+            lengths = rng.choices(longest, cum_weights=self._lengths, k=share)
+            drawn = "".join(rng.choices(characters, k=sum(lengths)))
+            spans = zip(accumulate(lengths), lengths, strict=True)
+            strings += [drawn[end - length : end] for end, length in spans]
+        return strings
+
+
+_FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str]]] = {
+    "words": Lexicon._cased_words,
+    "cut": Lexicon._cut,
+    "long": Lexicon._long,
+    "repeated": Lexicon._repeated,
+    "contextless": Lexicon._contextless,
+}
+
+
+def _set_case(word: str, case: str, rng: random.Random) -> str:
+    if case == "listed":
+        return word
+    if case == "title":
+        return word.capitalize()
+    if case == "upper":
+        return word.upper()
+    bits = rng.getrandbits(len(word) + 1)
+    return "".join(
+        character.upper() if bits >> place & 1 else character.lower()
+        for place, character in enumerate(word)
+    )
+
+
+def _count_words(path: Path) -> Mapping[str, float]:
+    """Words of a text file and how often each occurs, in order of appearance."""
+    try:
+        return Counter(path.read_text(encoding="utf-8-sig").split())
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot read words from {path}: {error}; give a UTF-8 text file"
+        raise ValueError(message) from None
+
+
+def _language_words(language: str) -> Mapping[str, float]:
+    """The most frequent words of a language, without those in which digits stand for any digit."""
+    try:
+        import wordfreq
+    except ImportError:
+        raise ValueError(
+            "words of a language need the wordfreq library: pip install 'vit-str[train]', "
+            "or give a word list of your own"
+        ) from None
+    known = wordfreq.available_languages("best")
+    if language not in known:
+        raise ValueError(
+            f"language must be one of {', '.join(sorted(known))}, found {language!r}; "
+            "give a word list for any other"
+        )
+    frequencies = wordfreq.get_frequency_dict(language, wordlist="best")
+    top = list(frequencies.items())[:_LIST_SIZE]
+    return {word: frequency for word, frequency in top if not re.search(r"\d", word)}

@@ -1,0 +1,253 @@
+"""Draw every character of a font at one height.
+
+Also runs as a program of its own (see ``rasterize_parallel.py``), so that many fonts are drawn in
+parallel and a font file that crashes the font library harms nobody. So it imports neither torch nor
+this package.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from fontTools import agl
+from fontTools.ttLib import TTFont
+from jaxtyping import Bool, Float, Float32, Int64, UInt8
+from PIL import Image, ImageDraw, ImageFilter, ImageFont, ImageOps
+
+HEIGHT = 48
+SHAPE = 16
+
+_INK_ROWS = 44
+_REFERENCE = "Hgjpqy|({"
+_WIDEST = 4 * HEIGHT
+_MOST_CUT = 0.1
+_MOST_ALIKE = 3
+_FEWEST_DRAWN = 0.2
+_SMALLEST = HEIGHT / 3
+_STROKE = 5
+_LAYOUT = ImageFont.Layout.BASIC
+_LOOK_ALIKES = str.maketrans("\u2212\u00ad\u2010\u037e\u2019\u2018\u00a0\u2223\u2215", "---;'` |/")
+
+
+class UnusableFont(Exception):
+    """Why a font cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class RasterFont:
+    """The characters of one font; undrawn ones have no columns.
+
+    ``bearings`` and ``advances`` are in pixels at this height; ``shapes`` are the glyphs cropped to
+    their boxes and brought to one size, to compare them by, plain and with thickened strokes.
+    """
+
+    family: str
+    columns: UInt8[np.ndarray, "column row"]
+    widths: Int64[np.ndarray, " character"]
+    bearings: Float32[np.ndarray, " character"]
+    advances: Float32[np.ndarray, " character"]
+    drawn: Bool[np.ndarray, " character"]
+    shapes: UInt8[np.ndarray, "character variant shape shape"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Glyph:
+    columns: UInt8[np.ndarray, "column row"]
+    bearing: float
+    advance: float
+
+
+def rasterize(path: str, characters: str) -> RasterFont:
+    """Draw ``characters`` with the first face of a font file, on a common baseline.
+
+    A character is not drawn if the font lacks it, shows nothing or its sign for missing characters
+    in its place, uses one glyph for several characters, or lets it stand out of the line.
+
+    Raises:
+        UnusableFont: the file cannot be read, or draws too few characters, or far too wide ones.
+    """
+    try:
+        with TTFont(path, fontNumber=0, lazy=True) as file:
+            glyph_names = file.getBestCmap() or {}
+            family = file["name"].getBestFamilyName() or ""
+        known = [character for character in characters if _is_known(character, glyph_names)]
+        _require(len(known), characters)
+        font, baseline = _fit_font(path, glyph_names, known)
+        missing = next(chr(code) for code in (0xFFFF, 0xE0FF, 0x10FFFD) if code not in glyph_names)
+        glyphs = _draw_glyphs(font, baseline, [*known, missing])
+        return _assemble(family, characters, glyphs, glyphs.pop(missing).columns)
+    except UnusableFont:
+        raise
+    except Exception as error:  # fontTools and FreeType raise nearly anything on a damaged file
+        raise UnusableFont(f"cannot be read ({type(error).__name__}: {error})") from error
+
+
+def _is_known(character: str, glyph_names: dict[int, str]) -> bool:
+    """Whether the font has a glyph for it that is not named as another character.
+
+    TeX and symbol fonts have arrows and Greek in the places of ASCII, but name them truly.
+    """
+    name = glyph_names.get(ord(character), ".notdef")
+    meant = agl.toUnicode(name).translate(_LOOK_ALIKES)
+    return name != ".notdef" and (len(meant) != 1 or meant == character)
+
+
+def _require(drawn: int, characters: str) -> None:
+    if drawn < max(1, _FEWEST_DRAWN * len(characters)):
+        raise UnusableFont(f"draws only {drawn} of the {len(characters)} characters")
+
+
+def _fit_font(
+    path: str, glyph_names: dict[int, str], known: Sequence[str]
+) -> tuple[ImageFont.FreeTypeFont, int]:
+    """The font at the size whose tallest to deepest strokes fill the line, and its baseline row."""
+    reference = known
+    if any(character.isascii() and character.isalpha() for character in known):
+        # The same for all Latin charsets, so that small letters alone do not fill the line.
+        reference = [c for c in _REFERENCE if _is_known(c, glyph_names)] or known
+    font, top, bottom = _measure(path, 40.0, reference)
+    for _ in range(2):  # a second time because hinting does not scale
+        font, top, bottom = _measure(path, font.size * _INK_ROWS / (bottom - top), reference)
+    return font, round((HEIGHT - (top + bottom)) / 2)
+
+
+def _measure(
+    path: str, size: float, reference: Sequence[str]
+) -> tuple[ImageFont.FreeTypeFont, float, float]:
+    """The font at this size, and how far its ink reaches, in rows below the baseline."""
+    font = ImageFont.truetype(path, min(max(size, 6), 400), layout_engine=_LAYOUT)
+    boxes = [font.getbbox(character, anchor="ls") for character in reference]
+    top, bottom = min(box[1] for box in boxes), max(box[3] for box in boxes)
+    if bottom <= top:
+        raise UnusableFont("shows nothing for its characters")
+    return font, top, bottom
+
+
+def _draw_glyphs(
+    font: ImageFont.FreeTypeFont, baseline: int, characters: Sequence[str]
+) -> dict[str, _Glyph]:
+    """All characters side by side on one canvas, then cut apart."""
+    boxes = np.array([font.getbbox(character, anchor="ls") for character in characters])
+    _check_sizes(characters, boxes)
+    slots = np.ceil(boxes[:, 2] - boxes[:, 0]).astype(int) + 2  # one spare column either side
+    starts = np.cumsum(slots) - slots
+    canvas = Image.new("L", (int(slots.sum()), HEIGHT))
+    draw = ImageDraw.Draw(canvas)
+    for character, start, box in zip(characters, starts, boxes, strict=True):
+        draw.text((int(start) + 1 - int(box[0]), baseline), character, 255, font, anchor="ls")
+    canvas_columns = np.asarray(canvas).T
+    glyphs = {}
+    for character, start, slot, box in zip(characters, starts, slots, boxes, strict=True):
+        columns, left = _trim(canvas_columns[start : start + slot])
+        cut = max(0, -(box[1] + baseline)) + max(0, box[3] + baseline - HEIGHT)
+        if cut > _MOST_CUT * HEIGHT:
+            columns = columns[:0]
+        glyphs[character] = _Glyph(columns, box[0] - 1 + left, font.getlength(character))
+    return glyphs
+
+
+def _check_sizes(characters: Sequence[str], boxes: Float[np.ndarray, "character 4"]) -> None:
+    widths, heights = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    widest = int(widths.argmax())
+    if widths[widest] > _WIDEST:
+        raise UnusableFont(f"draws {characters[widest]!r} more than 4 times as wide as the line")
+    letters = [place for place, character in enumerate(characters) if character.isalnum()]
+    if letters and np.median(heights[letters]) < _SMALLEST:
+        raise UnusableFont("draws its letters very small beside its tallest character")
+
+
+def _trim(glyph: UInt8[np.ndarray, "column row"]) -> tuple[UInt8[np.ndarray, "column row"], int]:
+    """The columns with ink, and how many empty ones were before them."""
+    inked = np.flatnonzero(glyph.max(1) > 0)
+    if not inked.size or glyph.max() < 64:
+        return glyph[:0], 0
+    return glyph[inked[0] : inked[-1] + 1], int(inked[0])
+
+
+def _assemble(
+    family: str,
+    characters: str,
+    glyphs: dict[str, _Glyph],
+    missing: UInt8[np.ndarray, "column row"],
+) -> RasterFont:
+    images = {character: glyph.columns.tobytes() for character, glyph in glyphs.items()}
+    uses = Counter(images.values())
+    placeholders = {missing.tobytes(), *(i for i, count in uses.items() if count > _MOST_ALIKE)}
+    total = len(characters)
+    widths, drawn = np.zeros(total, np.int64), np.zeros(total, bool)
+    bearings, advances = np.zeros(total, np.float32), np.zeros(total, np.float32)
+    shapes = np.zeros((total, 2, SHAPE, SHAPE), np.uint8)
+    kept = [np.zeros((0, HEIGHT), np.uint8)]
+    for place, character in enumerate(characters):
+        glyph = glyphs.get(character)
+        if glyph is None:
+            continue
+        advances[place] = glyph.advance
+        if character.isspace():
+            drawn[place] = True
+        elif images[character] and images[character] not in placeholders:
+            kept.append(glyph.columns)
+            widths[place], bearings[place] = len(glyph.columns), glyph.bearing
+            drawn[place] = True
+            shapes[place] = _shapes(glyph.columns)
+    _require(int(drawn.sum()), characters)
+    columns = np.concatenate(kept)
+    return RasterFont(family, columns, widths, bearings, advances, drawn, shapes)
+
+
+def _shapes(glyph: UInt8[np.ndarray, "column row"]) -> UInt8[np.ndarray, "variant shape shape"]:
+    """The glyph cropped to its box, at one size, plain and with thickened strokes."""
+    rows = np.flatnonzero(glyph.max(0) > 0)
+    image = Image.fromarray(np.ascontiguousarray(glyph[:, rows[0] : rows[-1] + 1].T))
+    thick = ImageOps.expand(image, _STROKE // 2).filter(ImageFilter.MaxFilter(_STROKE))
+    return np.stack([_frame(image), _frame(thick)])
+
+
+def _frame(image: Image.Image) -> UInt8[np.ndarray, "shape shape"]:
+    """The image at one size; very thin ones keep a third of their thinness."""
+    inner = SHAPE - 2  # an empty edge, so that a full box has a shape, too
+    aspect = image.width / image.height
+    width = max(1, round(inner * min(1, 3 * aspect)))
+    height = max(1, round(inner * min(1, 3 / aspect)))
+    framed = Image.new("L", (SHAPE, SHAPE))
+    small = image.resize((width, height), Image.Resampling.BILINEAR)
+    framed.paste(small, ((SHAPE - width) // 2, (SHAPE - height) // 2))
+    return np.asarray(framed)
+
+
+def rasterize_many(paths: Sequence[str], characters: str) -> dict[str, np.ndarray]:
+    """Draw several fonts; arrays that ``numpy.savez`` can write without pickling.
+
+    Fonts that cannot be used are absent from ``used`` (places in ``paths``) and have a line in
+    ``reasons``; the other arrays hold the used fonts one after another.
+    """
+    fonts, used, reasons = [], [], [""] * len(paths)
+    for index, path in enumerate(paths):
+        try:
+            fonts.append(rasterize(path, characters))
+            used.append(index)
+        except UnusableFont as error:
+            reasons[index] = str(error)
+    total = len(characters)
+    shapes = np.array([font.shapes for font in fonts], np.uint8)
+    return {
+        "used": np.array(used, np.int64),
+        "reasons": np.array(reasons),
+        "families": np.array([font.family for font in fonts], str),
+        "columns": np.concatenate([np.zeros((0, HEIGHT), np.uint8), *(f.columns for f in fonts)]),
+        "widths": np.array([font.widths for font in fonts], np.int64).reshape(-1, total),
+        "bearings": np.array([font.bearings for font in fonts], np.float32).reshape(-1, total),
+        "advances": np.array([font.advances for font in fonts], np.float32).reshape(-1, total),
+        "drawn": np.array([font.drawn for font in fonts], bool).reshape(-1, total),
+        "shapes": shapes.reshape(-1, total, 2, SHAPE, SHAPE),
+    }
+
+
+if __name__ == "__main__":
+    request = json.load(sys.stdin)
+    drawing: dict[str, Any] = rasterize_many(request["paths"], request["characters"])
+    np.savez(request["out"], **drawing)

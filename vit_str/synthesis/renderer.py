@@ -1,0 +1,181 @@
+"""The renderer: a seed and an index give a batch of labelled pictures, on CPU or GPU."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+
+import torch
+from jaxtyping import Float, Int64, UInt8
+from torch import Tensor
+
+from vit_str.charset import PADDING, Charset
+from vit_str.synthesis.degrade import degrade, keep_legible
+from vit_str.synthesis.draw import Draw, noise_bank
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.layout import Typesetter
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.paint import paint
+from vit_str.synthesis.warp import character_boxes, crop_mask, sample_view, token_characters
+
+_BATCHES_PER_SEED = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedBatch:
+    """Pictures of words, and all that the renderer knows about them.
+
+    Attributes:
+        images: what a model sees.
+        labels: ids of the characters, ``PADDING`` after the end.
+        token_characters: the character under the center of every token, ``PADDING`` for none.
+        boxes: left, top, right, bottom of every character in pixels; zero where there is none.
+    """
+
+    images: UInt8[Tensor, "batch 3 height width"]
+    labels: Int64[Tensor, "batch position"]
+    token_characters: Int64[Tensor, "batch token"]
+    boxes: Float[Tensor, "batch position side"]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def to(self, device: torch.device | str) -> "RenderedBatch":
+        """The same batch on another device."""
+        moved = {field.name: getattr(self, field.name).to(device) for field in fields(self)}
+        return replace(self, **moved)
+
+
+class Renderer:
+    """Draws words as batches of tensor operations.
+
+    Args:
+        atlas: the fonts; its device is where pictures are drawn.
+        lexicon: what to write.
+        image_size: height and width of a picture, in pixels.
+        grid: rows and columns of tokens for ``token_characters``.
+        ingredients: strengths of the effects.
+        pictures: photographs to use as backgrounds.
+        chunk: words drawn at a time; by default 64 on a CPU, so that they stay in its cache, and
+            4096 on a GPU. Part of what a seed means.
+    """
+
+    def __init__(
+        self,
+        atlas: GlyphAtlas,
+        lexicon: Lexicon,
+        image_size: tuple[int, int] = (32, 128),
+        grid: tuple[int, int] = (4, 16),
+        ingredients: Ingredients | None = None,
+        pictures: UInt8[Tensor, "picture 3 height width"] | None = None,
+        chunk: int | None = None,
+    ) -> None:
+        self.device = atlas.columns.device
+        self.charset: Charset = atlas.charset
+        self.lexicon, self.image_size, self.grid = lexicon, image_size, grid
+        self.ingredients = ingredients or Ingredients()
+        self.pictures = None if pictures is None else pictures.to(self.device)
+        self.chunk = chunk or (64 if self.device.type == "cpu" else 4096)
+        self._typesetter = Typesetter(atlas)
+        self._noise = noise_bank(self.device)
+
+    def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
+        """Batch number ``index`` of the endless stream of ``seed``.
+
+        Args:
+            size: number of pictures.
+            seed: which stream.
+            index: which batch of it.
+            difficulty: from 0 (clean words) to 1 (the full mix).
+        """
+        seed = _mix(seed * _BATCHES_PER_SEED + index)
+        return self.render(self.lexicon.sample(size, seed), seed, difficulty)
+
+    @torch.no_grad()
+    def render(self, labels: Sequence[str], seed: int, difficulty: float = 1.0) -> RenderedBatch:
+        """Pictures of the given labels, in their order.
+
+        Raises:
+            ValueError: a label is empty or holds characters outside the charset.
+        """
+        if not all(labels):
+            raise ValueError("cannot draw an empty label; drop it")
+        # Words of about the same length share a chunk: its width is that of the longest.
+        order = sorted(range(len(labels)), key=lambda place: len(labels[place]))
+        ids = self.charset.encode_batch(labels)
+        strengths = self.ingredients.at(difficulty)
+        chunks = []
+        for number, start in enumerate(range(0, len(order), self.chunk)):
+            chosen = ids[order[start : start + self.chunk]]
+            chosen = chosen[:, : int((chosen != PADDING).sum(1).max())].to(self.device)
+            draw = Draw(_mix(seed + number), len(chosen), self._noise)
+            chunks.append(self._render_chunk(chosen, strengths, draw))
+        back = torch.tensor(order).argsort().to(self.device)
+        return _join(chunks, back, ids.shape[1])
+
+    def _render_chunk(
+        self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, draw: Draw
+    ) -> RenderedBatch:
+        fonts = self._typesetter.choose_fonts(ids, draw)
+        spacing = draw.uniform(-3, 16) * draw.some(0.3) * strengths.spacing
+        lines = self._typesetter.lay_out(ids, fonts, spacing)
+        view = sample_view(lines, strengths, draw)
+        mask = crop_mask(lines, view, self.image_size)
+        clean = paint(mask, strengths, draw, self.pictures)
+        image = keep_legible(degrade(clean, strengths, draw), clean, mask)
+        return RenderedBatch(
+            (image * 255).round_().to(torch.uint8),
+            ids,
+            token_characters(lines, view, self.grid),
+            character_boxes(lines, view, self.image_size),
+        )
+
+
+def stream(
+    renderer: Renderer,
+    batch_size: int,
+    seed: int,
+    start: int = 0,
+    stride: int = 1,
+    warm_up: int = 0,
+) -> Iterator[RenderedBatch]:
+    """Endless batches ``start, start + stride, ...`` of a seed, from easy to hard.
+
+    Args:
+        renderer: what draws.
+        batch_size: pictures in a batch.
+        seed: which stream.
+        start: first batch.
+        stride: distance between batches, for several readers of one stream.
+        warm_up: number of batches over which the difficulty rises to 1.
+    """
+    index = start
+    while True:
+        difficulty = min(1.0, (index + 1) / warm_up) if warm_up else 1.0
+        yield renderer.batch(batch_size, seed, index, difficulty)
+        index += stride
+
+
+def _mix(number: int) -> int:
+    """Spread neighboring numbers over all 63-bit seeds (the finalizer of SplitMix64)."""
+    number = (number + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+    return (number ^ (number >> 31)) >> 1
+
+
+def _join(
+    chunks: list[RenderedBatch], order: Int64[Tensor, " batch"], positions: int
+) -> RenderedBatch:
+    """One batch out of chunks whose words have different lengths."""
+
+    def widen(values: Tensor, filler: int) -> Tensor:
+        missing = positions - values.shape[1]
+        shape = values.shape[0], missing, *values.shape[2:]
+        return torch.cat([values, values.new_full(shape, filler)], 1)
+
+    return RenderedBatch(
+        torch.cat([chunk.images for chunk in chunks])[order],
+        torch.cat([widen(chunk.labels, PADDING) for chunk in chunks])[order],
+        torch.cat([chunk.token_characters for chunk in chunks])[order],
+        torch.cat([widen(chunk.boxes, 0) for chunk in chunks])[order],
+    )

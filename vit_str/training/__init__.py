@@ -1,0 +1,15 @@
+"""Training with Lightning: the module, the data, the schedule."""
+
+from vit_str.training.callbacks import PredictionSheet, RandomStates, WeightsExport
+from vit_str.training.data import RenderedWords
+from vit_str.training.module import RecognizerTraining
+from vit_str.training.schedule import WarmupStableDecay
+
+__all__ = [
+    "PredictionSheet",
+    "RandomStates",
+    "RecognizerTraining",
+    "RenderedWords",
+    "WarmupStableDecay",
+    "WeightsExport",
+]

@@ -1,0 +1,155 @@
+"""What happens beside training: random states kept, weights exported, pictures of readings."""
+
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.loggers import TensorBoardLogger
+from PIL import Image, ImageDraw, ImageFont
+
+from vit_str.training.data import LabeledPixels
+from vit_str.training.module import RecognizerTraining
+from vit_str.weights import save_weights
+
+_SHEET_COLUMNS = 6
+
+
+class RandomStates(Callback):
+    """Keep the random states in checkpoints, so that a resumed run draws what it would have."""
+
+    def __init__(self) -> None:
+        self._restored: dict[str, Any] | None = None
+
+    def state_dict(self) -> dict[str, Any]:
+        states: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
+        name, keys, *rest = np.random.get_state()  # noqa: NPY002 - the global state is what others draw from
+        states["numpy"] = [name, torch.from_numpy(np.asarray(keys).astype(np.int64)), *rest]
+        if torch.cuda.is_available():
+            states["cuda"] = torch.cuda.get_rng_state_all()
+        return states
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self._restored = state_dict
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Restored last: what happens before the first step draws numbers too."""
+        if self._restored is None:
+            return
+        states, self._restored = self._restored, None
+        torch.set_rng_state(states["torch"].cpu())
+        version, numbers, gauss = states["python"]
+        random.setstate((version, tuple(numbers), gauss))
+        name, keys, *rest = states["numpy"]
+        np.random.set_state((name, keys.numpy().astype(np.uint32), *rest))  # noqa: NPY002
+        if "cuda" in states and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all([state.cpu() for state in states["cuda"]])
+
+
+class WeightsExport(Callback):
+    """After every validation, write the averaged model as a weights file for reading.
+
+    Args:
+        path: the safetensors file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seconds = 0.0
+        self._start = time.monotonic()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"seconds": self._elapsed()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self._seconds, self._start = state_dict["seconds"], time.monotonic()
+
+    def _elapsed(self) -> float:
+        return self._seconds + time.monotonic() - self._start
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._start = time.monotonic()
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.sanity_checking or not trainer.is_global_zero:
+            return
+        assert isinstance(pl_module, RecognizerTraining)
+        scores = {name: round(float(v), 4) for name, v in trainer.callback_metrics.items()}
+        provenance = {
+            "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
+            "data": "text rendered by vit-str",
+            "images": pl_module.images_seen,
+            "seconds": round(self._elapsed()),
+            "device": str(pl_module.device),
+            "torch": torch.__version__,
+            "scores": scores,
+        }
+        save_weights(
+            self.path,
+            pl_module.averaged,
+            pl_module.charset,
+            pl_module.preprocessing,
+            provenance,
+        )
+
+
+class PredictionSheet(Callback):
+    """At every validation, a picture of words with what was read, wrong readings marked.
+
+    Args:
+        folder: where the pictures go, one per validation.
+        words: number of words of each set.
+    """
+
+    def __init__(self, folder: Path, words: int = 24) -> None:
+        self.folder, self.words = folder, words
+        self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
+
+    def on_validation_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: LabeledPixels,
+        batch_idx: int,
+        dataloader_idx: int = 0,
+    ) -> None:
+        shown = self._shown.setdefault(batch.source, [])
+        room = self.words - len(shown)
+        words = zip(batch.images.cpu()[:room], outputs[:room], batch.labels[:room], strict=True)
+        shown.extend(words)
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        shown = [word for words in self._shown.values() for word in words]
+        self._shown.clear()
+        if trainer.sanity_checking or not trainer.is_global_zero or not shown:
+            return
+        sheet = prediction_sheet(shown)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        sheet.save(self.folder / f"step-{trainer.global_step:07d}.png")
+        for logger in trainer.loggers:
+            if isinstance(logger, TensorBoardLogger):
+                picture = np.asarray(sheet)
+                logger.experiment.add_image(
+                    "readings", picture, trainer.global_step, dataformats="HWC"
+                )
+
+
+def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
+    """Images in a grid, what was read below each: green if right, red with the label if wrong."""
+    height, width = words[0][0].shape[1:]
+    cell = width + 6, height + 18
+    rows = -(-len(words) // _SHEET_COLUMNS)
+    sheet = Image.new("RGB", (cell[0] * _SHEET_COLUMNS, cell[1] * rows), "white")
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(11)
+    for place, (pixels, text, label) in enumerate(words):
+        x, y = place % _SHEET_COLUMNS * cell[0], place // _SHEET_COLUMNS * cell[1]
+        sheet.paste(Image.fromarray(pixels.permute(1, 2, 0).numpy()), (x, y))
+        right = text == label
+        caption = text if right else f"{text} ({label})"
+        pen.text((x, y + height + 2), caption, fill="green" if right else "red", font=font)
+    return sheet

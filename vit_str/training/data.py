@@ -1,0 +1,179 @@
+"""Data of training: an endless rendered stream, and words to be judged on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from jaxtyping import UInt8
+from lightning.pytorch import LightningDataModule
+from torch import Tensor
+
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.evaluation import LabeledImages
+from vit_str.images import Preprocessing, UnreadableImage, load_image
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
+from vit_str.synthesis.renderer import RenderedBatch, Renderer, stream
+
+_VALIDATION_SEED_OFFSET = 1 << 20
+_VALIDATION_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class LabeledPixels:
+    """Images with their texts, from one source."""
+
+    source: str
+    images: UInt8[Tensor, "batch 3 height width"]
+    labels: list[str]
+
+    def to(self, device: torch.device | str) -> "LabeledPixels":
+        """The same words on another device."""
+        return replace(self, images=self.images.to(device))
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """A loader over batches that are in memory."""
+
+    batches: list[LabeledPixels]
+
+    def __iter__(self) -> Iterator[LabeledPixels]:
+        return iter(self.batches)
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedStream:
+    """Iterating starts the endless stream at ``start``, every time."""
+
+    renderer: Renderer
+    batch_size: int
+    seed: int
+    start: int
+    stride: int
+    warm_up: int
+
+    def __iter__(self) -> Iterator[RenderedBatch]:
+        return stream(
+            self.renderer, self.batch_size, self.seed, self.start, self.stride, self.warm_up
+        )
+
+
+class RenderedWords(LightningDataModule):
+    """Words rendered on the training device; held-out fonts and real crops to validate on.
+
+    Args:
+        batch_size: words in a step, on each device.
+        seed: of the stream.
+        charset: the characters to write; linked to the model's.
+        image_size: height and width, linked to the encoder's.
+        grid: rows and columns of tokens, linked to the encoder's.
+        language: of the frequency list (a code that wordfreq knows).
+        words: a word list or text of your own instead.
+        text: share of every kind of text, by name as in `Lexicon`; what is not named keeps its own.
+        maximum_length: most characters in a word; linked to the decoder's.
+        fonts: folders of fonts instead of the system's.
+        ingredients: strengths of the effects.
+        easy_images: number of images over which words go from easy to hard.
+        real: folders of labelled crops to validate on, each with a ``labels.tsv``.
+        real_limit: most crops of each folder to validate on, spread evenly; all if None.
+        rendered_limit: number of rendered words to validate on.
+    """
+
+    def __init__(
+        self,
+        batch_size: int = 64,
+        seed: int = 1,
+        charset: str = PRINTABLE_ASCII,
+        image_size: tuple[int, int] = (32, 128),
+        grid: tuple[int, int] = (4, 16),
+        language: str = "en",
+        words: Path | None = None,
+        text: dict[str, float] | None = None,
+        maximum_length: int = 25,
+        fonts: list[Path] | None = None,
+        ingredients: Ingredients | None = None,
+        easy_images: int = 200_000,
+        real: list[Path] | None = None,
+        real_limit: int | None = 500,
+        rendered_limit: int = 512,
+    ) -> None:
+        super().__init__()
+        self.batch_size, self.seed = batch_size, seed
+        self.charset = Charset(charset)
+        self.image_size, self.grid = image_size, grid
+        self.lexicon = Lexicon(
+            self.charset, language, words, {**WEIGHTS, **(text or {})}, maximum_length
+        )
+        self.fonts, self.ingredients, self.easy_images = fonts, ingredients, easy_images
+        self.real = [LabeledImages(folder) for folder in real or []]
+        self.real_limit, self.rendered_limit = real_limit, rendered_limit
+        self._atlas: GlyphAtlas | None = None
+
+    def prepare_data(self) -> None:
+        """Build the atlas once, in one process."""
+        GlyphAtlas.load_or_build(self.charset, self.fonts)
+
+    def setup(self, stage: str) -> None:
+        """Load the atlas."""
+        self._atlas = GlyphAtlas.load_or_build(self.charset, self.fonts)
+
+    def _renderer(self, atlas: GlyphAtlas) -> Renderer:
+        return Renderer(atlas, self.lexicon, self.image_size, self.grid, self.ingredients)
+
+    def train_dataloader(self) -> RenderedStream:
+        """The stream from where the run stands, this device's share of it."""
+        assert self._atlas is not None and self.trainer is not None  # Lightning calls setup first
+        device = self.trainer.strategy.root_device
+        world = self.trainer.world_size
+        position = self.trainer.global_step * self.trainer.accumulate_grad_batches
+        return RenderedStream(
+            self._renderer(self._atlas.training().to(device)),
+            self.batch_size,
+            self.seed,
+            start=position * world + self.trainer.global_rank,
+            stride=world,
+            warm_up=self.easy_images // self.batch_size,
+        )
+
+    def val_dataloader(self) -> list[Batches]:
+        """Rendered words in fonts that training never sees, then every folder of real crops."""
+        sets = [self._rendered(), *(self._crops(images) for images in self.real)]
+        return [Batches(batches) for batches in sets]
+
+    def _rendered(self) -> list[LabeledPixels]:
+        assert self._atlas is not None
+        renderer = self._renderer(self._atlas.held_out())
+        batches = []
+        for index in range(-(-self.rendered_limit // _VALIDATION_BATCH)):
+            seed = self.seed + _VALIDATION_SEED_OFFSET
+            batch = renderer.batch(_VALIDATION_BATCH, seed, index)
+            labels = [self.charset.decode(row) for row in batch.labels.tolist()]
+            batches.append(LabeledPixels("rendered", batch.images, labels))
+        return batches
+
+    def _crops(self, images: LabeledImages) -> list[LabeledPixels]:
+        preprocessing = Preprocessing(*self.image_size)
+        limit = self.real_limit or len(images)
+        step = max(1, len(images) // limit)
+        crops = list(zip(images.paths, images.labels, strict=True))[::step][:limit]
+        pixels, labels = [], []
+        for path, label in crops:
+            try:
+                pixels.append(preprocessing.pixels(load_image(path)))
+                labels.append(label)
+            except UnreadableImage:
+                continue  # `vit-str evaluate` reports them; here they would only stop the run
+        return [
+            LabeledPixels(
+                images.name,
+                torch.stack(pixels[start : start + _VALIDATION_BATCH]),
+                labels[start : start + _VALIDATION_BATCH],
+            )
+            for start in range(0, len(pixels), _VALIDATION_BATCH)
+        ]

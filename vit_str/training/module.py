@@ -1,0 +1,161 @@
+"""One training step, and what is measured between steps."""
+
+from typing import Any, cast
+
+import torch
+from jaxtyping import Float
+from lightning.pytorch import LightningModule
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+from torch.optim import AdamW, Optimizer
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.images import Preprocessing
+from vit_str.metrics import character_accuracy, one_minus_ned, word_accuracy
+from vit_str.models import Recognizer
+from vit_str.models.dense import TokenClassifier
+from vit_str.synthesis.renderer import RenderedBatch
+from vit_str.training.data import LabeledPixels
+from vit_str.training.schedule import WarmupStableDecay, progress
+
+
+class RecognizerTraining(LightningModule):
+    """Trains a recognizer on rendered words and keeps a moving average of it, which is judged.
+
+    Args:
+        recognizer: the model.
+        charset: the characters that it writes.
+        learning_rate: highest rate.
+        weight_decay: of AdamW, on matrices only.
+        schedule: of the learning rate.
+        dense_weight: of the loss of naming the character under each token, at the start; it
+            fades linearly to a tenth.
+        averaging: share of the average that stays at each step.
+        compile_model: compile the losses with ``torch.compile`` (on a GPU).
+    """
+
+    def __init__(
+        self,
+        recognizer: Recognizer,
+        charset: str = PRINTABLE_ASCII,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.05,
+        schedule: WarmupStableDecay | None = None,
+        dense_weight: float = 1.0,
+        averaging: float = 0.999,
+        compile_model: bool = True,
+    ) -> None:
+        super().__init__()
+        self.charset = Charset(charset)
+        if recognizer.decoder.charset_size != len(self.charset):
+            raise ValueError(
+                f"the charset has {len(self.charset)} characters, the decoder "
+                f"{recognizer.decoder.charset_size}: set decoder.init_args.charset_size to "
+                f"{len(self.charset)}"
+            )
+        self.recognizer = recognizer
+        encoder = recognizer.encoder
+        self.image_size, self.grid = encoder.image_size, encoder.grid
+        self.maximum_length = recognizer.decoder.maximum_length
+        self.preprocessing = Preprocessing(*encoder.image_size)
+        self.token_classifier = TokenClassifier(encoder.dim, len(self.charset))
+        moving = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
+        self.average = AveragedModel(recognizer, multi_avg_fn=moving)
+        self.average.requires_grad_(False)
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.schedule = schedule or WarmupStableDecay()
+        self.dense_weight, self.compile_model = dense_weight, compile_model
+        self._losses = self.losses
+        self._readings: dict[str, list[tuple[str, str]]] = {}
+
+    def configure_model(self) -> None:
+        """Compile where it pays: on a GPU, elementwise work costs as much as the products."""
+        if self.compile_model and self.device.type == "cuda":
+            self._losses = torch.compile(self.losses)
+
+    def configure_optimizers(self) -> AdamW:
+        """AdamW, without decay on norms, biases, embeddings of positions."""
+        trained = [*self.recognizer.named_parameters(), *self.token_classifier.named_parameters()]
+        matrices = [p for name, p in trained if p.ndim > 1 and "embed_" not in name]
+        others = [p for name, p in trained if p.ndim <= 1 or "embed_" in name]
+        groups = [
+            {"params": matrices, "weight_decay": self.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        return AdamW(groups, lr=self.learning_rate, betas=(0.9, 0.98), fused=True)
+
+    def losses(self, batch: RenderedBatch) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+        """The decoder's loss per character and the loss per token, in nats."""
+        features = self.recognizer.encode(self.preprocessing.normalize(batch.images))
+        tokens = features[:, self.recognizer.encoder.special_tokens :]
+        return (
+            self.recognizer.decoder.loss(features, batch.labels),
+            self.token_classifier.loss(tokens, batch.token_characters),
+        )
+
+    def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
+        """Set the learning rate."""
+        factor = self.schedule.factor(self.global_step, progress(self.trainer))
+        for group in self.trainer.optimizers[0].param_groups:
+            group["lr"] = self.learning_rate * factor
+
+    def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
+        """The decoder's loss, and beside it the fading loss per token."""
+        text, dense = self._losses(batch)
+        weight = self.dense_weight * (1 - 0.9 * progress(self.trainer))
+        values = {
+            "learning_rate": self.trainer.optimizers[0].param_groups[0]["lr"],
+            "images": float(self.images_seen),
+        }
+        self.log_dict({"loss": text, "dense_loss": dense}, prog_bar=True, batch_size=len(batch))
+        self.log_dict(values, batch_size=len(batch))
+        return text + weight * dense
+
+    @property
+    def averaged(self) -> Recognizer:
+        """The moving average: the model that is judged and published."""
+        return cast(Recognizer, self.average.module)
+
+    @property
+    def images_seen(self) -> int:
+        """Images in all steps so far."""
+        datamodule: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        return int(self.global_step * datamodule.batch_size * self.trainer.world_size)
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: Optimizer,
+        gradient_clip_val: int | float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clip by norm. Lightning's own refuses fused optimizers, for a scaler bfloat16 lacks."""
+        if gradient_clip_val:
+            clip_grad_norm_(self.parameters(), gradient_clip_val)
+
+    def on_train_batch_end(self, outputs: Any, batch: RenderedBatch, batch_idx: int) -> None:
+        """Move the average."""
+        self.average.update_parameters(self.recognizer)
+
+    def validation_step(  # type: ignore[override]
+        self, batch: LabeledPixels, batch_idx: int, dataloader_idx: int = 0
+    ) -> list[str]:
+        """Read a batch with the average; returns what it reads."""
+        images = self.preprocessing.normalize(batch.images)
+        ids = self.averaged.generate(images).labels.tolist()
+        texts = [self.charset.decode(row) for row in ids]
+        self._readings.setdefault(batch.source, []).extend(zip(texts, batch.labels, strict=True))
+        return texts
+
+    def on_validation_epoch_end(self) -> None:
+        """Log accuracies of every set."""
+        for source, pairs in self._readings.items():
+            texts, labels = zip(*pairs, strict=True)
+            values = {
+                f"word_accuracy_{protocol}": word_accuracy(texts, labels, protocol)
+                for protocol in (36, 62, 94)
+            }
+            values["character_accuracy"] = character_accuracy(texts, labels)
+            values["one_minus_ned"] = one_minus_ned(texts, labels)
+            self.log_dict({f"{source}/{name}": value for name, value in values.items()})
+        self._readings.clear()
