@@ -6,7 +6,7 @@ import os
 import platform
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +29,9 @@ def pin(threads: int = 1) -> None:
     torch.set_num_threads(threads)
 
 
-def interleave(runs: dict[str, Callable[[], Measured]], rounds: int) -> dict[str, list[Measured]]:
+def interleave(
+    runs: Mapping[str, Callable[[], Measured]], rounds: int
+) -> dict[str, list[Measured]]:
     """Results of A B C A B C ...: what disturbs the machine for a while disturbs them all."""
     results: dict[str, list[Measured]] = {name: [] for name in runs}
     for number in range(1, rounds + 1):

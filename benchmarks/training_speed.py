@@ -2,20 +2,19 @@
 
     python benchmarks/training_speed.py [--config FILE] [--threads 1] [--json FILE]
 
-Every row adds one measure to those above it: from plain float32 to the step that ``vit-str train``
-takes, then with the rendering of its words. Every measurement is a process of its own, since some
-measures cannot be taken back. "peak" is the share of the arithmetic that one large matrix product
-in the same number format reaches there. Takes ten minutes on one thread. Needs ``vit-str[train]``.
+Every row keeps the measures of the rows above it and adds one: from plain float32 to the step that
+``vit-str train`` takes, then with the rendering of its words. Every measurement is a process of
+its own, since some measures cannot be taken back. "peak" is the share of the arithmetic that one
+large matrix product in the same number format reaches there. On a GPU memory is printed too. Takes
+ten minutes on one thread. Needs ``vit-str[train]``.
 """
 
 import argparse
-import itertools
 import json
-import os
 import statistics
 import subprocess
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,23 +31,111 @@ from measuring import (
     table,
     write_json,
 )
-from training_step import Measures, Result, measure
+from training_step import Measurement, Result
 
-_LADDER = {
+_WORKER = Path(__file__).with_name("training_step.py")
+_LADDERS = {
     "cpu": {
-        "float32": {},
-        "bfloat16": {"bfloat16": True},
-        "explicit attention": {"explicit_attention": True},
-        "kept memory": {"kept_memory": True},
-        "fused AdamW": {"fused_optimizer": True},
-        "rendering": {"rendering": True},
+        "+ bfloat16": "bfloat16",
+        "+ explicit attention": "explicit_attention",
+        "+ kept memory": "kept_memory",
+        "+ fused AdamW": "fused_optimizer",
+        "+ rendering": "rendering",
     },
     "cuda": {
-        "float32": {"explicit_attention": True},
-        "bfloat16": {"bfloat16": True},
-        "fused AdamW": {"fused_optimizer": True},
-        "torch.compile": {"compiled": True},
-        "rendering": {"rendering": True},
+        "+ bfloat16": "bfloat16",
+        "+ fused AdamW": "fused_optimizer",
+        "+ torch.compile": "compiled",
+        "+ rendering": "rendering",
     },
 }
-"""What each row adds, in this order; on a GPU attention is the fused kernel in any case."""
+"""What every row adds, by name in `Measurement`; attention on a GPU is the fused kernel anyway."""
+_STEPS = {"cpu": (8, 2), "cuda": (100, 20)}
+"""To take the time of, and before."""
+
+
+def main() -> None:
+    """Measure, print, write."""
+    options = _parser().parse_args()
+    if options.device == "cpu":
+        pin(options.threads)
+    print_machine()
+    steps, warm_up = _STEPS[options.device]
+    wanted = Measurement(
+        config=str(options.config),
+        device=options.device,
+        threads=options.threads,
+        batch_size=options.batch_size,
+        steps=options.steps or steps,
+        warm_up=warm_up,
+    )
+    runs = {name: partial(_measure_apart, each) for name, each in _ladder(wanted).items()}
+    results = interleave(runs, options.rounds)
+    print(_table(results))
+    rows = {name: [asdict(result) for result in rounds] for name, rounds in results.items()}
+    write_json(options.json, {"measurement": asdict(wanted), "rows": rows})
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--config", type=Path, default=config, help=f"YAML file ({config.name})")
+    parser.add_argument("--device", choices=list(_LADDERS), default=device, help=f"({device})")
+    parser.add_argument("--threads", type=positive, default=1, help="of a CPU, pinned (1)")
+    parser.add_argument("--batch-size", type=positive, help="words in a step (the config's)")
+    parser.add_argument("--steps", type=positive, help="timed in a round (8, on a GPU 100)")
+    add_common_options(parser, rounds=3)
+    return parser
+
+
+def _ladder(wanted: Measurement) -> dict[str, Measurement]:
+    rows = {"float32": wanted}
+    for name, measure in _LADDERS[wanted.device].items():
+        added: dict[str, Any] = {measure: True}
+        wanted = replace(wanted, **added)
+        rows[name] = wanted
+    return rows
+
+
+def _measure_apart(wanted: Measurement) -> Result:
+    """In a process of its own; what it complains of goes to standard error."""
+    command = [sys.executable, str(_WORKER), json.dumps(asdict(wanted))]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return Result(**json.loads(answer.stdout.splitlines()[-1]))
+
+
+def _table(results: dict[str, list[Result]]) -> str:
+    full, half = _peaks(results)
+    rows = [["training step", "images/s", "range", "x float32", "x above", "peak", "memory"]]
+    medians: list[float] = []
+    for name, rounds in results.items():
+        rates = [result.images_per_second for result in rounds]
+        medians.append(statistics.median(rates))
+        flops = medians[-1] * rounds[0].flops_per_image
+        memory = rounds[0].memory
+        rows.append(
+            [
+                name,
+                *median_and_range(rates),
+                f"{medians[-1] / medians[0]:.2f}",
+                f"{medians[-1] / medians[-2]:.2f}" if len(medians) > 1 else "-",
+                f"{100 * flops / (half if len(medians) > 1 else full):.0f} %",
+                f"{memory / 2**30:.2f} GiB" if memory else "-",
+            ]
+        )
+    arithmetic = f"{next(iter(results.values()))[0].flops_per_image / 1e9:.2f} GFLOP per image"
+    peaks = f"{full / 1e9:,.0f} GFLOP/s in float32, {half / 1e9:,.0f} GFLOP/s in bfloat16"
+    return f"{table(rows)}\n\n{arithmetic}; one large product: {peaks}"
+
+
+def _peaks(results: dict[str, list[Result]]) -> tuple[float, float]:
+    """The best that was seen in float32, which is the first row, and in bfloat16."""
+    first, *others = ([each.peak_flops for each in rounds] for rounds in results.values())
+    return max(first), max(map(max, others))
+
+
+if __name__ == "__main__":
+    main()

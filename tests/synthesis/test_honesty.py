@@ -72,6 +72,12 @@ def test_undrawn_is_not_honest(texts: list[str]) -> None:
     ]
 
 
+def test_a_character_that_no_font_draws_harms_nothing(texts: list[str]) -> None:
+    drawn = everything(texts)
+    drawn[:, 5] = False
+    assert torch.equal(judge(shapes_of(texts), drawn, CHARACTERS).honest, drawn)
+
+
 def test_flaws_are_explained() -> None:
     everything_shown = torch.ones(len(CHARACTERS), dtype=torch.bool)
     digits = torch.tensor([character.isdigit() for character in CHARACTERS])

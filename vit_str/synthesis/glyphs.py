@@ -21,7 +21,7 @@ from vit_str.synthesis.honesty import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
 from vit_str.synthesis.rasterize_parallel import Progress, rasterize_parallel
 
-_VERSION = "6"
+_VERSION = "1"
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "honest")
 
 

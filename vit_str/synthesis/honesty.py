@@ -44,7 +44,7 @@ class Judgement:
     Attributes:
         honest: whether a glyph shows its character.
         recognized: share of the letters and digits of each font that are hard to mistake, 0 to 1;
-            hardly any in a font of ornaments.
+            hardly any in a font of ornaments, and 1 in a font without letters.
     """
 
     honest: Bool[Tensor, "font character"]
@@ -76,6 +76,7 @@ def judge(
         variants = [_rivals(variant, drawn & decent[:, None]) for variant in shapes.unbind(2)]
         rivals = torch.stack(variants).amin(0)
         recognized = ((rivals < near) & compared).sum(1) / compared.sum(1).clamp(min=1)
+        recognized = torch.where(compared.any(1), recognized, 1.0)
         decent = recognized > _DECENT_FONT
         if not decent.any():
             break
@@ -87,10 +88,10 @@ def judge(
 
 def flaw(honest: Bool[Tensor, " character"], recognized: float, characters: str) -> str:
     """Why a font that was judged so should not be used; empty if it can be."""
-    if not _has_alphabet(honest, characters):
-        return "shows neither small nor capital letters truly"
     if recognized < _ORNAMENTS:
         return f"shows ornaments in place of letters ({recognized:.0%} recognized)"
+    if not _has_alphabet(honest, characters):
+        return "shows neither small nor capital letters truly"
     if honest.sum() < _FEWEST_HONEST * len(characters):
         return f"shows only {int(honest.sum())} of the {len(characters)} characters truly"
     return ""
@@ -114,10 +115,10 @@ def _vectors(shapes: UInt8[Tensor, "*glyph shape shape"]) -> Float[Tensor, "*gly
 
     Made anew where needed, a few at a time: those of all glyphs together would fill the memory.
     """
-    rows = shapes.flatten(0, -3).float()
+    rows = shapes.flatten(0, -3)[:, None].float()  # with a channel, for there may be no glyph
     blurred = F.avg_pool2d(rows, 3, stride=1, padding=1).flatten(1)
     unit = F.normalize(blurred - blurred.mean(-1, keepdim=True), dim=-1)
-    return unit.reshape(*shapes.shape[:-2], -1)
+    return unit.reshape(*shapes.shape[:-2], unit.shape[1])
 
 
 def _rivals(

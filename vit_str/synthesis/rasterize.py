@@ -33,7 +33,7 @@ _LAYOUT = ImageFont.Layout.BASIC
 _LOOK_ALIKES = str.maketrans("\u2212\u00ad\u2010\u037e\u2019\u2018\u00a0\u2223\u2215", "---;'` |/")
 
 
-class UnusableFont(Exception):
+class UnusableFont(Exception):  # noqa: N818 (its name says what it is)
     """Why a font cannot be used."""
 
 

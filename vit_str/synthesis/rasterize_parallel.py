@@ -43,7 +43,7 @@ def _rasterize_batch(paths: list[str], characters: str) -> list[Batch]:
         out = Path(folder) / "glyphs.npz"
         request = {"paths": paths, "characters": characters, "out": str(out)}
         # Not multiprocessing: that would run an unguarded script of the user's again.
-        finished = subprocess.run(
+        finished = subprocess.run(  # noqa: S603 (our own program, paths go through its input)
             [sys.executable, "-P", rasterize.__file__],
             input=json.dumps(request).encode(),
             capture_output=True,

@@ -1,0 +1,214 @@
+"""One measurement of a training step, in a process of its own; see training_speed.py."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from itertools import count, cycle
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+import yaml
+from measuring import pin, synchronize
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+from torch.utils.flop_counter import FlopCounterMode
+
+from vit_str.models.attention import ScaledDotProductAttention
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.training.allocator import keep_freed_memory
+from vit_str.training.module import RecognizerTraining
+
+_RENDERED_BEFORE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What to measure: a configuration, and which measures for speed are taken.
+
+    Attributes:
+        config: YAML file of the model and its data.
+        device: ``cpu`` or ``cuda``.
+        threads: of a CPU.
+        batch_size: words in a step; the configuration's if None.
+        steps: to take the time of, after ``warm_up`` others.
+        warm_up: steps before those.
+        bfloat16: autocast instead of float32.
+        explicit_attention: softmax(QK) V on a CPU, where the fused kernel goes back slowly.
+        kept_memory: freed memory is not given back to the system.
+        fused_optimizer: AdamW as one kernel.
+        compiled: losses through ``torch.compile``.
+        rendering: words are rendered in every step, instead of a few batches before.
+    """
+
+    config: str
+    device: str = "cpu"
+    threads: int = 1
+    batch_size: int | None = None
+    steps: int = 8
+    warm_up: int = 2
+    bfloat16: bool = False
+    explicit_attention: bool = False
+    kept_memory: bool = False
+    fused_optimizer: bool = False
+    compiled: bool = False
+    rendering: bool = False
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Number format of the products."""
+        return torch.bfloat16 if self.bfloat16 else torch.float32
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of it.
+
+    Attributes:
+        images_per_second: of all steps together.
+        flops_per_image: additions and multiplications in matrix products, forward and back.
+        peak_flops: per second in one large product in the same number format.
+        memory: most bytes in use on a GPU.
+    """
+
+    images_per_second: float
+    flops_per_image: float
+    peak_flops: float
+    memory: int | None
+
+
+def measure(wanted: Measurement) -> Result:
+    """Build the model and the words, warm up, take the time."""
+    if wanted.device == "cpu":
+        pin(wanted.threads)
+    if wanted.kept_memory:
+        keep_freed_memory()
+    if wanted.bfloat16:
+        torch.set_float32_matmul_precision("medium")  # as ``vit-str train`` does
+    torch.manual_seed(0)
+    module, renderer, batch_size = _build(wanted)
+    batches = _batches(renderer, wanted.batch_size or batch_size, wanted.rendering)
+    step = Step(module, wanted)
+    with FlopCounterMode(display=False) as counter:
+        first = next(batches)
+        step.differentiate(first)
+    if wanted.device == "cpu" and not wanted.explicit_attention:
+        setattr(ScaledDotProductAttention, "forward", _fused_attention)  # noqa: B010 - for mypy
+    if wanted.compiled:
+        step.compile()
+    _run(step, batches, wanted.warm_up, wanted.device)
+    seconds = _run(step, batches, wanted.steps, wanted.device)
+    memory = torch.cuda.max_memory_allocated() if wanted.device == "cuda" else None
+    return Result(
+        len(first) * wanted.steps / seconds,
+        counter.get_total_flops() / len(first),
+        _peak_flops(wanted),
+        memory,
+    )
+
+
+class Step:
+    """A step as Lightning takes it, without Lightning."""
+
+    def __init__(self, module: RecognizerTraining, wanted: Measurement) -> None:
+        self.module, self.wanted = module, wanted
+        self.optimizer = module.configure_optimizers()
+        for group in self.optimizer.param_groups:
+            group["fused"] = wanted.fused_optimizer
+        self._losses: Callable[[RenderedBatch], tuple[Tensor, Tensor]] = module.losses
+
+    def compile(self) -> None:
+        """Through ``torch.compile`` from now on."""
+        self._losses = torch.compile(self.module.losses)
+
+    def differentiate(self, batch: RenderedBatch) -> None:
+        """Both losses together, and back."""
+        with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
+            text, dense = self._losses(batch)
+        torch.autograd.backward(text + dense)
+
+    def __call__(self, batch: RenderedBatch) -> None:
+        """Forward, back, and one move of the weights."""
+        self.optimizer.zero_grad()
+        self.differentiate(batch)
+        clip_grad_norm_(self.module.parameters(), 1.0)
+        self.optimizer.step()
+        self.module.average.update_parameters(self.module.recognizer)
+
+
+def instantiate(value: Any, **linked: Any) -> Any:
+    """What a part of a YAML configuration describes; ``linked`` are more arguments of it."""
+    if isinstance(value, list):
+        return tuple(map(instantiate, value))
+    if not isinstance(value, dict) or "class_path" not in value:
+        return value
+    module, _, name = value["class_path"].rpartition(".")
+    arguments = {key: instantiate(item) for key, item in value.get("init_args", {}).items()}
+    return getattr(import_module(module), name)(**arguments, **linked)
+
+
+def _build(wanted: Measurement) -> tuple[RecognizerTraining, Renderer, int]:
+    """The model of the configuration, the renderer of its words, and its batch size."""
+    config = yaml.safe_load(Path(wanted.config).read_text(encoding="utf-8"))
+    arguments = {name: instantiate(value) for name, value in config["model"].items()}
+    module = RecognizerTraining(**arguments).to(wanted.device).train()
+    data = instantiate(
+        config["data"],
+        charset=module.charset.characters,
+        image_size=module.image_size,
+        grid=module.grid,
+        maximum_length=module.maximum_length,
+    )
+    atlas = GlyphAtlas.load_or_build(data.charset, data.fonts).training().to(wanted.device)
+    renderer = Renderer(atlas, data.lexicon, data.image_size, data.grid, data.ingredients)
+    return module, renderer, data.batch_size
+
+
+def _batches(renderer: Renderer, size: int, rendering: bool) -> Iterator[RenderedBatch]:
+    """Endless: new ones, or a few again and again."""
+    if rendering:
+        return (renderer.batch(size, 1, index) for index in count())
+    return cycle([renderer.batch(size, 1, index) for index in range(_RENDERED_BEFORE)])
+
+
+def _run(step: Step, batches: Iterator[RenderedBatch], steps: int, device: str) -> float:
+    """Seconds that so many steps take."""
+    synchronize(device)
+    started = time.perf_counter()
+    for _ in range(steps):
+        step(next(batches))
+    synchronize(device)
+    return time.perf_counter() - started
+
+
+def _fused_attention(
+    _: ScaledDotProductAttention,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None = None,
+) -> Tensor:
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+
+
+def _peak_flops(wanted: Measurement, rounds: int = 5) -> float:
+    """Multiplications and additions per second of one large product, the best of some rounds."""
+    size = 2048 if wanted.device == "cpu" else 8192
+    matrix = torch.randn(size, size, device=wanted.device).to(wanted.dtype)
+    seconds = []
+    for _ in range(rounds + 1):
+        synchronize(wanted.device)
+        started = time.perf_counter()
+        matrix @ matrix
+        synchronize(wanted.device)
+        seconds.append(time.perf_counter() - started)
+    return 2.0 * size**3 / min(seconds)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(measure(Measurement(**json.loads(sys.argv[1]))))))
