@@ -73,7 +73,7 @@ class Result:
         images_per_second: of all steps together.
         flops_per_image: additions and multiplications in matrix products, forward and back.
         peak_flops: per second in one large product in the same number format.
-        memory: most bytes in use on a GPU.
+        memory: most bytes in use on a GPU during the steps.
     """
 
     images_per_second: float
@@ -102,6 +102,8 @@ def measure(wanted: Measurement) -> Result:
     if wanted.compiled:
         step.compile()
     _run(step, batches, wanted.warm_up, wanted.device)
+    if wanted.device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
     seconds = _run(step, batches, wanted.steps, wanted.device)
     memory = torch.cuda.max_memory_allocated() if wanted.device == "cuda" else None
     return Result(

@@ -98,7 +98,9 @@ def _blur(image: Images, strengths: Ingredients, draw: Draw) -> Images:
     cos, sin = angle.cos()[:, None, None], angle.sin()[:, None, None]
     along, across = x * cos + y * sin, y * cos - x * sin
     wide = (focus + motion)[:, None, None]
-    exponent = (along / wide).square() + (across / focus[:, None, None]).square()
+    # A line thinner than this would pass between the taps of the kernel at most angles.
+    narrow = torch.maximum(focus, 0.4 * motion.clamp(max=1))[:, None, None]
+    exponent = (along / wide).square() + (across / narrow).square()
     kernel = (-0.5 * exponent).exp()
     kernel = kernel / kernel.sum((1, 2), keepdim=True)
     padded = F.pad(image, [_KERNEL // 2] * 4, mode="replicate").transpose(0, 1)

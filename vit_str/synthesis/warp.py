@@ -167,8 +167,8 @@ def character_boxes(
     corners = torch.stack(
         [x[..., :, None].expand(*x.shape, 2), y[..., None, :].expand(*x.shape, 2)], -1
     )
-    positions = corners.shape[1]
-    seen = view.forward(corners.flatten(1, 3)).reshape(-1, positions, 4, 2)
+    count, positions, *_ = corners.shape
+    seen = view.forward(corners.flatten(1, 3)).reshape(count, positions, -1, 2)
     low, high = seen.amin(2), seen.amax(2)
     scale = torch.tensor([size[1], size[0], size[1], size[0]], device=left.device)
     boxes = torch.cat([low, high], -1) * scale

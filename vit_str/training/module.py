@@ -133,8 +133,9 @@ class RecognizerTraining(LightningModule):
         if gradient_clip_val:
             clip_grad_norm_(self.parameters(), gradient_clip_val)
 
-    def on_train_batch_end(self, outputs: Any, batch: RenderedBatch, batch_idx: int) -> None:
-        """Move the average."""
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """Step, then move the average: before any checkpoint of this step is written."""
+        super().optimizer_step(*args, **kwargs)
         self.average.update_parameters(self.recognizer)
 
     def validation_step(  # type: ignore[override]

@@ -1,0 +1,119 @@
+"""The contract of every encoder with every decoder."""
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from vit_str.charset import PADDING, Charset
+from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer, build, describe
+from vit_str.models.attention import record_attention
+
+ENCODERS: dict[str, Callable[[], VisionTransformer]] = {
+    "vit": lambda: VisionTransformer(dim=24, depth=2, heads=2, patch_size=(8, 8)),
+    "vit with tokens": lambda: VisionTransformer(
+        dim=24, depth=1, heads=3, patch_size=(4, 16), class_token=True, registers=1
+    ),
+    "vit tall": lambda: VisionTransformer(
+        dim=24, depth=1, heads=2, image_size=(48, 32), patch_size=(8, 4), positions="sinusoidal"
+    ),
+}
+DECODERS: dict[str, Callable[[], TransformerDecoder]] = {
+    "transformer": lambda: TransformerDecoder(11, dim=24, depth=2, heads=2, maximum_length=5),
+}
+PAIRS = list(itertools.product(ENCODERS, DECODERS))
+
+
+@pytest.fixture(params=PAIRS, ids=[" + ".join(pair) for pair in PAIRS])
+def recognizer(request: pytest.FixtureRequest) -> Recognizer:
+    torch.manual_seed(0)
+    encoder, decoder = request.param
+    return Recognizer(ENCODERS[encoder](), DECODERS[decoder]()).eval()
+
+
+def images_for(recognizer: Recognizer, count: int = 4) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(count, 3, *recognizer.encoder.image_size, generator=generator)
+
+
+LABELS = torch.tensor([[1, 2, 3], [4, PADDING, PADDING], [10, 0, PADDING], [5, 5, 5]])
+
+
+def test_features_have_the_promised_shape(recognizer: Recognizer) -> None:
+    encoder = recognizer.encoder
+    tokens = encoder.special_tokens + encoder.grid[0] * encoder.grid[1]
+    assert recognizer.encode(images_for(recognizer)).shape == (4, tokens, encoder.dim)
+
+
+def test_loss_is_finite_and_reaches_every_parameter(recognizer: Recognizer) -> None:
+    loss = recognizer.train().loss(images_for(recognizer), LABELS)
+    assert loss.isfinite()
+    loss.backward()
+    for name, parameter in recognizer.named_parameters():
+        if parameter.numel():
+            assert parameter.grad is not None, name
+            assert parameter.grad.abs().sum() > 0, name
+
+
+def test_an_image_alone_reads_as_in_a_batch(recognizer: Recognizer) -> None:
+    images = images_for(recognizer)
+    together = recognizer.generate(images)
+    for row, image in enumerate(images):
+        alone = recognizer.generate(image[None])
+        length = alone.labels.shape[1]
+        assert together.labels[row, :length].tolist() == alone.labels[0].tolist()
+        torch.testing.assert_close(
+            together.word_confidences[row], alone.word_confidences[0], rtol=1e-4, atol=1e-6
+        )
+
+
+def test_recording_attention_changes_nothing(recognizer: Recognizer) -> None:
+    images = images_for(recognizer)
+    before = recognizer.generate(images)
+    with record_attention(recognizer) as maps:
+        during = recognizer.generate(images)
+    assert torch.equal(before.labels, during.labels)
+    assert torch.equal(before.confidences, during.confidences)
+    assert len(maps) == len(recognizer.encoder.blocks) + 2 * len(recognizer.decoder.blocks)
+
+
+def test_description_and_weights_build_the_same_model(recognizer: Recognizer) -> None:
+    again = build(describe(recognizer)).eval()
+    again.load_state_dict(recognizer.state_dict())
+    images = images_for(recognizer)
+    assert torch.equal(recognizer.encode(images), again.encode(images))
+    assert describe(again) == describe(recognizer)
+
+
+def test_eight_words_can_be_learned_by_heart() -> None:
+    torch.manual_seed(0)
+    charset = Charset("abcdefgh")
+    recognizer = Recognizer(
+        VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16)),
+        TransformerDecoder(8, dim=32, depth=1, heads=2, maximum_length=5),
+    )
+    words = ["a", "bad", "cafe", "gag", "head", "hah", "fed", "egg"]
+    images, labels = torch.randn(8, 3, 32, 128), charset.encode_batch(words)
+    optimizer = torch.optim.AdamW(recognizer.parameters(), lr=3e-3)
+    for _ in range(150):
+        optimizer.zero_grad()
+        recognizer.loss(images, labels).backward()
+        optimizer.step()
+    read = recognizer.eval().generate(images).labels.tolist()
+    assert [charset.decode(row) for row in read] == words
+
+
+def test_parts_of_different_width_are_refused() -> None:
+    with pytest.raises(ValueError, match="must be equal"):
+        Recognizer(VisionTransformer(dim=24, depth=1, heads=2), TransformerDecoder(dim=48))
+
+
+def test_unknown_parts_and_arguments_are_refused() -> None:
+    description = describe(Recognizer(ENCODERS["vit"](), DECODERS["transformer"]()))
+    description["encoder"]["class"] = "os.system"
+    with pytest.raises(ValueError, match="known are VisionTransformer"):
+        build(description)
+    description["encoder"] = {"class": "VisionTransformer", "arguments": {"width": 3}}
+    with pytest.raises(ValueError, match="does not fit"):
+        build(description)

@@ -1,0 +1,43 @@
+import pytest
+import torch
+
+from vit_str.models import VisionTransformer
+
+
+def test_features_and_grid_of_an_image_that_is_not_square() -> None:
+    encoder = VisionTransformer(dim=16, depth=1, heads=2, image_size=(24, 40), patch_size=(4, 8))
+    assert encoder.grid == (6, 5)
+    assert encoder(torch.randn(2, 3, 24, 40)).shape == (2, 30, 16)
+
+
+def test_patches_are_cut_in_reading_order() -> None:
+    encoder = VisionTransformer(dim=16, depth=1, heads=2, image_size=(8, 12), patch_size=(4, 6))
+    image = torch.arange(3 * 8 * 12, dtype=torch.float).view(1, 3, 8, 12)
+    patch = encoder.patches(image)[0, 1].view(4, 6, 3)
+    torch.testing.assert_close(patch, image[0, :, :4, 6:].permute(1, 2, 0))
+
+
+def test_special_tokens_come_first_and_see_the_image() -> None:
+    encoder = VisionTransformer(
+        dim=16, depth=2, heads=2, patch_size=(8, 16), class_token=True, registers=2
+    ).eval()
+    assert encoder.special_tokens == 3
+    first, second = encoder(torch.randn(2, 3, 32, 128))
+    assert first.shape == (3 + 32, 16)
+    assert not torch.allclose(first[0], second[0])
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
+def test_patches_know_where_they_are(positions: str) -> None:
+    encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(8, 16), positions=positions)
+    features = encoder.eval()(torch.zeros(1, 3, 32, 128))[0]
+    assert torch.pdist(features).min() > 1e-3
+
+
+def test_wrong_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match="must divide"):
+        VisionTransformer(patch_size=(5, 8))
+    with pytest.raises(ValueError, match="resize them first"):
+        VisionTransformer(dim=16, depth=1, heads=2)(torch.zeros(1, 3, 128, 32))
+    with pytest.raises(ValueError, match="'learned' or 'sinusoidal'"):
+        VisionTransformer(positions="rotary")

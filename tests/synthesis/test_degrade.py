@@ -1,0 +1,90 @@
+import io
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from vit_str.synthesis.degrade import _dct_matrix, degrade, keep_legible
+from vit_str.synthesis.draw import Draw, noise_bank
+from vit_str.synthesis.ingredients import Ingredients
+
+BANK = noise_bank("cpu")
+OFF = {name: 0.0 for name in Ingredients.__dataclass_fields__}
+
+
+@pytest.fixture
+def images() -> torch.Tensor:
+    torch.manual_seed(0)
+    return torch.nn.functional.interpolate(torch.rand(48, 3, 8, 32), (32, 128), mode="bilinear")
+
+
+def test_without_ingredients_nothing_happens(images: torch.Tensor) -> None:
+    degraded = degrade(images.clone(), Ingredients(**OFF), Draw(1, 48, BANK))
+    torch.testing.assert_close(degraded, images, atol=2e-3, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "blur",
+        "motion",
+        "low_resolution",
+        "noise",
+        "gamma",
+        "contrast",
+        "illumination",
+        "compression",
+    ],
+)
+def test_every_ingredient_changes_some_pictures(name: str, images: torch.Tensor) -> None:
+    degraded = degrade(images.clone(), Ingredients(**OFF | {name: 1.0}), Draw(1, 48, BANK))
+    changed = (degraded - images).abs().amax((1, 2, 3)) > 0.03
+    assert changed.any()
+    assert degraded.min() >= 0
+    assert degraded.max() <= 1
+    assert degraded.isfinite().all()
+
+
+def test_blur_and_fewer_pixels_take_detail_away() -> None:
+    fine = (torch.arange(128) % 2).float().expand(48, 3, 32, 128).contiguous()
+    for name in ("blur", "low_resolution"):
+        degraded = degrade(fine.clone(), Ingredients(**OFF | {name: 1.0}), Draw(1, 48, BANK))
+        detail = (degraded[..., 1:] - degraded[..., :-1]).abs().mean((1, 2, 3))
+        assert detail.median() <= 1
+        assert detail.min() < 0.4
+
+
+def test_the_transform_is_that_of_jpeg() -> None:
+    """A flat block has one coefficient; the transform keeps lengths."""
+    matrix = _dct_matrix(torch.device("cpu"))
+    torch.testing.assert_close(matrix @ matrix.T, torch.eye(8), atol=1e-6, rtol=0)
+    flat = matrix @ torch.full((8, 8), 0.5) @ matrix.T
+    assert flat[0, 0] == pytest.approx(4.0, abs=1e-5)
+    assert flat.flatten()[1:].abs().max() < 1e-5
+
+
+def test_compression_damages_about_as_much_as_a_real_encoder(images: torch.Tensor) -> None:
+    torch.manual_seed(0)
+    noisy = (images + torch.randn_like(images) * 0.1).clamp(0, 1)
+    ours = degrade(noisy.clone(), Ingredients(**OFF | {"compression": 1.0}), Draw(1, 48, BANK))
+    errors = (ours - noisy).square().mean((1, 2, 3)).sqrt()
+    theirs = []
+    for image in noisy[:8]:
+        pixels = Image.fromarray((image.permute(1, 2, 0) * 255).byte().numpy())
+        file = io.BytesIO()
+        pixels.save(file, "JPEG", quality=50, subsampling=0)
+        decoded = np.asarray(Image.open(file), dtype=float) / 255
+        theirs.append(np.sqrt(((decoded - image.permute(1, 2, 0).numpy()) ** 2).mean()))
+    strongest = errors.topk(16).values.median()
+    assert 0.4 * np.mean(theirs) < strongest < 2.5 * np.mean(theirs)
+
+
+def test_what_cannot_be_read_falls_back_to_the_clean_picture() -> None:
+    mask = torch.zeros(2, 1, 32, 128)
+    mask[:, :, 8:24, 20:40] = 1
+    clean = (mask * 0.8 + 0.1).expand(2, 3, 32, 128)
+    gone = torch.stack([torch.full((3, 32, 128), 0.5), clean[1] * 0.5 + 0.2])
+    kept = keep_legible(gone, clean, mask)
+    torch.testing.assert_close(kept[0], clean[0])
+    torch.testing.assert_close(kept[1], gone[1])

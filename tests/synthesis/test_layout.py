@@ -1,0 +1,68 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from vit_str.charset import PADDING
+from vit_str.synthesis.draw import Draw, noise_bank
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.layout import Typesetter
+
+
+def plain_line(atlas: GlyphAtlas, text: str, font: int, spacing: float) -> torch.Tensor:
+    """One word drawn glyph by glyph, as a person would: the oracle of the gather."""
+    ids = atlas.charset.encode(text)
+    pen, lefts = 0.0, []
+    for id_ in ids:
+        lefts.append(pen + float(atlas.bearings[font, id_]))
+        pen += float(atlas.advances[font, id_]) + spacing
+    lefts = [round(left - min(lefts)) for left in lefts]
+    widths = [int(atlas.widths[font, id_]) for id_ in ids]
+    line = torch.zeros(atlas.height, max(map(sum, zip(lefts, widths, strict=True))), dtype=torch.uint8)
+    for id_, left, width in zip(ids, lefts, widths, strict=True):
+        start = int(atlas.starts[font, id_])
+        glyph = atlas.columns[start : start + width].T
+        line[:, left : left + width] = torch.maximum(line[:, left : left + width], glyph)
+    return line
+
+
+@pytest.mark.parametrize("spacing", [0.0, -2.0, 9.0])
+def test_a_batch_equals_words_drawn_one_by_one(atlas: GlyphAtlas, spacing: float) -> None:
+    words = ["Wave", "jiffy", "A", "(AVATAR)/"]
+    fonts = torch.tensor([0, 1, 2, 1])
+    ids = atlas.charset.encode_batch(words)
+    lines = Typesetter(atlas).lay_out(ids, fonts, torch.full((4,), spacing))
+    for row, (word, font) in enumerate(zip(words, fonts.tolist(), strict=True)):
+        expected = plain_line(atlas, word, font, spacing)
+        width = expected.shape[1]
+        assert int(lines.widths[row]) == width
+        assert torch.equal(lines.masks[row, :, :width], expected)
+        assert not lines.masks[row, :, width:].any()
+
+
+def test_boxes_hold_the_ink_of_their_character(atlas: GlyphAtlas) -> None:
+    ids = atlas.charset.encode_batch(["agile", "Yo"])
+    lines = Typesetter(atlas).lay_out(ids, torch.tensor([0, 2]), torch.full((2,), 12.0))
+    for row, length in ((0, 5), (1, 2)):
+        for left, top, right, bottom in lines.boxes[row, :length].int().tolist():
+            ink = lines.masks[row, :, left:right] > 64
+            rows = ink.any(1).nonzero()[:, 0]
+            assert (int(rows[0]), int(rows[-1]) + 1) == (top, bottom)
+    assert not lines.boxes[1, 2:].any()
+
+
+def test_columns_know_their_character(atlas: GlyphAtlas) -> None:
+    ids = atlas.charset.encode_batch(["No"])
+    lines = Typesetter(atlas).lay_out(ids, torch.tensor([0]), torch.tensor([10.0]))
+    seen = lines.characters[0].unique_consecutive().tolist()
+    assert seen == [ids[0, 0], PADDING, ids[0, 1]]
+
+
+def test_fonts_are_chosen_that_show_the_word_truly(atlas: GlyphAtlas) -> None:
+    honest = atlas.honest.clone()
+    honest[1:, atlas.charset.encode("q")[0]] = False
+    setter = Typesetter(replace(atlas, honest=honest))
+    ids = atlas.charset.encode_batch(["quay"] * 64 + ["bay"] * 64)
+    fonts = setter.choose_fonts(ids, Draw(0, 128, noise_bank("cpu")))
+    assert (fonts[:64] == 0).all()
+    assert fonts[64:].unique().numel() > 1

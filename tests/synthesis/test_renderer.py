@@ -1,0 +1,95 @@
+import pytest
+import torch
+
+from vit_str.charset import PADDING
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.renderer import RenderedBatch, Renderer, stream
+
+
+def same(first: RenderedBatch, second: RenderedBatch) -> bool:
+    return all(
+        torch.equal(getattr(first, name), getattr(second, name))
+        for name in ("images", "labels", "token_characters", "boxes")
+    )
+
+
+def test_seed_and_index_decide_a_batch(renderer: Renderer) -> None:
+    first = renderer.batch(32, seed=4, index=9)
+    assert same(first, renderer.batch(32, seed=4, index=9))
+    assert not same(first, renderer.batch(32, seed=4, index=10))
+    assert not same(first, renderer.batch(32, seed=5, index=9))
+
+
+def test_the_stream_starts_and_strides_anywhere(renderer: Renderer) -> None:
+    whole = stream(renderer, 16, seed=2)
+    batches = [next(whole) for _ in range(4)]
+    later = stream(renderer, 16, seed=2, start=1, stride=2)
+    assert same(next(later), batches[1])
+    assert same(next(later), batches[3])
+
+
+def test_everything_in_a_batch_belongs_together(renderer: Renderer) -> None:
+    labels = ["x", "antidisestablishment", "No.", "UPPER", "77"] * 40
+    batch = renderer.render(labels, seed=1)
+    assert [renderer.charset.decode(row) for row in batch.labels.tolist()] == labels
+    assert batch.images.shape == (200, 3, 32, 128)
+    assert batch.token_characters.shape == (200, 64)
+    assert ((batch.boxes.abs().sum(2) > 0) == (batch.labels != PADDING)).all()
+    for row in range(200):
+        on_tokens = set(batch.token_characters[row].tolist()) - {PADDING}
+        assert on_tokens <= set(batch.labels[row].tolist())
+        assert on_tokens, labels[row]
+
+
+def test_pictures_differ_and_are_neither_black_nor_flat(renderer: Renderer) -> None:
+    images = renderer.batch(128, seed=3, index=0).images.float()
+    assert images.std((1, 2, 3)).min() > 2
+    assert 60 < images.mean() < 190
+    assert torch.pdist(images.flatten(1)).min() > 100
+
+
+def test_easy_words_are_flat_and_sharp(renderer: Renderer) -> None:
+    def roughness(difficulty: float) -> float:
+        boxes = renderer.batch(128, 1, 0, difficulty).boxes
+        first, second = boxes[:, 0, 3], boxes[:, 1, 3]
+        return float((first - second)[boxes[:, 1].any(1)].abs().median())
+
+    assert roughness(0.0) <= roughness(1.0)
+
+
+def test_any_size_and_grid(atlas: GlyphAtlas) -> None:
+    renderer = Renderer(atlas, Lexicon(atlas.charset), (48, 320), (12, 40))
+    batch = renderer.batch(8, 1, 0)
+    assert batch.images.shape == (8, 3, 48, 320)
+    assert batch.token_characters.shape == (8, 480)
+    assert batch.boxes[..., 2].max() > 128
+
+
+def test_pictures_serve_as_backgrounds(atlas: GlyphAtlas) -> None:
+    pictures = torch.randint(0, 255, (2, 3, 64, 200), dtype=torch.uint8)
+    lexicon = Lexicon(atlas.charset)
+    strengths = Ingredients(picture=2.5)
+    with_pictures = Renderer(atlas, lexicon, ingredients=strengths, pictures=pictures)
+    without = Renderer(atlas, lexicon, ingredients=strengths)
+    assert not same(with_pictures.batch(16, 1, 0), without.batch(16, 1, 0))
+
+
+def test_labels_that_cannot_be_drawn_are_refused(renderer: Renderer) -> None:
+    with pytest.raises(ValueError, match="empty label"):
+        renderer.render(["good", ""], 1)
+    with pytest.raises(ValueError, match="charset of 94 characters lacks"):
+        renderer.render(["가나"], 1)
+    with pytest.raises(ValueError, match="strength of blur"):
+        Ingredients(blur=-1)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_cpu_and_gpu_draw_the_same(atlas: GlyphAtlas, renderer: Renderer) -> None:
+    on_gpu = Renderer(atlas.to("cuda"), Lexicon(atlas.charset), chunk=renderer.chunk)
+    cpu, gpu = renderer.batch(64, 1, 0), on_gpu.batch(64, 1, 0).to("cpu")
+    assert torch.equal(cpu.labels, gpu.labels)
+    difference = (cpu.images.float() - gpu.images.float()).abs()
+    assert difference.mean() < 1
+    assert (cpu.token_characters == gpu.token_characters).float().mean() > 0.995

@@ -1,0 +1,47 @@
+"""Every configuration builds its model, data and trainer, and takes a training step."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.training.cli import main
+
+CONFIGS = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))
+PARTS = {part.__name__: part for part in (VisionTransformer, TransformerDecoder)}
+
+
+def test_there_are_configurations() -> None:
+    assert {path.stem for path in CONFIGS} >= {"vit_tiny_transformer", "vit_small_transformer"}
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_it_trains(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = find_spec("matplotlib")
+    assert spec is not None
+    assert spec.origin is not None
+    fonts = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("sys.argv", ["vit-str"])
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--config", str(config), "--data.init_args.fonts", f"[{fonts}]"]
+    arguments += ["--trainer.max_steps", "2", "--data.init_args.batch_size", "2"]
+    arguments += ["--trainer.limit_val_batches", "0", "--trainer.accelerator", "cpu"]
+    assert main(arguments) == 0
+    assert (tmp_path / "runs" / config.stem / "last.ckpt").exists()
+
+
+@pytest.mark.parametrize(("name", "millions"), [("tiny", 7.0), ("small", 23.8)])
+def test_models_have_the_size_they_are_said_to_have(name: str, millions: float) -> None:
+    path = next(path for path in CONFIGS if path.stem == f"vit_{name}_transformer")
+    arguments = yaml.safe_load(path.read_text())["model"]["recognizer"]["init_args"]
+    encoder, decoder = (
+        PARTS[part["class_path"].rpartition(".")[2]](**part["init_args"])
+        for part in (arguments["encoder"], arguments["decoder"])
+    )
+    count = sum(parameter.numel() for parameter in Recognizer(encoder, decoder).parameters())
+    assert count / 1e6 == pytest.approx(millions, abs=0.06)
+    assert f"{millions} M parameters" in path.read_text()

@@ -1,0 +1,103 @@
+"""Fonts that come with matplotlib, and a run of a small model that takes a second."""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vit_str.training.cli import main
+
+Run = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def fonts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spec = find_spec("matplotlib")
+    assert spec is not None
+    assert spec.origin is not None
+    source = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+    folder = tmp_path_factory.mktemp("fonts")
+    for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf"):
+        (folder / name).write_bytes((source / name).read_bytes())
+    return folder
+
+
+def configuration(folder: Path, fonts: Path) -> dict[str, object]:
+    model = "vit_str.models"
+    part = {"dim": 32, "depth": 1, "heads": 2}
+    encoder = {"class_path": f"{model}.VisionTransformer", "init_args": part | {"patch_size": [8, 8]}}
+    decoder = {"class_path": f"{model}.TransformerDecoder", "init_args": part | {"dropout": 0.1}}
+    return {
+        "seed_everything": 1,
+        "ckpt_path": "last",
+        "trainer": {
+            "accelerator": "cpu",
+            "devices": 1,
+            "max_steps": 6,
+            "gradient_clip_val": 1.0,
+            "val_check_interval": 3,
+            "check_val_every_n_epoch": None,
+            "num_sanity_val_steps": 0,
+            "log_every_n_steps": 1,
+            "enable_progress_bar": False,
+            "enable_model_summary": False,
+            "logger": {
+                "class_path": "lightning.pytorch.loggers.CSVLogger",
+                "init_args": {"save_dir": str(folder), "name": "log"},
+            },
+            "callbacks": [
+                {
+                    "class_path": "lightning.pytorch.callbacks.ModelCheckpoint",
+                    "init_args": {
+                        "dirpath": str(folder),
+                        "save_last": True,
+                        "save_top_k": 0,
+                        "every_n_train_steps": 1,
+                    },
+                },
+                {"class_path": "vit_str.training.RandomStates"},
+                {
+                    "class_path": "vit_str.training.WeightsExport",
+                    "init_args": {"path": str(folder / "weights.safetensors")},
+                },
+                {
+                    "class_path": "vit_str.training.PredictionSheet",
+                    "init_args": {"folder": str(folder / "readings")},
+                },
+            ],
+        },
+        "model": {
+            "averaging": 0.9,
+            "schedule": {
+                "class_path": "vit_str.training.WarmupStableDecay",
+                "init_args": {"warmup_steps": 2, "decay_share": 0.5},
+            },
+            "recognizer": {
+                "class_path": f"{model}.Recognizer",
+                "init_args": {"encoder": encoder, "decoder": decoder},
+            },
+        },
+        "data": {
+            "class_path": "vit_str.training.RenderedWords",
+            "init_args": {"batch_size": 4, "fonts": [str(fonts)], "rendered_limit": 8},
+        },
+    }
+
+
+@pytest.fixture
+def run(fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Train in the folder of a name, with further arguments; returns the folder."""
+    monkeypatch.setenv("VIT_STR_CACHE", str(fonts.parent))
+    monkeypatch.setattr("sys.argv", ["vit-str"])
+
+    def start(name: str, *arguments: str) -> Path:
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        config = folder / "config-in.yaml"
+        config.write_text(yaml.safe_dump(configuration(folder, fonts)))
+        assert main(["--config", str(config), *arguments]) == 0
+        return folder
+
+    return start
