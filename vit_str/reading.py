@@ -213,7 +213,8 @@ class Reader:
 
 def default_workers() -> int:
     """Threads that decode images: one per CPU, 4 at most."""
-    return min(4, os.cpu_count() or 1)
+    available = getattr(os, "sched_getaffinity", None)  # what a container may use, on Linux
+    return min(4, len(available(0)) if available else os.cpu_count() or 1)
 
 
 def _from_array(array: np.ndarray) -> Image.Image:

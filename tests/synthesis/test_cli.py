@@ -56,7 +56,7 @@ def test_own_words_on_a_sheet(options: list[str], tmp_path: Path) -> None:
     ("wrong", "message"),
     [
         (["--count", "0"], "--count must be at least 1"),
-        (["--fonts", "nowhere"], "found none in nowhere"),
+        (["--fonts", "nowhere"], "found no folder at nowhere"),
         (["--words", "nowhere.txt"], "nowhere.txt"),
         (["--charset", "aa"], "every character once"),
     ],

@@ -18,7 +18,9 @@ def plain_line(atlas: GlyphAtlas, text: str, font: int, spacing: float) -> torch
         pen += float(atlas.advances[font, id_]) + spacing
     lefts = [round(left - min(lefts)) for left in lefts]
     widths = [int(atlas.widths[font, id_]) for id_ in ids]
-    line = torch.zeros(atlas.height, max(map(sum, zip(lefts, widths, strict=True))), dtype=torch.uint8)
+    line = torch.zeros(
+        atlas.height, max(map(sum, zip(lefts, widths, strict=True))), dtype=torch.uint8
+    )
     for id_, left, width in zip(ids, lefts, widths, strict=True):
         start = int(atlas.starts[font, id_])
         glyph = atlas.columns[start : start + width].T

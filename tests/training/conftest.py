@@ -27,7 +27,10 @@ def fonts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def configuration(folder: Path, fonts: Path) -> dict[str, object]:
     model = "vit_str.models"
     part = {"dim": 32, "depth": 1, "heads": 2}
-    encoder = {"class_path": f"{model}.VisionTransformer", "init_args": part | {"patch_size": [8, 8]}}
+    encoder = {
+        "class_path": f"{model}.VisionTransformer",
+        "init_args": part | {"patch_size": [8, 8]},
+    }
     decoder = {"class_path": f"{model}.TransformerDecoder", "init_args": part | {"dropout": 0.1}}
     return {
         "seed_everything": 1,
@@ -53,6 +56,7 @@ def configuration(folder: Path, fonts: Path) -> dict[str, object]:
                     "init_args": {
                         "dirpath": str(folder),
                         "save_last": True,
+                        "enable_version_counter": False,
                         "save_top_k": 0,
                         "every_n_train_steps": 1,
                     },

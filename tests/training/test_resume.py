@@ -118,7 +118,9 @@ def test_preprocessing_in_training_is_that_of_reading(
             in_training = weights.recognizer.encode(weights.preprocessing.normalize(image[None]))
             in_reading = weights.recognizer.encode(weights.preprocessing.normalize(pixels[None]))
             logits = [
-                weights.recognizer.decoder.logits(features, batch.labels[row : row + 1].clamp(min=0))
+                weights.recognizer.decoder.logits(
+                    features, batch.labels[row : row + 1].clamp(min=0)
+                )
                 for features in (in_training, in_reading)
             ]
         assert torch.equal(*logits)

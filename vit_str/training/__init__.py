@@ -1,6 +1,6 @@
 """Training with Lightning: the module, the data, the schedule."""
 
-from vit_str.training.callbacks import PredictionSheet, RandomStates, WeightsExport
+from vit_str.training.callbacks import PredictionSheet, RandomStates, StopCleanly, WeightsExport
 from vit_str.training.data import RenderedWords
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.schedule import WarmupStableDecay
@@ -10,6 +10,7 @@ __all__ = [
     "RandomStates",
     "RecognizerTraining",
     "RenderedWords",
+    "StopCleanly",
     "WarmupStableDecay",
     "WeightsExport",
 ]

@@ -1,7 +1,9 @@
 """What happens beside training: random states kept, weights exported, pictures of readings."""
 
 import random
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,50 @@ class RandomStates(Callback):
         np.random.set_state((name, keys.numpy().astype(np.uint32), *rest))  # noqa: NPY002
         if "cuda" in states and torch.cuda.is_available():
             torch.cuda.set_rng_state_all([state.cpu() for state in states["cuda"]])
+
+
+class StopCleanly(Callback):
+    """On Ctrl-C or a request to terminate: finish the step, save, stop.
+
+    A checkpoint in the middle of a step would not be one to go on from exactly. A second Ctrl-C
+    stops at once.
+
+    Args:
+        path: the checkpoint.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.asked = False
+        self._previous: dict[int, Any] = {}
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._previous[number] = signal.signal(number, self._ask)
+
+    def _ask(self, number: int, frame: object) -> None:
+        self.asked = True
+        self._restore()
+
+    def _restore(self) -> None:
+        while self._previous:
+            signal.signal(*self._previous.popitem())
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        if self.asked:
+            trainer.save_checkpoint(self.path)
+            trainer.should_stop = True
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._restore()
 
 
 class WeightsExport(Callback):

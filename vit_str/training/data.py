@@ -12,6 +12,7 @@ from torch import Tensor
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.evaluation import LabeledImages
 from vit_str.images import Preprocessing, UnreadableImage, load_image
+from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
@@ -110,6 +111,8 @@ class RenderedWords(LightningDataModule):
         self.lexicon = Lexicon(
             self.charset, language, words, {**WEIGHTS, **(text or {})}, maximum_length
         )
+        if not find_fonts(fonts):
+            raise ValueError(f"found no fonts to render with; {NO_FONTS}")
         self.fonts, self.ingredients, self.easy_images = fonts, ingredients, easy_images
         self.real = [LabeledImages(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
