@@ -10,7 +10,7 @@ from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.ingredients import Ingredients
 
 BANK = noise_bank("cpu")
-OFF = {name: 0.0 for name in Ingredients.__dataclass_fields__}
+OFF = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_ink_and_background_differ_enough_to_be_read(mask: torch.Tensor) -> None
     "name", ["texture", "frame", "neighbors", "shadow", "outline", "underline", "gradient"]
 )
 def test_every_ingredient_changes_some_pictures(name: str, mask: torch.Tensor) -> None:
-    everything = {field: 0.0 for field in Ingredients.__dataclass_fields__}
+    everything = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
     without = paint(mask, Ingredients(**everything), Draw(1, 64, BANK))
     with_it = paint(mask, Ingredients(**everything | {name: 1.0}), Draw(1, 64, BANK))
     changed = (without - with_it).abs().amax((1, 2, 3)) > 0.02
@@ -45,6 +45,6 @@ def test_every_ingredient_changes_some_pictures(name: str, mask: torch.Tensor) -
 
 def test_pictures_become_backgrounds(mask: torch.Tensor) -> None:
     pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
-    plain = {field: 0.0 for field in Ingredients.__dataclass_fields__}
+    plain = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
     image = paint(mask, Ingredients(**plain | {"picture": 2.5}), Draw(1, 64, BANK), pictures)
     assert image[:, :, :6].std((2, 3)).min() > 0.02, "every background must be a picture now"

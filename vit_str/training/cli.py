@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
 import torch
-from jsonargparse import ActionConfigFile
+from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
 from lightning.pytorch import Callback, LightningDataModule
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 
