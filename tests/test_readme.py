@@ -1,0 +1,64 @@
+"""What the README shows is what happens."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from vit_str.cli import main
+from vit_str.weights import bundled_names
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def labels() -> dict[str, str]:
+    lines = (ROOT / "data" / "samples" / "labels.tsv").read_text(encoding="utf-8").splitlines()
+    return {"data/samples/images/" + line.split("\t")[0]: line.split("\t")[1] for line in lines}
+
+
+def test_the_samples_read_as_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Path and text exactly; the confidence depends a little on the processor."""
+    monkeypatch.chdir(ROOT)
+    assert main(["read", "data/samples"]) == 0
+    read = [line.split("\t")[:2] for line in capsys.readouterr().out.splitlines()]
+    shown = [line.split()[:2] for line in blocks("text")[0].splitlines()]
+    assert read == shown
+    assert dict(shown) == labels()
+
+
+def test_the_python_example_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    (code,) = blocks("python")
+    assert len(ast.parse(code).body) <= 5
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - it is our own
+    assert capsys.readouterr().out.startswith(labels()["data/samples/images/word-01.png"])
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("pip install -q", "pip install")
+    commands = [block.strip() for block in blocks("bash")]
+    assert len(commands) == 3
+    assert commands[0] in script
+    assert commands[1] in script
+    assert commands[2].endswith("vit-str train --config configs/vit_tiny_transformer.yaml")
+
+
+def test_files_named_in_the_readme_are_there() -> None:
+    for name in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / name).exists(), name
+    for name in re.findall(r"(?:models/\w+/|models/)?\b\w+\.py", "".join(blocks("text")[1:])):
+        assert any(str(path).endswith(name) for path in ROOT.rglob("*.py")), name
+
+
+def test_weights_are_bundled() -> None:
+    assert "tiny" in bundled_names()
