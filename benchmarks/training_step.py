@@ -122,7 +122,7 @@ class Step:
         self.optimizer = module.configure_optimizers()
         for group in self.optimizer.param_groups:
             group["fused"] = wanted.fused_optimizer
-        self._losses: Callable[[RenderedBatch], tuple[Tensor, Tensor]] = module.losses
+        self._losses: Callable[..., tuple[Tensor, Tensor]] = module.losses
 
     def compile(self) -> None:
         """Through ``torch.compile`` from now on."""
@@ -131,7 +131,7 @@ class Step:
     def differentiate(self, batch: RenderedBatch) -> None:
         """Both losses together, and back."""
         with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
-            text, dense = self._losses(batch)
+            text, dense = self._losses(batch.images, batch.labels, batch.token_characters)
         torch.autograd.backward(text + dense)
 
     def __call__(self, batch: RenderedBatch) -> None:

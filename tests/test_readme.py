@@ -45,7 +45,9 @@ def test_the_python_example_runs(
 
 
 def test_ci_runs_the_commands_of_the_readme() -> None:
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("pip install -q", "pip install")
+    script = (
+        (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("pip install -q", "pip install")
+    )
     commands = [block.strip() for block in blocks("bash")]
     assert len(commands) == 3
     assert commands[0] in script

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 _BATCH = 64
@@ -40,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, default=160, help="number of words (160)")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same words (1)")
     parser.add_argument("--fonts", type=Path, nargs="+", help="folders of fonts to use instead")
+    parser.add_argument("--pictures", type=Path, nargs="+", help="folders of backgrounds")
     parser.add_argument("--words", type=Path, help="text file of words to use instead")
     parser.add_argument("--language", default="en", help="language of the words (en)")
     parser.add_argument("--charset", default=PRINTABLE_ASCII, help="characters to write")
@@ -56,7 +58,8 @@ def _renderer(options: argparse.Namespace) -> Renderer:
     atlas = GlyphAtlas.load_or_build(charset, options.fonts)
     atlas = atlas.held_out() if options.held_out else atlas
     lexicon = Lexicon(charset, options.language, options.words)
-    return Renderer(atlas, lexicon, (options.height, options.width))
+    pictures = load_pictures(options.pictures) if options.pictures else None
+    return Renderer(atlas, lexicon, (options.height, options.width), pictures=pictures)
 
 
 def write_folder(renderer: Renderer, count: int, seed: int, folder: Path) -> None:

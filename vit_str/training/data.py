@@ -16,6 +16,7 @@ from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
+from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import RenderedBatch, Renderer, stream
 
 _VALIDATION_SEED_OFFSET = 1 << 20
@@ -80,6 +81,7 @@ class RenderedWords(LightningDataModule):
         maximum_length: most characters in a word; linked to the decoder's.
         fonts: folders of fonts instead of the system's.
         ingredients: strengths of the effects.
+        pictures: folders of photographs to use as backgrounds.
         easy_images: number of images over which words go from easy to hard.
         real: folders of labelled crops to validate on, each with a ``labels.tsv``.
         real_limit: most crops of each folder to validate on, spread evenly; all if None.
@@ -99,6 +101,7 @@ class RenderedWords(LightningDataModule):
         maximum_length: int = 25,
         fonts: list[Path] | None = None,
         ingredients: Ingredients | None = None,
+        pictures: list[Path] | None = None,
         easy_images: int = 200_000,
         real: list[Path] | None = None,
         real_limit: int | None = 500,
@@ -114,6 +117,7 @@ class RenderedWords(LightningDataModule):
         if not find_fonts(fonts):
             raise ValueError(f"found no fonts to render with; {NO_FONTS}")
         self.fonts, self.ingredients, self.easy_images = fonts, ingredients, easy_images
+        self.pictures = load_pictures(pictures) if pictures else None
         self.real = [LabeledImages(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
         self._atlas: GlyphAtlas | None = None
@@ -127,7 +131,9 @@ class RenderedWords(LightningDataModule):
         self._atlas = GlyphAtlas.load_or_build(self.charset, self.fonts)
 
     def _renderer(self, atlas: GlyphAtlas) -> Renderer:
-        return Renderer(atlas, self.lexicon, self.image_size, self.grid, self.ingredients)
+        return Renderer(
+            atlas, self.lexicon, self.image_size, self.grid, self.ingredients, self.pictures
+        )
 
     def train_dataloader(self) -> RenderedStream:
         """The stream from where the run stands, this device's share of it."""

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64, UInt8
 from lightning.pytorch import LightningModule
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
@@ -71,7 +71,8 @@ class RecognizerTraining(LightningModule):
 
     def configure_model(self) -> None:
         """Compile where it pays: on a GPU, elementwise work costs as much as the products."""
-        if self.compile_model and self.device.type == "cuda":
+        device = self.trainer.strategy.root_device
+        if self.compile_model and device.type == "cuda":
             self._losses = torch.compile(self.losses)
 
     def configure_optimizers(self) -> AdamW:
@@ -85,13 +86,18 @@ class RecognizerTraining(LightningModule):
         ]
         return AdamW(groups, lr=self.learning_rate, betas=(0.9, 0.98), fused=True)
 
-    def losses(self, batch: RenderedBatch) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    def losses(
+        self,
+        images: UInt8[Tensor, "batch 3 height width"],
+        labels: Int64[Tensor, "batch position"],
+        token_characters: Int64[Tensor, "batch token"],
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
         """The decoder's loss per character and the loss per token, in nats."""
-        features = self.recognizer.encode(self.preprocessing.normalize(batch.images))
+        features = self.recognizer.encode(self.preprocessing.normalize(images))
         tokens = features[:, self.recognizer.encoder.special_tokens :]
         return (
-            self.recognizer.decoder.loss(features, batch.labels),
-            self.token_classifier.loss(tokens, batch.token_characters),
+            self.recognizer.decoder.loss(features, labels),
+            self.token_classifier.loss(tokens, token_characters),
         )
 
     def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
@@ -102,7 +108,7 @@ class RecognizerTraining(LightningModule):
 
     def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
         """The decoder's loss, and beside it the fading loss per token."""
-        text, dense = self._losses(batch)
+        text, dense = self._losses(batch.images, batch.labels, batch.token_characters)
         weight = self.dense_weight * (1 - 0.9 * progress(self.trainer))
         values = {
             "learning_rate": self.trainer.optimizers[0].param_groups[0]["lr"],
