@@ -10,20 +10,10 @@ from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
 
 SAMPLES = Path(__file__).parent / "samples"
-LABELS = [
-    "Museum",
-    "OPEN",
-    "16:45",
-    "BAKERY",
-    "Coffee",
-    "Exit",
-    "Station",
-    "$9.50",
-    "LIBRARY",
-    "Welcome",
-    "platform",
-    "42nd",
-]
+LABELS = (
+    *("Museum", "OPEN", "16:45", "BAKERY", "Coffee", "Exit"),
+    *("Station", "$9.50", "LIBRARY", "Welcome", "platform", "42nd"),
+)
 SEED = 20
 
 

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.models import build
 from vit_str.training.cli import main
 
 CONFIGS = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))
-PARTS = {part.__name__: part for part in (VisionTransformer, TransformerDecoder)}
 
 
 def test_there_are_configurations() -> None:
@@ -38,10 +37,10 @@ def test_it_trains(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_models_have_the_size_they_are_said_to_have(name: str, millions: float) -> None:
     path = next(path for path in CONFIGS if path.stem == f"vit_{name}_transformer")
     arguments = yaml.safe_load(path.read_text())["model"]["recognizer"]["init_args"]
-    encoder, decoder = (
-        PARTS[part["class_path"].rpartition(".")[2]](**part["init_args"])
-        for part in (arguments["encoder"], arguments["decoder"])
-    )
-    count = sum(parameter.numel() for parameter in Recognizer(encoder, decoder).parameters())
+    description = {
+        part: {"class": given["class_path"].rpartition(".")[2], "arguments": given["init_args"]}
+        for part, given in arguments.items()
+    }
+    count = sum(parameter.numel() for parameter in build(description).parameters())
     assert count / 1e6 == pytest.approx(millions, abs=0.06)
     assert f"{millions} M parameters" in path.read_text()

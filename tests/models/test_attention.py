@@ -68,14 +68,11 @@ def test_agrees_with_the_attention_of_torch() -> None:
 def test_cache_gives_what_a_full_pass_gives() -> None:
     attention, x = MultiHeadAttention(16, 2), torch.randn(3, 6, 16)
     full = attention(x, mask=torch.ones(6, 6, dtype=torch.bool).tril())
-    cache: KeyValueCache | None = None
+    cache = KeyValueCache(capacity=6)
     for position in range(6):
         token = x[:, position : position + 1]
         new = attention.project_keys_values(token)
-        if cache is None:
-            cache = KeyValueCache(new, capacity=6)
-        else:
-            cache.append(new)
+        cache.append(new)
         assert cache.length == position + 1
         step = attention(token, cache.keys_values)
         torch.testing.assert_close(step[:, 0], full[:, position])
@@ -83,7 +80,8 @@ def test_cache_gives_what_a_full_pass_gives() -> None:
 
 def test_cache_keeps_the_rows_it_is_told_to() -> None:
     new = KeysValues(torch.randn(3, 2, 1, 4), torch.randn(3, 2, 1, 4))
-    cache = KeyValueCache(new, capacity=2)
+    cache = KeyValueCache(capacity=2)
+    cache.append(new)
     cache.keep(torch.tensor([True, False, True]))
     torch.testing.assert_close(cache.keys_values.keys, new.keys[[0, 2]])
     torch.testing.assert_close(cache.keys_values.values, new.values[[0, 2]])

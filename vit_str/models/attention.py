@@ -64,20 +64,21 @@ class KeyValueCache:
     The decoding loop owns it; the modules stay without state.
 
     Args:
-        first: keys and values of the first positions; they set shape, type and device.
         capacity: most positions it will hold.
     """
 
-    def __init__(self, first: KeysValues, capacity: int) -> None:
-        batch, heads, _, head_dim = first.keys.shape
-        self._keys = first.keys.new_empty(batch, heads, capacity, head_dim)
-        self._values = first.values.new_empty(batch, heads, capacity, head_dim)
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
         self.length = 0
-        self.append(first)
+        self._keys = self._values = torch.empty(0)
 
     def append(self, new: KeysValues) -> None:
-        """Add the keys and values of the next positions."""
-        end = self.length + new.keys.shape[2]
+        """Add the keys and values of the next positions; the first decide shape and type."""
+        batch, heads, positions, head_dim = new.keys.shape
+        if not self.length:
+            self._keys = new.keys.new_empty(batch, heads, self.capacity, head_dim)
+            self._values = torch.empty_like(self._keys)
+        end = self.length + positions
         self._keys[:, :, self.length : end] = new.keys
         self._values[:, :, self.length : end] = new.values
         self.length = end

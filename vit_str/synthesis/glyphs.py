@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import torch
@@ -57,7 +56,7 @@ class GlyphAtlas:
     @classmethod
     def build(
         cls, paths: Sequence[Path], charset: Charset, progress: Progress | None = None
-    ) -> tuple[Self, list[Rejection]]:
+    ) -> tuple["GlyphAtlas", list[Rejection]]:
         """Draw all fonts, in two processes, and sort out those that cannot be used.
 
         Args:
@@ -104,7 +103,7 @@ class GlyphAtlas:
         return everything.select(kept)._compact(), sorted(rejections, key=lambda r: r.path)
 
     @classmethod
-    def _empty(cls, charset: Charset) -> Self:
+    def _empty(cls, charset: Charset) -> "GlyphAtlas":
         none = torch.zeros(0, len(charset))
         columns = torch.zeros(0, HEIGHT, dtype=torch.uint8)
         return cls(columns, none.long(), none.long(), none, none, none.bool(), [], charset)
@@ -124,7 +123,7 @@ class GlyphAtlas:
         os.replace(unfinished, path)
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path) -> "GlyphAtlas":
         """Read a file that ``save`` has written.
 
         Raises:
@@ -151,7 +150,7 @@ class GlyphAtlas:
         folders: Sequence[Path] | None = None,
         cache: Path | None = None,
         progress: Progress | None = None,
-    ) -> Self:
+    ) -> "GlyphAtlas":
         """The atlas of all fonts in ``folders``, or of the system, built only if they changed.
 
         Rejected fonts and the reasons are listed in a text file beside the cached atlas.
@@ -187,26 +186,26 @@ class GlyphAtlas:
         file.with_suffix(".rejected.txt").write_text("".join(lines), encoding="utf-8")
         return atlas
 
-    def to(self, device: torch.device | str) -> Self:
+    def to(self, device: torch.device | str) -> "GlyphAtlas":
         """The same atlas on another device."""
         return replace(self, **{name: getattr(self, name).to(device) for name in _TENSORS})
 
-    def select(self, indices: Sequence[int]) -> Self:
+    def select(self, indices: Sequence[int]) -> "GlyphAtlas":
         """Only some fonts; the columns are shared, not copied."""
         chosen = torch.tensor(indices, dtype=torch.int64, device=self.starts.device)
         parts = {name: getattr(self, name)[chosen] for name in _TENSORS if name != "columns"}
         return replace(self, **parts, names=[self.names[index] for index in indices])
 
-    def training(self) -> Self:
+    def training(self) -> "GlyphAtlas":
         """The fonts to train with."""
         return self.select(split_fonts(self.names)[0])
 
-    def held_out(self) -> Self:
+    def held_out(self) -> "GlyphAtlas":
         """The families kept out of training; all fonts if there is only one family."""
         training, held_out = split_fonts(self.names)
         return self.select(held_out or training)
 
-    def _compact(self) -> Self:
+    def _compact(self) -> "GlyphAtlas":
         """Drop columns that no font uses."""
         first = self.starts[:, 0].tolist()
         counts = self.widths.sum(1)

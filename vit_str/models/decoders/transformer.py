@@ -131,9 +131,9 @@ class TransformerDecoder(Decoder):
             return Hypotheses(labels, confidences, ends)
         rows = torch.arange(batch, device=device)
         symbols = torch.full((batch,), self.start, device=device)
-        state: DecodingState | None = None
+        state = self._start(features)
         for position in range(self.maximum_length + 1):
-            scores, state = self._step(symbols, position, features, state)
+            scores = self._step(symbols, position, state)
             probabilities, symbols = scores.float().softmax(-1).max(-1)
             writing = symbols != self.end
             ends[rows[~writing]] = probabilities[~writing]
@@ -151,23 +151,19 @@ class TransformerDecoder(Decoder):
         longest = int((labels != PADDING).sum(1).max())
         return Hypotheses(labels[:, :longest], confidences[:, :longest], ends)
 
+    def _start(self, features: Float[Tensor, "batch token dim"]) -> DecodingState:
+        """The image projected once for every block, and nothing written yet."""
+        return DecodingState(
+            [block.cross_attention.project_keys_values(features) for block in self.blocks],
+            [KeyValueCache(self.maximum_length + 1) for _ in self.blocks],
+        )
+
     def _step(
-        self,
-        symbols: Int64[Tensor, " batch"],
-        position: int,
-        features: Float[Tensor, "batch token dim"],
-        state: DecodingState | None,
-    ) -> tuple[Float[Tensor, "batch symbol"], DecodingState]:
-        """Scores of the next symbol of each row, and what to remember."""
-        if state is None:
-            image = [block.cross_attention.project_keys_values(features) for block in self.blocks]
-            state = DecodingState(image, [])
+        self, symbols: Int64[Tensor, " batch"], position: int, state: DecodingState
+    ) -> Float[Tensor, "batch symbol"]:
+        """Scores of the next symbol of each row; ``state`` remembers ``symbols``."""
         x = self.embed_positions(self.embed_characters(symbols[:, None]), first=position)
-        for index, block in enumerate(self.blocks):
-            new = block.project_past(x)
-            if position == 0:
-                state.past.append(KeyValueCache(new, self.maximum_length + 1))
-            else:
-                state.past[index].append(new)
-            x = block(x, state.image[index], past=state.past[index].keys_values)
-        return self.classify(self.norm(x))[:, 0], state
+        for block, image, past in zip(self.blocks, state.image, state.past, strict=True):
+            past.append(block.project_past(x))
+            x = block(x, image, past=past.keys_values)
+        return self.classify(self.norm(x))[:, 0]

@@ -1,7 +1,5 @@
 """Vision Transformer (Dosovitskiy et al. 2020) for images of any height and width."""
 
-from typing import Literal
-
 import torch
 from einops import rearrange, repeat
 from jaxtyping import Float
@@ -42,7 +40,7 @@ class VisionTransformer(Encoder):
         image_size: tuple[int, int] = (32, 128),
         patch_size: tuple[int, int] = (4, 8),
         mlp_ratio: float = 4.0,
-        positions: Literal["learned", "sinusoidal"] = "learned",
+        positions: str = "learned",
         class_token: bool = False,
         registers: int = 0,
         dropout: float = 0.0,
