@@ -61,7 +61,10 @@ def configuration(folder: Path, fonts: Path) -> dict[str, object]:
                         "every_n_train_steps": 1,
                     },
                 },
-                {"class_path": "vit_str.training.RandomStates"},
+                {
+                    "class_path": "vit_str.training.StopCleanly",
+                    "init_args": {"path": str(folder / "last.ckpt")},
+                },
                 {
                     "class_path": "vit_str.training.WeightsExport",
                     "init_args": {"path": str(folder / "weights.safetensors")},
@@ -70,6 +73,7 @@ def configuration(folder: Path, fonts: Path) -> dict[str, object]:
                     "class_path": "vit_str.training.PredictionSheet",
                     "init_args": {"folder": str(folder / "readings")},
                 },
+                {"class_path": "vit_str.training.RandomStates"},
             ],
         },
         "model": {
@@ -96,12 +100,12 @@ def run(fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("VIT_STR_CACHE", str(fonts.parent))
     monkeypatch.setattr("sys.argv", ["vit-str"])
 
-    def start(name: str, *arguments: str) -> Path:
+    def start(name: str, *arguments: str, code: int = 0) -> Path:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         config = folder / "config-in.yaml"
         config.write_text(yaml.safe_dump(configuration(folder, fonts)))
-        assert main(["--config", str(config), *arguments]) == 0
+        assert main(["--config", str(config), *arguments]) == code
         return folder
 
     return start

@@ -1,6 +1,7 @@
 """A run that is cut and goes on equals one that was never cut, in everything that matters."""
 
 import csv
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,10 @@ def test_cut_and_resumed_equals_uncut(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert before["global_step"] == 4, "it must have been cut in the middle"
     cut = run("cut")
 
+    assert_same_run(uncut, cut)
+
+
+def assert_same_run(uncut: Path, cut: Path) -> None:
     first, second = checkpoint(uncut), checkpoint(cut)
     assert first["global_step"] == second["global_step"] == 6
     assert_same(first["state_dict"], second["state_dict"])
@@ -82,6 +87,26 @@ def test_cut_and_resumed_equals_uncut(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert_same(first["callbacks"]["RandomStates"], second["callbacks"]["RandomStates"])
     assert losses(cut) == losses(uncut)
     assert len(losses(cut)) == 6
+
+
+def test_ctrl_c_finishes_the_step_and_the_run_goes_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uncut = run("uncut")
+    step = RecognizerTraining.training_step
+
+    def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
+        if self.global_step == 2:
+            signal.raise_signal(signal.SIGINT)
+        return step(self, batch, batch_idx)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RecognizerTraining, "training_step", interrupted_step)
+        stopped = run("cut", code=130)
+    assert "stopped at step 3; the same command goes on" in capsys.readouterr().err
+    assert checkpoint(stopped)["global_step"] == 3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert_same_run(uncut, run("cut"))
 
 
 def test_the_exported_weights_are_the_average_and_read(run: Run) -> None:

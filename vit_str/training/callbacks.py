@@ -22,34 +22,53 @@ _SHEET_COLUMNS = 6
 
 
 class RandomStates(Callback):
-    """Keep the random states in checkpoints, so that a resumed run draws what it would have."""
+    """Keep the random states in checkpoints, so that a resumed run draws what it would have.
+
+    Validation leaves them as they were: a run that is cut between a step and the validation after
+    it would draw other numbers than one that is not. Name it last among the callbacks.
+    """
 
     def __init__(self) -> None:
         self._restored: dict[str, Any] | None = None
+        self._before_validation: dict[str, Any] | None = None
 
     def state_dict(self) -> dict[str, Any]:
-        states: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
-        name, keys, *rest = np.random.get_state()  # noqa: NPY002 - the global state is what others draw from
-        states["numpy"] = [name, torch.from_numpy(np.asarray(keys).astype(np.int64)), *rest]
-        if torch.cuda.is_available():
-            states["cuda"] = torch.cuda.get_rng_state_all()
-        return states
+        return _random_states()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self._restored = state_dict
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Restored last: what happens before the first step draws numbers too."""
-        if self._restored is None:
-            return
-        states, self._restored = self._restored, None
-        torch.set_rng_state(states["torch"].cpu())
-        version, numbers, gauss = states["python"]
-        random.setstate((version, tuple(numbers), gauss))
-        name, keys, *rest = states["numpy"]
-        np.random.set_state((name, keys.numpy().astype(np.uint32), *rest))  # noqa: NPY002
-        if "cuda" in states and torch.cuda.is_available():
-            torch.cuda.set_rng_state_all([state.cpu() for state in states["cuda"]])
+        """Restored here: what happens before the first step draws numbers too."""
+        if self._restored is not None:
+            _set_random_states(self._restored)
+            self._restored = None
+
+    def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._before_validation = _random_states()
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if self._before_validation is not None:
+            _set_random_states(self._before_validation)
+
+
+def _random_states() -> dict[str, Any]:
+    states: dict[str, Any] = {"torch": torch.get_rng_state(), "python": random.getstate()}
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - others draw from the global state
+    states["numpy"] = [name, torch.from_numpy(np.asarray(keys).astype(np.int64)), *rest]
+    if torch.cuda.is_available():
+        states["cuda"] = torch.cuda.get_rng_state_all()
+    return states
+
+
+def _set_random_states(states: dict[str, Any]) -> None:
+    torch.set_rng_state(states["torch"].cpu())
+    version, numbers, gauss = states["python"]
+    random.setstate((version, tuple(numbers), gauss))
+    name, keys, *rest = states["numpy"]
+    np.random.set_state((name, keys.numpy().astype(np.uint32), *rest))  # noqa: NPY002
+    if "cuda" in states and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all([state.cpu() for state in states["cuda"]])
 
 
 class StopCleanly(Callback):
