@@ -216,5 +216,7 @@ def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
         sheet.paste(Image.fromarray(pixels.permute(1, 2, 0).numpy()), (x, y))
         right = text == label
         caption = text if right else f"{text} ({label})"
+        while pen.textlength(caption, font) > cell[0] - 2:
+            caption = caption[:-2] + "…"
         pen.text((x, y + height + 2), caption, fill="green" if right else "red", font=font)
     return sheet
