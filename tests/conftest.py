@@ -1,6 +1,7 @@
 """What several tests share: drawn words, and a small model with random weights."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def draw_word(text: str, mode: str = "RGB", size: tuple[int, int] = (128, 32)) -
     font = ImageFont.load_default(size[1] * 0.7)
     ImageDraw.Draw(image).text((4, 2), text, fill="black", font=font)
     return image.convert(mode)
+
+
+@pytest.fixture(scope="session")
+def matplotlib_fonts() -> Path:
+    """The folder of fonts that the training extra brings: DejaVu, STIX and others."""
+    spec = find_spec("matplotlib")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Every configuration builds its model, data and trainer, and takes a training step."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,15 +17,13 @@ def test_there_are_configurations() -> None:
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
-def test_it_trains(config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = find_spec("matplotlib")
-    assert spec is not None
-    assert spec.origin is not None
-    fonts = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+def test_it_trains(
+    config: Path, matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("sys.argv", ["vit-str"])
     monkeypatch.chdir(tmp_path)
-    arguments = ["--config", str(config), "--data.init_args.fonts", f"[{fonts}]"]
+    arguments = ["--config", str(config), "--data.init_args.fonts", f"[{matplotlib_fonts}]"]
     arguments += ["--trainer.max_steps", "2", "--data.init_args.batch_size", "2"]
     arguments += ["--trainer.limit_val_batches", "0", "--trainer.accelerator", "cpu"]
     assert main(arguments) == 0

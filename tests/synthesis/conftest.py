@@ -1,6 +1,5 @@
 """An atlas of the few fonts that come with matplotlib, which the training extra installs."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,8 @@ FONTS = ("DejaVuSans.ttf", "DejaVuSans-Oblique.ttf", "DejaVuSerif-Bold.ttf", "ST
 
 
 @pytest.fixture(scope="session")
-def atlas() -> GlyphAtlas:
-    spec = find_spec("matplotlib")
-    assert spec is not None
-    assert spec.origin is not None
-    folder = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
-    return GlyphAtlas.build([folder / name for name in FONTS], Charset())[0]
+def atlas(matplotlib_fonts: Path) -> GlyphAtlas:
+    return GlyphAtlas.build([matplotlib_fonts / name for name in FONTS], Charset())[0]
 
 
 @pytest.fixture(scope="session")

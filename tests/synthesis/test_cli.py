@@ -1,4 +1,3 @@
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -8,13 +7,10 @@ from vit_str.synthesis.cli import main
 
 
 @pytest.fixture
-def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    spec = find_spec("matplotlib")
-    assert spec is not None
-    assert spec.origin is not None
+def options(matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     fonts = tmp_path / "fonts"
     fonts.mkdir()
-    source = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf" / "DejaVuSans.ttf"
+    source = matplotlib_fonts / "DejaVuSans.ttf"
     (fonts / "DejaVuSans.ttf").write_bytes(source.read_bytes())
     monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
     return ["--fonts", str(fonts), "--seed", "3"]

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ NAMES = [
     for number in range(300)
     for style in ("", " Bold", " Light Italic")
 ]
-
-
-def bundled_folder() -> Path:
-    spec = find_spec("matplotlib")
-    assert spec is not None and spec.origin is not None
-    return Path(spec.origin).parent / "mpl-data/fonts/ttf"
 
 
 def test_finds_fonts_once_in_order(tmp_path: Path) -> None:

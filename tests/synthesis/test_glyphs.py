@@ -1,7 +1,6 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +15,10 @@ FONTS = ("DejaVuSans.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSerif.ttf", "STIXGe
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    spec = find_spec("matplotlib")
-    assert spec is not None and spec.origin is not None
+def folder(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("fonts")
     for name in (*FONTS, "cmsy10.ttf"):
-        shutil.copy(Path(spec.origin).parent / "mpl-data/fonts/ttf" / name, target)
+        shutil.copy(matplotlib_fonts / name, target)
     (target / "broken.ttf").write_bytes(b"no font at all")
     return target
 

@@ -1,7 +1,6 @@
 """Fonts that come with matplotlib, and a run of a small model that takes a second."""
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,10 @@ Run = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
-def fonts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    spec = find_spec("matplotlib")
-    assert spec is not None
-    assert spec.origin is not None
-    source = Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+def fonts(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fonts")
     for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf"):
-        (folder / name).write_bytes((source / name).read_bytes())
+        (folder / name).write_bytes((matplotlib_fonts / name).read_bytes())
     return folder
 
 
