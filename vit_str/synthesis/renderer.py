@@ -17,6 +17,7 @@ from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.paint import paint
 from vit_str.synthesis.warp import character_boxes, crop_mask, sample_view, token_characters
 
+_SMALLEST = 8
 _BATCHES_PER_SEED = 1 << 40
 
 
@@ -57,6 +58,9 @@ class Renderer:
         pictures: photographs to use as backgrounds.
         chunk: words drawn at a time; by default 64 on a CPU, so that they stay in its cache, and
             4096 on a GPU. Part of what a seed means.
+
+    Raises:
+        ValueError: pictures of less than 8 pixels, in which nobody could read.
     """
 
     def __init__(
@@ -69,6 +73,10 @@ class Renderer:
         pictures: UInt8[Tensor, "picture 3 height width"] | None = None,
         chunk: int | None = None,
     ) -> None:
+        if min(image_size) < _SMALLEST:
+            raise ValueError(
+                f"height and width of a picture must be {_SMALLEST} or more, found {image_size}"
+            )
         self.device = atlas.columns.device
         self.charset: Charset = atlas.charset
         self.lexicon, self.image_size, self.grid = lexicon, image_size, grid

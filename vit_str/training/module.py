@@ -27,7 +27,7 @@ class RecognizerTraining(LightningModule):
         recognizer: the model.
         charset: the characters that it writes.
         learning_rate: highest rate.
-        weight_decay: of AdamW, on matrices only.
+        weight_decay: of AdamW, on all matrices but those of embeddings.
         schedule: of the learning rate.
         dense_weight: of the loss of naming the character under each token, at the start; it
             fades linearly to a tenth.
@@ -76,7 +76,7 @@ class RecognizerTraining(LightningModule):
             self._losses = torch.compile(self.losses)
 
     def configure_optimizers(self) -> AdamW:
-        """AdamW, without decay on norms, biases, embeddings of positions."""
+        """AdamW, without decay on norms, biases and embeddings (patches, positions, characters)."""
         trained = [*self.recognizer.named_parameters(), *self.token_classifier.named_parameters()]
         matrices = [p for name, p in trained if p.ndim > 1 and "embed_" not in name]
         others = [p for name, p in trained if p.ndim <= 1 or "embed_" in name]
@@ -126,8 +126,10 @@ class RecognizerTraining(LightningModule):
     @property
     def images_seen(self) -> int:
         """Images in all steps so far."""
-        datamodule: Any = self.trainer.datamodule  # type: ignore[attr-defined]
-        return int(self.global_step * datamodule.batch_size * self.trainer.world_size)
+        trainer = self.trainer
+        datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
+        batches = self.global_step * trainer.accumulate_grad_batches * trainer.world_size
+        return int(batches * datamodule.batch_size)
 
     def configure_gradient_clipping(
         self,
