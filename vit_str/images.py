@@ -35,6 +35,12 @@ class BinaryFile(Protocol):
 
 ImageSource = Path | str | bytes | BinaryFile | Image.Image
 
+SUFFIXES = (
+    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff"),
+    *(".bmp", ".dib", ".gif", ".avif", ".jp2", ".ppm", ".pgm", ".pbm"),
+)
+"""What a folder is searched for; a file that is named itself may have any suffix."""
+
 MAX_PIXELS = 89_478_485
 """Larger images are refused before they are decoded; this many take a quarter of a gigabyte."""
 
@@ -54,6 +60,7 @@ _ORIENTATIONS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+_QUARTER_TURNS = {5, 6, 7, 8}
 
 
 class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
@@ -102,14 +109,33 @@ def load_image(source: ImageSource) -> Image.Image:
         UnreadableImage: no such file, no image, a damaged one, one of more than ``MAX_PIXELS`` or
             of several frames or pages.
     """
+    return load_sized_image(source)[0]
+
+
+def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]:
+    """Read one image as `load_image` does, with the height and width that it has upright.
+
+    The size is that of the picture before a JPEG photograph is reduced: that in which its user
+    counts pixels.
+
+    Raises:
+        UnreadableImage: see `load_image`.
+    """
     name = source_name(source)
     if isinstance(source, Image.Image):
         with _in_one_line(name):
-            return _upright_rgb(source)
+            upright = _upright_rgb(source)
+            return upright, (upright.height, upright.width)
     with _in_one_line(name), _open_file(source, name) as file, Image.open(file) as image:
         _check(image, name)
+        width, height = image.size
         image.draft(None, _JPEG_DRAFT_SIZE)
-        return _upright_rgb(image)
+        reduced = image.size != (width, height)
+        upright = _upright_rgb(image)
+        if not reduced:  # some formats turn upright while they load
+            return upright, (upright.height, upright.width)
+        turned = _orientation(image) in _QUARTER_TURNS
+        return upright, (width, height) if turned else (height, width)
 
 
 def source_name(source: object) -> str:

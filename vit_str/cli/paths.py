@@ -5,12 +5,9 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from vit_str.images import SUFFIXES
+
 STANDARD_INPUT = "-"
-SUFFIXES = (
-    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff"),
-    *(".bmp", ".dib", ".gif", ".avif", ".jp2", ".ppm", ".pgm", ".pbm"),
-)
-"""What a folder is searched for; a file that is named itself may have any suffix."""
 
 
 @dataclass(slots=True)

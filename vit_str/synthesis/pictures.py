@@ -7,9 +7,8 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from vit_str.images import Preprocessing, UnreadableImage, load_image
+from vit_str.images import SUFFIXES, Preprocessing, UnreadableImage, load_image
 
-_SUFFIXES = {".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
 _SIZE = 128, 256
 _MOST = 4096
 
@@ -27,7 +26,7 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
     for folder in folders:
         if not folder.is_dir():
             raise ValueError(f"expected a folder of pictures, found no folder at {folder}")
-        paths += [path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES]
+        paths += [path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES]
     paths.sort()
     resize = Preprocessing(*_SIZE)
     pictures = []

@@ -1,0 +1,60 @@
+import pytest
+import torch
+
+from vit_str.analysis.geometry import TokenGrid, window_attention
+from vit_str.models import VisionTransformer
+
+GRID = TokenGrid(8, 16, (4, 8))
+
+
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [
+        (GRID, 45.553421),
+        (TokenGrid(14, 14, (16, 16)), 116.492),
+        (TokenGrid(7, 7, (32, 32)), 115.503),
+        (TokenGrid(8, 32, (4, 4)), 45.620),
+        (TokenGrid(12, 40, (4, 8)), 109.892),
+    ],
+)
+def test_uniform_distance(grid: TokenGrid, expected: float) -> None:
+    assert grid.uniform_distance() == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(("radius", "expected"), [(1, 6.433234), (2, 11.118385), (3, 15.493966)])
+def test_window_distance(radius: int, expected: float) -> None:
+    assert GRID.window_distance(radius) == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_window_is_cut_at_the_border() -> None:
+    window = window_attention(GRID, 1)
+    assert window[0].gt(0).sum() == 4
+    assert window[17].gt(0).sum() == 9
+    torch.testing.assert_close(window.sum(-1), torch.ones(128, dtype=torch.float64))
+
+
+def test_centers_are_in_reading_order_and_in_x_y() -> None:
+    centers = GRID.centers
+    assert centers.shape == (128, 2)
+    assert centers[0].tolist() == [4.0, 2.0]
+    assert centers[1].tolist() == [12.0, 2.0]
+    assert centers[16].tolist() == [4.0, 6.0]
+
+
+def test_distances_scale_with_the_patch() -> None:
+    twice = TokenGrid(8, 16, (8, 16))
+    torch.testing.assert_close(twice.distances(), 2 * GRID.distances())
+
+
+def test_the_grid_of_an_encoder() -> None:
+    encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(4, 8), class_token=True)
+    grid = TokenGrid.of(encoder)
+    assert grid == TokenGrid(8, 16, (4.0, 8.0), special_tokens=1)
+    assert grid.image_size == (32, 128)
+    assert grid.mean_patch_side() == pytest.approx(32**0.5)
+
+
+@pytest.mark.parametrize("arguments", [(0, 4, (4, 4)), (4, 4, (0, 4)), (4, 4, (4, 4), -1)])
+def test_a_grid_that_cannot_be(arguments: tuple) -> None:
+    with pytest.raises(ValueError, match="found"):
+        TokenGrid(*arguments)

@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from vit_str.analysis.material import load_material
+from vit_str.charset import Charset
+from vit_str.images import Preprocessing
+
+SIZE = Preprocessing(16, 64)
+
+
+@pytest.fixture(scope="module")
+def fonts(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("fonts")
+    for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf"):
+        (folder / name).write_bytes((matplotlib_fonts / name).read_bytes())
+    return [folder]
+
+
+def test_a_folder_with_labels(labeled_folder: Path) -> None:
+    material = load_material(str(labeled_folder), 10, SIZE)
+    batches = list(material.batches(4))
+    assert [len(batch) for batch in batches] == [3, 2]  # one of the first four is damaged
+    assert batches[0].labels == ["one", "two", "three"]
+    assert batches[0].names == ["0.png", "1.png", "2.png"]
+    assert batches[0].pixels.shape == (3, 3, 16, 64)
+    assert batches[0].boxes is None
+    assert len(material.skipped) == 1
+    assert "3.png" in material.skipped[0]
+    list(material.batches())
+    assert len(material.skipped) == 1
+
+
+def test_few_images_are_taken_evenly_spread(labeled_folder: Path) -> None:
+    material = load_material(str(labeled_folder), 3, SIZE)
+    assert [name for batch in material.batches() for name in batch.names] == [
+        "0.png",
+        "2.png",
+        "4.png",
+    ]
+    assert "3 images of labeled" in material.description
+
+
+def test_a_folder_without_labels(labeled_folder: Path) -> None:
+    (labeled_folder / "labels.tsv").unlink()
+    (batch,) = load_material(str(labeled_folder), 10, SIZE).batches()
+    assert len(batch) == 5
+    assert batch.labels is None
+
+
+def test_rendered_words_come_with_boxes(fonts: list[Path]) -> None:
+    material = load_material("rendered", 70, SIZE, Charset(), seed=3, fonts=fonts)
+    small, large = list(material.batches(16)), list(material.batches(64))
+    assert [len(batch) for batch in small] == [16, 16, 16, 16, 6]
+    assert [len(batch) for batch in large] == [64, 6]
+    assert torch.equal(
+        torch.cat([batch.pixels for batch in small]), torch.cat([batch.pixels for batch in large])
+    )
+    labels = [label for batch in small for label in batch.labels or []]
+    assert labels == [label for batch in large for label in batch.labels or []]
+    assert small[-1].names[-1] == "rendered 000069"
+    for batch in small:
+        assert batch.boxes is not None
+        for label, boxes in zip(batch.labels or [], batch.boxes, strict=True):
+            there = boxes[:, 2] > boxes[:, 0]
+            assert there[: len(label)].all()
+            assert not there[len(label) :].any()
+
+
+def test_another_seed_other_words(fonts: list[Path]) -> None:
+    first, second = (
+        next(load_material("rendered", 8, SIZE, Charset(), seed, fonts).batches()).labels
+        for seed in (1, 2)
+    )
+    assert first != second
+
+
+def test_nothing_to_look_at(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no such folder"):
+        load_material(str(tmp_path / "missing"), 1, SIZE)
+    with pytest.raises(ValueError, match="no images"):
+        load_material(str(tmp_path), 1, SIZE)
+    with pytest.raises(ValueError, match="--count"):
+        load_material(str(tmp_path), 0, SIZE)

@@ -1,0 +1,235 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from vit_str.analysis.geometry import TokenGrid, window_attention
+from vit_str.analysis.statistics import METRICS, AttentionStatistics
+from vit_str.models.attention import attention_weights
+
+GRID = TokenGrid(8, 16, (4, 8))
+TOKENS = len(GRID)
+
+
+def of_maps(maps: Tensor, grid: TokenGrid = GRID, **options: object) -> dict[str, Tensor]:
+    """Metrics of maps given as (query key), (head query key) or (batch head query key)."""
+    statistics = AttentionStatistics(grid, **options)  # type: ignore[arg-type]
+    statistics.update_maps(
+        "layer", maps.reshape(-1, *maps.shape[-3:]) if maps.ndim > 2 else maps[None, None]
+    )
+    return {metric: statistics.values(metric)[0] for metric in statistics.metrics}
+
+
+def random_maps(batch: int = 3, heads: int = 2, tokens: int = TOKENS, seed: int = 0) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(batch, heads, tokens, tokens, generator=generator, dtype=torch.float64)
+    return (3 * scores).softmax(-1)
+
+
+def same_row() -> Tensor:
+    row = torch.arange(TOKENS) // 16
+    return (row[:, None] == row).double() / 16
+
+
+def same_column() -> Tensor:
+    column = torch.arange(TOKENS) % 16
+    return (column[:, None] == column).double() / 8
+
+
+def sink(row: int, column: int) -> Tensor:
+    maps = torch.zeros(TOKENS, TOKENS, dtype=torch.float64)
+    maps[:, row * 16 + column] = 1
+    return maps
+
+
+def right_neighbor() -> Tensor:
+    maps = torch.zeros(TOKENS, TOKENS, dtype=torch.float64)
+    column = torch.arange(TOKENS) % 16
+    maps[torch.arange(TOKENS), torch.arange(TOKENS) + (column < 15).long()] = 1
+    return maps
+
+
+UNIFORM = torch.full((TOKENS, TOKENS), 1 / TOKENS, dtype=torch.float64)
+ORACLES = {
+    "identity": (torch.eye(TOKENS, dtype=torch.float64), 0, 0, 0, 0, 1),
+    "uniform": (UNIFORM, 45.553421, 42.5, 10.5, 4.852030, 0),
+    "same row": (same_row(), 42.5, 42.5, 0, 2.7726, 0.429),
+    "same column": (same_column(), 10.5, 0, 10.5, 2.0794, 0.571),
+    "corner sink": (sink(0, 0), 63.7040, 60, 14, 0, 0),
+    "center sink": (sink(4, 8), 34.0582, 32, 8, 0, 0),
+    "right neighbor": (right_neighbor(), 7.5, 7.5, 0, 0, 0.991),
+    "window 3x3": (window_attention(GRID, 1), 6.433234, None, None, None, None),
+}
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_oracles(name: str, dtype: torch.dtype) -> None:
+    maps, *expected = ORACLES[name]
+    found = of_maps(maps.to(dtype))
+    metrics = ("distance", "distance_x", "distance_y", "entropy", "nmi")
+    for metric, value in zip(metrics, expected, strict=True):
+        if value is not None:
+            assert float(found[metric]) == pytest.approx(
+                value, abs=6e-4 if metric == "nmi" else 1e-4
+            )
+
+
+def test_rms_masses_and_divergence() -> None:
+    uniform = of_maps(UNIFORM)
+    assert float(uniform["rms"]) == pytest.approx(53.740115, abs=1e-5)
+    assert float(uniform["self_mass"]) == pytest.approx(1 / TOKENS)
+    assert float(uniform["sink_mass"]) == pytest.approx(1 / TOKENS)
+    assert float(of_maps(sink(4, 8))["sink_mass"]) == pytest.approx(1)
+    assert float(of_maps(torch.eye(TOKENS))["self_mass"]) == pytest.approx(1)
+    alike = of_maps(torch.stack([UNIFORM, UNIFORM])[None])
+    apart = of_maps(torch.stack([sink(0, 0), sink(7, 15)])[None])
+    assert float(alike["head_divergence"]) == pytest.approx(0, abs=1e-12)
+    assert float(apart["head_divergence"]) == pytest.approx(math.log(2))
+    assert alike["head_divergence"].shape == (1, 1)
+
+
+def test_where_the_sink_is() -> None:
+    statistics = AttentionStatistics(GRID)
+    statistics.update_maps("first", torch.stack([sink(2, 5), UNIFORM])[None])
+    (row, column, share), (_, _, even) = statistics.sinks()[0]
+    assert (row, column, share) == (2, 5, pytest.approx(1))
+    assert even == pytest.approx(1 / TOKENS)
+
+
+def test_a_transposed_image_swaps_the_directions() -> None:
+    maps = random_maps()
+    grid = TokenGrid(16, 8, (8, 4))
+    turn = torch.arange(TOKENS).reshape(8, 16).T.flatten()
+    turned = maps[..., turn, :][..., turn]
+    found, other = of_maps(maps), of_maps(turned, grid)
+    torch.testing.assert_close(found["distance_x"], other["distance_y"])
+    torch.testing.assert_close(found["distance_y"], other["distance_x"])
+    for metric in ("distance", "rms", "entropy", "nmi", "head_divergence", "self_mass"):
+        torch.testing.assert_close(found[metric], other[metric])
+
+
+def test_distances_scale_with_the_patch() -> None:
+    maps = random_maps()
+    found, other = of_maps(maps), of_maps(maps, TokenGrid(8, 16, (12, 24)))
+    for metric in ("distance", "distance_x", "distance_y", "rms"):
+        torch.testing.assert_close(3 * found[metric], other[metric])
+    torch.testing.assert_close(found["entropy"], other["entropy"])
+
+
+@pytest.mark.parametrize("special", [0, 2])
+@pytest.mark.parametrize("chunk", [1, 1000, 40_000, 1 << 30])
+@pytest.mark.parametrize("norm", ["renormalized", "raw"])
+def test_chunks_do_not_matter(chunk: int, special: int, norm: str) -> None:
+    grid = TokenGrid(4, 6, (4, 8), special)
+    maps = random_maps(batch=5, tokens=24 + special)
+    found = of_maps(maps, grid, norm=norm, chunk=chunk)
+    whole = of_maps(maps, grid, norm=norm)
+    for metric in METRICS:
+        torch.testing.assert_close(found[metric], whole[metric])
+
+
+def test_batches_heads_and_the_order_of_images_do_not_matter() -> None:
+    maps = random_maps(batch=6, heads=3)
+    whole = of_maps(maps)
+    split = AttentionStatistics(GRID)
+    for part in maps.split([1, 3, 2]):
+        split.update_maps("layer", part)
+    flipped = of_maps(maps.flip(0, 1))
+    for metric in METRICS:
+        torch.testing.assert_close(split.values(metric)[0], whole[metric])
+        torch.testing.assert_close(flipped[metric].flip(0, 1), whole[metric])
+
+
+def test_merged_streams_equal_one() -> None:
+    maps = random_maps(batch=4)
+    parts = [AttentionStatistics(GRID) for _ in range(2)]
+    for part, statistics in zip(maps.split(2), parts, strict=True):
+        statistics.update_maps("a", part)
+        statistics.update_maps("b", part.flip(1))
+    parts[0].merge(parts[1])
+    one = AttentionStatistics(GRID)
+    one.update_maps("a", maps)
+    one.update_maps("b", maps.flip(1))
+    for metric in METRICS:
+        for found, expected in zip(parts[0].values(metric), one.values(metric), strict=True):
+            torch.testing.assert_close(found, expected)
+    for found, expected in zip(parts[0].sinks()[0], one.sinks()[0], strict=True):
+        assert found == pytest.approx(expected)
+    with pytest.raises(ValueError, match="merged"):
+        one.merge(AttentionStatistics(GRID, norm="raw"))
+
+
+@pytest.mark.parametrize("special", [0, 1, 3])
+def test_queries_and_keys_give_what_their_maps_give(special: int) -> None:
+    grid = TokenGrid(3, 5, (4, 8), special)
+    queries, keys = torch.randn(2, 4, 2, 15 + special, 8).double()
+    from_inputs = AttentionStatistics(grid)
+    from_inputs.update("layer", queries, keys)
+    from_maps = of_maps(attention_weights(queries, keys), grid)
+    for metric in METRICS:
+        torch.testing.assert_close(from_inputs.values(metric)[0], from_maps[metric])
+
+
+def test_a_mask_is_kept() -> None:
+    grid = TokenGrid(3, 5, (4, 8))
+    queries, keys = torch.randn(2, 1, 1, 15, 8)
+    mask = torch.eye(15, dtype=torch.bool)
+    for shape in (mask, mask[None, None], mask[:1].expand(1, 1, 1, 15)):
+        statistics = AttentionStatistics(grid, chunk=45)
+        statistics.update("layer", queries, keys, shape)
+        expected = of_maps(attention_weights(queries, keys, shape), grid)
+        torch.testing.assert_close(
+            statistics.values("distance")[0], expected["distance"], check_dtype=False
+        )
+
+
+def test_raw_is_renormalized_times_what_the_grid_gets() -> None:
+    maps = random_maps(tokens=16)
+    # Every row gives the same to the special token, so that the product is exact.
+    maps = torch.cat([torch.full_like(maps[..., :1], 0.25), 0.75 * maps[..., 1:]], -1)
+    maps[..., 1:] *= 0.75 / maps[..., 1:].sum(-1, keepdim=True)
+    grid = TokenGrid(3, 5, (4, 8), 1)
+    raw, renormalized = of_maps(maps, grid, norm="raw"), of_maps(maps, grid)
+    torch.testing.assert_close(raw["distance"], 0.75 * renormalized["distance"])
+    torch.testing.assert_close(raw["special_mass"], torch.full_like(raw["distance"], 0.25))
+    torch.testing.assert_close(raw["entropy"], renormalized["entropy"])
+
+
+def test_raw_on_a_square_grid_is_the_published_function() -> None:
+    """Derived again with loops from the definition: class token cut off, rows not renormalized."""
+    side, patch = 4, 16
+    maps = random_maps(batch=2, heads=2, tokens=side * side + 1)
+    places = [(row * patch, column * patch) for row in range(side) for column in range(side)]
+    distances = np.array([[math.dist(a, b) for b in places] for a in places])
+    expected = (maps[..., 1:, 1:].numpy() * distances).sum(-1).mean(-1)
+    found = of_maps(maps, TokenGrid(side, side, (patch, patch), 1), norm="raw")["distance"]
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-4)
+
+
+def test_half_precision_is_worked_out_in_single() -> None:
+    grid = TokenGrid(3, 5, (4, 8))
+    queries, keys = torch.randn(2, 2, 2, 15, 8).bfloat16()
+    statistics = AttentionStatistics(grid)
+    statistics.update("layer", queries, keys)
+    expected = of_maps(attention_weights(queries.double(), keys.double()), grid)
+    torch.testing.assert_close(
+        statistics.values("distance")[0], expected["distance"], atol=1e-4, rtol=1e-5
+    )
+
+
+def test_fewer_metrics() -> None:
+    found = of_maps(random_maps(), metrics=("distance", "head_divergence"))
+    assert set(found) == {"distance", "head_divergence"}
+    assert of_maps(random_maps(), metrics=("special_mass",))["special_mass"].eq(0).all()
+
+
+def test_wrong_use_is_one_line() -> None:
+    with pytest.raises(ValueError, match="known are"):
+        AttentionStatistics(GRID, metrics=("distanse",))
+    with pytest.raises(ValueError, match="norm"):
+        AttentionStatistics(GRID, norm="half")
+    with pytest.raises(ValueError, match="8 x 16"):
+        AttentionStatistics(GRID).update_maps("layer", torch.ones(1, 1, 10, 10))

@@ -1,0 +1,67 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from vit_str.analysis.subjects import load_subject, load_subjects
+
+Weights = Callable[..., Path]
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+def test_weights_of_a_file(small_weights: Weights) -> None:
+    subject = load_subject(str(small_weights()))
+    assert subject.trained
+    assert subject.recognizer.encoder.grid == (4, 8)
+    assert not subject.recognizer.training
+
+
+def test_the_same_architecture_without_training(small_weights: Weights) -> None:
+    path = small_weights(seed=5, class_token=True)
+    trained, fresh = load_subject(str(path)), load_subject(f"untrained:{path}")
+    assert not fresh.trained
+    assert fresh.name == f"untrained:{path}"
+    shapes = [
+        {name: tensor.shape for name, tensor in subject.recognizer.state_dict().items()}
+        for subject in (trained, fresh)
+    ]
+    assert shapes[0] == shapes[1]
+    again, other = load_subject(f"untrained:{path}"), load_subject(f"untrained:{path}", seed=1)
+    weights = [
+        subject.recognizer.encoder.embed_patches.weight
+        for subject in (trained, fresh, again, other)
+    ]
+    assert torch.equal(weights[1], weights[2])
+    assert not torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[1], weights[3])
+
+
+@pytest.mark.parametrize("config", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_configuration_can_be_looked_into(config: Path) -> None:
+    subject = load_subject(f"untrained:{config}")
+    assert subject.preprocessing.height == subject.recognizer.encoder.image_size[0]
+    assert subject.recognizer.decoder.charset_size == len(subject.charset)
+
+
+@pytest.mark.parametrize("name", ["no-such", "untrained:no-such", "untrained:no-such.yaml"])
+def test_no_such_model(name: str) -> None:
+    with pytest.raises(ValueError, match="no-such"):
+        load_subject(name)
+
+
+@pytest.mark.parametrize("text", ["", "model: 3", "model: [", "model: {recognizer: {}}", "\0"])
+def test_a_configuration_that_is_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="not a configuration of a model") as error:
+        load_subject(f"untrained:{path}")
+    assert "\n" not in str(error.value)
+
+
+def test_each_model_once(small_weights: Weights) -> None:
+    path = str(small_weights())
+    with pytest.raises(ValueError, match="once"):
+        load_subjects([path, path])
+    with pytest.raises(ValueError, match="one model or more"):
+        load_subjects([])

@@ -1,0 +1,97 @@
+"""Where the tokens of a grid lie in the image, how far apart, and what chance would look like.
+
+Lengths are pixels of the model's input; images and patches of any height and width.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from vit_str.models.interfaces import Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class TokenGrid:
+    """Tokens in rows and columns over an image.
+
+    Attributes:
+        rows: of tokens.
+        columns: of tokens.
+        patch_size: height and width that a token stands for, in pixels.
+        special_tokens: tokens before those of the grid, which stand for no place.
+
+    Raises:
+        ValueError: no rows or columns, or patches without a size.
+    """
+
+    rows: int
+    columns: int
+    patch_size: tuple[float, float]
+    special_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.rows, self.columns) < 1 or min(self.patch_size) <= 0:
+            raise ValueError(
+                f"a grid has 1 x 1 tokens or more of some size, found {self.rows} x "
+                f"{self.columns} tokens of {self.patch_size} pixels"
+            )
+        if self.special_tokens < 0:
+            raise ValueError(f"special_tokens must be 0 or more, found {self.special_tokens}")
+
+    @classmethod
+    def of(cls, encoder: Encoder) -> "TokenGrid":
+        """The grid of an encoder of this project."""
+        (rows, columns), (height, width) = encoder.grid, encoder.image_size
+        return cls(rows, columns, (height / rows, width / columns), encoder.special_tokens)
+
+    def __len__(self) -> int:
+        return self.rows * self.columns
+
+    @property
+    def image_size(self) -> tuple[float, float]:
+        """Height and width of the image."""
+        return self.rows * self.patch_size[0], self.columns * self.patch_size[1]
+
+    @property
+    def centers(self) -> Float64[Tensor, "token 2"]:
+        """Middle (x, y) of every token in reading order."""
+        height, width = self.patch_size
+        y = (torch.arange(self.rows, dtype=torch.float64) + 0.5) * height
+        x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * width
+        return torch.stack(torch.meshgrid(x, y, indexing="xy"), -1).reshape(-1, 2)
+
+    def differences(self) -> Float64[Tensor, "query key 2"]:
+        """(x, y) from every token to every other."""
+        centers = self.centers
+        return centers[None] - centers[:, None]
+
+    def distances(self) -> Float64[Tensor, "query key"]:
+        """Euclidean distance between the middles of every two tokens."""
+        return self.differences().square().sum(-1).sqrt()
+
+    def uniform_distance(self) -> float:
+        """Mean attention distance of a head that looks everywhere alike."""
+        return float(self.distances().mean())
+
+    def window_distance(self, radius: int = 1) -> float:
+        """That of a head that looks alike at ``2 radius + 1`` tokens squared, cut at the border."""
+        return float((window_attention(self, radius) * self.distances()).sum(-1).mean())
+
+    def mean_patch_side(self) -> float:
+        """The unit of distances "in patches": side of the square as large as a patch."""
+        return math.sqrt(self.patch_size[0] * self.patch_size[1])
+
+
+def window_attention(grid: TokenGrid, radius: int) -> Float64[Tensor, "query key"]:
+    """Even attention to the tokens at most ``radius`` rows and columns away."""
+    steps = grid.differences().abs() / torch.tensor(grid.patch_size[::-1], dtype=torch.float64)
+    inside = (steps <= radius + 0.5).all(-1).double()
+    return inside / inside.sum(-1, keepdim=True)
+
+
+def uniform_attention(grid: TokenGrid) -> Float64[Tensor, "query key"]:
+    """Even attention to all tokens of the grid."""
+    return torch.full((len(grid), len(grid)), 1 / len(grid), dtype=torch.float64)

@@ -1,0 +1,106 @@
+"""Which model a name means: weights of the package or a file, or the same without training."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.images import Preprocessing
+from vit_str.models import Recognizer, build, describe
+from vit_str.weights import load_weights, resolve
+
+UNTRAINED = "untrained:"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model to look into.
+
+    Attributes:
+        name: what the user called it.
+        recognizer: in float32 on the CPU, ready to read.
+        charset: of the model.
+        preprocessing: of the model.
+        trained: whether it has learned anything.
+    """
+
+    name: str
+    recognizer: Recognizer
+    charset: Charset
+    preprocessing: Preprocessing
+    trained: bool
+
+
+def load_subject(name: str, seed: int = 0) -> Subject:
+    """The model of a name.
+
+    Args:
+        name: weights of the package (``tiny``) or a ``.safetensors`` file; after ``untrained:``
+            also a configuration (``.yaml``), for the same architecture with random weights.
+        seed: of the random weights.
+
+    Raises:
+        ValueError: no such model, in one line.
+    """
+    if not name.startswith(UNTRAINED):
+        weights = load_weights(resolve(name))
+        return Subject(name, weights.recognizer, weights.charset, weights.preprocessing, True)
+    rest = name.removeprefix(UNTRAINED)
+    if rest.endswith((".yaml", ".yml")):
+        description, charset = _configured(Path(rest))
+        recognizer = _fresh(description, seed)
+        preprocessing = Preprocessing(*recognizer.encoder.image_size)
+        return Subject(name, recognizer, charset, preprocessing, False)
+    weights = load_weights(resolve(rest))
+    recognizer = _fresh(describe(weights.recognizer), seed)
+    return Subject(name, recognizer, weights.charset, weights.preprocessing, False)
+
+
+def load_subjects(names: list[str], seed: int = 0) -> list[Subject]:
+    """The models of some names.
+
+    Raises:
+        ValueError: none, the same name twice, or no such model.
+    """
+    if not names:
+        raise ValueError("name one model or more: tiny, a .safetensors file, untrained:tiny")
+    if len(set(names)) < len(names):
+        raise ValueError(f"each model once, found {', '.join(names)}")
+    return [load_subject(name, seed) for name in names]
+
+
+def _fresh(description: dict[str, Any], seed: int) -> Recognizer:
+    """Random weights that depend on the seed alone."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return build(description).eval()
+
+
+def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
+    """Model and charset of a configuration for ``vit-str train``.
+
+    Raises:
+        ValueError: no such file, or not a configuration of a model.
+    """
+    import yaml
+
+    try:
+        model = yaml.safe_load(path.read_text(encoding="utf-8"))["model"]
+        parts = model["recognizer"]["init_args"]
+        description = {name: _part(parts[name]) for name in ("encoder", "decoder")}
+        return description, Charset(model.get("charset", PRINTABLE_ASCII))
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file; give a configuration as in configs/") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, LookupError, TypeError) as error:
+        detail = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path}: not a configuration of a model ({detail})") from None
+
+
+def _part(values: dict[str, Any]) -> dict[str, Any]:
+    """``class_path`` and ``init_args`` as a weights file says them."""
+    return {
+        "class": values["class_path"].rpartition(".")[2],
+        "arguments": values.get("init_args", {}),
+    }
