@@ -1,11 +1,19 @@
 """Training with Lightning: the module, the data, the schedule."""
 
-from vit_str.training.callbacks import PredictionSheet, RandomStates, StopCleanly, WeightsExport
+from vit_str.training.attention import AttentionReach
+from vit_str.training.callbacks import (
+    PredictionSheet,
+    RandomStates,
+    StopCleanly,
+    WeightsExport,
+    WeightsHistory,
+)
 from vit_str.training.data import RenderedWords
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.schedule import WarmupStableDecay
 
 __all__ = [
+    "AttentionReach",
     "PredictionSheet",
     "RandomStates",
     "RecognizerTraining",
@@ -13,4 +21,5 @@ __all__ = [
     "StopCleanly",
     "WarmupStableDecay",
     "WeightsExport",
+    "WeightsHistory",
 ]

@@ -143,23 +143,75 @@ class WeightsExport(Callback):
         if trainer.sanity_checking or not trainer.is_global_zero:
             return
         assert isinstance(pl_module, RecognizerTraining)
-        scores = {name: round(float(v), 4) for name, v in trainer.callback_metrics.items()}
-        provenance = {
-            "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
-            "data": "text rendered by vit-str",
-            "images": pl_module.images_seen,
-            "seconds": round(self._elapsed()),
-            "device": str(pl_module.device),
-            "torch": torch.__version__,
-            "scores": scores,
-        }
         save_weights(
             self.path,
             pl_module.averaged,
             pl_module.charset,
             pl_module.preprocessing,
-            provenance,
+            provenance(trainer, pl_module) | {"seconds": round(self._elapsed())},
         )
+
+
+class WeightsHistory(Callback):
+    """Weights files along a run: at step 0 and whenever the number of steps has doubled.
+
+    The model as it is being trained: the average that is judged and published stands, in the
+    first thousand steps, for a model that has hardly left its random start.
+
+    Args:
+        folder: where ``step-0000000.safetensors`` and so on go, in float16.
+        first: number of the first step after 0.
+
+    Raises:
+        ValueError: ``first`` is below 1.
+    """
+
+    def __init__(self, folder: Path, first: int = 64) -> None:
+        if first < 1:
+            raise ValueError(f"first must be a step from 1 on, found {first}")
+        self.folder, self.first = folder, first
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.global_step == 0:
+            self._save(trainer, pl_module)
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        doublings, rest = divmod(trainer.global_step, self.first)
+        if not rest and doublings.bit_count() == 1:
+            self._save(trainer, pl_module)
+
+    def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not trainer.is_global_zero:
+            return
+        assert isinstance(pl_module, RecognizerTraining)
+        save_weights(
+            self.folder / f"step-{trainer.global_step:07d}.safetensors",
+            pl_module.recognizer,
+            pl_module.charset,
+            pl_module.preprocessing,
+            provenance(trainer, pl_module),
+            torch.float16,
+        )
+
+
+def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
+    """Where weights come from that are saved now."""
+    return {
+        "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
+        "data": "text rendered by vit-str",
+        "step": trainer.global_step,
+        "images": module.images_seen,
+        "device": str(module.device),
+        "torch": torch.__version__,
+        "scores": {name: round(float(v), 4) for name, v in trainer.callback_metrics.items()},
+    }
 
 
 class PredictionSheet(Callback):
