@@ -84,6 +84,32 @@ def test_jsonl_format(model: list[str], words: Path, capsys: pytest.CaptureFixtu
         assert all(0 <= each["confidence"] <= 1 for each in reading["characters"])
 
 
+def test_boxes_in_jsonl(
+    model: list[str], words: Path, reader: Reader, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(words), "--format", "jsonl", *model]) == 0
+    plain = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert main(["read", str(words), "--format", "jsonl", "--boxes", *model]) == 0
+    readings = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for reading in readings:
+        for each in reading["characters"]:
+            left, top, right, bottom = each.pop("box")
+            assert 0 <= left < right <= 90
+            assert 0 <= top < bottom <= 30
+    assert readings == plain
+
+
+@pytest.mark.parametrize("kind", [[], ["--format", "text"], ["--format", "csv"]])
+def test_boxes_have_a_place_in_jsonl_only(
+    kind: list[str], words: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", str(words), "--boxes", *kind]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("vit-str: --boxes needs --format jsonl")
+    assert len(captured.err.splitlines()) == 1
+
+
 def test_csv_format(
     model: list[str],
     tmp_path: Path,
@@ -379,11 +405,19 @@ def test_evaluate_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("command", "module"),
-    [("train", "vit_str.training.cli"), ("render", "vit_str.synthesis.cli")],
+    ("command", "module", "extra"),
+    [
+        ("train", "vit_str.training.cli", "train"),
+        ("render", "vit_str.synthesis.cli", "analyze"),
+        ("analyze", "vit_str.analysis.cli", "analyze"),
+    ],
 )
 def test_commands_handed_over(
-    command: str, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str,
+    module: str,
+    extra: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     received: list[list[str]] = []
     stand_in = types.ModuleType(module)
@@ -398,7 +432,7 @@ def test_commands_handed_over(
 
     stand_in.main = lacks_an_extra  # type: ignore[attr-defined]
     assert main([command]) == 2
-    expected = f'vit-str: {command} needs lightning, run: pip install "vit-str[train]"\n'
+    expected = f'vit-str: {command} needs lightning, run: pip install "vit-str[{extra}]"\n'
     assert capsys.readouterr().err == expected
 
     def lacks_a_module(_: list[str]) -> None:

@@ -10,7 +10,13 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from vit_str.images import MAX_PIXELS, Preprocessing, UnreadableImage, load_image
+from vit_str.images import (
+    MAX_PIXELS,
+    Preprocessing,
+    UnreadableImage,
+    load_image,
+    load_sized_image,
+)
 
 COLORS = np.random.default_rng(0).integers(0, 256, (20, 50, 3), dtype=np.uint8)
 
@@ -145,6 +151,25 @@ def test_large_photographs_are_decoded_smaller() -> None:
     photo = word_image("Big", size=(4096, 2048))
     assert load_image(encoded(photo, "JPEG")).size == (1024, 512)
     assert load_image(encoded(photo, "PNG")).size == (4096, 2048)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "TIFF", "JPEG"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_the_size_is_that_of_the_whole_picture_upright(kind: str, orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    stored = Image.new("RGB", (2500, 800), "white")
+    expected = (2500, 800) if orientation > 4 else (800, 2500)  # height, width
+    image, size = load_sized_image(encoded(stored, kind, exif=exif))
+    assert size == expected
+    assert (image.height > image.width) == (orientation > 4)
+    reduction = 2 if kind == "JPEG" else 1
+    assert (image.height, image.width) == tuple(side // reduction for side in expected)
+
+
+def test_the_size_of_an_image_in_memory() -> None:
+    image = word_image("word", size=(90, 30))
+    assert load_sized_image(image)[1] == (30, 90)
 
 
 def test_a_photograph_with_a_preview_is_one_picture() -> None:

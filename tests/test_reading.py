@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -204,3 +205,95 @@ def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(
     features = [each.recognizer.encode(images.to(each.dtype)).float() for each in (half, full)]
     torch.testing.assert_close(*features, atol=0.1, rtol=0)
     assert all(0 < each.confidence <= 1 for each in half.read(word_image("word")).characters)
+
+
+def _sides(reading: Reading) -> np.ndarray:
+    return np.array([each.box for each in reading.characters], dtype=float)
+
+
+def test_boxes_change_nothing_else(reader: Reader, word_image: Callable[..., Image.Image]) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    plain, boxed = reader.read(images), reader.read(images, boxes=True)
+    for one, other in zip(plain, boxed, strict=True):
+        assert all(each.box is None for each in one.characters)
+        bare = tuple(replace(each, box=None) for each in other.characters)
+        assert replace(other, characters=bare) == one
+
+
+def test_boxes_are_the_same_alone_and_in_a_batch(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    for image, reading in zip(images, reader.read(images, 4, boxes=True), strict=True):
+        np.testing.assert_allclose(
+            _sides(reading), _sides(reader.read(image, boxes=True)), atol=0.01
+        )
+
+
+@pytest.mark.parametrize("size", [(128, 32), (90, 30), (51, 200)])
+def test_boxes_are_in_the_pixels_of_the_image(
+    reader: Reader, word_image: Callable[..., Image.Image], size: tuple[int, int]
+) -> None:
+    image = word_image("word", size=size)
+    reading = reader.read(image, boxes=True)
+    seen = reader.read_pixels(reader.pixels(image)[None], boxes=True)[0]
+    scale = np.array([size[0] / 128, size[1] / 32] * 2)
+    np.testing.assert_allclose(_sides(reading), _sides(seen) * scale, rtol=1e-4)
+    left, top, right, bottom = _sides(reading).T
+    assert ((left >= 0) & (left < right) & (right <= size[0] + 1e-3)).all()
+    assert ((top >= 0) & (top < bottom) & (bottom <= size[1] + 1e-3)).all()
+
+
+def test_boxes_of_turned_and_reduced_photographs(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    image = word_image("word", size=(2600, 800))
+    upright, turned = BytesIO(), BytesIO()
+    image.save(upright, "JPEG")
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 270 degrees
+    image.transpose(Image.Transpose.ROTATE_90).save(turned, "JPEG", exif=exif)
+    expected = reader.read(image, boxes=True)  # not reduced: it was decoded before
+    for file in (upright, turned):
+        reading = reader.read(file.getvalue(), boxes=True)
+        assert reading.text == expected.text
+        np.testing.assert_allclose(_sides(reading), _sides(expected), atol=13)  # 0.5 % of 2600
+
+
+def test_stream_gives_boxes_between_what_it_cannot_read(
+    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+) -> None:
+    sources: list[Source] = [word_image("ab"), tmp_path / "missing.png", word_image("c")]
+    first, second, third = (outcome for _, outcome in reader.stream(sources, 2, boxes=True))
+    assert isinstance(second, UnreadableImage)
+    for reading in (first, third):
+        assert isinstance(reading, Reading)
+        assert all(each.box is not None for each in reading.characters)
+
+
+def test_a_box_for_no_character(
+    weights: WeightsFile,
+    small_recognizer: Callable[..., Recognizer],
+    word_image: Callable[..., Image.Image],
+) -> None:
+    recognizer = small_recognizer()
+    recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
+    silent = WeightsFile(recognizer, weights.charset, weights.preprocessing, {})
+    assert Reader(silent, "cpu").read(word_image("word"), boxes=True).characters == ()
+
+
+def test_boxes_need_a_decoder_that_looks(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    reader.recognizer.decoder.blocks = torch.nn.ModuleList()
+    for ask in (reader.read, reader.stream):
+        with pytest.raises(ValueError, match="TransformerDecoder has no cross-attention"):
+            ask([word_image("word")], boxes=True)
+
+
+def test_half_precision_finds_about_the_same_boxes(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    half = Reader(weights, "cpu", torch.bfloat16).read(word_image("word"), boxes=True)
+    assert half.characters
+    assert np.isfinite(_sides(half)).all()

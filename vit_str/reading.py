@@ -3,58 +3,40 @@
 import copy
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, repeat
 from pathlib import Path
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Float, Int64, UInt8
 from PIL import Image
 from torch import Tensor
 
 from vit_str.devices import choose_device, fastest_dtype
-from vit_str.images import BinaryFile, UnreadableImage, load_image, source_name
+from vit_str.images import BinaryFile, UnreadableImage, load_sized_image, source_name
+from vit_str.models.character_boxes import locate_characters, looking_blocks
+from vit_str.readings import Box, Character, Reading
 from vit_str.weights import WeightsFile, load_weights, resolve
+
+__all__ = ["Box", "Character", "Reader", "Reading", "Source", "default_workers", "load"]
 
 Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
 """One image: a path, the bytes of a file, an open file, a Pillow image, or pixels in uint8 as
 (height, width) gray or (height, width, 3) RGB."""
 
-Outcome = UInt8[Tensor, "channel height width"] | UnreadableImage
+
+class Sized(NamedTuple):
+    """An image as the model gets it, and the height and width that it had, upright."""
+
+    pixels: UInt8[Tensor, "channel height width"]
+    size: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Character:
-    """One character that was read.
-
-    Attributes:
-        character: the character.
-        confidence: probability that the model gives it after those before it, 0 to 1.
-    """
-
-    character: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What an image says.
-
-    Attributes:
-        text: the characters together; empty if the model sees no text.
-        confidence: probability of the whole text: of every character and of the end after them.
-        characters: one by one.
-        path: the file of the image; None if it came from memory.
-    """
-
-    text: str
-    confidence: float
-    characters: tuple[Character, ...]
-    path: str | None = None
+Outcome = Sized | UnreadableImage
 
 
 def load(name_or_path: str | Path = "tiny", device: str = "auto") -> "Reader":
@@ -100,33 +82,52 @@ class Reader:
         self.recognizer = recognizer.to(self.device, self.dtype).eval()
 
     @overload
-    def read(self, source: Source, batch_size: int = 32) -> Reading: ...
+    def read(self, source: Source, batch_size: int = 32, *, boxes: bool = False) -> Reading: ...
 
     @overload
     def read(
-        self, source: list[Source] | tuple[Source, ...], batch_size: int = 32
+        self,
+        source: list[Source] | tuple[Source, ...],
+        batch_size: int = 32,
+        *,
+        boxes: bool = False,
     ) -> list[Reading]: ...
 
     def read(
-        self, source: Source | list[Source] | tuple[Source, ...], batch_size: int = 32
+        self,
+        source: Source | list[Source] | tuple[Source, ...],
+        batch_size: int = 32,
+        *,
+        boxes: bool = False,
     ) -> Reading | list[Reading]:
         """Read one image, or a list of images into a list of readings in the same order.
 
+        Args:
+            source: an image, or a list or tuple of images.
+            batch_size: images that the model reads at once.
+            boxes: find out where every character is too, with one more pass of the decoder.
+
         Raises:
             UnreadableImage: for the first image that cannot be read; ``stream`` goes on instead.
-            ValueError: an array that is no image, or a batch size below 1.
+            ValueError: an array that is no image, a batch size below 1, or boxes from a model
+                whose decoder has no cross-attention.
         """
         if not isinstance(source, list | tuple):
-            return self._read_batch([source], [self.pixels(source)])[0]
+            return self._read_batch([source], [self._sized(source)], boxes)[0]
         readings = []
-        for _, reading in self.stream(source, batch_size):
+        for _, reading in self.stream(source, batch_size, boxes=boxes):
             if isinstance(reading, UnreadableImage):
                 raise reading
             readings.append(reading)
         return readings
 
     def stream(
-        self, sources: Iterable[Source], batch_size: int = 32, workers: int | None = None
+        self,
+        sources: Iterable[Source],
+        batch_size: int = 32,
+        workers: int | None = None,
+        *,
+        boxes: bool = False,
     ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
         """Read any number of images, in order, in memory that does not grow with their number.
 
@@ -134,19 +135,23 @@ class Reader:
             sources: images; what cannot be read is handed out as ``UnreadableImage``.
             batch_size: images that the model reads at once.
             workers: threads that decode images ahead of the model; None for one per CPU up to 4.
+            boxes: see ``read``.
 
         Raises:
-            ValueError: an array that is no image, or a batch size or workers below 1.
+            ValueError: an array that is no image, a batch size or workers below 1, or boxes from
+                a model whose decoder has no cross-attention.
         """
+        if boxes:
+            looking_blocks(self.recognizer.decoder)  # raises before anything is read
         workers = default_workers() if workers is None else workers
         if batch_size < 1 or workers < 1:
             raise ValueError(
                 f"batch_size and workers must be 1 or more, found {batch_size} and {workers}"
             )
-        return self._stream(iter(sources), batch_size, workers)
+        return self._stream(iter(sources), batch_size, workers, boxes)
 
     def _stream(
-        self, sources: Iterator[Source], batch_size: int, workers: int
+        self, sources: Iterator[Source], batch_size: int, workers: int, boxes: bool
     ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
         pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
         waiting: deque[tuple[Source, Future[Outcome]]] = deque()
@@ -157,7 +162,8 @@ class Reader:
                 if not waiting:
                     return
                 batch = [waiting.popleft() for _ in range(min(batch_size, len(waiting)))]
-                yield from self._read_outcomes([(source, job.result()) for source, job in batch])
+                outcomes = [(source, job.result()) for source, job in batch]
+                yield from self._read_outcomes(outcomes, boxes)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -168,45 +174,76 @@ class Reader:
             UnreadableImage: it cannot be read.
             ValueError: an array that is no image.
         """
-        image = _from_array(source) if isinstance(source, np.ndarray) else source
-        return self.preprocessing.pixels(load_image(image))
+        return self._sized(source).pixels
 
-    def read_pixels(self, pixels: UInt8[Tensor, "batch channel height width"]) -> list[Reading]:
+    def read_pixels(
+        self, pixels: UInt8[Tensor, "batch channel height width"], *, boxes: bool = False
+    ) -> list[Reading]:
         """Read images that are on the size of the model already, for example rendered ones."""
+        return self._read_pixels(pixels, [tuple(pixels.shape[-2:])] * len(pixels), boxes)
+
+    def _read_pixels(
+        self,
+        pixels: UInt8[Tensor, "batch channel height width"],
+        sizes: Sequence[tuple[int, ...]],
+        boxes: bool,
+    ) -> list[Reading]:
+        """Read images that were of the given sizes, which boxes refer to."""
         with torch.inference_mode():
             images = self.preprocessing.normalize(pixels.to(self.device)).to(self.dtype)
-            hypotheses = self.recognizer.generate(images)
+            features = self.recognizer.encode(images)
+            hypotheses = self.recognizer.decoder.generate(features)
             words = hypotheses.word_confidences.float().tolist()
             rows = hypotheses.confidences.float().tolist()
+            places = self._places(features, hypotheses.labels, sizes) if boxes else repeat(None)
         return [
-            _reading(self.charset.decode(ids), confidences, word)
-            for ids, confidences, word in zip(hypotheses.labels.tolist(), rows, words, strict=True)
+            _reading(self.charset.decode(ids), confidences, word, place)
+            for ids, confidences, word, place in zip(
+                hypotheses.labels.tolist(), rows, words, places, strict=False
+            )
         ]
+
+    def _places(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+        sizes: Sequence[tuple[int, ...]],
+    ) -> list[list[Box]]:
+        """Boxes of all characters, in pixels of images of the given sizes."""
+        encoder, decoder = self.recognizer.encoder, self.recognizer.decoder
+        boxes = locate_characters(encoder, decoder, features, labels).cpu()
+        scales = torch.tensor(sizes) / torch.tensor(encoder.image_size)
+        boxes *= scales[:, None, [1, 0, 1, 0]]
+        return [[Box(*box) for box in word] for word in boxes.tolist()]
+
+    def _sized(self, source: Source) -> Sized:
+        image = _from_array(source) if isinstance(source, np.ndarray) else source
+        loaded, size = load_sized_image(image)
+        return Sized(self.preprocessing.pixels(loaded), size)
 
     def _outcome(self, source: Source) -> Outcome:
         try:
-            return self.pixels(source)
+            return self._sized(source)
         except UnreadableImage as error:
             return error
 
     def _read_outcomes(
-        self, outcomes: list[tuple[Source, Outcome]]
+        self, outcomes: list[tuple[Source, Outcome]], boxes: bool
     ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
         """Read those that could be decoded in one batch, and put the others back between them."""
-        decoded = [(source, pixels) for source, pixels in outcomes if isinstance(pixels, Tensor)]
-        sources, pixels = [source for source, _ in decoded], [pixels for _, pixels in decoded]
-        readings = iter(self._read_batch(sources, pixels))
+        decoded = [(source, image) for source, image in outcomes if isinstance(image, Sized)]
+        sources, images = [source for source, _ in decoded], [image for _, image in decoded]
+        readings = iter(self._read_batch(sources, images, boxes))
         for source, outcome in outcomes:
-            yield source, next(readings) if isinstance(outcome, Tensor) else outcome
+            yield source, next(readings) if isinstance(outcome, Sized) else outcome
 
-    def _read_batch(
-        self, sources: list[Source], pixels: list[UInt8[Tensor, "channel height width"]]
-    ) -> list[Reading]:
-        if not pixels:
+    def _read_batch(self, sources: list[Source], images: list[Sized], boxes: bool) -> list[Reading]:
+        if not images:
             return []
-        readings = self.read_pixels(torch.stack(pixels))
+        pixels = torch.stack([image.pixels for image in images])
+        readings = self._read_pixels(pixels, [image.size for image in images], boxes)
         return [
-            Reading(reading.text, reading.confidence, reading.characters, _path(source))
+            replace(reading, path=_path(source))
             for source, reading in zip(sources, readings, strict=True)
         ]
 
@@ -228,8 +265,8 @@ def _from_array(array: np.ndarray) -> Image.Image:
     return Image.fromarray(array)
 
 
-def _reading(text: str, confidences: list[float], word: float) -> Reading:
-    characters = zip(text, confidences, strict=False)  # confidences go on after the end
+def _reading(text: str, confidences: list[float], word: float, boxes: list[Box] | None) -> Reading:
+    characters = zip(text, confidences, boxes or repeat(None), strict=False)  # the text ends first
     return Reading(text, word, tuple(Character(*character) for character in characters))
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``vit-str read | evaluate | train | render``.
+"""The command line: ``vit-str read | evaluate | train | render | analyze``.
 
 Nothing heavy is imported before a command needs it, so that help and mistakes are answered at once.
 """
@@ -18,7 +18,10 @@ exit codes: 0 all well; 1 some image could not be read, or the output not writte
 _HANDED_OVER = {
     "train": ("vit_str.training.cli", "train a model on rendered text"),
     "render": ("vit_str.synthesis.cli", "render labeled word images"),
+    "analyze": ("vit_str.analysis.cli", "look into models: how far attention reaches, and more"),
 }
+
+_EXTRAS = {"train": "train", "render": "analyze", "analyze": "analyze"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,7 +71,7 @@ def _hand_over(command: str, arguments: list[str]) -> int:
         if (error.name or "vit_str").partition(".")[0] == "vit_str":
             raise  # a mistake of ours, not a package that the base install leaves out
         raise console.UsageError(
-            f'{command} needs {error.name}, run: pip install "vit-str[train]"'
+            f'{command} needs {error.name}, run: pip install "vit-str[{_EXTRAS[command]}]"'
         ) from error
     return code or 0
 
@@ -97,7 +100,8 @@ def _add_read(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         description="Print the text in image files, one line each: path, text, confidence.",
         epilog="The formats: text is path, tab, text, tab, confidence; jsonl is one object per\n"
         "line with path, text, confidence and characters; csv has a header. The confidence is\n"
-        f"the probability of the whole text, 0 to 1. An image without text gives empty text.\n\n"
+        "the probability of the whole text, 0 to 1. An image without text gives empty text.\n"
+        "A box is left, top, right, bottom, in pixels of the image turned upright.\n\n"
         f"{_EPILOG}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -109,6 +113,11 @@ def _add_read(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="image file, folder (with the folders in it), glob, or - for standard input",
     )
     read.add_argument("--format", choices=("text", "jsonl", "csv"), default="text")
+    read.add_argument(
+        "--boxes",
+        action="store_true",
+        help="say about where each character is, with --format jsonl",
+    )
     _add_model(read)
 
 

@@ -11,13 +11,16 @@ from vit_str.cli import console
 from vit_str.cli.loading import load_reader
 from vit_str.cli.paths import STANDARD_INPUT, find_images
 from vit_str.images import UnreadableImage, one_line
-from vit_str.reading import Reading
+from vit_str.reading import Character, Reader, Reading
 
 _DIGITS = 6
+_PIXEL_DIGITS = 2
 
 
 def run(options: argparse.Namespace) -> int:
     """Read the images that the command line names and print their text as it comes."""
+    if options.boxes and options.format != "jsonl":
+        raise console.UsageError("--boxes needs --format jsonl: other formats have no place for it")
     found = find_images(options.paths)
     for path, trouble in found.troubles:
         console.complain(f"{one_line(path)}: {trouble}")
@@ -30,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "csv":
         console.write(_csv_line("path", "text", "confidence"))
     unreadable = len(found.troubles)
-    outcomes = reader.stream(_sources(found.paths), options.batch_size, options.workers)
+    outcomes = _outcomes(reader, found.paths, options)
     with console.Progress(len(found.paths)) as progress:
         for path, (_, outcome) in zip(found.paths, outcomes, strict=True):
             if isinstance(outcome, UnreadableImage):
@@ -41,6 +44,17 @@ def run(options: argparse.Namespace) -> int:
                 console.write(row(path, outcome))
             progress.advance()
     return 1 if unreadable else 0
+
+
+def _outcomes(
+    reader: Reader, paths: list[str], options: argparse.Namespace
+) -> Iterator[tuple[object, Reading | UnreadableImage]]:
+    try:
+        return reader.stream(
+            _sources(paths), options.batch_size, options.workers, boxes=options.boxes
+        )
+    except ValueError as error:  # a decoder that does not look at the image has no boxes
+        raise console.UsageError(str(error)) from error
 
 
 def _sources(paths: list[str]) -> Iterator[str | bytes]:
@@ -57,14 +71,21 @@ def _json_line(path: str, reading: Reading) -> str:
         "path": path,
         "text": reading.text,
         "confidence": round(reading.confidence, _DIGITS),
-        "characters": [
-            {"character": each.character, "confidence": round(each.confidence, _DIGITS)}
-            for each in reading.characters
-        ],
+        "characters": [_json_character(each) for each in reading.characters],
     }
     line = json.dumps(values, ensure_ascii=False)
     # A file name that is not UTF-8 would make a line that is not JSON: escape it then.
     return line if line.isascii() or _is_utf8(line) else json.dumps(values)
+
+
+def _json_character(character: Character) -> dict[str, object]:
+    values: dict[str, object] = {
+        "character": character.character,
+        "confidence": round(character.confidence, _DIGITS),
+    }
+    if character.box is not None:
+        values["box"] = [round(side, _PIXEL_DIGITS) for side in character.box]
+    return values
 
 
 def _is_utf8(text: str) -> bool:

@@ -1,0 +1,45 @@
+"""What reading an image gives: text, confidence, characters, and where they are."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Box(NamedTuple):
+    """Where a character is, in pixels from the left and the top of the image, turned upright."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """One character that was read.
+
+    Attributes:
+        character: the character.
+        confidence: probability that the model gives it after those before it, 0 to 1.
+        box: about where it is, from where the model looked; None if that was not asked for.
+    """
+
+    character: str
+    confidence: float
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an image says.
+
+    Attributes:
+        text: the characters together; empty if the model sees no text.
+        confidence: probability of the whole text: of every character and of the end after them.
+        characters: one by one.
+        path: the file of the image; None if it came from memory.
+    """
+
+    text: str
+    confidence: float
+    characters: tuple[Character, ...]
+    path: str | None = None
