@@ -12,7 +12,11 @@ CONFIGS = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))
 
 
 def test_there_are_configurations() -> None:
-    assert {path.stem for path in CONFIGS} >= {"vit_tiny_transformer", "vit_small_transformer"}
+    assert {path.stem for path in CONFIGS} >= {
+        "conv_transformer",
+        "vit_small_transformer",
+        "vit_tiny_transformer",
+    }
 
 
 @pytest.mark.filterwarnings("default")
@@ -30,9 +34,11 @@ def test_it_trains(
     assert (tmp_path / "runs" / config.stem / "last.ckpt").exists()
 
 
-@pytest.mark.parametrize(("name", "millions"), [("tiny", 7.0), ("small", 23.8)])
+@pytest.mark.parametrize(
+    ("name", "millions"), [("vit_tiny", 7.0), ("vit_small", 23.8), ("conv", 6.4)]
+)
 def test_models_have_the_size_they_are_said_to_have(name: str, millions: float) -> None:
-    path = next(path for path in CONFIGS if path.stem == f"vit_{name}_transformer")
+    path = next(path for path in CONFIGS if path.stem == f"{name}_transformer")
     arguments = yaml.safe_load(path.read_text())["model"]["recognizer"]["init_args"]
     description = {
         part: {"class": given["class_path"].rpartition(".")[2], "arguments": given["init_args"]}

@@ -7,13 +7,17 @@ from typing import Any, TypeVar
 from torch import nn
 
 from vit_str.models.decoders.transformer import TransformerDecoder
+from vit_str.models.encoders.conv import ConvolutionalEncoder
 from vit_str.models.encoders.vit import VisionTransformer
 from vit_str.models.interfaces import Decoder, Encoder
 from vit_str.models.recognizer import Recognizer
 
 Part = TypeVar("Part", bound=nn.Module)
 
-ENCODERS: dict[str, type[Encoder]] = {"VisionTransformer": VisionTransformer}
+ENCODERS: dict[str, type[Encoder]] = {
+    "ConvolutionalEncoder": ConvolutionalEncoder,
+    "VisionTransformer": VisionTransformer,
+}
 DECODERS: dict[str, type[Decoder]] = {"TransformerDecoder": TransformerDecoder}
 
 
@@ -47,8 +51,10 @@ def _build(description: dict[str, Any], known: Mapping[str, type[Part]]) -> Part
     name = description["class"]
     if name not in known:
         raise ValueError(f"unknown part {name!r}; known are {', '.join(sorted(known))}")
-    arguments = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in description["arguments"].items()
-    }
+    arguments = {key: _tuples(value) for key, value in description["arguments"].items()}
     return known[name](**arguments)
+
+
+def _tuples(value: Any) -> Any:
+    """What JSON and YAML read as lists, in any depth, as the tuples that parts take."""
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
