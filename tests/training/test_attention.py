@@ -48,6 +48,11 @@ def test_weights_along_the_run(run: Callable[..., Path], tmp_path: Path) -> None
     assert (start["images"], later["images"]) == (0, 16)
 
 
+def test_the_last_steps_are_in_the_weights(run: Callable[..., Path]) -> None:
+    folder = run("end", "--trainer.max_steps=5")  # the last validation is at step 3
+    assert load_weights(folder / "weights.safetensors").provenance["step"] == 5
+
+
 def test_wrong_numbers_are_one_line(
     run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,9 +17,9 @@ class AttentionReach(Callback):
     """Log attention distance and entropy of every layer of the encoder at intervals.
 
     As ``attention/distance_1`` (layer 1, mean over heads, in pixels of the input),
-    ``attention/nearest_1`` (of the head that looks least far) and ``attention/entropy_1`` (nats), in
-    eval mode, on images of the batch that was just trained on. What a run draws does not change.
-    ``attention/share`` is the share of the time since the start of the run that this took.
+    ``attention/nearest_1`` (of the head that looks least far) and ``attention/entropy_1`` (nats),
+    in eval mode, on images of the batch that was just trained on. What a run draws does not
+    change. ``attention/share`` is the share of the time since the start of the run that this took.
 
     Args:
         every: number of steps between two measurements.

@@ -116,7 +116,7 @@ class StopCleanly(Callback):
 
 
 class WeightsExport(Callback):
-    """After every validation, write the averaged model as a weights file for reading.
+    """After every validation and at the end, write the averaged model as a file for reading.
 
     Args:
         path: the safetensors file.
@@ -140,7 +140,15 @@ class WeightsExport(Callback):
         self._start = time.monotonic()
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if trainer.sanity_checking or not trainer.is_global_zero:
+        if not trainer.sanity_checking:
+            self._save(trainer, pl_module)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """A run seldom ends at a validation; without this its last steps would be lost."""
+        self._save(trainer, pl_module)
+
+    def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not trainer.is_global_zero:
             return
         assert isinstance(pl_module, RecognizerTraining)
         save_weights(
