@@ -1,0 +1,245 @@
+"""Figures say what they show: units, n and chance; nothing is cut, nothing lies on something."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from vit_str.analysis.figures.distance import (
+    against_convolution,
+    differences_by_layer,
+    heads_by_depth,
+    sorted_heads,
+)
+from vit_str.analysis.figures.offsets import offsets_gallery
+from vit_str.analysis.figures.reach import distance_against_entropy, reach
+from vit_str.analysis.figures.style import ready_to_draw
+from vit_str.analysis.report.illustrations import of_figure
+from vit_str.analysis.tables import Row
+
+LENGTHS = {"uniform": 45.55, "window 3x3": 6.43}
+REACH = {"uniform": (42.5, 10.5), "window 3x3": (5.2, 2.5)}
+ENTROPY = {"uniform": (4.85, 45.55), "window 3x3": (2.04, 6.43)}
+HOSTILE = "runs/$x$ 文字 \udcff\x1b _/a rather long name of a folder/weights.safetensors"
+MODELS = {
+    "one": (["tiny", "untrained:tiny"], 6, 4),
+    "two": (["tiny", HOSTILE, "untrained:tiny"], 12, 3),
+    "four": (["a", HOSTILE, "c", "d", "untrained:a", f"untrained:{HOSTILE}"], 24, 4),
+    "untrained": (["untrained:tiny"], 1, 1),
+}
+every_case = pytest.mark.parametrize(("models", "layers", "heads"), MODELS.values(), ids=MODELS)
+
+
+def make_rows(models: Sequence[str], layers: int = 6, heads: int = 4) -> list[Row]:
+    """Heads that look farther with depth; those without training look like chance."""
+    most = {"distance": 45.55, "distance_x": 42.5, "distance_y": 10.5, "entropy": 4.85}
+    random = np.random.default_rng(0)
+    rows = []
+    for model in models:
+        for layer in range(1, layers + 1):
+            for head in (*range(1, heads + 1), None):
+                share = 0.2 + 0.7 * layer / layers * random.random()
+                share = 0.999 if model.startswith("untrained:") else share
+                for metric, value in most.items():
+                    unit = "nats" if metric == "entropy" else "px"
+                    mean, error = share * value, 0.02 * value
+                    low, high = mean - error, mean + error
+                    rows.append(Row(model, layer, head, metric, unit, "raw", mean, low, high, 1200))
+    return rows
+
+
+def check(sheet: Figure, *expected: str) -> str:
+    """Draw; no word is cut or lies on another. Returns everything that is written."""
+    drawn: dict[Text, None] = {}
+    draw = Text.draw
+
+    def note(text: Text, renderer: Any) -> None:
+        if text.get_visible() and text.get_text().strip():
+            drawn[text] = None
+        draw(text, renderer)
+
+    with pytest.MonkeyPatch.context() as patch, ready_to_draw(sheet):
+        patch.setattr(Text, "draw", note)
+        sheet.draw_without_rendering()
+        boxes = {text: text.get_window_extent() for text in drawn}
+    page = sheet.bbox.padded(0.5)
+    for text, box in boxes.items():
+        assert page.x0 <= box.x0 and box.x1 <= page.x1, f"{text.get_text()} is cut"
+        assert page.y0 <= box.y0 and box.y1 <= page.y1, f"{text.get_text()} is cut"
+    for (one, first), (other, second) in combinations(boxes.items(), 2):
+        on_each_other = first.padded(-0.5).overlaps(second.padded(-0.5))
+        assert not on_each_other, (one.get_text(), other.get_text())
+    written = "\n".join(text.get_text() for text in boxes)
+    for words in expected:
+        assert words in written
+    return written
+
+
+@every_case
+def test_heads_by_depth(models: list[str], layers: int, heads: int) -> None:
+    sheet = heads_by_depth(make_rows(models, layers, heads), LENGTHS)
+    check(
+        sheet,
+        "attention distance (px, raw)",
+        "share of uniform",
+        "layer",
+        "n = 1,200",
+        "uniform\n45.5 px",
+        "window 3x3\n6.4 px",
+        "untrained",
+    )
+    trained = [model for model in models if not model.startswith("untrained:")] or models
+    assert len(sheet.axes) == len(trained)
+
+
+@every_case
+def test_sorted_heads(models: list[str], layers: int, heads: int) -> None:
+    sheet = sorted_heads(make_rows(models, layers, heads), LENGTHS)
+    check(
+        sheet, "attention distance (px, raw)", "share of uniform", "layer", "n = 1,200", "uniform"
+    )
+    drawn = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
+    assert len(drawn) == layers
+    for line in drawn:
+        assert list(line.get_ydata()) == sorted(line.get_ydata())
+
+
+@every_case
+def test_reach_and_entropy(models: list[str], layers: int, heads: int) -> None:
+    rows = make_rows(models, layers, heads)
+    check(
+        reach(rows, REACH),
+        *("horizontal distance (px)", "vertical distance (px)", "n = 1,200", "layer"),
+        *("uniform\n42.5, 10.5 px", "window 3x3\n5.2, 2.5 px", "untrained"),
+    )
+    check(
+        distance_against_entropy(rows, ENTROPY),
+        *("attention distance (px)", "entropy (nats)", "n = 1,200", "layer"),
+        *("uniform\n4.8 nats, 45.5 px", "window 3x3", "untrained"),
+    )
+
+
+def test_values_are_drawn_where_they_belong() -> None:
+    rows = make_rows(["tiny", "untrained:tiny"])
+    axes = heads_by_depth(rows, LENGTHS).axes[0]
+    drawn = {
+        (round(float(x)), round(float(y), 6))
+        for line in axes.get_lines()
+        if line.get_marker() == "o" and len(line.get_xdata()) == 1
+        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
+    }
+    assert drawn == {
+        (row.layer, round(row.mean, 6))
+        for row in rows
+        if (row.model, row.metric) == ("tiny", "distance") and row.head
+    }
+    low, high = axes.get_ylim()
+    shares = next(child for child in axes.child_axes).get_ylim()
+    assert low == 0
+    assert shares == pytest.approx((0, high / 45.55))
+
+
+def test_chance_of_every_model_where_their_grids_differ() -> None:
+    chance = {"a": LENGTHS, "b": {"uniform": 100.0, "window 3x3": 20.0}}
+    for draw in (heads_by_depth, sorted_heads):
+        sheet = draw(make_rows(["a", "b"]), chance)
+        check(sheet, "45.5 px", "100.0 px", "20.0 px")
+        panels = [axes for axes in sheet.axes if axes.get_title(loc="left")]
+        assert [len(axes.child_axes) for axes in panels] == [1, 1], "each has its own share"
+
+
+def test_only_the_untrained_twin_is_drawn_if_there_is_one() -> None:
+    sheet = heads_by_depth(make_rows(["a", "b", "untrained:b", "untrained:c"]), LENGTHS)
+    labels = [[text.get_text() for text in axes.texts] for axes in sheet.axes]
+    assert "untrained:b" in labels[1]
+    assert "untrained:c" not in labels[1]
+    assert "untrained:c" in labels[0], "a has no twin"
+
+
+@pytest.mark.parametrize(
+    "names", [["tiny"], ["tiny", HOSTILE, "untrained:tiny", "convolutions 3x3"]]
+)
+def test_against_convolution(names: list[str]) -> None:
+    curves = {
+        name: [(layer, layer + i, layer + i - 0.5, layer + i + 0.5) for layer in range(1, 9 - i)]
+        for i, name in enumerate(names)
+    }
+    check(
+        against_convolution(curves, LENGTHS, 64),
+        *("mean gradient distance (px)", "share of uniform", "n = 64", "uniform\n45.5 px"),
+        *("window 3x3", "tiny\n8.0 px"),
+    )
+    with pytest.raises(ValueError, match="no curves"):
+        against_convolution({}, LENGTHS, 64)
+
+
+def test_differences_by_layer() -> None:
+    rows = [
+        Row(
+            f"b − a, heads by {by}",
+            layer,
+            head,
+            "distance",
+            "px",
+            "raw",
+            mean,
+            mean - 1,
+            mean + 1,
+            99,
+        )
+        for by in ("index", "rank")
+        for layer in (1, 2, 3)
+        for head, mean in ((1, -3.0), (2, 0.5), (None, -1.25))
+    ]
+    sheet = differences_by_layer(rows)
+    check(sheet, "difference of distance (px)", "no\ndifference", "b − a, heads by index", "n = 99")
+    dots = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
+    full = {float(dot.get_ydata()[0]): dot.get_markerfacecolor() != "#ffffff" for dot in dots}
+    assert full == {-3.0: True, 0.5: False}, "hollow where the interval has zero in it"
+
+
+@pytest.mark.parametrize("layers", [(6, 4), (12, 3), (12, 12), (1, 1)])
+@pytest.mark.parametrize("grid", [(8, 16, 4.0, 8.0), (14, 14, 16.0, 16.0), (1, 26, 32.0, 4.0)])
+def test_offsets_gallery(layers: tuple[int, int], grid: tuple[int, int, float, float]) -> None:
+    rows, columns, *patch = grid
+    maps = np.full((*layers, 2 * rows - 1, 2 * columns - 1), 1 / (rows * columns))
+    maps[0, 0, rows - 1, columns - 1] = 1.0
+    maps[0, 0, 0, 0] = np.nan
+    sheet = offsets_gallery(maps, 1 / (rows * columns), (patch[0], patch[1]), 32)
+    check(sheet, "layer 1", "head 1", "1 (uniform)", "times uniform", "px", "n = 32")
+    assert sheet.get_figwidth() <= 10.5
+    images = sheet.axes[0].get_images()
+    assert len(images) == layers[0] * layers[1]
+    box = images[0].get_window_extent()
+    shape = (2 * columns - 1) * patch[1] / ((2 * rows - 1) * patch[0])
+    assert box.width / box.height == pytest.approx(shape, rel=0.01), "as wide as in the image"
+
+
+def test_the_gallery_wants_a_middle() -> None:
+    with pytest.raises(ValueError, match="odd"):
+        offsets_gallery(np.ones((2, 2, 4, 5)), 0.1, (4, 8), 1)
+
+
+def test_rows_that_cannot_be_drawn_are_an_error() -> None:
+    rows = make_rows(["tiny"])
+    with pytest.raises(ValueError, match="no rows of distance in px"):
+        heads_by_depth([row for row in rows if row.metric == "entropy"], LENGTHS)
+    other = [Row(*(getattr(row, name) for name in Row.__slots__)) for row in rows]
+    mixed = [*rows, *(_with_norm(row, "renormalized") for row in other)]
+    with pytest.raises(ValueError, match="raw and renormalized"):
+        heads_by_depth(mixed, LENGTHS)
+
+
+def _with_norm(row: Row, norm: str) -> Row:
+    values = {name: getattr(row, name) for name in Row.__slots__} | {"norm": norm}
+    return Row(**values)
+
+
+def test_figures_are_drawn_in_the_size_they_say() -> None:
+    illustration = of_figure(heads_by_depth(make_rows(["tiny"]), LENGTHS))
+    assert illustration.size == (720, 403)
+    assert illustration.image.size[0] == 1440

@@ -1,0 +1,1 @@
+"""Plain values in, matplotlib figures out."""
