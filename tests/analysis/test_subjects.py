@@ -21,7 +21,7 @@ def test_the_same_architecture_without_training(small_weights: Weights) -> None:
     path = small_weights(seed=5, class_token=True)
     trained, fresh = load_subject(str(path)), load_subject(f"untrained:{path}")
     assert not fresh.trained
-    assert fresh.name == f"untrained:{path}"
+    assert (trained.name, fresh.name) == ("small", "untrained:small")
     shapes = [
         {name: tensor.shape for name, tensor in subject.recognizer.state_dict().items()}
         for subject in (trained, fresh)
@@ -57,6 +57,12 @@ def test_a_configuration_that_is_none(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match="not a configuration of a model") as error:
         load_subject(f"untrained:{path}")
     assert "\n" not in str(error.value)
+
+
+def test_files_of_the_same_name_keep_their_paths(small_weights: Weights) -> None:
+    first, second, third = (str(small_weights(name)) for name in ("a/w", "b/w", "other"))
+    assert [each.name for each in load_subjects([first, third])] == ["w", "other"]
+    assert [each.name for each in load_subjects([first, second])] == [first, second]
 
 
 def test_each_model_once(small_weights: Weights) -> None:

@@ -38,14 +38,12 @@ def mean_over_images(values: Float64[Tensor, "image ..."], seed: int = 0) -> Mea
     cells = values.reshape(n, -1)
     there = ~cells.isnan()
     counts = _resampled_counts(n, seed)
+    width = max(1, _CELLS // RESAMPLES)
     low, high = [], []
-    for part, known in zip(
-        cells.nan_to_num().split(max(1, _CELLS // RESAMPLES), 1),
-        there.double().split(max(1, _CELLS // RESAMPLES), 1),
-        strict=True,
-    ):
+    for start in range(0, cells.shape[1], width):
+        part, known = cells[:, start : start + width], there[:, start : start + width]
         # A resample in which no image has the value says nothing about it.
-        means = (counts @ part) / (counts @ known)
+        means = (counts @ part.nan_to_num()) / (counts @ known.double())
         low.append(means.nanquantile((1 - _LEVEL) / 2, 0))
         high.append(means.nanquantile((1 + _LEVEL) / 2, 0))
     shape = values.shape[1:]

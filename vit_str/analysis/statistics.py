@@ -6,7 +6,6 @@ is either scaled to sum to 1 (``renormalized``, as Park et al. 2023) or left as 
 Dosovitskiy et al. 2020 and Raghu et al. 2021): without special tokens there is no difference.
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -14,6 +13,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.row_sums import Geometry, RowSums
 from vit_str.models.attention import Mask, attention_weights
 
 UNITS = {
@@ -49,8 +49,12 @@ METRICS = tuple(UNITS)
 PER_LAYER = frozenset({"head_divergence"})
 NORMS = ("renormalized", "raw")
 
-_CHUNK = 1 << 20  # numbers of a map at a time: they stay in the cache of a CPU
+_CHUNK = 1 << 17  # numbers of a map at a time: they stay in the second cache of a CPU
 _CHUNK_GPU = 1 << 22
+_CHUNK_OF_MAPS = 1 << 22  # of maps that are there already
+
+_Rows = Callable[[slice, slice], Tensor]
+"""Images and rows that are asked for -> their attention, special columns first."""
 
 
 class AttentionStatistics:
@@ -81,7 +85,7 @@ class AttentionStatistics:
         self.grid, self.metrics, self.norm, self.chunk = grid, tuple(metrics), norm, chunk
         self._measures: dict[str, list[dict[str, Tensor]]] = {}
         self._looked_at: dict[str, Tensor] = {}
-        self._geometry: dict[tuple[torch.device, torch.dtype], _Geometry] = {}
+        self._geometry: dict[tuple[torch.device, torch.dtype], Geometry] = {}
 
     @property
     def layers(self) -> list[str]:
@@ -112,9 +116,9 @@ class AttentionStatistics:
             part = None if mask is None else mask[images]
             if part is not None and part.shape[-2] > 1:
                 part = part[..., chosen, :]
-            return attention_weights(queries[images, :, chosen], keys[images], part)
+            return _maps(queries[images, :, chosen], keys[images], part)
 
-        self._add(layer, queries, rows)
+        self._add(layer, queries, rows, _CHUNK if queries.device.type == "cpu" else _CHUNK_GPU)
 
     @torch.no_grad()
     def update_maps(self, layer: str, maps: Float[Tensor, "batch head query key"]) -> None:
@@ -125,7 +129,11 @@ class AttentionStatistics:
         """
         self._check(*maps.shape[-2:])
         maps = maps[..., self.grid.special_tokens :, :]
-        self._add(layer, maps, lambda images, chosen: _at_least_single(maps[images, :, chosen]))
+
+        def rows(images: slice, chosen: slice) -> Tensor:
+            return _at_least_single(maps[images, :, chosen])
+
+        self._add(layer, maps, rows, _CHUNK_OF_MAPS)
 
     def merge(self, other: "AttentionStatistics") -> None:
         """Add the images of another stream of the same kind.
@@ -163,18 +171,18 @@ class AttentionStatistics:
                 f"{self.grid.rows} x {self.grid.columns} and {self.grid.special_tokens} special"
             )
 
-    def _add(self, layer: str, like: Tensor, rows: "_Rows") -> None:
+    def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
         device, dtype = like.device, _at_least_single(like[:0]).dtype
         if (device, dtype) not in self._geometry:
-            self._geometry[device, dtype] = _Geometry(self.grid, device, dtype)
+            self._geometry[device, dtype] = Geometry(self.grid, device, dtype)
         geometry = self._geometry[device, dtype]
         batch, heads, tokens = like.shape[:3]
-        limit = self.chunk or (_CHUNK if device.type == "cpu" else _CHUNK_GPU)
+        limit = self.chunk or chunk
         per_row = heads * (tokens + self.grid.special_tokens)
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
         for start in range(0, batch, images):
-            sums = _Sums(geometry, self.metrics, self.norm)
+            sums = RowSums(geometry, self.metrics, self.norm)
             for first in range(0, tokens, queries):
                 chosen = slice(first, min(first + queries, tokens))
                 sums.add(rows(slice(start, start + images), chosen), chosen)
@@ -188,124 +196,20 @@ class AttentionStatistics:
             self._looked_at.setdefault(layer, looked_at)
 
 
-_Rows = Callable[[slice, slice], Tensor]
-"""Images and rows that are asked for -> their attention, special columns first."""
-
-
-class _Geometry:
-    """Constants of a grid on one device; rows are queries."""
-
-    def __init__(self, grid: TokenGrid, device: torch.device, dtype: torch.dtype) -> None:
-        height, width = grid.patch_size
-        self.grid, self.tokens = grid, len(grid)
-        self.distances = grid.distances().to(device, dtype)
-        row, column = torch.arange(grid.rows), torch.arange(grid.columns)
-        from_row, from_column = torch.meshgrid(row, column, indexing="ij")
-        along_x = (from_column.flatten()[:, None] - column) * width
-        along_y = (from_row.flatten()[:, None] - row) * height
-        self.along_x, self.along_y = (
-            along_x.abs().to(device, dtype),
-            along_y.abs().to(device, dtype),
-        )
-
-
-class _Sums:
-    """Sums over rows for a few images, chunk of rows by chunk of rows."""
-
-    def __init__(self, geometry: _Geometry, metrics: Sequence[str], norm: str) -> None:
-        self.geometry, self.metrics, self.norm = geometry, frozenset(metrics), norm
-        self._sums: dict[str, Tensor] = {}
-        self._looks = torch.empty(0)
-
-    def add(self, weights: Float[Tensor, "batch head query key"], chosen: slice) -> None:
-        special = weights.shape[-1] - self.geometry.tokens
-        raw = whole = weights
-        if special:
-            raw = weights[..., special:]
-            mass = raw.sum(-1, keepdim=True)
-            whole = raw / mass.clamp(min=torch.finfo(raw.dtype).tiny)
-        if "special_mass" in self.metrics:
-            given = 1 - mass if special else weights.new_zeros(*weights.shape[:2], 1, 1)
-            self._add("special_mass", given.sum((-2, -1)))
-        self._add_distances(whole if self.norm == "renormalized" else raw, chosen)
-        self._add_masses(whole if self.norm == "renormalized" else raw, chosen)
-        self._add_information(whole)
-
-    def _add(self, name: str, value: Tensor) -> None:
-        self._sums[name] = self._sums[name] + value if name in self._sums else value
-
-    def _add_distances(self, weights: Tensor, chosen: slice) -> None:
-        geometry, metrics = self.geometry, self.metrics
-        if "distance" in metrics:
-            self._add("distance", _weighted(weights, geometry.distances[chosen]))
-        if metrics.isdisjoint({"distance_x", "distance_y", "rms"}):
-            return
-        # What a row gives to every column and to every row of the grid is all these need.
-        over_grid = weights.reshape(*weights.shape[:-1], geometry.grid.rows, -1)
-        parts = (
-            ("x", over_grid.sum(-2), geometry.along_x[chosen]),
-            ("y", over_grid.sum(-1), geometry.along_y[chosen]),
-        )
-        for axis, given, along in parts:
-            if f"distance_{axis}" in metrics:
-                self._add(f"distance_{axis}", _weighted(given, along))
-            if "rms" in metrics:
-                self._add("rms", _weighted(given, along.square()))
-
-    def _add_masses(self, weights: Tensor, chosen: slice) -> None:
-        if "self_mass" in self.metrics:
-            diagonal = weights[..., chosen].diagonal(dim1=-2, dim2=-1)
-            self._add("self_mass", diagonal.sum(-1))
-        if "sink_mass" in self.metrics:
-            self._add("looks", weights.sum(-2))
-
-    def _add_information(self, whole: Tensor) -> None:
-        metrics = self.metrics
-        if metrics.isdisjoint({"entropy", "nmi", "head_divergence"}):
-            return
-        self._add("entropy", torch.special.entr(whole).sum((-2, -1)))
-        if "nmi" in metrics:
-            self._add("marginal", whole.sum(-2))
-        if "head_divergence" in metrics:
-            self._add("mixture", torch.special.entr(whole.mean(1)).sum((-2, -1)))
-
-    def looked_at(self) -> Float[Tensor, "head key"]:
-        """What every token got from all rows of these images; empty if nobody asked."""
-        return self._looks
-
-    def finish(self) -> dict[str, Float[Tensor, "batch head"]]:
-        """The metrics of every image, from the sums over its rows."""
-        means = {name: value / self.geometry.tokens for name, value in self._sums.items()}
-        if "rms" in means:
-            means["rms"] = means["rms"].sqrt()
-        if "looks" in means:
-            looks = means.pop("looks")
-            means["sink_mass"], self._looks = looks.amax(-1), looks.sum(0)
-        if "marginal" in means:
-            means["nmi"] = _normalized_information(means.pop("marginal"), means["entropy"])
-        if "mixture" in means:
-            divergence = means.pop("mixture") - means["entropy"].mean(1)
-            means["head_divergence"] = divergence[:, None].clamp(min=0)
-        return {name: means[name] for name in means if name in self.metrics}
-
-
-def _weighted(weights: Tensor, values: Tensor) -> Float[Tensor, "batch head"]:
-    """Sum of ``weights * values`` over rows and what they give to, as one product with a vector."""
-    return weights.flatten(2) @ values.flatten()
-
-
-def _normalized_information(marginal: Tensor, entropy: Tensor) -> Float[Tensor, "batch head"]:
-    """Mutual information of row and column over the geometric mean of their entropies.
-
-    Where all look at one token, both information and entropy are 0; the quotient is 0 then.
-    """
-    of_columns = torch.special.entr(marginal).sum(-1)
-    information = (of_columns - entropy).clamp(min=0)
-    scale = (of_columns * math.log(marginal.shape[-1])).clamp(min=0).sqrt()
-    nothing = of_columns < 1e-6
-    return torch.where(nothing, 0.0, information / scale.masked_fill(nothing, 1.0))
-
-
 def _at_least_single(values: Tensor) -> Tensor:
     """Half-precision numbers in float32, in which the maps are worked out."""
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+
+
+def _maps(queries: Tensor, keys: Tensor, mask: Mask | None) -> Tensor:
+    """`attention_weights`, where nothing is masked with one pass less over what is in the cache."""
+    if mask is not None:
+        return attention_weights(queries, keys, mask)
+    scores = torch.baddbmm(
+        queries.new_empty(1, 1, 1),
+        queries.flatten(0, 1),
+        keys.flatten(0, 1).transpose(1, 2),
+        beta=0,
+        alpha=queries.shape[-1] ** -0.5,
+    )
+    return scores.softmax(-1).reshape(*queries.shape[:-1], -1)

@@ -1,6 +1,6 @@
 """Which model a name means: weights of the package or a file, or the same without training."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,12 @@ class Subject:
     """A model to look into.
 
     Attributes:
-        name: what the user called it.
+        name: what the user called it, a file without folders and ending.
         recognizer: in float32 on the CPU, ready to read.
         charset: of the model.
         preprocessing: of the model.
         trained: whether it has learned anything.
+        images: how many it had been trained on; None if its file does not say.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Subject:
     charset: Charset
     preprocessing: Preprocessing
     trained: bool
+    images: int | None = None
 
 
 def load_subject(name: str, seed: int = 0) -> Subject:
@@ -44,22 +46,25 @@ def load_subject(name: str, seed: int = 0) -> Subject:
     Raises:
         ValueError: no such model, in one line.
     """
+    short = _short(name)
     if not name.startswith(UNTRAINED):
         weights = load_weights(resolve(name))
-        return Subject(name, weights.recognizer, weights.charset, weights.preprocessing, True)
+        images = weights.provenance.get("images")
+        parts = weights.recognizer, weights.charset, weights.preprocessing
+        return Subject(short, *parts, True, images if isinstance(images, int) else None)
     rest = name.removeprefix(UNTRAINED)
     if rest.endswith((".yaml", ".yml")):
         description, charset = _configured(Path(rest))
         recognizer = _fresh(description, seed)
         preprocessing = Preprocessing(*recognizer.encoder.image_size)
-        return Subject(name, recognizer, charset, preprocessing, False)
+        return Subject(short, recognizer, charset, preprocessing, False)
     weights = load_weights(resolve(rest))
     recognizer = _fresh(describe(weights.recognizer), seed)
-    return Subject(name, recognizer, weights.charset, weights.preprocessing, False)
+    return Subject(short, recognizer, weights.charset, weights.preprocessing, False)
 
 
 def load_subjects(names: list[str], seed: int = 0) -> list[Subject]:
-    """The models of some names.
+    """The models of some names; whole paths where files have the same name.
 
     Raises:
         ValueError: none, the same name twice, or no such model.
@@ -68,7 +73,16 @@ def load_subjects(names: list[str], seed: int = 0) -> list[Subject]:
         raise ValueError("name one model or more: tiny, a .safetensors file, untrained:tiny")
     if len(set(names)) < len(names):
         raise ValueError(f"each model once, found {', '.join(names)}")
-    return [load_subject(name, seed) for name in names]
+    subjects = [load_subject(name, seed) for name in names]
+    if len({subject.name for subject in subjects}) < len(subjects):
+        return [replace(each, name=name) for each, name in zip(subjects, names, strict=True)]
+    return subjects
+
+
+def _short(name: str) -> str:
+    start = UNTRAINED if name.startswith(UNTRAINED) else ""
+    rest = name.removeprefix(start)
+    return start + (Path(rest).stem if Path(rest).suffix else rest)
 
 
 def _fresh(description: dict[str, Any], seed: int) -> Recognizer:

@@ -1,0 +1,231 @@
+"""Models over images: where they look for characters, and the command from weights to page."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from vit_str.analysis.characters import Combination, Observer, saliency_maps
+from vit_str.analysis.cli import main
+from vit_str.analysis.material import load_material
+from vit_str.analysis.subjects import Subject, load_subject
+from vit_str.models.attention import record_attention
+from vit_str.reading import Reader
+from vit_str.weights import load_weights, save_weights
+
+Weights = Callable[..., Path]
+
+
+def talkative(subject: Subject) -> Subject:
+    """An untrained model that writes something instead of ending at once."""
+    torch.manual_seed(3)
+    decoder = subject.recognizer.decoder
+    torch.nn.init.normal_(decoder.classify.weight, std=1.0)
+    decoder.classify.bias.data[subject.recognizer.decoder.charset_size] = -2.0
+    return subject
+
+
+@pytest.fixture
+def folder(tmp_path: Path, word_image: Callable[..., Image.Image]) -> Path:
+    for number, word in enumerate(["one", "two", "three"]):
+        word_image(word, size=(80, 24)).save(tmp_path / f"{number}.png")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"class_token": True}, {"class_token": True, "registers": 3}]
+)
+def test_attention_is_that_of_teacher_forcing_without_special_tokens(
+    options: dict[str, object], small_weights: Weights, folder: Path
+) -> None:
+    subject = talkative(load_subject(str(small_weights(**options))))
+    observer = Observer(subject)
+    assert (observer.blocks, observer.heads) == (1, 2)
+    special = observer.grid.special_tokens
+    (batch,) = load_material(str(folder), 9, subject.preprocessing).batches()
+    words = observer.observe(batch)
+    assert any(word.text for word in words)
+    for word in words:
+        ids = torch.tensor([subject.charset.encode(word.text)], dtype=torch.int64)
+        images = subject.preprocessing.normalize(word.pixels[None])
+        with torch.no_grad(), record_attention(subject.recognizer.decoder) as maps:
+            subject.recognizer.loss(images, ids.reshape(1, -1))
+        whole = maps["blocks.0.cross_attention"][0][0, :, : len(word.text)].double()
+        seen = whole[..., special:].unflatten(-1, (4, 8))
+        expected = seen / seen.sum((-1, -2), keepdim=True)
+        found = word.attention[subject.name]
+        torch.testing.assert_close(found[0], expected, atol=1e-5, rtol=1e-4)
+        mass = word.special_mass[subject.name][0]
+        torch.testing.assert_close(mass, whole[..., :special].sum(-1), atol=1e-5, rtol=1e-4)
+        assert len(word.confidences) == len(word.text)
+
+
+def test_boxes_are_those_of_the_reader(small_weights: Weights, folder: Path) -> None:
+    path = small_weights(registers=2)
+    weights = load_weights(path)
+    talkative(Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True))
+    reader = Reader(weights, "cpu", torch.float32)
+    subject = Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True)
+    (batch,) = load_material(str(folder), 9, subject.preprocessing).batches()
+    readings = reader.read_pixels(batch.pixels, boxes=True)
+    observer = Observer(subject)
+    for word, reading in zip(observer.observe(batch), readings, strict=True):
+        assert word.text == reading.text
+        boxes = word.looks("x", observer.grid, Combination()).boxes
+        found = torch.tensor([each.box for each in reading.characters]).reshape(-1, 4)
+        torch.testing.assert_close(boxes.float(), found, atol=0.02, rtol=0)
+
+
+def test_others_write_the_same_text(small_weights: Weights, folder: Path) -> None:
+    name = str(small_weights())
+    subject, other = talkative(load_subject(name)), load_subject(f"untrained:{name}", seed=5)
+    observer = Observer(subject, (other,))
+    material = load_material(str(folder), 9, subject.preprocessing)
+    words = list(observer.words(material, 2))
+    assert [word.name for word in words] == ["0.png", "1.png", "2.png"]
+    for word in words:
+        assert word.right is None
+        assert word.true_places() == []
+        shapes = {tuple(maps.shape) for maps in word.attention.values()}
+        assert shapes == {(1, 2, len(word.text), 4, 8)}
+
+
+def test_models_of_different_kinds_are_not_compared(small_weights: Weights) -> None:
+    first = load_subject(str(small_weights("a")))
+    second = load_subject(str(small_weights("b", class_token=True)))
+    with pytest.raises(ValueError, match="not the same architecture"):
+        Observer(first, (second,))
+
+
+def test_combinations_take_heads_or_their_mean() -> None:
+    attention = torch.rand(3, 2, 5, 4, 8, dtype=torch.float64)
+    torch.testing.assert_close(Combination().of(attention), attention[2].mean(0))
+    torch.testing.assert_close(Combination(0, 1).of(attention), attention[0, 1])
+
+
+def test_saliency_is_of_each_character(small_weights: Weights, folder: Path) -> None:
+    subject = talkative(load_subject(str(small_weights(class_token=True))))
+    (batch,) = load_material(str(folder), 9, subject.preprocessing).batches()
+    ids = torch.tensor([3, 14, 15])
+    maps = saliency_maps(subject.recognizer, subject.preprocessing, batch.pixels[0], ids)
+    assert maps.shape == (3, 4, 8)
+    torch.testing.assert_close(maps.sum((1, 2)), torch.ones(3).double())
+    assert not torch.equal(maps[0], maps[1])
+    images = subject.preprocessing.normalize(batch.pixels[:1]).requires_grad_()
+    logits = subject.recognizer.decoder.logits(subject.recognizer.encode(images), ids[None])
+    logits[0, 1, 14].backward()
+    assert images.grad is not None
+    shares = (images.grad * images).abs().sum(1).detach()[0]  # 16 x 64 pixels, patches 4 x 8
+    by_hand = shares.unflatten(0, (4, 4)).unflatten(2, (8, 8)).sum((1, 3)).double()
+    torch.testing.assert_close(maps[1], by_hand / by_hand.sum(), atol=1e-6, rtol=1e-4)
+    none = saliency_maps(subject.recognizer, subject.preprocessing, batch.pixels[0], ids[:0])
+    assert none.shape == (0, 4, 8)
+
+
+@pytest.fixture
+def fonts(matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """A folder with one font, drawn anew."""
+    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "fonts"
+    folder.mkdir()
+    (folder / "DejaVuSans.ttf").write_bytes((matplotlib_fonts / "DejaVuSans.ttf").read_bytes())
+    return [folder]
+
+
+@pytest.fixture
+def chatty_weights(tmp_path: Path, small_weights: Weights) -> Path:
+    """Weights that write text: a random model ends at once."""
+    subject = talkative(load_subject(str(small_weights("quiet", registers=1))))
+    path = tmp_path / "chatty.safetensors"
+    save_weights(path, subject.recognizer, subject.charset, subject.preprocessing, {})
+    return path
+
+
+def test_the_command_on_rendered_words(
+    chatty_weights: Path, tmp_path: Path, fonts: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    arguments = ["characters", str(chatty_weights), "--count", "40", "--show", "2"]
+    where = ["--out", str(out), "--device", "cpu", "--fonts", *map(str, fonts)]
+    assert main([*arguments, *where]) == 0
+    assert capsys.readouterr().out.strip() == str(out / "report.html")
+    found = json.loads((out / "characters.json").read_text())
+    assert found["image_size"] == {"height": 16, "width": 64}
+    assert len(found["images"]) == 40
+    for image in found["images"]:
+        assert "".join(each["character"] for each in image["characters"]) == image["text"]
+        assert image["right"] == (image["text"] == image["label"])
+        for each in image["characters"]:
+            left, top, right, bottom = each["box"]
+            assert 0 <= left < right <= 64
+            assert 0 <= top < bottom <= 16
+            assert each["true_box"] is None or len(each["true_box"]) == 4
+            assert 0 < each["special_mass"] < 1
+    table = pd.read_csv(out / "characters.csv")
+    untrained = "untrained:chatty"
+    assert set(table["model"]) == {"chatty", untrained, "equal-width slices"}
+    assert set(table["versus"].dropna()) == {untrained, "equal-width slices"}
+    assert (table["low"] <= table["mean"] + 1e-9).all()
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["words"] > 0
+    assert summary["not_better_than_slices"]
+    page = (out / "report.html").read_text()
+    assert "Attention is not explanation" in page
+    assert "does not beat equal-width slices" in page
+    for name in ("overlays-1", "scores-by-length", "center-errors", "heads"):
+        with Image.open(out / f"{name}.png") as picture:
+            assert picture.width > 100
+
+
+def test_the_command_on_photographs(
+    chatty_weights: Path, labeled_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    arguments = ["characters", str(chatty_weights), "--data", str(labeled_folder)]
+    assert main([*arguments, "--head", "2", "--out", str(out), "--device", "cpu"]) == 0
+    assert "3.png" in capsys.readouterr().err
+    found = json.loads((out / "characters.json").read_text())
+    assert (found["block"], found["head"]) == (1, 2)
+    assert [image["label"] for image in found["images"]] == ["one", "two", "three", "five", "six"]
+    assert set(pd.read_csv(out / "characters.csv")["metric"]) <= {"monotonic"}
+    assert "Nobody knows where the characters" in (out / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "trouble"),
+    [
+        (["--block", "2"], "--block and --head are from 1 to 1 and 2"),
+        (["--head", "0"], "--block and --head"),
+        (["--show", "-1"], "--show must be from 0"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(
+    option: list[str],
+    trouble: str,
+    small_weights: Weights,
+    labeled_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["characters", str(small_weights()), "--data", str(labeled_folder)]
+    assert main([*arguments, "--out", str(tmp_path / "out"), *option]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"vit-str analyze characters: {trouble}")
+    assert error.count("\n") == 1
+
+
+def test_a_model_that_sees_no_text(
+    small_weights: Weights, labeled_folder: Path, tmp_path: Path
+) -> None:
+    subject = load_subject(str(small_weights("quiet")))
+    subject.recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
+    path = tmp_path / "silent.safetensors"
+    save_weights(path, subject.recognizer, subject.charset, subject.preprocessing, {})
+    out = tmp_path / "out"
+    arguments = ["characters", str(path), "--data", str(labeled_folder), "--out", str(out)]
+    assert main([*arguments, "--device", "cpu"]) == 0
+    assert "In 5 no text was seen" in (out / "report.html").read_text()

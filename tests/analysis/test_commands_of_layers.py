@@ -1,0 +1,119 @@
+"""Commands that look into layers, from the command line to the files that they write."""
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from vit_str.analysis.cli import main
+from vit_str.analysis.commands.relevance import located
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.material import Batch
+from vit_str.charset import Charset
+from vit_str.images import Preprocessing
+from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder
+from vit_str.weights import save_weights
+
+# Files of each, besides report.html and summary.json.
+FILES = {
+    "receptive-field": {"gradient_distance.csv", "theoretical.csv", "fields.png"},
+    "filters": {"components.csv", "filters.csv", "components.png", "filters.png"},
+    "positions": {"positions.csv", "similarity.csv", "by-distance.png", "maps-2.png"},
+    "similarity": {"similarity.csv", "similarity.png"},
+    "rollout": {"rollout.csv", "rollout-distance.png", "words-1.png"},
+    "relevance": {"relevance.csv", "tests.png", "words.png"},
+}
+
+
+@pytest.fixture
+def conv_path(tmp_path: Path) -> Path:
+    """Weights of a convolutional model that reads 32 x 128."""
+    torch.manual_seed(0)
+    encoder = ConvolutionalEncoder((8, 16), (1, 1), ((2, 4), (4, 4)))
+    decoder = TransformerDecoder(94, dim=16, depth=1, heads=2, maximum_length=6)
+    torch.nn.init.normal_(decoder.classify.weight)
+    path = tmp_path / "conv.safetensors"
+    save_weights(path, Recognizer(encoder, decoder), Charset(), Preprocessing(), {})
+    return path
+
+
+def analyze(command: str, models: list[Path | str], data: Path, out: Path, *more: str) -> int:
+    arguments = [command, *map(str, models), "--out", str(out), *more]
+    if command != "positions":
+        arguments += ["--data", str(data), "--device", "cpu", "--batch-size", "3"]
+    return main(arguments)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("command", FILES)
+def test_every_command_writes_its_files(
+    command: str, weights_path: Path, conv_path: Path, words: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    others = {"rollout": [], "relevance": [], "positions": [f"untrained:{weights_path}"]}
+    models = [weights_path, *others.get(command, [conv_path])]
+    assert analyze(command, models, words, out) == 0
+    names = {path.name for path in out.iterdir()}
+    assert names >= FILES[command] | {"report.html", "summary.json"}
+    assert (out / "report.html").stat().st_size < 2_000_000
+    assert json.loads((out / "summary.json").read_text())["models"]
+    for name in (name for name in FILES[command] if name.endswith(".csv")):
+        table = rows(out / name)
+        assert table, name
+        assert all(None not in row and None not in row.values() for row in table), name
+    CHECKS.get(command, lambda _: None)(out)
+
+
+def check_receptive_fields(out: Path) -> None:
+    distances = rows(out / "gradient_distance.csv")
+    assert {row["model"] for row in distances} == {"small", "conv"}
+    assert all(float(row["low"]) <= float(row["mean"]) <= float(row["high"]) for row in distances)
+    sizes = {(row["model"], row["layer"]): row for row in rows(out / "theoretical.csv")}
+    found = sizes["conv", "1"]
+    assert (found["field height"], found["field width"]) == ("8", "10")
+
+
+def check_similarities(out: Path) -> None:
+    pairs = rows(out / "similarity.csv")
+    assert len(pairs) == (1 + 4) ** 2
+    layers = [
+        ((row["model"], row["layer"]), (row["other model"], row["other layer"])) for row in pairs
+    ]
+    same = [float(row["cka"]) for row, (a, b) in zip(pairs, layers, strict=True) if a == b]
+    assert same == pytest.approx([1] * 5)
+
+
+CHECKS = {"receptive-field": check_receptive_fields, "similarity": check_similarities}
+
+
+def test_mistakes_are_told_in_one_line(
+    conv_path: Path, words: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert analyze("rollout", [conv_path], words, tmp_path) == 2
+    assert "ConvolutionalEncoder holds no attention" in capsys.readouterr().err
+    assert analyze("relevance", [conv_path], words, tmp_path, "--hide", "2") == 2
+    assert "--hide must be above 0" in capsys.readouterr().err
+    assert analyze("receptive-field", [conv_path], words, tmp_path, "--queries", "0") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_maps_are_scored_by_boxes_of_words_read_right() -> None:
+    """One character whose box is the right half of a 2 x 4 grid of 4 x 8 pixels."""
+    grid = TokenGrid(2, 4, (4, 8))
+    maps = torch.tensor([[0.0, 0.1, 0.2, 0.0], [0.1, 0.0, 0.2, 0.4]]).double()
+    box = torch.tensor([[16.0, 0.0, 32.0, 8.0]])
+    batch = Batch(torch.zeros(1, 3, 8, 32).byte(), ["a"], box[None], ["one"])
+    found = located(batch, 0, "a", maps[None], grid)
+    assert found == pytest.approx({"energy": 0.8, "lift": 1.6, "pointing": 1.0})
+    assert located(batch, 0, "b", maps[None], grid) == {}
+    nowhere = Batch(batch.pixels, ["a"], torch.zeros(1, 1, 4), ["one"])
+    assert located(nowhere, 0, "a", maps[None], grid) == {}
+    assert located(Batch(batch.pixels, None, None, ["one"]), 0, "a", maps[None], grid) == {}
+    assert not math.isnan(found["lift"])

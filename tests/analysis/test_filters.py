@@ -1,0 +1,121 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from vit_str.analysis.filters import (
+    CHANCE_GRAY,
+    CHANCE_ROUGHNESS,
+    Components,
+    PatchCovariance,
+    bank_means,
+    chance_low_frequency,
+    first_filters,
+    gray_share,
+    low_frequency_share,
+    roughness,
+)
+from vit_str.models import ConvolutionalEncoder, VisionTransformer
+
+
+def test_filters_of_patches_have_the_layout_of_the_patches() -> None:
+    """A filter applied by hand to a patch gives what the embedding gives."""
+    torch.manual_seed(0)
+    encoder = VisionTransformer(dim=8, depth=1, heads=2, image_size=(8, 24), patch_size=(4, 6))
+    image = torch.randn(1, 3, 8, 24)
+    embedded = encoder.embed_patches(encoder.patches(image))[0] - encoder.embed_patches.bias
+    by_hand = (first_filters(encoder) * image[0, :, 4:8, 12:18]).sum((1, 2, 3))
+    torch.testing.assert_close(embedded[1 * 4 + 2], by_hand)
+
+
+def test_filters_of_convolutions_are_those_of_the_first() -> None:
+    encoder = ConvolutionalEncoder(widths=(8,), depths=(1,), strides=((2, 4),))
+    assert first_filters(encoder).shape == (8, 3, 8, 10)
+    assert torch.equal(first_filters(encoder), encoder.stages[0][0].weight)
+    with pytest.raises(ValueError, match="no patch embedding"):
+        first_filters(nn.Linear(2, 2))
+
+
+def test_components_are_orthonormal_and_explain_the_filters() -> None:
+    torch.manual_seed(0)
+    filters = torch.randn(20, 3, 2, 4)
+    components = Components.of_filters(filters)
+    flat = components.vectors.flatten(1)
+    torch.testing.assert_close(flat @ flat.T, torch.eye(20, dtype=torch.float64))
+    torch.testing.assert_close(components.captured(filters), components.shares.cumsum(0))
+    assert components.shares.sum() == pytest.approx(1)
+
+
+def test_patches_of_two_kinds_have_two_components() -> None:
+    torch.manual_seed(0)
+    first, second = torch.zeros(3, 4, 6), torch.zeros(3, 4, 6)
+    first[0], second[1, :, :3] = 1.0, 1.0
+    covariance = PatchCovariance((4, 6))
+    for _ in range(3):
+        strengths = torch.randn(2, 5, 2, 4)  # batch, rows, columns
+        images = (
+            torch.einsum(
+                "ksrc,kdhw->sdrhcw",
+                strengths * torch.tensor([1.0, 3.0]).view(2, 1, 1, 1),
+                torch.stack([first, second]),
+            )
+            + 2
+        )
+        covariance.update(images.reshape(5, 3, 8, 24))
+    components = covariance.components()
+    assert covariance.patches == 3 * 5 * 8
+    assert components.shares[:2].sum() == pytest.approx(1)
+    spanned = components.vectors[:2].flatten(1)
+    for kind in (first, second):
+        unit = kind.flatten().double() / kind.norm()
+        assert (spanned @ unit).norm() == pytest.approx(1, abs=1e-5)
+
+
+def test_components_of_a_stream_are_those_of_all_patches_at_once() -> None:
+    images = torch.randn(6, 3, 8, 24)
+    stream, whole = PatchCovariance((4, 6)), PatchCovariance((4, 6))
+    stream.update(images[:2])
+    stream.update(images[2:])
+    whole.update(images)
+    torch.testing.assert_close(stream.components().shares, whole.components().shares)
+    patches = torch.stack(
+        [images[i, :, y : y + 4, x : x + 6].flatten() for i in range(6)
+         for y in (0, 4) for x in (0, 6, 12, 18)]
+    ).double()  # fmt: skip
+    variances = torch.linalg.svdvals(patches - patches.mean(0)).square()
+    expected = variances / variances.sum()
+    torch.testing.assert_close(whole.components().shares[: len(expected)], expected)
+
+
+def test_flat_filters_are_smooth_and_checkerboards_are_not() -> None:
+    flat = torch.ones(1, 3, 8, 16)
+    sign = torch.tensor([1.0, -1.0])
+    board = (sign.repeat(4)[:, None] * sign.repeat(8)).expand(1, 3, 8, 16)
+    assert low_frequency_share(flat).item() == pytest.approx(1)
+    assert low_frequency_share(board).item() < 0.05
+    assert roughness(flat).item() == 0
+    assert roughness(board).item() == pytest.approx(2)
+
+
+def test_noise_is_at_chance() -> None:
+    noise = torch.randn(4000, 3, 8, 16, generator=torch.Generator().manual_seed(0))
+    found = bank_means(noise)
+    assert found["low_frequency_share"] == pytest.approx(chance_low_frequency(noise), rel=0.02)
+    assert found["roughness"] == pytest.approx(CHANCE_ROUGHNESS, rel=0.02)
+    assert found["gray_share"] == pytest.approx(CHANCE_GRAY, rel=0.02)
+    assert chance_low_frequency(noise) == 1 / 4
+
+
+def test_gray_filters_are_gray() -> None:
+    filters = torch.zeros(2, 3, 2, 2)
+    filters[0] = 1.0
+    filters[1, 0], filters[1, 1] = 1.0, -1.0
+    assert gray_share(filters).tolist() == pytest.approx([1, 0])
+
+
+def test_effective_number_counts_equal_components() -> None:
+    shares = torch.tensor([2.0, 2.0, 2.0, 0.0], dtype=torch.float64)
+    components = Components(torch.zeros(4, 1, 1, 1, dtype=torch.float64), shares)
+    assert components.effective_number() == pytest.approx(3)
+    assert math.isclose(float(components.shares.sum()), 1)

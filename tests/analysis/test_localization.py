@@ -1,0 +1,170 @@
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.localization import (
+    LOWER_IS_BETTER,
+    METRICS,
+    Looks,
+    Truth,
+    covered,
+    iou,
+    looks_of,
+    monotonic_share,
+    score_characters,
+    slices,
+)
+
+GRID = TokenGrid(4, 8, (8, 16))  # 32 x 128 pixels, neither image nor patches square
+WHOLE = [0.0, 0.0, 128.0, 32.0]
+
+
+def boxes(*rows: list[float]) -> Tensor:
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def on_tokens(*places: tuple[int, int]) -> Tensor:
+    """Maps with all of their mass on one token (row, column) each."""
+    maps = torch.zeros(len(places), 4, 8, dtype=torch.float64)
+    for character, (row, column) in enumerate(places):
+        maps[character, row, column] = 1
+    return maps
+
+
+def scores(maps: Tensor, truth: Tensor, predicted: Tensor | None = None) -> dict[str, list[float]]:
+    looks = looks_of(maps, truth if predicted is None else predicted, GRID)
+    found = score_characters(looks, Truth.of_word(truth), GRID)
+    return {name: values.tolist() for name, values in found.items()}
+
+
+def test_all_attention_on_a_token_in_the_box() -> None:
+    # Row 2, column 5 is from (80, 16) to (96, 24), its middle is (88, 20).
+    found = scores(on_tokens((2, 5)), boxes([80, 16, 96, 24]))
+    assert found["pointing"] == found["pointing_near"] == found["energy"] == [1]
+    assert found["lift"] == [32]
+    assert found["center_error"] == found["center_error_y"] == [0]
+    assert found["drift"] == [0]
+
+
+def test_all_attention_on_a_token_outside_of_the_box() -> None:
+    found = scores(on_tokens((2, 5)), boxes([16, 0, 48, 8]))
+    assert found["pointing"] == found["pointing_near"] == found["energy"] == found["lift"] == [0]
+    assert found["center_error"] == [pytest.approx(56 / 32)]
+    assert found["center_error_y"] == [pytest.approx(16 / 8)]
+
+
+def test_half_a_token_off_is_near() -> None:
+    inside, beside, above = boxes([81, 17, 95, 23]), boxes([95, 17, 99, 23]), boxes([81, 3, 95, 17])
+    for box, hit, near in ((inside, 1, 1), (beside, 0, 1), (above, 0, 1)):
+        found = scores(on_tokens((2, 5)), box)
+        assert (found["pointing"], found["pointing_near"]) == ([hit], [near])
+    far = scores(on_tokens((2, 5)), boxes([97, 17, 99, 23]))
+    assert far["pointing_near"] == [0]
+
+
+@pytest.mark.parametrize(
+    "box", [WHOLE, [0, 0, 16, 8], [7, 3, 61.5, 30], [100, 10, 127, 11], [-5, -3, 20, 40]]
+)
+def test_uniform_attention_has_a_lift_of_one(box: list[float]) -> None:
+    found = scores(torch.full((1, 4, 8), 1 / 32, dtype=torch.float64), boxes(box))
+    assert found["lift"] == [pytest.approx(1)]
+
+
+def test_energy_counts_cut_tokens_by_area() -> None:
+    assert scores(on_tokens((1, 2)), boxes([40, 0, 128, 32]))["energy"] == [pytest.approx(0.5)]
+    assert scores(on_tokens((1, 2)), boxes([40, 10, 128, 32]))["energy"] == [pytest.approx(0.375)]
+    shares = covered(boxes(WHOLE, [40, 10, 128, 32]), GRID)
+    assert (shares[0] == 1).all()
+    assert shares.sum((1, 2)).tolist() == [32, pytest.approx(88 * 22 / 128)]
+
+
+@pytest.mark.parametrize("shift", [0, 4, 10, 20, 30])
+def test_iou_of_shifted_boxes(shift: float) -> None:
+    box = boxes([10, 5, 30, 25])
+    sideways = iou(box, box + torch.tensor([shift, 0, shift, 0]))
+    expected = max(0, 20 - shift) / (20 + min(shift, 20))
+    assert sideways.tolist() == [pytest.approx(expected)]
+    up = iou(box, box + torch.tensor([0, shift, 0, shift]))
+    torch.testing.assert_close(up, sideways)
+
+
+def test_iou_sideways_forgives_the_height() -> None:
+    found = scores(on_tokens((2, 5)), boxes([80, 16, 96, 24]), boxes([80, 0, 96, 32]))
+    assert found["iou"] == [pytest.approx(0.25)]
+    assert found["iou_x"] == [pytest.approx(1)]
+
+
+def test_iou_of_boxes_without_an_area() -> None:
+    assert iou(boxes([5, 5, 5, 9]), boxes([5, 5, 5, 9])).tolist() == [0]
+
+
+def test_drift_is_to_look_at_a_neighbor() -> None:
+    truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
+    home = scores(on_tokens((1, 0), (1, 2), (1, 4), (1, 6)), truth)
+    right = scores(on_tokens((1, 2), (1, 4), (1, 6), (1, 6)), truth)
+    far = scores(on_tokens((1, 6), (1, 6), (1, 0), (1, 0)), truth)
+    assert home["drift"] == [0, 0, 0, 0]
+    assert right["drift"] == [1, 1, 1, 0]
+    assert far["drift"] == [0, 0, 0, 0]  # neither at home nor at a neighbor's
+
+
+def test_who_is_at_home_too_does_not_drift() -> None:
+    truth = boxes([0, 0, 80, 32], [40, 0, 128, 32])  # overlapping, as slanted letters are
+    assert scores(on_tokens((1, 3), (1, 3)), truth)["drift"] == [0, 0]
+
+
+def test_monotonic_and_reversed() -> None:
+    centers = looks_of(on_tokens((0, 1), (3, 3), (1, 7)), boxes(WHOLE, WHOLE, WHOLE), GRID).centers
+    assert monotonic_share(centers) == 1
+    assert monotonic_share(centers.flip(0)) == 0
+    assert monotonic_share(centers[[0, 2, 1]]) == 0.5
+    assert monotonic_share(centers[[1, 1]]) == 0  # standing still is not going on
+    assert math.isnan(monotonic_share(centers[:1]))
+
+
+def test_slices_of_evenly_set_characters_are_right() -> None:
+    truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
+    found = score_characters(slices(4, GRID), Truth.of_word(truth), GRID)
+    for name, values in found.items():
+        best = 0 if name in LOWER_IS_BETTER else 4 if name == "lift" else 1
+        assert values.tolist() == [pytest.approx(best)] * 4, name
+    assert set(found) == set(METRICS) - {"monotonic"}
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 25])
+def test_slices_share_the_image(count: int) -> None:
+    looks = slices(count, GRID)
+    torch.testing.assert_close(looks.maps.sum((1, 2)), torch.ones(count).double())
+    torch.testing.assert_close(looks.maps.mean(0), torch.full((4, 8), 1 / 32).double())
+    widths = looks.boxes[:, 2] - looks.boxes[:, 0]
+    torch.testing.assert_close(widths, torch.full((count,), 128 / count).double())
+    assert len(looks) == count
+
+
+def test_mirroring_everything_changes_nothing_but_the_direction() -> None:
+    torch.manual_seed(0)
+    maps = torch.rand(5, 4, 8, dtype=torch.float64)
+    maps /= maps.sum((1, 2), keepdim=True)
+    low = torch.rand(5, 2, dtype=torch.float64) * torch.tensor([90.0, 20.0])
+    truth = torch.cat([low, low + torch.tensor([20.0, 9.0])], 1)
+    mirrored = torch.tensor([128.0, 0, 128, 0]) + truth[:, [2, 1, 0, 3]] * torch.tensor(
+        [-1.0, 1, -1, 1]
+    )
+    first, second = scores(maps, truth), scores(maps.flip(2), mirrored)
+    for name, values in first.items():
+        assert second[name] == pytest.approx(values), name
+
+
+def test_parts_of_a_word_keep_their_neighbors() -> None:
+    truth = Truth.of_word(boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32]))
+    middle = truth[[1]]
+    assert middle.boxes.tolist() == [[32, 0, 64, 32]]
+    assert middle.before.tolist() == [[0, 0, 32, 32]]
+    assert middle.after.tolist() == [[64, 0, 96, 32]]
+    assert truth.before[0].isnan().all()
+    looks = slices(3, GRID)[[0, 2]]
+    assert isinstance(looks, Looks)
+    assert looks.centers[:, 0].tolist() == pytest.approx([128 / 6, 128 * 5 / 6])

@@ -1,0 +1,179 @@
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor
+
+from vit_str.analysis.characters import Combination, Word
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.localization import METRICS, slices
+from vit_str.analysis.scoreboard import (
+    SLICES,
+    Score,
+    Scoreboard,
+    groups,
+    not_better,
+    slope,
+    write_scores,
+)
+
+GRID = TokenGrid(4, 8, (8, 16))
+
+
+def word(
+    text: str = "abcd",
+    label: str | None = "abcd",
+    true_boxes: Tensor | None = None,
+    maps: Tensor | None = None,
+    blocks: int = 2,
+    heads: int = 2,
+) -> Word:
+    """A word whose every head looks at equal slices, unless told otherwise."""
+    even = slices(max(len(text), 1), GRID).maps[: len(text)] if maps is None else maps
+    attention = even.expand(blocks, heads, *even.shape)
+    if true_boxes is None and label is not None:
+        true_boxes = slices(len(label), GRID).boxes
+    special = torch.zeros(blocks, heads, len(text), dtype=torch.float64)
+    pixels = torch.zeros(3, 32, 128, dtype=torch.uint8)
+    confidences = [0.9] * len(text)
+    return Word("w", pixels, text, label, confidences, {"m": attention}, {"m": special}, true_boxes)
+
+
+def board(*words: Word, combination: Combination = Combination(1)) -> Scoreboard:  # noqa: B008
+    scoreboard = Scoreboard("m", [], GRID, combination)
+    for each in words:
+        scoreboard.add(each)
+    return scoreboard
+
+
+def find(rows: list[Score], **wanted: object) -> Score:
+    wanted = {"versus": None, "group": "all", "head": None} | wanted
+    (row,) = [row for row in rows if all(getattr(row, k) == v for k, v in wanted.items())]
+    return row
+
+
+def test_every_block_and_head_is_scored_and_slices_once() -> None:
+    scoreboard = board(word(), word("ab", "ab"))
+    rows = [row for row in scoreboard.rows() if row.group == "all" and row.metric == "energy"]
+    plain = [(row.model, row.block, row.head) for row in rows if row.versus is None]
+    own = [("m", block, head) for block in (1, 2) for head in (None, 1, 2)]
+    assert sorted(plain, key=str) == sorted([*own, (SLICES, None, None)], key=str)
+    assert all(row.n == 2 for row in rows)
+    assert (scoreboard.words, scoreboard.characters) == (2, 6)
+
+
+def test_looking_at_slices_is_as_good_as_slices_and_never_better() -> None:
+    rows = board(word(), word("ab", "ab")).rows()
+    assert find(rows, model="m", block=2, metric="energy").mean == pytest.approx(1)
+    difference = find(rows, versus=SLICES, metric="energy")
+    assert difference.mean == pytest.approx(0)
+    losses = {(row.group, row.metric) for row in not_better(rows)}
+    assert ("all", "energy") in losses
+    assert all(metric != "monotonic" for _, metric in losses)
+
+
+def test_better_is_more_or_less() -> None:
+    def score(metric: str, low: float, high: float, versus: str | None = SLICES) -> Score:
+        return Score("m", versus, 1, None, "all", metric, "1", (low + high) / 2, low, high, 9)
+
+    better = [score("iou", 0.1, 0.2), score("center_error", -0.2, -0.1)]
+    worse = [score("iou", -0.2, -0.1), score("center_error", 0.1, 0.2), score("drift", -0.1, 0.1)]
+    assert not_better([*better, *worse, score("iou", -1, -1, None)]) == worse
+
+
+def test_means_are_over_words_of_means_over_characters() -> None:
+    maps = slices(4, GRID).maps
+    wrong_way = maps.flip(0)  # no character of four is where it should be
+    rows = board(word(), word(maps=wrong_way), word(), word()).rows()
+    row = find(rows, model="m", block=2, metric="energy")
+    assert row.mean == pytest.approx(0.75)
+    assert row.low < 0.75 < row.high <= 1
+    assert find(rows, model="m", block=2, metric="monotonic").mean == pytest.approx(0.75)
+
+
+def test_matched_characters_of_wrong_readings_count() -> None:
+    boxes = slices(4, GRID).boxes
+    scoreboard = board(word("axcd", "abcd", boxes))
+    assert scoreboard.characters == 3
+    row = find(scoreboard.rows(), model="m", block=2, metric="energy", group="wrong")
+    assert row.mean == pytest.approx(1)
+    assert {row.group for row in scoreboard.rows()} == {"all", "wrong", "length 4-6", "level"}
+
+
+def test_words_without_anything_to_score_do_not_count() -> None:
+    scoreboard = board(word("", "abcd"), word("xy", "ab"))
+    assert scoreboard.words == 0
+    assert scoreboard.rows() == []
+
+
+def test_characters_that_no_font_draws_do_not_count() -> None:
+    boxes = slices(4, GRID).boxes
+    boxes[1] = 0
+    assert board(word(true_boxes=boxes)).characters == 3
+
+
+def test_photographs_have_a_direction_only() -> None:
+    unknown = word("ab", None)
+    rows = board(unknown).rows()
+    assert {row.metric for row in rows} == {"monotonic"}
+    assert list(groups(unknown)) == ["all", "length 1-3"]
+
+
+def test_a_single_character_has_no_direction() -> None:
+    rows = board(word("a", "a")).rows()
+    assert {row.metric for row in rows} == set(METRICS) - {"monotonic"}
+
+
+def test_the_combination_decides_boxes() -> None:
+    attention = torch.stack([slices(2, GRID).maps, slices(2, GRID).maps.flip(0)])[:, None]
+    mixed = word("ab", "ab")
+    mixed.attention["m"] = attention
+    first, last = (board(mixed, combination=Combination(block, 0)).chosen[0] for block in (0, 1))
+    assert (first.block, last.block) == (0, 1)
+    rows = board(mixed, combination=Combination(0, 0)).rows()
+    assert find(rows, model="m", versus=SLICES, metric="drift", head=1).block == 1
+    assert find(rows, model="m", head=1, block=1, metric="energy").mean == pytest.approx(1)
+    assert find(rows, model="m", head=1, block=2, metric="energy").mean == pytest.approx(0)
+
+
+def test_errors_are_signed() -> None:
+    boxes = slices(4, GRID).boxes
+    scoreboard = board(word(true_boxes=boxes - torch.tensor([8.0, 0, 8, 0])))
+    assert scoreboard.errors[scoreboard.chosen[0]] == pytest.approx([0.25] * 4)
+
+
+def line(ys: list[float], height: float = 10.0) -> Tensor:
+    x = torch.linspace(10, 110, len(ys), dtype=torch.float64)
+    y = torch.tensor(ys, dtype=torch.float64)
+    return torch.stack([x, y, x + 8, y + height], 1)
+
+
+@pytest.mark.parametrize(
+    ("ys", "expected"),
+    [
+        ([10.0] * 5, ["level"]),
+        ([10, 11, 10, 11, 10.0], ["level"]),
+        ([5, 8, 11, 14, 17.0], ["rotated"]),
+        ([17, 14, 11, 8, 5.0], ["rotated"]),
+        ([10, 5, 3, 5, 10.0], ["curved"]),
+        ([0, 1, 4, 10, 20.0], ["rotated", "curved"]),
+        ([10, 4, 10.0], ["level"]),
+        ([5, 15.0], ["rotated"]),
+        ([5.0], ["level"]),
+    ],
+)
+def test_how_lines_run(ys: list[float], expected: list[str]) -> None:
+    assert slope(line(ys)) == expected
+
+
+def test_tidy_columns(tmp_path: Path) -> None:
+    write_scores(tmp_path / "characters.csv", board(word()).rows())
+    table = pd.read_csv(tmp_path / "characters.csv")
+    assert list(table) == [
+        *("model", "versus", "block", "head", "group", "metric", "unit"),
+        *("mean", "low", "high", "n"),
+    ]
+    assert table["mean"].notna().all()
+    assert not any(math.isinf(value) for value in table["mean"])

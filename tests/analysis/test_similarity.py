@@ -1,0 +1,106 @@
+import pytest
+import torch
+
+from vit_str.analysis.similarity import LayerSimilarity, image_features, token_features
+
+
+def direct(first: torch.Tensor, second: torch.Tensor, unbiased: bool) -> float:
+    """From the matrices of examples by examples, as the papers write it."""
+
+    def criterion(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        k, l, n = x @ x.T, y @ y.T, len(x)  # noqa: E741 - the names of the papers
+        if not unbiased:
+            center = torch.eye(n, dtype=x.dtype) - 1 / n
+            return (k @ center @ l @ center).trace() / (n - 1) ** 2
+        k, l = k - k.diag().diag(), l - l.diag().diag()  # noqa: E741
+        ones = torch.ones(n, dtype=x.dtype)
+        parts = (k @ l).trace() + (ones @ k @ ones) * (ones @ l @ ones) / ((n - 1) * (n - 2))
+        return (parts - 2 / (n - 2) * (ones @ k @ l @ ones)) / (n * (n - 3))
+
+    scale = (criterion(first, first) * criterion(second, second)).sqrt()
+    return float(criterion(first, second) / scale)
+
+
+def make_layers(examples: int = 30) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    first = torch.randn(examples, 6, generator=generator, dtype=torch.float64) + 5
+    mixed = first @ torch.randn(6, 4, generator=generator, dtype=torch.float64)
+    second = mixed + torch.randn(examples, 4, generator=generator, dtype=torch.float64)
+    third = torch.randn(examples, 9, generator=generator, dtype=torch.float64) * 100 - 1000
+    return [first, second, third]
+
+
+@pytest.mark.parametrize("unbiased", [True, False])
+def test_batches_give_what_the_matrices_of_the_papers_give(unbiased: bool) -> None:
+    layers = make_layers()
+    stream = LayerSimilarity()
+    for start, end in ((0, 7), (7, 8), (8, 30)):
+        stream.update([layer[start:end] for layer in layers])
+    found = stream.cka(unbiased)
+    for i, first in enumerate(layers):
+        for j, second in enumerate(layers):
+            expected = direct(first - first.mean(0), second - second.mean(0), unbiased)
+            assert float(found[i, j]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_plain_cka_is_that_of_covariances() -> None:
+    layers = make_layers()
+    stream = LayerSimilarity()
+    stream.update(layers)
+    x, y = (layer - layer.mean(0) for layer in layers[:2])
+    expected = (y.T @ x).norm() ** 2 / ((x.T @ x).norm() * (y.T @ y).norm())
+    torch.testing.assert_close(stream.cka(unbiased=False)[0, 1], expected)
+
+
+def test_turning_scaling_and_shifting_change_nothing() -> None:
+    first, second, _ = make_layers()
+    turn = torch.linalg.qr(torch.randn(6, 6, dtype=torch.float64)).Q
+    stream = LayerSimilarity()
+    stream.update([first, 0.01 * first @ turn + 40, second, -7 * second])
+    found = stream.cka()
+    assert float(found[0, 1]) == pytest.approx(1)
+    assert float(found[2, 3]) == pytest.approx(1)
+    torch.testing.assert_close(found[0, 2], found[1, 3])
+    torch.testing.assert_close(found, found.T)
+    torch.testing.assert_close(found.diagonal(), torch.ones(4, dtype=torch.float64))
+
+
+def test_unrelated_layers_of_many_channels_are_unlike_although_examples_are_few() -> None:
+    generator = torch.Generator().manual_seed(0)
+    stream = LayerSimilarity()
+    stream.update([torch.randn(40, 200, generator=generator) for _ in range(2)])
+    assert abs(float(stream.cka()[0, 1])) < 0.05
+    assert float(stream.cka(unbiased=False)[0, 1]) > 0.7
+
+
+def test_streams_with_the_same_centers_merge() -> None:
+    layers = make_layers()
+    centers = [layer[:5].mean(0) for layer in layers]
+    parts = [LayerSimilarity(centers) for _ in range(2)]
+    parts[0].update([layer[:11] for layer in layers])
+    parts[1].update([layer[11:] for layer in layers])
+    parts[0].merge(parts[1])
+    whole = LayerSimilarity()
+    whole.update(layers)
+    assert parts[0].examples == whole.examples == 30
+    torch.testing.assert_close(parts[0].cka(), whole.cka())
+    with pytest.raises(ValueError, match="same centers"):
+        whole.merge(parts[1])
+
+
+def test_tokens_pair_up_on_the_coarser_grid() -> None:
+    fine, coarse = torch.randn(2, 3, 4, 12), torch.randn(2, 5, 2, 6)
+    first, second = token_features([fine, coarse], (2, 6))
+    assert first.shape == (24, 3)
+    torch.testing.assert_close(first[6 + 2], fine[0, :, 2:4, 4:6].mean((1, 2)))
+    torch.testing.assert_close(second[12 + 6 + 2], coarse[1, :, 1, 2])
+    torch.testing.assert_close(image_features([fine])[0][1], fine[1].mean((1, 2)))
+
+
+def test_other_examples_and_too_few_are_refused() -> None:
+    with pytest.raises(ValueError, match="same examples, found 3, 4"):
+        LayerSimilarity().update([torch.randn(3, 2), torch.randn(4, 2)])
+    stream = LayerSimilarity()
+    stream.update([torch.randn(3, 2)] * 2)
+    with pytest.raises(ValueError, match="four examples"):
+        stream.cka()

@@ -1,0 +1,1 @@
+"""One module per subcommand of ``vit-str analyze``: its purpose, its arguments, what it does."""

@@ -1,0 +1,51 @@
+"""What the layers of an encoder put out, whatever encoder it is: maps over the image."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
+
+Outputs = list[Float[Tensor, "batch dim row column"]]
+
+
+def layers_of(encoder: Encoder) -> list[nn.Module]:
+    """The layers of an encoder, first to last: blocks, and the steps between stages.
+
+    Raises:
+        ValueError: an encoder that is not known.
+    """
+    if isinstance(encoder, VisionTransformer):
+        return list(encoder.blocks)
+    if isinstance(encoder, ConvolutionalEncoder):
+        return [layer for stage in encoder.stages for layer in stage.children()]
+    raise ValueError(
+        f"{type(encoder).__name__} has no layers that are understood; give a VisionTransformer "
+        "or a ConvolutionalEncoder"
+    )
+
+
+@contextmanager
+def layer_outputs(encoder: Encoder) -> Iterator[Outputs]:
+    """Collect what every layer puts out for one batch run inside the ``with``, with gradients.
+
+    Special tokens are left out; the others lie on the rows and columns of the layer.
+    """
+    outputs: Outputs = []
+
+    def keep(_module: nn.Module, _inputs: object, output: Tensor) -> None:
+        if output.ndim == 3:
+            rows, columns = encoder.grid
+            tokens = output[:, encoder.special_tokens :]
+            output = rearrange(tokens, "b (row col) d -> b d row col", row=rows, col=columns)
+        outputs.append(output)
+
+    handles = [layer.register_forward_hook(keep) for layer in layers_of(encoder)]
+    try:
+        yield outputs
+    finally:
+        for handle in handles:
+            handle.remove()

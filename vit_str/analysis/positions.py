@@ -1,0 +1,111 @@
+"""What a model has learned about where tokens are: how alike its positions are.
+
+The similarity of two positions is the cosine of their vectors (Dosovitskiy et al. 2020, figure 7),
+here without the mean vector: what all positions share tells nobody where a token is, and the slow
+waves of sinusoids are almost only that.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float64
+from torch import Tensor
+
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.models import Encoder
+from vit_str.models.positions import FixedPositions, LearnedPositions, sinusoidal_positions_2d
+
+Similarities = Float64[Tensor, "token token"]
+
+
+class Positions(NamedTuple):
+    """The vectors of the tokens of a grid, in reading order.
+
+    Attributes:
+        vectors: as they are.
+        start: the sinusoids that learned ones are started from.
+        learned: whether training may change them.
+    """
+
+    vectors: Float64[Tensor, "token dim"]
+    start: Float64[Tensor, "token dim"]
+    learned: bool
+
+    def change(self) -> float:
+        """How far the vectors have moved, over the length of the start."""
+        return float((self.vectors - self.start).norm() / self.start.norm())
+
+
+def positions_of(encoder: Encoder) -> Positions:
+    """The positions of an encoder.
+
+    Raises:
+        ValueError: it has none of ours.
+    """
+    positions = getattr(encoder, "embed_positions", None)
+    if not isinstance(positions, LearnedPositions | FixedPositions):
+        raise ValueError(f"{type(encoder).__name__} has no positions, learned or sinusoidal")
+    vectors = positions.weight.detach().double().cpu()
+    start = sinusoidal_positions_2d(*encoder.grid, encoder.dim).double()
+    return Positions(vectors, start, isinstance(positions, LearnedPositions))
+
+
+def similarities(vectors: Float64[Tensor, "token dim"]) -> Similarities:
+    """Cosines of every vector with every other, their mean taken off first."""
+    directions = F.normalize(vectors - vectors.mean(0), dim=1)
+    return directions @ directions.T
+
+
+def explained(similarity: Similarities, grid: TokenGrid) -> dict[str, float]:
+    """Share of the variance of the similarity of different tokens that is explained by classes.
+
+    * ``distance``: pairs at the same distance, in pixels;
+    * ``offset``: pairs as many rows and columns apart;
+    * ``rows``, ``columns``: pairs as many rows, or columns, apart.
+
+    1 says that nothing else matters, 0 that the class does not. Similarities that do not vary have
+    nothing to explain: NaN.
+    """
+    row, column = (part.flatten() for part in _places(grid))
+    down, across = (part.outer(torch.ones_like(part)) for part in (row, column))
+    down, across = (down - down.T).abs(), (across - across.T).abs()
+    classes = {
+        "distance": grid.distances().mul(1e6).round(),
+        "offset": down * grid.columns + across,
+        "rows": down,
+        "columns": across,
+    }
+    others = ~torch.eye(len(grid), dtype=torch.bool)
+    values = similarity[others]
+    return {name: _explained(values, of[others]) for name, of in classes.items()}
+
+
+def along_axes(
+    similarity: Similarities, grid: TokenGrid
+) -> tuple[Float64[Tensor, " columns"], Float64[Tensor, " rows"]]:
+    """Mean similarity of tokens 0, 1, ... columns apart in a row, and rows apart in a column."""
+    pairs = similarity.view(grid.rows, grid.columns, grid.rows, grid.columns)
+    in_rows = pairs.diagonal(dim1=0, dim2=2).mean(-1)
+    in_columns = pairs.diagonal(dim1=1, dim2=3).mean(-1)
+    return _by_step(in_rows), _by_step(in_columns)
+
+
+def _by_step(similarity: Float64[Tensor, "place place"]) -> Float64[Tensor, " step"]:
+    return torch.stack([similarity.diagonal(step).mean() for step in range(len(similarity))])
+
+
+def _places(grid: TokenGrid) -> tuple[Float64[Tensor, "row column"], ...]:
+    rows = torch.arange(grid.rows, dtype=torch.float64)
+    columns = torch.arange(grid.columns, dtype=torch.float64)
+    return torch.meshgrid(rows, columns, indexing="ij")
+
+
+def _explained(values: Float64[Tensor, " pair"], classes: Float64[Tensor, " pair"]) -> float:
+    number = torch.unique(classes, return_inverse=True)[1]
+    counts = torch.bincount(number).double()
+    means = torch.bincount(number, values) / counts
+    total = values.var(correction=0)
+    if total < 1e-20:
+        return float("nan")
+    return float(1 - (values - means[number]).square().mean() / total)

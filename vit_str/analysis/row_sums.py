@@ -1,0 +1,132 @@
+"""Sums over the rows of attention maps, from which `statistics` makes its metrics."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from vit_str.analysis.geometry import TokenGrid
+
+
+class Geometry:
+    """Constants of a grid on one device; rows are queries."""
+
+    def __init__(self, grid: TokenGrid, device: torch.device, dtype: torch.dtype) -> None:
+        height, width = grid.patch_size
+        self.grid, self.tokens = grid, len(grid)
+        self.distances = grid.distances().to(device, dtype)
+        # Zero for special columns: maps need not be cut for it, which would copy them.
+        self.padded_distances = F.pad(self.distances, (grid.special_tokens, 0))
+        row, column = torch.arange(grid.rows), torch.arange(grid.columns)
+        from_row, from_column = torch.meshgrid(row, column, indexing="ij")
+        along_x = (from_column.flatten()[:, None] - column) * width
+        along_y = (from_row.flatten()[:, None] - row) * height
+        self.along_x, self.along_y = (
+            along_x.abs().to(device, dtype),
+            along_y.abs().to(device, dtype),
+        )
+
+
+class RowSums:
+    """Sums over rows for a few images, chunk of rows by chunk of rows."""
+
+    def __init__(self, geometry: Geometry, metrics: Sequence[str], norm: str) -> None:
+        self.geometry, self.metrics, self.norm = geometry, frozenset(metrics), norm
+        self._sums: dict[str, Tensor] = {}
+        self._looks = torch.empty(0)
+
+    def add(self, weights: Float[Tensor, "batch head query key"], chosen: slice) -> None:
+        """Add the rows ``chosen``, special columns first."""
+        special = weights.shape[-1] - self.geometry.tokens
+        as_it_is = self.norm == "raw" or not special
+        if as_it_is and "distance" in self.metrics:
+            self._add("distance", _weighted(weights, self.geometry.padded_distances[chosen]))
+        if as_it_is and self.metrics == {"distance"}:
+            return
+        raw = weights[..., special:]
+        mass = raw.sum(-1, keepdim=True) if special else raw.new_ones(1, 1, 1, 1)
+        whole = raw / mass.clamp(min=torch.finfo(raw.dtype).tiny) if special else raw
+        if not as_it_is and "distance" in self.metrics:
+            self._add("distance", _weighted(whole, self.geometry.distances[chosen]))
+        if "special_mass" in self.metrics:
+            given = (1 - mass).expand(*raw.shape[:-1], 1)
+            self._add("special_mass", given.sum((-2, -1)))
+        judged = raw if as_it_is else whole
+        self._add_directions(judged, chosen)
+        self._add_masses(judged, chosen)
+        self._add_information(whole)
+
+    def _add(self, name: str, value: Tensor) -> None:
+        self._sums[name] = self._sums[name] + value if name in self._sums else value
+
+    def _add_directions(self, weights: Tensor, chosen: slice) -> None:
+        geometry, metrics = self.geometry, self.metrics
+        if metrics.isdisjoint({"distance_x", "distance_y", "rms"}):
+            return
+        # What a row gives to every column and to every row of the grid is all these need.
+        over_grid = weights.reshape(*weights.shape[:-1], geometry.grid.rows, -1)
+        parts = (
+            ("x", over_grid.sum(-2), geometry.along_x[chosen]),
+            ("y", over_grid.sum(-1), geometry.along_y[chosen]),
+        )
+        for axis, given, along in parts:
+            if f"distance_{axis}" in metrics:
+                self._add(f"distance_{axis}", _weighted(given, along))
+            if "rms" in metrics:
+                self._add("rms", _weighted(given, along.square()))
+
+    def _add_masses(self, weights: Tensor, chosen: slice) -> None:
+        if "self_mass" in self.metrics:
+            diagonal = weights[..., chosen].diagonal(dim1=-2, dim2=-1)
+            self._add("self_mass", diagonal.sum(-1))
+        if "sink_mass" in self.metrics:
+            self._add("looks", weights.sum(-2))
+
+    def _add_information(self, whole: Tensor) -> None:
+        metrics = self.metrics
+        if metrics.isdisjoint({"entropy", "nmi", "head_divergence"}):
+            return
+        self._add("entropy", torch.special.entr(whole).sum((-2, -1)))
+        if "nmi" in metrics:
+            self._add("marginal", whole.sum(-2))
+        if "head_divergence" in metrics:
+            self._add("mixture", torch.special.entr(whole.mean(1)).sum((-2, -1)))
+
+    def looked_at(self) -> Float[Tensor, "head key"]:
+        """What every token got from all rows of these images; empty if nobody asked."""
+        return self._looks
+
+    def finish(self) -> dict[str, Float[Tensor, "batch head"]]:
+        """The metrics of every image, from the sums over its rows."""
+        means = {name: value / self.geometry.tokens for name, value in self._sums.items()}
+        if "rms" in means:
+            means["rms"] = means["rms"].sqrt()
+        if "looks" in means:
+            looks = means.pop("looks")
+            means["sink_mass"], self._looks = looks.amax(-1), looks.sum(0)
+        if "marginal" in means:
+            means["nmi"] = _normalized_information(means.pop("marginal"), means["entropy"])
+        if "mixture" in means:
+            divergence = means.pop("mixture") - means["entropy"].mean(1)
+            means["head_divergence"] = divergence[:, None].clamp(min=0)
+        return {name: means[name] for name in means if name in self.metrics}
+
+
+def _weighted(weights: Tensor, values: Tensor) -> Float[Tensor, "batch head"]:
+    """Sum of ``weights * values`` over rows and what they give to, as one product with a vector."""
+    return weights.flatten(2) @ values.flatten()
+
+
+def _normalized_information(marginal: Tensor, entropy: Tensor) -> Float[Tensor, "batch head"]:
+    """Mutual information of row and column over the geometric mean of their entropies.
+
+    Where all look at one token, both information and entropy are 0; the quotient is 0 then.
+    """
+    of_columns = torch.special.entr(marginal).sum(-1)
+    information = (of_columns - entropy).clamp(min=0)
+    scale = (of_columns * math.log(marginal.shape[-1])).clamp(min=0).sqrt()
+    nothing = of_columns < 1e-6
+    return torch.where(nothing, 0.0, information / scale.masked_fill(nothing, 1.0))
