@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 
+from vit_str.analysis.cli import COMMANDS
 from vit_str.cli import main
 from vit_str.weights import bundled_names
 
@@ -38,10 +40,31 @@ def test_the_python_example_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    (code,) = blocks("python")
+    code, _ = blocks("python")
     assert len(ast.parse(code).body) <= 5
     exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - it is our own
     assert capsys.readouterr().out.startswith(labels()["data/samples/images/word-01.png"])
+
+
+def test_the_example_of_the_probe_runs() -> None:
+    timm_vit = pytest.importorskip("timm.models.vision_transformer")
+    vit = timm_vit.VisionTransformer(embed_dim=24, depth=2, num_heads=3)
+    _, code = blocks("python")
+    names = {"vit": vit, "images": torch.randn(2, 3, 224, 224)}
+    exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - it is our own
+    assert [layer.shape for layer in names["statistics"].values("distance")] == [(2, 3), (2, 3)]
+
+
+def test_the_analysis_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    command = blocks("bash")[3].rpartition("&&")[2].split()
+    assert command[:2] == ["vit-str", "analyze"]
+    out = command.index("--out") + 1
+    command[out] = str(tmp_path / "attention")
+    assert main([*command[1:], "--data", "data/samples", "--gradients", "2"]) == 0
+    assert (tmp_path / "attention" / "report.html").is_file()
+    listed = set(re.findall(r"`([a-z-]+)(?: [^`]*)?`", README.partition("| `vit-str analyze")[2]))
+    assert set(COMMANDS) <= listed
 
 
 def test_ci_runs_the_commands_of_the_readme() -> None:
@@ -49,7 +72,7 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
         (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("pip install -q", "pip install")
     )
     commands = [block.strip() for block in blocks("bash")]
-    assert len(commands) == 3
+    assert len(commands) == 4
     assert commands[0] in script
     assert commands[1] in script
     assert commands[2].endswith("vit-str train --config configs/vit_tiny_transformer.yaml")
