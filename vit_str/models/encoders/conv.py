@@ -110,7 +110,7 @@ class ConvolutionalEncoder(Encoder):
             )
         )
         self.norm = nn.LayerNorm(self.dim)
-        # Zero padding tells a convolution little about where it stands; the decoder must know.
+        # Zero padding tells tokens near the border where they stand; this tells it to every token.
         sinusoids = sinusoidal_positions_2d(*self.grid, self.dim)
         self.embed_positions = LearnedPositions(len(sinusoids), self.dim, start=sinusoids)
 
