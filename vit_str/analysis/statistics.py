@@ -181,13 +181,19 @@ class AttentionStatistics:
         per_row = heads * (tokens + self.grid.special_tokens)
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
+        whole: dict[str, Tensor] = {}  # one piece of memory per metric, not one per chunk
         for start in range(0, batch, images):
             sums = RowSums(geometry, self.metrics, self.norm)
             for first in range(0, tokens, queries):
                 chosen = slice(first, min(first + queries, tokens))
                 sums.add(rows(slice(start, start + images), chosen), chosen)
-            self._measures.setdefault(layer, []).append(sums.finish())
+            for name, value in sums.finish().items():
+                if not start:
+                    whole[name] = value.new_empty(batch, value.shape[1])
+                whole[name][start : start + images] = value
             self._count_looks(layer, sums.looked_at())
+        if batch:
+            self._measures.setdefault(layer, []).append(whole)
 
     def _count_looks(self, layer: str, looked_at: Tensor) -> None:
         if looked_at.numel():
