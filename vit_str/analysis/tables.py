@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 import vit_str
+from vit_str.analysis.intervals import Mean
 from vit_str.analysis.material import Material
 from vit_str.analysis.subjects import Subject
 
@@ -46,6 +47,15 @@ class Row:
     low: float
     high: float
     n: int
+
+
+def layer_rows(model: str, metric: str, unit: str, mean: Mean, norm: str = "") -> list[Row]:
+    """Rows of a metric that whole layers have, one mean for each layer from the first."""
+    numbers = zip(*(part.tolist() for part in mean[:3]), strict=True)
+    return [
+        Row(model, layer, None, metric, unit, norm, value, low, high, mean.n)
+        for layer, (value, low, high) in enumerate(numbers, 1)
+    ]
 
 
 COLUMNS = tuple(field.name for field in fields(Row))

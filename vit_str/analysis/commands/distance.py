@@ -29,7 +29,7 @@ from vit_str.analysis.offsets import by_offset
 from vit_str.analysis.report.page import Page
 from vit_str.analysis.statistics import NORMS
 from vit_str.analysis.subjects import Subject, load_subjects
-from vit_str.analysis.tables import Row, write_rows, write_summary
+from vit_str.analysis.tables import Row, layer_rows, write_rows, write_summary
 from vit_str.analysis.walk import material_for, walk
 from vit_str.devices import choose_device
 
@@ -128,13 +128,8 @@ def _gradient_rows(subjects: list[Subject], options: argparse.Namespace) -> list
         fields = GradientFields(subject.recognizer.encoder, seed=options.seed)
         for _, images in walk(subject, material_for(subject, asked), asked):
             fields.update(images)
-        metric = "gradient_distance"
-        mean = mean_over_images(fields.values(metric).T, options.seed)
-        numbers = zip(*(part.tolist() for part in mean[:3]), strict=True)
-        found += [
-            Row(subject.name, layer, None, metric, "px", "", value, low, high, mean.n)
-            for layer, (value, low, high) in enumerate(numbers, 1)
-        ]
+        mean = mean_over_images(fields.values("gradient_distance").T, options.seed)
+        found += layer_rows(subject.name, "gradient_distance", "px", mean)
     return found
 
 

@@ -12,7 +12,7 @@ from vit_str.analysis.material import Material
 from vit_str.analysis.receptive_field import ReceptiveField, fields_by_layer
 from vit_str.analysis.report.page import Page
 from vit_str.analysis.subjects import Subject, load_subjects
-from vit_str.analysis.tables import Row, write_csv, write_rows, write_summary
+from vit_str.analysis.tables import Row, layer_rows, write_csv, write_rows, write_summary
 from vit_str.analysis.walk import material_for, walk
 
 _LEAD = """\
@@ -87,11 +87,7 @@ def _rows(measured: Measured, seed: int) -> list[Row]:
     found = []
     for metric, unit in UNITS.items():
         mean = mean_over_images(measured.fields.values(metric).T, seed)
-        numbers = zip(*(part.tolist() for part in mean[:3]), strict=True)
-        found += [
-            Row(measured.subject.name, layer, None, metric, unit, "", value, low, high, mean.n)
-            for layer, (value, low, high) in enumerate(numbers, 1)
-        ]
+        found += layer_rows(measured.subject.name, metric, unit, mean)
     return found
 
 

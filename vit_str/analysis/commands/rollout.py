@@ -19,7 +19,7 @@ from vit_str.analysis.report.page import Page
 from vit_str.analysis.rollout import RESIDUAL, character_rollout, encoder_rollout
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject, load_subjects
-from vit_str.analysis.tables import Row, write_rows, write_summary
+from vit_str.analysis.tables import Row, layer_rows, write_rows, write_summary
 from vit_str.analysis.walk import material_for, walk
 
 _LEAD = """\
@@ -120,12 +120,10 @@ def _rows(measured: _Measured, seed: int) -> list[Row]:
     kinds = {"rollout_": measured.rolled, "": measured.single}
     for prefix, statistics in kinds.items():
         for metric in _METRICS:
-            for layer, values in enumerate(statistics.values(metric), 1):
-                mean = mean_over_images(values.mean(1), seed)
-                value, low, high = (float(part) for part in mean[:3])
-                name, unit = f"{prefix}{metric}", UNITS[metric]
-                model, norm = measured.subject.name, statistics.norm
-                found.append(Row(model, layer, None, name, unit, norm, value, low, high, mean.n))
+            layers = [values.mean(1) for values in statistics.values(metric)]
+            mean = mean_over_images(torch.stack(layers, 1), seed)
+            name, unit = f"{prefix}{metric}", UNITS[metric]
+            found += layer_rows(measured.subject.name, name, unit, mean, statistics.norm)
     return found
 
 
