@@ -9,7 +9,7 @@ _STRIDE = 61
 
 
 def noise_bank(device: torch.device | str) -> Float[Tensor, " pixel"]:
-    """Normal numbers to cut pixel noise from: a copy takes an eighth of the time of a fresh draw."""
+    """Normal numbers to cut pixel noise from: a copy takes an eighth of the time of new ones."""
     generator = torch.Generator().manual_seed(20_201_022)
     return torch.randn(_PIXELS_OF_NOISE, generator=generator).to(device)
 
