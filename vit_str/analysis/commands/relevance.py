@@ -10,7 +10,7 @@ from torch import Tensor
 
 from vit_str.analysis import cli
 from vit_str.analysis.explanations import METHODS, MethodScore, drops, methods_for, random_maps
-from vit_str.analysis.figures.map_sheet import MappedWord, map_sheet
+from vit_str.analysis.figures.map_sheet import MappedWord, map_sheet, mapped_words
 from vit_str.analysis.figures.overlays import CAUTION
 from vit_str.analysis.figures.relevance import scores_by_method
 from vit_str.analysis.figures.style import is_untrained
@@ -174,16 +174,7 @@ def _shown(
     subject: Subject, batch: Batch, texts: list[str], maps: dict[str, Tensor]
 ) -> list[MappedWord]:
     own = {name: maps[name] for name in methods_for(subject.recognizer)}
-    return [
-        MappedWord(
-            f"{text}    ({batch.names[place]})",
-            batch.pixels[place],
-            text,
-            {name: each[place] for name, each in own.items()},
-        )
-        for place, text in enumerate(texts)
-        if text
-    ]
+    return mapped_words(batch.names, batch.pixels, texts, own)
 
 
 def _page(

@@ -9,7 +9,7 @@ import torch
 from vit_str.analysis import cli
 from vit_str.analysis.explanations import attention, gradient_times_input
 from vit_str.analysis.figures.fields import distance_by_depth
-from vit_str.analysis.figures.map_sheet import MappedWord, map_sheet
+from vit_str.analysis.figures.map_sheet import MappedWord, map_sheet, mapped_words
 from vit_str.analysis.figures.overlays import CAUTION
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.intervals import mean_over_images
@@ -103,16 +103,7 @@ def _words(
         "|gradient × input|": gradient_times_input(recognizer, images, labels),
     }
     texts = [subject.charset.decode(ids) for ids in labels.tolist()]
-    return [
-        MappedWord(
-            f"{text}    ({batch.names[place]})",
-            batch.pixels[place],
-            text,
-            {name: each[place] for name, each in maps.items()},
-        )
-        for place, text in enumerate(texts)
-        if text
-    ]
+    return mapped_words(batch.names, batch.pixels, texts, maps)
 
 
 def _rows(measured: _Measured, seed: int) -> list[Row]:

@@ -37,18 +37,41 @@ class MappedWord:
     maps: Mapping[str, Float[Tensor, "character row column"]]
 
 
+def mapped_words(
+    names: Sequence[str],
+    pixels: UInt8[Tensor, "batch 3 height width"],
+    texts: Sequence[str],
+    maps: Mapping[str, Float[Tensor, "batch character row column"]],
+) -> list[MappedWord]:
+    """The words of a batch in which anything was read, with their maps by method."""
+    return [
+        MappedWord(
+            f"{text}    ({names[place]})",
+            pixels[place],
+            text,
+            {method: each[place] for method, each in maps.items()},
+        )
+        for place, text in enumerate(texts)
+        if text
+    ]
+
+
 def map_sheet(words: Sequence[MappedWord]) -> Image.Image:
     """Words one below the other; the darkest color is the largest value of each map."""
-    blocks = [_block(word) for word in words]
-    height = sum(block.height + 2 * _GAP for block in blocks)
-    sheet = Image.new("RGB", (_WIDTH, max(height, 1)), PLATE)
+    return stacked([_block(word) for word in words], _WIDTH, _GAP)
+
+
+def stacked(blocks: Sequence[Image.Image], width: int, gap: int) -> Image.Image:
+    """Pictures one below the other, with a line after each."""
+    height = sum(block.height + 2 * gap for block in blocks)
+    sheet = Image.new("RGB", (width, max(height, 1)), PLATE)
     pen = ImageDraw.Draw(sheet)
     top = 0
     for block in blocks:
         sheet.paste(block, (0, top))
-        top += block.height + _GAP
-        pen.line((0, top, _WIDTH, top), fill="#e0ddd5")
-        top += _GAP
+        top += block.height + gap
+        pen.line((0, top, width, top), fill="#e0ddd5")
+        top += gap
     return sheet
 
 

@@ -15,6 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 from torch import Tensor
 
 from vit_str.analysis.characters import Word
+from vit_str.analysis.figures.map_sheet import stacked
 from vit_str.analysis.figures.style import COLORS, INK, MUTED, PLATE
 from vit_str.analysis.localization import Looks
 
@@ -53,17 +54,7 @@ def contact_sheet(shown: Sequence[Shown]) -> Image.Image:
     Boxes from attention are colored, true ones white in black. The left map of a pair is
     attention, the right one gradients; red is the most of each map.
     """
-    blocks = [_block(each) for each in shown]
-    height = sum(block.height + 2 * _GAP for block in blocks)
-    sheet = Image.new("RGB", (_WIDTH, max(height, 1)), PLATE)
-    pen = ImageDraw.Draw(sheet)
-    top = 0
-    for block in blocks:
-        sheet.paste(block, (0, top))
-        top += block.height + _GAP
-        pen.line((0, top, _WIDTH, top), fill="#e0ddd5")
-        top += _GAP
-    return sheet
+    return stacked([_block(each) for each in shown], _WIDTH, _GAP)
 
 
 def _block(shown: Shown) -> Image.Image:
