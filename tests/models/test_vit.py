@@ -27,6 +27,22 @@ def test_special_tokens_come_first_and_see_the_image() -> None:
     assert not torch.allclose(first[0], second[0])
 
 
+def test_a_stem_looks_past_the_borders_of_patches() -> None:
+    encoder = VisionTransformer(
+        dim=16, depth=1, heads=2, patch_size=(16, 4), stem_widths=(4, 8), stem_depths=(1, 0)
+    )
+    assert encoder.grid == (2, 32)
+    image = torch.randn(1, 3, 32, 128, requires_grad=True)
+    patches = encoder.patches(image)
+    assert patches.shape == (1, 64, 8 * 4 * 1)
+    patches[0, 10].sum().backward()
+    assert image.grad is not None
+    seen = image.grad.abs().sum((0, 1)) > 0
+    columns = seen.any(0).nonzero()[:, 0]
+    assert columns.min() < 40 <= 43 < columns.max()  # more than the patch itself
+    assert columns.max() - columns.min() < 32  # and far from everything
+
+
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
 def test_patches_know_where_they_are(positions: str) -> None:
     encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(8, 16), positions=positions)
@@ -41,3 +57,7 @@ def test_wrong_sizes_are_refused() -> None:
         VisionTransformer(dim=16, depth=1, heads=2)(torch.zeros(1, 3, 128, 32))
     with pytest.raises(ValueError, match="'learned' or 'sinusoidal'"):
         VisionTransformer(positions="rotary")
+    with pytest.raises(ValueError, match="as many depths"):
+        VisionTransformer(stem_widths=(8,), stem_depths=())
+    with pytest.raises(ValueError, match="a patch_size that 8 divides"):
+        VisionTransformer(patch_size=(16, 4), stem_widths=(8, 8, 8), stem_depths=(0, 0, 0))

@@ -25,7 +25,7 @@ def first_filters(encoder: nn.Module) -> Filters:
     Raises:
         ValueError: there is neither.
     """
-    if isinstance(encoder, VisionTransformer):
+    if isinstance(encoder, VisionTransformer) and not encoder.stem_widths:
         height, width = encoder.patch_size
         weight = encoder.embed_patches.weight.detach()
         return rearrange(weight, "filter (h w c) -> filter c h w", h=height, w=width).cpu()

@@ -5,15 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from vit_str.models.convolutions import stage
 from vit_str.models.interfaces import Encoder
 from vit_str.models.positions import LearnedPositions, sinusoidal_positions_2d
-
-Maps = Float[Tensor, "batch channel row column"]
 
 
 class WindowLayer(NamedTuple):
@@ -22,46 +20,6 @@ class WindowLayer(NamedTuple):
     kernel: tuple[int, int]
     stride: tuple[int, int]
     padding: tuple[int, int]
-
-
-class ChannelNorm(nn.LayerNorm):
-    """Normalizes the channels of every position by themselves.
-
-    No statistics run along, which a moving average of the weights would leave behind, and none
-    are taken over positions, which would show every position the whole image.
-    """
-
-    def forward(self, x: Maps) -> Maps:
-        return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
-
-
-class Downsampling(nn.Conv2d):
-    """A strided convolution whose window lies centered on the cell that it stands for.
-
-    Args:
-        channels: of its input.
-        width: channels of its output.
-        stride: (rows, columns) of a cell.
-        reach: how far the window looks past its cell on every side.
-    """
-
-    def __init__(self, channels: int, width: int, stride: tuple[int, int], reach: int) -> None:
-        kernel = stride[0] + 2 * reach, stride[1] + 2 * reach
-        super().__init__(channels, width, kernel, stride, padding=reach)
-
-
-class ResidualBlock(nn.Module):
-    """x + two 3 x 3 convolutions, each after norm and ReLU (He et al. 2016b, figure 1b)."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.first_norm, self.second_norm = ChannelNorm(width), ChannelNorm(width)
-        self.first = nn.Conv2d(width, width, 3, padding=1)
-        self.second = nn.Conv2d(width, width, 3, padding=1)
-
-    def forward(self, x: Maps) -> Maps:
-        inside = self.first(F.relu(self.first_norm(x)))
-        return x + self.second(F.relu(self.second_norm(inside)))
 
 
 class ConvolutionalEncoder(Encoder):
@@ -104,7 +62,7 @@ class ConvolutionalEncoder(Encoder):
         self.grid = image_size[0] // cell[0], image_size[1] // cell[1]
 
         self.stages = nn.ModuleList(
-            _stage(channels, width, depth, stride, reach if first else 1)
+            stage(channels, width, depth, stride, reach if first else 1)
             for first, channels, width, depth, stride in zip(
                 [True, *[False] * len(widths)], [3, *widths], widths, depths, strides, strict=False
             )
@@ -137,16 +95,9 @@ class ConvolutionalEncoder(Encoder):
             )
         # Channels side by side in memory: norms and convolutions both run faster.
         x = images.contiguous(memory_format=torch.channels_last)
-        for stage in self.stages:
-            x = stage(x)
+        for each in self.stages:
+            x = each(x)
         return self.embed_positions(self.norm(rearrange(x, "b c row col -> b (row col) c")))
-
-
-def _stage(
-    channels: int, width: int, depth: int, stride: tuple[int, int], reach: int
-) -> nn.Sequential:
-    blocks = [ResidualBlock(width) for _ in range(depth)]
-    return nn.Sequential(Downsampling(channels, width, stride, reach), *blocks)
 
 
 def _pair(values: tuple[int, ...]) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from vit_str.models.blocks import EncoderBlock
+from vit_str.models.convolutions import stage
 from vit_str.models.interfaces import Encoder
 from vit_str.models.positions import FixedPositions, LearnedPositions, sinusoidal_positions_2d
 
@@ -26,6 +27,9 @@ class VisionTransformer(Encoder):
         class_token: put a token before the patches that stands for the image.
         registers: number of spare tokens before the patches (Darcet et al. 2023).
         dropout: share of block outputs dropped in training.
+        stem_widths: channels of convolutional stages before the patches are cut, each of which
+            halves the image (Xiao et al. 2021); without any, patches are cut from the pixels.
+        stem_depths: residual blocks of every stage.
 
     Attributes:
         grid: (rows, columns) of patches; the last ``rows * columns`` features, in reading order.
@@ -44,10 +48,18 @@ class VisionTransformer(Encoder):
         class_token: bool = False,
         registers: int = 0,
         dropout: float = 0.0,
+        stem_widths: tuple[int, ...] = (),
+        stem_depths: tuple[int, ...] = (),
     ) -> None:
         super().__init__()
         if image_size[0] % patch_size[0] or image_size[1] % patch_size[1]:
             raise ValueError(f"patch_size {patch_size} must divide image_size {image_size}")
+        shrinking = 2 ** len(stem_widths)
+        if len(stem_depths) != len(stem_widths) or any(size % shrinking for size in patch_size):
+            raise ValueError(
+                f"a stem of widths {stem_widths} needs as many depths, found {stem_depths}, and a "
+                f"patch_size that {shrinking} divides, found {patch_size}"
+            )
         self.dim, self.depth, self.heads = dim, depth, heads
         self.image_size, self.patch_size = image_size, patch_size
         self.mlp_ratio, self.dropout = mlp_ratio, dropout
@@ -55,7 +67,11 @@ class VisionTransformer(Encoder):
         self.grid = image_size[0] // patch_size[0], image_size[1] // patch_size[1]
         self.special_tokens = int(class_token) + registers
 
-        self.embed_patches = nn.Linear(3 * patch_size[0] * patch_size[1], dim)
+        self.stem_widths, self.stem_depths = stem_widths, stem_depths
+        self.stem = _stem(stem_widths, stem_depths)
+        self._cut = patch_size[0] // shrinking, patch_size[1] // shrinking
+        channels = stem_widths[-1] if stem_widths else 3
+        self.embed_patches = nn.Linear(channels * self._cut[0] * self._cut[1], dim)
         self.embed_positions = self._positions(positions)
         self.special = nn.Parameter(torch.randn(self.special_tokens, dim) * 0.02)
         self.blocks = nn.ModuleList(
@@ -73,15 +89,16 @@ class VisionTransformer(Encoder):
 
     def patches(
         self, images: Float[Tensor, "batch channel height width"]
-    ) -> Float[Tensor, "batch token pixel"]:
-        """The pixels of every patch, patches in reading order."""
+    ) -> Float[Tensor, "batch token value"]:
+        """The pixels of every patch, or what the stem made of them, patches in reading order."""
         if images.shape[-2:] != self.image_size:
             raise ValueError(
                 f"this encoder reads images of {self.image_size} (height, width), "
                 f"found {tuple(images.shape[-2:])}; resize them first"
             )
-        height, width = self.patch_size
-        return rearrange(images, "b c (row h) (col w) -> b (row col) (h w c)", h=height, w=width)
+        maps = self.stem(images.contiguous(memory_format=torch.channels_last))
+        height, width = self._cut
+        return rearrange(maps, "b c (row h) (col w) -> b (row col) (h w c)", h=height, w=width)
 
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
@@ -93,3 +110,13 @@ class VisionTransformer(Encoder):
         for block in self.blocks:
             x = block(x)
         return self.norm(x)
+
+
+def _stem(widths: tuple[int, ...], depths: tuple[int, ...]) -> nn.Sequential:
+    channels = (3, *widths)
+    return nn.Sequential(
+        *(
+            stage(before, width, depth, (2, 2), reach=1)
+            for before, width, depth in zip(channels, widths, depths, strict=False)
+        )
+    )

@@ -1,0 +1,55 @@
+"""Residual convolutions (He et al. 2016): the parts of encoders that look through windows."""
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+Maps = Float[Tensor, "batch channel row column"]
+
+
+class ChannelNorm(nn.LayerNorm):
+    """Normalizes the channels of every position by themselves.
+
+    No statistics run along, which a moving average of the weights would leave behind, and none
+    are taken over positions, which would show every position the whole image.
+    """
+
+    def forward(self, x: Maps) -> Maps:
+        return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
+class Downsampling(nn.Conv2d):
+    """A strided convolution whose window lies centered on the cell that it stands for.
+
+    Args:
+        channels: of its input.
+        width: channels of its output.
+        stride: (rows, columns) of a cell.
+        reach: how far the window looks past its cell on every side.
+    """
+
+    def __init__(self, channels: int, width: int, stride: tuple[int, int], reach: int) -> None:
+        kernel = stride[0] + 2 * reach, stride[1] + 2 * reach
+        super().__init__(channels, width, kernel, stride, padding=reach)
+
+
+class ResidualBlock(nn.Module):
+    """x + two 3 x 3 convolutions, each after norm and ReLU (He et al. 2016b, figure 1b)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.first_norm, self.second_norm = ChannelNorm(width), ChannelNorm(width)
+        self.first = nn.Conv2d(width, width, 3, padding=1)
+        self.second = nn.Conv2d(width, width, 3, padding=1)
+
+    def forward(self, x: Maps) -> Maps:
+        inside = self.first(F.relu(self.first_norm(x)))
+        return x + self.second(F.relu(self.second_norm(inside)))
+
+
+def stage(
+    channels: int, width: int, depth: int, stride: tuple[int, int], reach: int
+) -> nn.Sequential:
+    """Make the image smaller, then refine it in ``depth`` residual blocks."""
+    blocks = [ResidualBlock(width) for _ in range(depth)]
+    return nn.Sequential(Downsampling(channels, width, stride, reach), *blocks)
