@@ -279,6 +279,19 @@ def test_pixels_of_the_right_size_survive_a_png() -> None:
     assert torch.equal(Preprocessing().pixels(load_image(encoded(image, "PNG"))), pixels)
 
 
+def test_tall_images_are_turned_to_the_left_if_asked() -> None:
+    image = Image.new("RGB", (20, 60), "black")
+    image.paste("white", (0, 0, 20, 10))  # above
+    plain, turning = Preprocessing(30, 90), Preprocessing(30, 90, turn_above=1.5)
+    assert plain.pixels(image)[0, :4].float().mean() > 200
+    pixels = turning.pixels(image)[0].float()
+    assert pixels[:, :10].mean() > 200  # what was above is to the left
+    assert pixels[:, 30:].mean() < 50
+    assert turning.turns(31, 20)
+    assert not turning.turns(30, 20)
+    assert torch.equal(turning.pixels(image.resize((60, 60))), plain.pixels(image.resize((60, 60))))
+
+
 def test_pixels_want_rgb() -> None:
     with pytest.raises(ValueError, match="expected an RGB image, found L: open it with load_image"):
         Preprocessing().pixels(word_image("x", "L"))

@@ -244,6 +244,20 @@ def test_boxes_are_in_the_pixels_of_the_image(
     assert ((top >= 0) & (top < bottom) & (bottom <= size[1] + 1e-3)).all()
 
 
+def test_boxes_of_tall_images_are_where_the_letters_stand(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    preprocessing = replace(weights.preprocessing, turn_above=1.5)
+    reader = Reader(replace(weights, preprocessing=preprocessing), "cpu")
+    level = word_image("word", size=(128, 32))
+    tall = level.transpose(Image.Transpose.ROTATE_270)  # reading turns it back
+    expected, reading = reader.read(level, boxes=True), reader.read(tall, boxes=True)
+    assert reading.text == expected.text
+    left, top, right, bottom = _sides(expected).T
+    turned = np.stack([32 - bottom, left, 32 - top, right], 1)
+    np.testing.assert_allclose(_sides(reading), turned, atol=1e-3)
+
+
 def test_boxes_of_turned_and_reduced_photographs(
     reader: Reader, word_image: Callable[..., Image.Image]
 ) -> None:

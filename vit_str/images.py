@@ -44,6 +44,9 @@ SUFFIXES = (
 MAX_PIXELS = 89_478_485
 """Larger images are refused before they are decoded; this many take a quarter of a gigabyte."""
 
+TALL = 1.5
+"""Height over width above which a line of text more likely runs down or up than along."""
+
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # One picture although the file holds more frames: previews and layers.
@@ -257,6 +260,8 @@ class Preprocessing:
         width: of every image, in pixels.
         mean: what is taken from red, green and blue, on the scale 0 to 1.
         std: what they are divided by then.
+        turn_above: height over width above which an image is turned by a quarter to the left
+            before it is resized, so that lines that run down run along; none is if None.
 
     Raises:
         ValueError: a size below 1, or not three finite numbers, or a ``std`` of 0.
@@ -266,6 +271,7 @@ class Preprocessing:
     width: int = 128
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    turn_above: float | None = None
 
     def __post_init__(self) -> None:
         if min(self.height, self.width) < 1:
@@ -275,14 +281,22 @@ class Preprocessing:
                 raise ValueError(f"mean and std are three finite numbers each, found {values}")
         if not all(self.std):
             raise ValueError(f"std divides the pixels and must not be 0, found {self.std}")
+        if self.turn_above is not None and not self.turn_above > 0:
+            raise ValueError(f"turn_above must be above 0, found {self.turn_above}")
+
+    def turns(self, height: int, width: int) -> bool:
+        """Whether an image of this size is turned by a quarter to the left."""
+        return self.turn_above is not None and height > self.turn_above * width
 
     def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
-        """Resize an RGB image, whatever its aspect: bicubic, antialiased.
+        """Turn a tall RGB image if asked, and resize it whatever its aspect: bicubic, antialiased.
 
         An image of the right size keeps its pixels.
         """
         if image.mode != "RGB":
             raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
+        if self.turns(image.height, image.width):
+            image = image.transpose(Image.Transpose.ROTATE_90)
         if image.size != (self.width, self.height):
             image = image.resize((self.width, self.height), Image.Resampling.BICUBIC)
         return torch.from_numpy(np.array(image)).permute(2, 0, 1).contiguous()
@@ -307,10 +321,14 @@ class Preprocessing:
             ValueError: a value is missing, unknown, or of the wrong kind.
         """
         names = [field.name for field in fields(cls)]
+        # Written before tall images were turned: none is.
+        values = {"turn_above": None, **values}
         try:
             if sorted(values) != sorted(names):
                 raise ValueError(f"preprocessing needs {', '.join(names)}, found {values}")
             mean, std = tuple(map(float, values["mean"])), tuple(map(float, values["std"]))
-            return cls(int(values["height"]), int(values["width"]), mean, std)  # type: ignore[arg-type]
+            turn_above = None if values["turn_above"] is None else float(values["turn_above"])
+            size = int(values["height"]), int(values["width"])
+            return cls(*size, mean, std, turn_above)  # type: ignore[arg-type]
         except TypeError as error:
             raise ValueError(f"preprocessing needs numbers, found {values!r}") from error

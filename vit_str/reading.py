@@ -212,9 +212,20 @@ class Reader:
         """Boxes of all characters, in pixels of images of the given sizes."""
         encoder, decoder = self.recognizer.encoder, self.recognizer.decoder
         boxes = locate_characters(encoder, decoder, features, labels).cpu()
-        scales = torch.tensor(sizes) / torch.tensor(encoder.image_size)
-        boxes *= scales[:, None, [1, 0, 1, 0]]
-        return [[Box(*box) for box in word] for word in boxes.tolist()]
+        return [
+            [Box(*box) for box in self._upright(word, *size).tolist()]
+            for word, size in zip(boxes, sizes, strict=True)
+        ]
+
+    def _upright(
+        self, boxes: Float[Tensor, "position side"], height: int, width: int
+    ) -> Float[Tensor, "position side"]:
+        """Boxes in the model's pixels to boxes in an image of this size, before any turn."""
+        rows, columns = self.recognizer.encoder.image_size
+        left, top, right, bottom = (boxes / torch.tensor([columns, rows, columns, rows])).unbind(-1)
+        if self.preprocessing.turns(height, width):
+            left, top, right, bottom = 1 - bottom, left, 1 - top, right
+        return torch.stack([left * width, top * height, right * width, bottom * height], -1)
 
     def _sized(self, source: Source) -> Sized:
         image = _from_array(source) if isinstance(source, np.ndarray) else source
