@@ -53,11 +53,10 @@ def test_boxes_hold_the_ink_of_their_character(atlas: GlyphAtlas) -> None:
     assert not lines.boxes[1, 2:].any()
 
 
-def test_columns_know_their_character(atlas: GlyphAtlas) -> None:
+def test_columns_know_their_letter(atlas: GlyphAtlas) -> None:
     ids = atlas.charset.encode_batch(["No"])
     lines = Typesetter(atlas).lay_out(ids, torch.tensor([0]), torch.tensor([10.0]))
-    seen = lines.characters[0].unique_consecutive().tolist()
-    assert seen == [ids[0, 0], PADDING, ids[0, 1]]
+    assert lines.owners[0].unique_consecutive().tolist() == [0, PADDING, 1]
 
 
 def test_fonts_are_chosen_that_show_the_word_truly(atlas: GlyphAtlas) -> None:

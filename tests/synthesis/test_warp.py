@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -72,10 +74,9 @@ def test_tokens_name_the_character_whose_box_they_are_in(lines: Lines) -> None:
     view, grid = view_of(lines), (8, 16)
     named = token_characters(lines, view, grid).view(-1, *grid)
     boxes = character_boxes(lines, view, SIZE)
-    ids = lines.characters
     right = total = 0
     for row in range(len(named)):
-        order = ids[row][ids[row] != PADDING].unique_consecutive()
+        order = lines.ids[row][lines.ids[row] != PADDING]
         for y, x in (named[row] != PADDING).nonzero().tolist():
             center = torch.tensor([(x + 0.5) * 8, (y + 0.5) * 4])
             distance = (boxes[row, : len(order), 0::2].mean(1) - center[0]).abs()
@@ -90,3 +91,38 @@ def test_tokens_outside_the_word_have_no_character(lines: Lines) -> None:
     view = view_of(lines, Ingredients(margin=4))
     named = token_characters(lines, view, (4, 16)) != PADDING
     assert 0.05 < named.float().mean() < 0.7
+
+
+def test_tall_crops_are_turned_as_readers_turn_them(lines: Lines) -> None:
+    quarter = Ingredients(rotation=0, turned=20)
+    view = view_of(lines, quarter)
+    assert view.turned.float().mean() > 0.5
+    upright = replace(view, turned=torch.zeros_like(view.turned))
+    turned = crop_mask(lines, view, SIZE)[view.turned]
+    unturned = crop_mask(lines, upright, SIZE[::-1])[view.turned]
+    right = (turned - unturned.rot90(1, (2, 3))).abs().mean()
+    wrong = (turned - unturned.rot90(-1, (2, 3))).abs().mean()
+    assert right < 0.2 * wrong  # not 0: one is averaged over columns, the other over rows
+
+
+def test_words_too_small_to_read_are_seen_straight_on(atlas: GlyphAtlas) -> None:
+    ids = atlas.charset.encode_batch(["n" * 21] * 64)
+    lines = Typesetter(atlas).lay_out(ids, torch.zeros(64, dtype=torch.long), torch.zeros(64))
+    boxes = character_boxes(lines, view_of(lines, Ingredients(rotation=6)), SIZE)
+    middle = (boxes[..., 1] + boxes[..., 3]) / 2
+    steps = boxes[:, 1:, :2] - boxes[:, :-1, :2]
+    assert (steps.norm(dim=-1).mean(1) > 2.5).all()
+    flat = (middle[:, 0] - middle[:, 20]).abs() < 2
+    assert 0.1 < flat.float().mean() < 1
+
+
+def test_an_arc_keeps_the_length_of_the_baseline(lines: Lines) -> None:
+    view = view_of(lines, Ingredients(rotation=0, shear=0, perspective=0, turned=0, curve=3))
+    x = torch.linspace(-1, 1, 200)
+    points = torch.stack([x, torch.zeros_like(x)], -1).expand(len(lines.widths), -1, -1)
+    plane = view.forward(points) * view.size[:, None]
+    plane = torch.where(view.turned[:, None, None], plane.flip(-1), plane)
+    length = plane.diff(dim=1).norm(dim=-1).sum(1)
+    bent = view.arc.abs() > 0.5
+    assert bent.any()
+    torch.testing.assert_close(length[bent], 2 * view.aspect[bent], rtol=1e-2, atol=0)

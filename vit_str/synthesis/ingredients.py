@@ -3,13 +3,25 @@
 from dataclasses import dataclass, fields, replace
 
 _HARD = (
+    "jitter",
+    "raised",
+    "stacked",
+    "turned",
     "rotation",
     "shear",
     "perspective",
     "curve",
     "margin",
     "texture",
+    "clutter",
+    "hollow",
+    "extrusion",
+    "emboss",
+    "neon",
+    "faint",
     "neighbors",
+    "occlusion",
+    "glare",
     "blur",
     "motion",
     "low_resolution",
@@ -30,19 +42,33 @@ class Ingredients:
 
     Attributes:
         spacing: letters pushed together or pulled apart.
+        jitter: letters above and below the baseline, each tilted a little.
+        raised: some letters smaller and higher or lower, as in prices and formulas.
+        stacked: letters below each other; the crop is turned so that they follow each other.
+        turned: lines that run down or up, and words upside down or at any angle.
         rotation: the word turned in the plane.
         shear: the word slanted.
         perspective: the word seen from the side.
         curve: the baseline bent to an arc.
         margin: how tight or loose the crop is.
+        weight: letters made bolder or thinner than their font has them.
+        hollow: only the edges of the letters.
         gradient: ink whose color changes over the word.
+        pattern: stripes, dots or patches inside the letters.
         texture: backgrounds with low-frequency and grainy patterns.
+        clutter: strokes, bars and large letters behind the word.
         picture: photographs as backgrounds, where there are some.
         outline: a border of another color around the letters.
         shadow: a shadow beside the letters.
+        extrusion: letters that stand out from the wall, their sides in view.
+        emboss: letters pressed into or out of their background, lit from one side.
+        neon: letters that glow.
+        faint: ink nearly as bright as what lies around it.
         neighbors: parts of other lines at the edges.
         underline: a line under the word.
         frame: a box around or behind the word.
+        occlusion: thin or small things in front of the word.
+        glare: light reflected into the camera.
         blur: out of focus.
         motion: blurred in one direction.
         low_resolution: fewer pixels, scaled up.
@@ -54,19 +80,33 @@ class Ingredients:
     """
 
     spacing: float = 1.0
+    jitter: float = 1.0
+    raised: float = 1.0
+    stacked: float = 1.0
+    turned: float = 1.0
     rotation: float = 1.0
     shear: float = 1.0
     perspective: float = 1.0
     curve: float = 1.0
     margin: float = 1.0
+    weight: float = 1.0
+    hollow: float = 1.0
     gradient: float = 1.0
+    pattern: float = 1.0
     texture: float = 1.0
+    clutter: float = 1.0
     picture: float = 1.0
     outline: float = 1.0
     shadow: float = 1.0
+    extrusion: float = 1.0
+    emboss: float = 1.0
+    neon: float = 1.0
+    faint: float = 1.0
     neighbors: float = 1.0
     underline: float = 1.0
     frame: float = 1.0
+    occlusion: float = 1.0
+    glare: float = 1.0
     blur: float = 1.0
     motion: float = 1.0
     low_resolution: float = 1.0

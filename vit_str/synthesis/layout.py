@@ -1,6 +1,6 @@
 """Words to line masks: glyphs gathered column by column, for a whole batch at once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float, Int64, UInt8
@@ -9,6 +9,8 @@ from torch import Tensor
 from vit_str.charset import PADDING
 from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes, sample_unevenness
 
 _CANDIDATES = 8
 _WIDEST = 2_000
@@ -18,17 +20,51 @@ _WIDEST = 2_000
 class Lines:
     """Words drawn flat, white on black, at the height of the atlas.
 
+    What is seen of a word is its mask, but for letters that stand otherwise than the mask has them
+    (see `placement`): widths, owners and boxes are those of the line as seen.
+
     Attributes:
         masks: how much ink each pixel holds, 0 to 255.
+        ids: the characters, ``PADDING`` after the end.
         widths: columns that each word takes, in pixels.
-        characters: the character that each column belongs to, ``PADDING`` for none.
+        aspects: width over height of each word.
+        owners: position of the letter that each column belongs to, ``PADDING`` for none.
         boxes: left, top, right, bottom of every character, in pixels; zero where there is none.
+        unevenness: letters off the baseline, if any were asked for.
+        stacks: words with letters below each other, if any were asked for.
     """
 
     masks: UInt8[Tensor, "batch row column"]
+    ids: Int64[Tensor, "batch position"]
     widths: Float[Tensor, " batch"]
-    characters: Int64[Tensor, "batch column"]
+    aspects: Float[Tensor, " batch"]
+    owners: Int64[Tensor, "batch column"]
     boxes: Float[Tensor, "batch position side"]
+    unevenness: Unevenness | None = None
+    stacks: Stacks | None = None
+
+    def owner(
+        self, column: Float[Tensor, "batch point"], rows: Int64[Tensor, " word"] | None = None
+    ) -> Int64[Tensor, "batch point"]:
+        """Position of the letter at every column, in all words or some; ``PADDING`` for none."""
+        owners = self.owners if rows is None else self.owners[rows]
+        return owners.gather(1, column.long().clamp_(0, owners.shape[1] - 1))
+
+    def source(
+        self, column: Float[Tensor, "batch point"], row: Float[Tensor, "batch point"]
+    ) -> tuple[Float[Tensor, "batch point"], Float[Tensor, "batch point"]]:
+        """Where in the masks lies what is seen at ``column`` and ``row``, in pixels."""
+        if self.stacks is not None:
+            rows = self.stacks.rows
+            lying = self.stacks.source(column[rows], row[rows], self.masks.shape[1])
+            column = column.index_copy(0, rows, lying[0])
+            row = row.index_copy(0, rows, lying[1])
+        if self.unevenness is not None:
+            rows = self.unevenness.rows
+            at = column[rows], row[rows]
+            owner = self.owner(at[0], rows).clamp_(min=0)
+            row = row.index_copy(0, rows, self.unevenness.source(*at, owner))
+        return column, row
 
 
 class Typesetter:
@@ -52,36 +88,104 @@ class Typesetter:
         fits[:, -1] = True
         return candidates.gather(1, fits.int().argmax(1, keepdim=True))[:, 0]
 
+    def set(
+        self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, draw: Draw
+    ) -> Lines:
+        """Draw each word in a font and with a spacing, its letters where the ingredients say."""
+        fonts = self.choose_fonts(ids, draw)
+        there = ids != PADDING
+        spacing = _sample_spacing(strengths.spacing, draw)
+        sizes = sample_sizes(there, strengths.raised, draw)
+        stacked = draw.subset(min(1.0, 0.02 * strengths.stacked))
+        lines = self.lay_out(ids, fonts, spacing, sizes.scale, stacked)
+        return self._place(lines, there, sizes, stacked, strengths.jitter, draw)
+
     def lay_out(
         self,
         ids: Int64[Tensor, "batch position"],
         fonts: Int64[Tensor, " batch"],
         spacing: Float[Tensor, " batch"],
+        sizes: Float[Tensor, "batch position"] | None = None,
+        stacked: Int64[Tensor, " word"] | None = None,
     ) -> Lines:
-        """Draw each word of ``ids`` in its font.
+        """Draw each word of ``ids`` in its font, all letters on the baseline.
 
         Args:
             ids: characters, ``PADDING`` after the end.
             fonts: a font of the atlas for each word.
             spacing: pixels added after every character; may be negative.
+            sizes: of the letters over that of their font, in width; as the font has them if None.
+            stacked: words whose letters all get cells of one width.
         """
         there, known = ids != PADDING, ids.clamp(min=0)
         font = fonts[:, None]
-        widths = self.atlas.widths[font, known] * there
-        advances = (self.atlas.advances[font, known] + spacing[:, None]) * there
-        lefts = advances.cumsum(1) - advances + self.atlas.bearings[font, known]
+        scale = 1.0 if sizes is None else sizes
+        widths = (self.atlas.widths[font, known] * there * scale).ceil().long()
+        bearings = self.atlas.bearings[font, known] * scale
+        advances = (self.atlas.advances[font, known] * scale + spacing[:, None]) * there
+        if stacked is not None:
+            self._put_in_cells(widths, bearings, advances, stacked)
+        lefts = advances.cumsum(1) - advances + bearings
         first = torch.where(there, lefts, torch.inf).amin(1, keepdim=True)
+        if stacked is not None:
+            first[stacked] = 0
         lefts = torch.where(there, lefts - first, 0).round().long().clamp(max=_WIDEST - 1)
         rights = (lefts + widths).clamp(max=_WIDEST)
-        masks, characters = self._write_columns(known, font, lefts, rights)
+        masks, owners = self._write_columns(known, font, lefts, rights, scale)
         boxes = torch.stack(
             [lefts, self._tops[font, known], rights, self._bottoms[font, known]], -1
         )
+        width = rights.amax(1).clamp(min=1).float()
         return Lines(
             masks.transpose(1, 2),
-            rights.amax(1).clamp(min=1).float(),
-            characters,
+            ids,
+            width,
+            width / self.atlas.height,
+            owners,
             (boxes * there[:, :, None]).float(),
+        )
+
+    def _put_in_cells(
+        self, widths: Tensor, bearings: Tensor, advances: Tensor, stacked: Int64[Tensor, " word"]
+    ) -> None:
+        """Give all letters of these words the same advance, and center each in it."""
+        taken = widths[stacked]
+        cell = taken.amax(1, keepdim=True).clamp(min=self.atlas.height // 2) + 2
+        bearings[stacked] = (cell - taken) / 2.0
+        advances[stacked] = cell.expand_as(taken).float()
+
+    def _place(
+        self,
+        lines: Lines,
+        there: Tensor,
+        sizes: Sizes,
+        stacked: Int64[Tensor, " word"],
+        jitter: float,
+        draw: Draw,
+    ) -> Lines:
+        """Move letters off the baseline, and turn those of stacked words."""
+        height = self.atlas.height
+        boxes = lines.boxes
+        unevenness = sample_unevenness(boxes, sizes, jitter, draw)
+        boxes = unevenness.seen(boxes)
+        inside = boxes[stacked]
+        drawn = inside[..., 2] > inside[..., 0]
+        top = torch.where(drawn, inside[..., 1], height).amin(1) - 2.0
+        bottom = torch.where(drawn, inside[..., 3], 0).amax(1).maximum(top + 8) + 2.0
+        taken = (inside[..., 2] - inside[..., 0]).amax(1)
+        cell = taken.clamp(min=height // 2) + 2
+        stacks = Stacks(stacked, cell, top, bottom)
+        length = there[stacked].sum(1)
+        column = torch.arange(lines.owners.shape[1], device=stacked.device)
+        owner = (column / cell[:, None]).long().minimum(length[:, None] - 1)
+        return replace(
+            lines,
+            widths=lines.widths.index_copy(0, stacked, cell * length),
+            aspects=lines.aspects.index_copy(0, stacked, length * (bottom - top) / cell),
+            owners=lines.owners.index_copy(0, stacked, owner),
+            boxes=stacks.seen(boxes, height),
+            unevenness=unevenness,
+            stacks=stacks,
         )
 
     def _write_columns(
@@ -90,28 +194,38 @@ class Typesetter:
         font: Int64[Tensor, "batch 1"],
         lefts: Int64[Tensor, "batch position"],
         rights: Int64[Tensor, "batch position"],
+        scale: Float[Tensor, "batch position"] | float,
     ) -> tuple[UInt8[Tensor, "batch column row"], Int64[Tensor, "batch column"]]:
         """Copy the columns of every glyph to its place; neighbors that overlap both stay."""
-        batch = len(ids)
+        batch, positions = ids.shape
         width = int(rights.amax().clamp(min=1))
         device = ids.device
         masks = torch.zeros(batch * width, self.atlas.height, dtype=torch.uint8, device=device)
-        characters = torch.full((batch * width,), PADDING, device=device)
+        owners = torch.full((batch * width,), PADDING, device=device)
         starts = self.atlas.starts[font, ids]
         places = torch.arange(batch, device=device)[:, None] * width + lefts
         counts = rights - lefts
+        position = torch.arange(positions, device=device).expand(batch, -1)
+        step = torch.ones_like(lefts, dtype=torch.float) / scale
         # Neighbors may share columns; every other glyph never does, so each half is one copy.
         for half in (0, 1):
             count = counts[:, half::2].flatten()
             glyph = torch.repeat_interleave(count)
             column = torch.arange(len(glyph), device=device) - (count.cumsum(0) - count)[glyph]
-            source = starts[:, half::2].flatten()[glyph] + column
+            within = (column * step[:, half::2].flatten()[glyph]).long()
+            source = starts[:, half::2].flatten()[glyph] + within
             target = places[:, half::2].flatten()[glyph] + column
             ink = self.atlas.columns[source]
             masks[target] = ink if half == 0 else torch.maximum(masks[target], ink)
-            characters[target] = ids[:, half::2].flatten()[glyph]
+            owners[target] = position[:, half::2].flatten()[glyph]
         shape = batch, width
-        return masks.view(*shape, -1), characters.view(*shape)
+        return masks.view(*shape, -1), owners.view(*shape)
+
+
+def _sample_spacing(strength: float, draw: Draw) -> Float[Tensor, " batch"]:
+    """Pixels between letters beyond the font's own: mostly none, at times a lot."""
+    usual, wide = draw.uniform(-3, 16), draw.uniform(16, 44)
+    return torch.where(draw.some(0.12) > 0, wide, usual) * draw.some(0.34) * strength
 
 
 def _ink_rows(

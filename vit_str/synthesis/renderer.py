@@ -123,10 +123,8 @@ class Renderer:
     def _render_chunk(
         self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, draw: Draw
     ) -> RenderedBatch:
-        fonts = self._typesetter.choose_fonts(ids, draw)
-        spacing = draw.uniform(-3, 16) * draw.some(0.3) * strengths.spacing
-        lines = self._typesetter.lay_out(ids, fonts, spacing)
-        view = sample_view(lines, strengths, draw)
+        lines = self._typesetter.set(ids, strengths, draw)
+        view = sample_view(lines, strengths, draw, self.image_size)
         mask = crop_mask(lines, view, self.image_size)
         clean = paint(mask, strengths, draw, self.pictures)
         image = keep_legible(degrade(clean, strengths, draw), clean, mask)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.evaluation import LabeledImages
-from vit_str.images import Preprocessing, UnreadableImage, load_image
+from vit_str.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
@@ -167,7 +167,7 @@ class RenderedWords(LightningDataModule):
         return batches
 
     def _crops(self, images: LabeledImages) -> list[LabeledPixels]:
-        preprocessing = Preprocessing(*self.image_size)
+        preprocessing = Preprocessing(*self.image_size, turn_above=TALL)
         limit = self.real_limit or len(images)
         step = max(1, len(images) // limit)
         crops = list(zip(images.paths, images.labels, strict=True))[::step][:limit]

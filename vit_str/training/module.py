@@ -11,7 +11,7 @@ from torch.optim import AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.images import Preprocessing
+from vit_str.images import TALL, Preprocessing
 from vit_str.metrics import character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
 from vit_str.models.dense import TokenClassifier
@@ -58,7 +58,7 @@ class RecognizerTraining(LightningModule):
         encoder = recognizer.encoder
         self.image_size, self.grid = encoder.image_size, encoder.grid
         self.maximum_length = recognizer.decoder.maximum_length
-        self.preprocessing = Preprocessing(*encoder.image_size)
+        self.preprocessing = Preprocessing(*encoder.image_size, turn_above=TALL)
         self.token_classifier = TokenClassifier(encoder.dim, len(self.charset))
         moving = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
         self.average = AveragedModel(recognizer, multi_avg_fn=moving)

@@ -1,0 +1,173 @@
+"""How single letters stand in their line: where a pixel of the line as seen lies in its mask.
+
+Masks hold letters upright on a common baseline. Letters off the baseline, smaller ones and letters
+below each other are a matter of where to look: only a few words have them, and copying columns is
+dearer than a different look at them.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+
+from vit_str.synthesis.draw import Draw
+
+Letters = Float[Tensor, "word position"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Letters smaller than the others of their word.
+
+    Attributes:
+        rows: words that have some.
+        scale: size of every letter of the batch over that of its font.
+        at_top: 1 for words whose small letters hang from the top of the others, else 0.
+    """
+
+    rows: Int64[Tensor, " word"]
+    scale: Letters
+    at_top: Float[Tensor, " word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unevenness:
+    """Words whose letters leave the baseline.
+
+    A row of ink ``y`` of a letter whose middle is at column ``center`` is seen at
+    ``anchor + (y - anchor) * scale + lift + slope * (column - center)``.
+
+    Attributes:
+        rows: which words of the batch.
+        anchor: the row that a letter's scale leaves in place.
+        center: the middle column of each letter.
+        scale: height of each letter over that of its font.
+        lift: how far each letter is moved down, in pixels.
+        slope: how far each letter leans: pixels down per pixel to the right.
+    """
+
+    rows: Int64[Tensor, " word"]
+    anchor: Float[Tensor, " word"]
+    center: Letters
+    scale: Letters
+    lift: Letters
+    slope: Letters
+
+    def seen(
+        self, boxes: Float[Tensor, "batch position side"]
+    ) -> Float[Tensor, "batch position side"]:
+        """Boxes of letters on the baseline to boxes of the letters as seen; others are kept."""
+        left, top, right, bottom = boxes[self.rows].unbind(-1)
+        anchor, lean = self.anchor[:, None], self.slope.abs() * (right - left) / 2
+        top = anchor + (top - anchor) * self.scale + self.lift - lean
+        bottom = anchor + (bottom - anchor) * self.scale + self.lift + lean
+        return boxes.index_copy(0, self.rows, torch.stack([left, top, right, bottom], -1))
+
+    def source(
+        self,
+        column: Float[Tensor, "word point"],
+        row: Float[Tensor, "word point"],
+        owner: Int64[Tensor, "word point"],
+    ) -> Float[Tensor, "word point"]:
+        """The row of the mask that is seen at ``row``; the columns are the same."""
+        center, scale, lift, slope = (
+            values.gather(1, owner) for values in (self.center, self.scale, self.lift, self.slope)
+        )
+        anchor = self.anchor[:, None]
+        return anchor + (row - lift - slope * (column - center) - anchor) / scale
+
+
+@dataclass(frozen=True, slots=True)
+class Stacks:
+    """Words whose letters stand below each other, seen after a quarter turn to the left.
+
+    Every letter lies in a cell of its own, its top to the left.
+
+    Attributes:
+        rows: which words of the batch.
+        cell: width of the cells in the mask, which is the height of the line as seen.
+        top: first row of the mask with ink of the word.
+        bottom: the row after the last.
+    """
+
+    rows: Int64[Tensor, " word"]
+    cell: Float[Tensor, " word"]
+    top: Float[Tensor, " word"]
+    bottom: Float[Tensor, " word"]
+
+    def seen(
+        self, boxes: Float[Tensor, "batch position side"], height: int
+    ) -> Float[Tensor, "batch position side"]:
+        """Boxes of upright letters to boxes of the lying letters as seen; others are kept."""
+        left, top, right, bottom = boxes[self.rows].unbind(-1)
+        cell, first = self.cell[:, None], self.top[:, None]
+        along = cell / (self.bottom[:, None] - first)
+        start = (left / cell + 1e-4).floor() * cell
+        across = height / cell
+        lying = [
+            start + (top - first) * along,
+            height - (right - start) * across,
+            start + (bottom - first) * along,
+            height - (left - start) * across,
+        ]
+        there = (right > left)[..., None]
+        return boxes.index_copy(0, self.rows, torch.stack(lying, -1) * there)
+
+    def source(
+        self, column: Float[Tensor, "word point"], row: Float[Tensor, "word point"], height: int
+    ) -> tuple[Float[Tensor, "word point"], Float[Tensor, "word point"]]:
+        """Column and row of the mask that are seen at ``column`` and ``row``."""
+        cell, top = self.cell[:, None], self.top[:, None]
+        start = (column / cell).floor() * cell
+        down = top + (column - start) / cell * (self.bottom[:, None] - top)
+        return start + (1 - row / height).clamp(0, 1 - 1e-4) * cell, down
+
+
+def sample_unevenness(
+    boxes: Float[Tensor, "batch position side"],
+    sizes: Sizes,
+    jitter: float,
+    draw: Draw,
+) -> Unevenness:
+    """Draw letters off their baseline, and put letters of other sizes where they belong.
+
+    Args:
+        boxes: of all letters, on the baseline.
+        sizes: of all letters.
+        jitter: strength of the ingredient.
+        draw: random source.
+    """
+    positions = boxes.shape[1]
+    chosen = draw.subset(min(1.0, 0.10 * jitter))
+    amount = draw.uniform(0.3, 1.5, 1) * max(1.0, jitter)
+    lift = draw.normal(2.2, positions) * amount
+    slope = (draw.normal(0.09, positions) * amount).clamp(-0.5, 0.5)
+    scale = (1 + draw.normal(0.06, positions) * amount).clamp(0.7, 1.3)
+    uneven = torch.zeros_like(lift[:, :1]).index_fill(0, chosen, 1.0)
+    there = boxes[..., 2] > boxes[..., 0]
+    top = torch.where(there, boxes[..., 1], torch.inf).amin(1)
+    bottom = torch.where(there, boxes[..., 3], -torch.inf).amax(1)
+    anchor = torch.where(sizes.at_top > 0, top, bottom * 0.8 + top * 0.2)
+    rows = torch.cat([chosen, sizes.rows])
+    scale = (1 + (scale - 1) * uneven) * sizes.scale
+    center = (boxes[..., 0] + boxes[..., 2]) / 2
+    letters = (center, scale, lift * uneven, slope * uneven)
+    return Unevenness(rows, anchor[rows], *(values[rows] for values in letters))
+
+
+def sample_sizes(there: Bool[Tensor, "batch position"], strength: float, draw: Draw) -> Sizes:
+    """Draw words whose letters are of two sizes.
+
+    The last one or two letters are smaller, as in prices and ordinal numbers, or all but the
+    first, as in titles.
+    """
+    chosen = draw.subset(min(1.0, 0.03 * strength))
+    small, at_top = draw.uniform(0.5, 0.8, 1), draw.some(0.6)
+    tail, title = draw.integers(2, 1) + 1, draw.some(0.4, 1) > 0
+    length = there.sum(1, keepdim=True)
+    position = torch.arange(there.shape[1], device=there.device)
+    first = torch.where(title, torch.ones_like(tail), (length - tail).clamp(min=1))
+    other = torch.zeros_like(length, dtype=torch.bool).index_fill(0, chosen, True)
+    scale = torch.where((position >= first) & other, small, 1.0)
+    return Sizes(chosen, scale, at_top * ~title[:, 0])
