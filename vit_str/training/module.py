@@ -14,6 +14,7 @@ from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.images import TALL, Preprocessing
 from vit_str.metrics import character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
+from vit_str.models.columns import ColumnSpeller
 from vit_str.models.dense import TokenClassifier
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.training.data import LabeledPixels
@@ -31,6 +32,8 @@ class RecognizerTraining(LightningModule):
         schedule: of the learning rate.
         dense_weight: of the loss of naming the character under each token, at the start; it
             fades linearly to a tenth.
+        column_weight: of the loss of spelling the label along the columns of tokens (CTC), which
+            fades in the same way.
         averaging: share of the average that stays at each step.
         compile_model: compile the losses with ``torch.compile`` (on a GPU).
     """
@@ -43,6 +46,7 @@ class RecognizerTraining(LightningModule):
         weight_decay: float = 0.05,
         schedule: WarmupStableDecay | None = None,
         dense_weight: float = 1.0,
+        column_weight: float = 0.0,
         averaging: float = 0.999,
         compile_model: bool = True,
     ) -> None:
@@ -60,12 +64,16 @@ class RecognizerTraining(LightningModule):
         self.maximum_length = recognizer.decoder.maximum_length
         self.preprocessing = Preprocessing(*encoder.image_size, turn_above=TALL)
         self.token_classifier = TokenClassifier(encoder.dim, len(self.charset))
+        self.column_speller = (
+            ColumnSpeller(encoder.dim, len(self.charset), encoder.grid) if column_weight else None
+        )
         moving = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
         self.average = AveragedModel(recognizer, multi_avg_fn=moving)
         self.average.requires_grad_(False)
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
         self.schedule = schedule or WarmupStableDecay()
-        self.dense_weight, self.compile_model = dense_weight, compile_model
+        self.dense_weight, self.column_weight = dense_weight, column_weight
+        self.compile_model = compile_model
         self._losses = self.losses
         self._readings: dict[str, list[tuple[str, str]]] = {}
 
@@ -77,7 +85,8 @@ class RecognizerTraining(LightningModule):
 
     def configure_optimizers(self) -> AdamW:
         """AdamW, without decay on norms, biases and embeddings (patches, positions, characters)."""
-        trained = [*self.recognizer.named_parameters(), *self.token_classifier.named_parameters()]
+        judged = {id(parameter) for parameter in self.average.parameters()}
+        trained = [(n, p) for n, p in self.named_parameters() if id(p) not in judged]
         matrices = [p for name, p in trained if p.ndim > 1 and "embed_" not in name]
         others = [p for name, p in trained if p.ndim <= 1 or "embed_" in name]
         groups = [
@@ -92,13 +101,13 @@ class RecognizerTraining(LightningModule):
         labels: Int64[Tensor, "batch position"],
         token_characters: Int64[Tensor, "batch token"],
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-        """The decoder's loss per character and the loss per token, in nats."""
+        """The decoder's loss per character, and the weighted losses beside it, in nats."""
         features = self.recognizer.encode(self.preprocessing.normalize(images))
         tokens = features[:, self.recognizer.encoder.special_tokens :]
-        return (
-            self.recognizer.decoder.loss(features, labels),
-            self.token_classifier.loss(tokens, token_characters),
-        )
+        beside = self.dense_weight * self.token_classifier.loss(tokens, token_characters)
+        if self.column_speller is not None:
+            beside = beside + self.column_weight * self.column_speller.loss(tokens, labels)
+        return self.recognizer.decoder.loss(features, labels), beside
 
     def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
         """Set the learning rate."""
@@ -107,16 +116,15 @@ class RecognizerTraining(LightningModule):
             group["lr"] = self.learning_rate * factor
 
     def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
-        """The decoder's loss, and beside it the fading loss per token."""
-        text, dense = self._losses(batch.images, batch.labels, batch.token_characters)
-        weight = self.dense_weight * (1 - 0.9 * progress(self.trainer))
+        """The decoder's loss, and beside it the fading others."""
+        text, beside = self._losses(batch.images, batch.labels, batch.token_characters)
         values = {
             "learning_rate": self.trainer.optimizers[0].param_groups[0]["lr"],
             "images": float(self.images_seen),
         }
-        self.log_dict({"loss": text, "dense_loss": dense}, prog_bar=True, batch_size=len(batch))
+        self.log_dict({"loss": text, "loss_beside": beside}, prog_bar=True, batch_size=len(batch))
         self.log_dict(values, batch_size=len(batch))
-        return text + weight * dense
+        return text + (1 - 0.9 * progress(self.trainer)) * beside
 
     @property
     def averaged(self) -> Recognizer:
