@@ -50,21 +50,20 @@ class Lines:
         owners = self.owners if rows is None else self.owners[rows]
         return owners.gather(1, column.long().clamp_(0, owners.shape[1] - 1))
 
-    def source(
+    def look_up(
         self, column: Float[Tensor, "batch point"], row: Float[Tensor, "batch point"]
-    ) -> tuple[Float[Tensor, "batch point"], Float[Tensor, "batch point"]]:
-        """Where in the masks lies what is seen at ``column`` and ``row``, in pixels."""
+    ) -> None:
+        """Turn where something is seen into where it lies in the masks, in pixels, in place."""
         if self.stacks is not None:
             rows = self.stacks.rows
             lying = self.stacks.source(column[rows], row[rows], self.masks.shape[1])
-            column = column.index_copy(0, rows, lying[0])
-            row = row.index_copy(0, rows, lying[1])
+            column.index_copy_(0, rows, lying[0])
+            row.index_copy_(0, rows, lying[1])
         if self.unevenness is not None:
             rows = self.unevenness.rows
             at = column[rows], row[rows]
             owner = self.owner(at[0], rows).clamp_(min=0)
-            row = row.index_copy(0, rows, self.unevenness.source(*at, owner))
-        return column, row
+            row.index_copy_(0, rows, self.unevenness.source(*at, owner))
 
 
 class Typesetter:

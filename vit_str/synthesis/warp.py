@@ -217,18 +217,38 @@ def crop_mask(lines: Lines, view: View, size: tuple[int, int]) -> Float[Tensor, 
     """
     height, width = size
     fine = width * _OVERSAMPLING
-    points = view.backward(_pixel_centers(height, fine, lines.widths.device))
-    masks = lines.masks[:, None].float().div_(255)
+    coordinates = _line_coordinates(lines, view, height, fine)
+    lines.look_up(*coordinates.flatten(2).unbind(1))
+    masks = lines.masks[:, None].float()
     # Long words would lose columns between the samples; average them first.
     shrink = max(1, round(float(lines.widths.median()) / (fine * 1.2)))
     if shrink > 1:
         masks = F.avg_pool2d(masks, (1, shrink), ceil_mode=True)
     columns, rows = masks.shape[-1] * shrink, masks.shape[-2]
-    column, row = lines.source(*_on_line(points, lines))
-    grid = torch.stack([column * (2 / columns) - 1, row * (2 / rows) - 1], -1)
-    grid = grid.reshape(-1, height, fine, 2)
+    extent = torch.tensor([columns, rows], device=masks.device).view(1, 2, 1, 1)
+    grid = coordinates.mul_(2 / extent).sub_(1).permute(0, 2, 3, 1)
     seen = F.grid_sample(masks, grid, padding_mode="zeros", align_corners=False)
-    return (seen[..., ::2] + seen[..., 1::2]) / _OVERSAMPLING
+    return (seen[..., ::2] + seen[..., 1::2]).mul_(1 / (_OVERSAMPLING * 255))
+
+
+def _line_coordinates(
+    lines: Lines, view: View, height: int, width: int
+) -> Float[Tensor, "batch 2 row col"]:
+    """Column and row of the line, in pixels, that every pixel of a crop sees.
+
+    Computed at every fourth pixel or so and interpolated: between these the view is as good as
+    linear, and its trigonometry would be the dearest part of rendering.
+    """
+    rows, columns = max(2, height // 4 + 1), max(2, width // 8 + 1)
+    device = lines.widths.device
+    y = torch.linspace(0.5 / height, 1 - 0.5 / height, rows, device=device)
+    x = torch.linspace(0.5 / width, 1 - 0.5 / width, columns, device=device)
+    y, x = torch.meshgrid(y, x, indexing="ij")
+    nodes = torch.stack([x.flatten(), y.flatten()], -1)[None]
+    seen = torch.stack(_on_line(view.backward(nodes), lines), 1)
+    return F.interpolate(
+        seen.unflatten(2, (rows, columns)), (height, width), mode="bilinear", align_corners=True
+    )
 
 
 def token_characters(
