@@ -31,6 +31,10 @@ class Charset:
             raise ValueError(f"a charset needs every character once, found {found}")
         self.characters = characters
         self._ids = {character: id_ for id_, character in enumerate(characters)}
+        # By code point; the last entry stands for all beyond.
+        codes = torch.tensor(list(map(ord, characters)))
+        self._table = torch.full((int(codes.max()) + 2,), PADDING)
+        self._table[codes] = torch.arange(len(characters))
 
     def __len__(self) -> int:
         return len(self.characters)
@@ -72,9 +76,18 @@ class Charset:
         return "".join(characters)
 
     def encode_batch(self, labels: Sequence[str]) -> Int64[Tensor, "batch position"]:
-        """Ids of several labels, padded with ``PADDING`` to the longest."""
-        ids = [self.encode(label) for label in labels]
-        longest = max(map(len, ids), default=0)
-        return torch.tensor([row + [PADDING] * (longest - len(row)) for row in ids]).reshape(
-            len(ids), longest
-        )
+        """Ids of several labels, padded with ``PADDING`` to the longest.
+
+        Raises:
+            ValueError: a label holds characters outside the set.
+        """
+        lengths = torch.tensor([len(label) for label in labels], dtype=torch.int64)
+        text = bytearray("".join(labels).encode("utf-32-le", "surrogatepass"))
+        codes = torch.frombuffer(text, dtype=torch.int32) if text else torch.empty(0)
+        ids = self._table[codes.long().clamp(max=len(self._table) - 1)]
+        if (ids == PADDING).any():
+            for label in labels:
+                self.encode(label)  # raises for the first that cannot be written
+        longest = int(lengths.max()) if len(labels) else 0
+        padded = torch.full((len(labels), longest), PADDING)
+        return padded.masked_scatter_(torch.arange(longest) < lengths[:, None], ids)

@@ -5,7 +5,8 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.synthesis.degrade import _dct_matrix, degrade, keep_legible
+from vit_str.synthesis.compression import dct_matrix
+from vit_str.synthesis.degrade import degrade
 from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.ingredients import Ingredients
 
@@ -57,7 +58,7 @@ def test_blur_and_fewer_pixels_take_detail_away() -> None:
 
 def test_the_transform_is_that_of_jpeg() -> None:
     """A flat block has one coefficient; the transform keeps lengths."""
-    matrix = _dct_matrix(torch.device("cpu"))
+    matrix = dct_matrix(torch.device("cpu"))
     torch.testing.assert_close(matrix @ matrix.T, torch.eye(8), atol=1e-6, rtol=0)
     flat = matrix @ torch.full((8, 8), 0.5) @ matrix.T
     assert flat[0, 0] == pytest.approx(4.0, abs=1e-5)
@@ -80,11 +81,40 @@ def test_compression_damages_about_as_much_as_a_real_encoder(images: torch.Tenso
     assert 0.4 * np.mean(theirs) < strongest < 2.5 * np.mean(theirs)
 
 
-def test_what_cannot_be_read_falls_back_to_the_clean_picture() -> None:
-    mask = torch.zeros(2, 1, 32, 128)
-    mask[:, :, 8:24, 20:40] = 1
-    clean = (mask * 0.8 + 0.1).expand(2, 3, 32, 128)
-    gone = torch.stack([torch.full((3, 32, 128), 0.5), clean[1] * 0.5 + 0.2])
-    kept = keep_legible(gone, clean, mask)
-    torch.testing.assert_close(kept[0], clean[0])
-    torch.testing.assert_close(kept[1], gone[1])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("glare", 0.09), ("low_resolution", 0.48), ("noise", 0.68), ("compression", 0.43)],
+)
+def test_pictures_without_an_ingredient_stay_as_they_are(name: str, most: float) -> None:
+    """Whatever its strength, an effect draws the same numbers, and changes its pictures only."""
+    torch.manual_seed(0)
+    clean = torch.rand(300, 3, 32, 128)
+
+    def degraded(strength: float) -> torch.Tensor:
+        strengths = Ingredients(**OFF | {"blur": 1.0, "contrast": 1.0, name: strength})
+        return degrade(clean.clone(), strengths, Draw(1, 300, BANK))
+
+    changed = (degraded(0.0) != degraded(1.0)).flatten(1).any(1).float().mean()
+    assert 0 < changed < most
+
+
+@pytest.mark.parametrize("strength", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("count", [1, 7])
+@pytest.mark.parametrize("size", [(32, 128), (30, 50)])
+def test_every_strength_and_size_gives_pictures(
+    strength: float, count: int, size: tuple[int, int]
+) -> None:
+    strengths = Ingredients(**dict.fromkeys(OFF, strength))
+    for seed in range(8):
+        clean = torch.rand(count, 3, *size)
+        image = degrade(clean.clone(), strengths, Draw(seed, count, BANK))
+        assert image.isfinite().all()
+        assert image.min() >= 0
+        assert image.max() <= 1
+        assert torch.equal(image, degrade(clean.clone(), strengths, Draw(seed, count, BANK)))
+
+
+def test_glare_only_adds_light(images: torch.Tensor) -> None:
+    degraded = degrade(images.clone(), Ingredients(**OFF | {"glare": 20.0}), Draw(1, 48, BANK))
+    assert (degraded - images).min() > -2e-3
+    assert (degraded - images).amax((1, 2, 3)).median() > 0.2

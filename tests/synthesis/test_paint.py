@@ -1,50 +1,108 @@
 import pytest
 import torch
-from torch.nn import functional as F
 
 from vit_str.synthesis.draw import Draw, noise_bank
+from vit_str.synthesis.fields import luminance
 from vit_str.synthesis.ingredients import Ingredients
-from vit_str.synthesis.paint import dilate, luminance, paint
+from vit_str.synthesis.paint import paint
 
 BANK = noise_bank("cpu")
+OFF = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
+PAINTED = {
+    "weight": 0.1,
+    "hollow": 0.05,
+    "gradient": 0.35,
+    "pattern": 0.05,
+    "clutter": 0.115,
+    "outline": 0.1,
+    "shadow": 0.16,
+    "extrusion": 0.05,
+    "emboss": 0.05,
+    "neon": 0.03,
+    "faint": 0.06,
+    "neighbors": 0.22,
+    "underline": 0.04,
+    "frame": 0.1,
+    "occlusion": 0.05,
+}
+"""What is painted on some words only, and on which share of them at most."""
 
 
-@pytest.fixture
-def mask() -> torch.Tensor:
-    mask = torch.zeros(64, 1, 32, 128)
-    mask[:, :, 2:30, 20:30] = 1
-    mask[:, :, 2:30, 60:70] = 1
-    return mask
+def words(count: int) -> torch.Tensor:
+    """Masks with strokes of several widths, gray at their edges, no two alike."""
+    torch.manual_seed(0)
+    mask = torch.zeros(count, 1, 32, 128)
+    for number in range(count):
+        for left in range(6 + number % 5, 116, 18):
+            mask[number, :, 7:25, left : left + 5 + number % 4] = 1
+        mask[number, :, 14:17, 10:110] = 1
+    return torch.nn.functional.avg_pool2d(mask, 3, 1, 1)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(1, 2), (2, 2), (0, 3)])
-def test_dilate_is_max_pooling(rows: int, columns: int) -> None:
-    values = torch.rand(3, 1, 12, 20)
-    pooled = F.max_pool2d(values, (2 * rows + 1, 2 * columns + 1), 1, (rows, columns))
-    torch.testing.assert_close(dilate(values, rows, columns), pooled)
+def drawn(count: int, seed: int = 1, **strengths: float) -> torch.Tensor:
+    return paint(words(count), Ingredients(**OFF | strengths), Draw(seed, count, BANK))
 
 
-def test_ink_and_background_differ_enough_to_be_read(mask: torch.Tensor) -> None:
-    off = dict.fromkeys(("texture", "frame", "neighbors", "shadow", "gradient", "underline"), 0.0)
-    image = luminance(paint(mask, Ingredients(outline=0, **off), Draw(1, 64, BANK)))
+def test_ink_and_background_differ_enough_to_be_read() -> None:
+    mask = words(64)
+    image = luminance(drawn(64))
     ink = (image * mask).sum((1, 2, 3)) / mask.sum((1, 2, 3))
     behind = (image * (1 - mask)).sum((1, 2, 3)) / (1 - mask).sum((1, 2, 3))
-    assert (ink - behind).abs().min() > 0.14
+    assert (ink - behind).abs().min() > 0.1
 
 
-@pytest.mark.parametrize(
-    "name", ["texture", "frame", "neighbors", "shadow", "outline", "underline", "gradient"]
-)
-def test_every_ingredient_changes_some_pictures(name: str, mask: torch.Tensor) -> None:
-    everything = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
-    without = paint(mask, Ingredients(**everything), Draw(1, 64, BANK))
-    with_it = paint(mask, Ingredients(**everything | {name: 1.0}), Draw(1, 64, BANK))
-    changed = (without - with_it).abs().amax((1, 2, 3)) > 0.02
+@pytest.mark.parametrize("name", [*PAINTED, "texture"])
+def test_every_ingredient_changes_some_pictures(name: str) -> None:
+    changed = (drawn(400) - drawn(400, **{name: 1.0})).abs().amax((1, 2, 3)) > 0.03
     assert changed.any()
 
 
-def test_pictures_become_backgrounds(mask: torch.Tensor) -> None:
+@pytest.mark.parametrize("name", PAINTED)
+def test_words_without_an_ingredient_stay_as_they_are(name: str) -> None:
+    """Whatever its strength, an effect draws the same numbers, and changes its words only."""
+    others = {other: 1.0 for other in [*PAINTED, "texture"] if other != name}
+    without, with_it = drawn(400, **others), drawn(400, **others, **{name: 1.0})
+    changed = (without != with_it).any(1).any(1).any(1).float().mean()
+    share = PAINTED[name]
+    assert 0 < changed < share + 3 * (share * (1 - share) / 400) ** 0.5
+
+
+@pytest.mark.parametrize("strength", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("count", [1, 7])
+def test_every_strength_and_size_gives_pictures(strength: float, count: int) -> None:
+    for seed in range(12):
+        image = drawn(count, seed, **dict.fromkeys(OFF, strength))
+        assert image.isfinite().all()
+        assert image.min() >= 0
+        assert image.max() <= 1
+        assert torch.equal(image, drawn(count, seed, **dict.fromkeys(OFF, strength)))
+
+
+def test_pictures_become_backgrounds() -> None:
     pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
-    plain = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
-    image = paint(mask, Ingredients(**plain | {"picture": 2.5}), Draw(1, 64, BANK), pictures)
+    strengths = Ingredients(**OFF | {"picture": 2.5})
+    image = paint(words(64), strengths, Draw(1, 64, BANK), pictures)
     assert image[:, :, :6].std((2, 3)).min() > 0.02, "every background must be a picture now"
+
+
+def test_faint_letters_keep_a_hint_of_contrast() -> None:
+    mask = words(400)
+    usual, faint = luminance(drawn(400)), luminance(drawn(400, faint=1.0))
+
+    def contrast(image: torch.Tensor) -> torch.Tensor:
+        ink = (image * mask.square()).sum((1, 2, 3)) / mask.square().sum((1, 2, 3))
+        return (ink - image[:, 0, 0, 0]).abs()
+
+    chosen = (usual != faint).flatten(1).any(1)
+    assert contrast(faint)[chosen].max() < 0.25
+    assert contrast(faint)[chosen].min() > 0.05
+
+
+def test_neon_shines_in_the_dark() -> None:
+    usual, neon = drawn(400), drawn(400, neon=1.0)
+    chosen = (usual != neon).flatten(1).any(1)
+    mask = words(400)[chosen]
+    image = luminance(neon[chosen])
+    assert (image.amax((1, 2, 3)) > image[:, 0, 0, 0]).all()
+    near = (image * (mask < 0.01)).amax((1, 2, 3))
+    assert (near > image[:, 0, 0, 0] + 0.02).float().mean() > 0.8, "no glow around the letters"

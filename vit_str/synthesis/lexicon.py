@@ -34,7 +34,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 """Every ingredient and its usual share; those that a charset cannot write are left out."""
 
-CASES: Mapping[str, float] = {"listed": 0.35, "title": 0.25, "upper": 0.35, "mixed": 0.05}
+CASES: Mapping[str, float] = {"listed": 0.27, "title": 0.25, "upper": 0.45, "mixed": 0.03}
 """Shares of case among words. Listed words are lower case, a user's own are as he wrote them."""
 
 _LIST_SIZE = 200_000
@@ -213,7 +213,10 @@ class Lexicon:
         return strings
 
     def _contextless(self, rng: random.Random, count: int) -> list[str]:
-        """Random strings, half of them from all characters, half from letters and digits."""
+        """Random strings, half of them from all characters, half from letters and digits.
+
+        Most are in one case, as serial numbers and names are.
+        """
         strings = []
         for characters, share in ((self._characters, count // 2), (self._plain, (count + 1) // 2)):
             longest = range(1, self.maximum_length + 1)
@@ -221,7 +224,8 @@ class Lexicon:
             drawn = "".join(rng.choices(characters, k=sum(lengths)))
             spans = zip(accumulate(lengths), lengths, strict=True)
             strings += [drawn[end - length : end] for end, length in spans]
-        return strings
+        cases = rng.choices(("listed", "upper", "title"), (0.4, 0.4, 0.2), k=count)
+        return [_set_case(string, case, rng) for string, case in zip(strings, cases, strict=True)]
 
 
 _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str]]] = {

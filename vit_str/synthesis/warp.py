@@ -60,7 +60,7 @@ class View:
         x, y = points.unbind(-1)
         upright = torch.where(self.turned[:, None, None], torch.stack([1 - y, x], -1), points)
         plane = upright * self.size[:, None] + self.corner[:, None]
-        flat = _project(torch.linalg.inv(self.homography), plane)
+        flat = _project(torch.linalg.inv_ex(self.homography)[0], plane)
         return _unbend(flat, self.arc, self.aspect)
 
 
@@ -245,10 +245,8 @@ def _line_coordinates(
     x = torch.linspace(0.5 / width, 1 - 0.5 / width, columns, device=device)
     y, x = torch.meshgrid(y, x, indexing="ij")
     nodes = torch.stack([x.flatten(), y.flatten()], -1)[None]
-    seen = torch.stack(_on_line(view.backward(nodes), lines), 1)
-    return F.interpolate(
-        seen.unflatten(2, (rows, columns)), (height, width), mode="bilinear", align_corners=True
-    )
+    seen = torch.stack(_on_line(view.backward(nodes), lines), 1).view(-1, 2, rows, columns)
+    return F.interpolate(seen, (height, width), mode="bilinear", align_corners=True)
 
 
 def token_characters(

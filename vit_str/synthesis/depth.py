@@ -1,0 +1,108 @@
+"""Letters as things: with a shadow, a border, sides, a relief, or a light of their own."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from vit_str.synthesis.draw import Draw
+from vit_str.synthesis.fields import Images, Mask, dilate, luminance, shifted, smooth
+
+Colors = Float[Tensor, "batch 3 1 1"]
+
+_DEEPEST = 4
+
+
+def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, draw: Draw) -> None:
+    """A dark wall, letters nearly white, and their color around them; changes the ink too."""
+    chosen = draw.subset(min(1.0, 0.03 * strength))
+    dark = draw.uniform(0.1, 0.5, 1, 1, 1)[chosen]
+    core = draw.uniform(0.2, 0.9, 1, 1, 1)[chosen]
+    power = draw.uniform(0.5, 1.6, 1, 1, 1)[chosen]
+    if not len(chosen):
+        return
+    brightest = ink[chosen].amax(1, keepdim=True).clamp(min=0.05)
+    color = ink[chosen] / brightest
+    wall, letters = image.index_select(0, chosen) * dark, mask[chosen]
+    image[chosen] = wall + (color - wall) * (smooth(letters, 4, 4) * power).clamp(max=0.85)
+    ink[chosen] = color.lerp(torch.ones_like(color), core)
+
+
+def add_shadows(image: Images, mask: Mask, strength: float, draw: Draw) -> None:
+    """The letters again, to one side, soft or sharp, mostly dark."""
+    chosen = draw.subset(min(1.0, 0.16 * strength))
+    down, right = draw.integers(4)[chosen] - 1, draw.integers(7)[chosen] - 3
+    depth = draw.uniform(0.3, 0.9, 1, 1, 1)[chosen]
+    color = draw.uniform(0, 0.4, 3, 1, 1)[chosen]
+    light = draw.some(0.2, 1, 1, 1)[chosen]
+    soft = draw.uniform(0, 0.8, 1, 1, 1)[chosen]
+    if not len(chosen):
+        return
+    letters = mask[chosen]
+    shadow = shifted(letters.lerp(smooth(letters, 2, 2), soft), down, right)
+    image[chosen] = image.index_select(0, chosen).lerp((color - light).abs(), shadow * depth)
+
+
+def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, draw: Draw) -> None:
+    """Sides of letters that stand out from the wall, darker towards it."""
+    chosen = draw.subset(min(1.0, 0.05 * strength))
+    down, right = draw.integers(3)[chosen] - 1, draw.integers(2)[chosen] * 2 - 1
+    deepest = draw.integers(_DEEPEST - 1)[chosen] + 2
+    shade = draw.uniform(0.25, 0.7, 1, 1, 1)[chosen]
+    other, painted = draw.uniform(0, 1, 3, 1, 1)[chosen], draw.some(0.4, 1, 1, 1)[chosen]
+    if not len(chosen):
+        return
+    side = ink[chosen].lerp(other, painted) * shade
+    # Black letters have sides that are brighter than they are.
+    side = torch.where(luminance(ink[chosen]) < 0.3, 0.25 + 0.6 * other, side)
+    letters, behind = mask.index_select(0, chosen), image[chosen]
+    for step in range(_DEEPEST, 0, -1):
+        there = (deepest >= step).float()[:, None, None, None]
+        layer = shifted(letters, down * step, right * step) * there
+        behind = behind.lerp(side * (1.3 - 0.12 * step), layer)
+    image[chosen] = behind
+
+
+def add_outlines(image: Images, mask: Mask, strength: float, draw: Draw) -> None:
+    """A border of another color around the letters."""
+    chosen = draw.subset(min(1.0, 0.1 * strength))
+    color = draw.uniform(0, 1, 3, 1, 1)[chosen]
+    wide = draw.some(0.5, 1, 1, 1)[chosen]
+    if not len(chosen):
+        return
+    near = dilate(mask.index_select(0, chosen), 1, 1)
+    border = near.lerp(dilate(near, 0, 1), wide)
+    image[chosen] = image.index_select(0, chosen).lerp(color, border)
+
+
+def add_relief(
+    image: Images,
+    fill: Images,
+    opacity: Float[Tensor, "batch 1 1 1"],
+    mask: Mask,
+    strength: float,
+    draw: Draw,
+) -> None:
+    """Letters pressed in or out, lit from one side; most of them have no ink of their own.
+
+    Args:
+        image: what lies behind the letters; their edges are lit there.
+        fill: color of the ink; lit too.
+        opacity: how much of the ink is seen; little where letters are only pressed.
+        mask: how much ink each pixel holds.
+        strength: of the ingredient.
+        draw: random source.
+    """
+    chosen = draw.subset(min(1.0, 0.05 * strength))
+    right, down = draw.integers(2)[chosen] * 2 - 1, draw.integers(2)[chosen]
+    light = draw.uniform(0.25, 0.6, 1, 1, 1)[chosen]
+    left = draw.uniform(0.0, 0.35, 1, 1, 1)[chosen]
+    bevel = draw.some(0.4, 1, 1, 1)[chosen]
+    if not len(chosen):
+        return
+    letters, down = mask.index_select(0, chosen), down * 2 - 1
+    slope = shifted(letters, down, right) - shifted(letters, -down, -right)
+    lit = slope * light
+    # Where the wall is bright the dark side carries the relief, where it is dark the lit one.
+    image[chosen] += lit * (1 - bevel)
+    fill[chosen] += lit
+    opacity[chosen] *= left.lerp(torch.ones_like(left), bevel)

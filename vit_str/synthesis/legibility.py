@@ -1,0 +1,110 @@
+"""Labels stay true: what the damage left of the letters is measured, and made up for.
+
+The letters of a word are a pattern of edges, known from its mask. In each part of the word the
+brightness of the finished picture is regressed on that pattern, both without their smooth parts:
+how much of the picture follows the letters (against clutter and noise), and how far it rises and
+falls with them (against haze, faintness and blur). The slopes of the mask belong to the pattern,
+because letters in relief are seen by them alone.
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from vit_str.synthesis.fields import Images, Mask, luminance, smooth
+
+Products = Float[Tensor, "batch part field field"]
+
+_PARTS = 4
+_FIELDS = 5
+_LETTERS, _CLEAN = 0, 4
+_LEAST_INK = 0.4
+"""A part with less than this share of the ink of an average one is not judged."""
+_NEARNESS = 6.0
+_LEAST_FIT = 0.45
+_LEAST_SWING = 0.05
+_REPAIRS = (0.35, 0.0), (0.7, 0.0), (0.35, 0.35), (1.0, 0.4)
+"""Shares of the clean picture, and brightness added to the ink, in the order they are tried."""
+
+
+def keep_legible(degraded: Images, clean: Images, mask: Mask) -> Images:
+    """Where too little is left of the letters, as much of the clean picture as they need.
+
+    Where even the clean picture cannot be read, ink is added to it.
+
+    Args:
+        degraded: finished pictures; changed in place.
+        clean: the same before the damage.
+        mask: how much ink each pixel holds.
+    """
+    mix, ink = repairs(degraded, clean, mask)
+    return degraded.lerp_(clean, mix).addcmul_(mask, ink).clamp_(0, 1)
+
+
+def repairs(
+    degraded: Images, clean: Images, mask: Mask
+) -> tuple[Float[Tensor, "batch 1 1 1"], Float[Tensor, "batch 1 1 1"]]:
+    """What legibility asks for: the share of the clean picture, and brightness added to the ink.
+
+    Both are 0 where the letters can be read as they are.
+    """
+    products = _products(degraded, clean, mask)
+    judged = _judged(products)
+    polarity = torch.where(products[:, :, _LETTERS, _CLEAN].sum(1) < 0, -1.0, 1.0)
+    mix, ink = torch.zeros_like(polarity), torch.zeros_like(polarity)
+    legible = _legible(products, mix, ink, judged)
+    for share, added in _REPAIRS:
+        mix, ink = mix.where(legible, share), ink.where(legible, added * polarity)
+        legible = _legible(products, mix, ink, judged)
+    return mix[:, None, None, None], ink[:, None, None, None]
+
+
+def _legible(
+    products: Products,
+    mix: Float[Tensor, " batch"],
+    ink: Float[Tensor, " batch"],
+    judged: Bool[Tensor, "batch part"],
+) -> Bool[Tensor, " batch"]:
+    """Whether all judged parts can be read after this repair.
+
+    Products are linear: those of a mixture need no picture of it.
+    """
+    zero = torch.zeros_like(mix)
+    mixture = torch.stack([ink, zero, zero, 1 - mix, mix], 1)[:, None, :, None]
+    products_with = (products @ mixture)[..., 0]
+    energy = (products_with * mixture[..., 0]).sum(-1) + 1e-4
+    own = products.diagonal(dim1=-2, dim2=-1)[..., :3] + 1e-4
+    explained = (products_with[..., :3].square() / own).sum(-1)
+    fits = explained > _LEAST_FIT * energy
+    swings = explained > _LEAST_SWING**2 * own[..., 0]
+    return (fits & swings | ~judged).all(1)
+
+
+def _judged(products: Products) -> Bool[Tensor, "batch part"]:
+    ink = products[..., _LETTERS, _LETTERS]
+    return ink > _LEAST_INK * ink.mean(1, keepdim=True)
+
+
+def _products(degraded: Images, clean: Images, mask: Mask) -> Products:
+    """Of letters, their slopes to the right and down, and two pictures, with each other.
+
+    Everything is seen in pairs of rows and without what changes slowly only; sums go over parts
+    of the word from left to right.
+    """
+    rows, columns = mask.shape[-2] // 2, mask.shape[-1] // _PARTS
+    fields = mask.new_empty(len(mask), 3, rows, columns * _PARTS)
+    for place, values in enumerate((mask, luminance(degraded), luminance(clean))):
+        values = values[:, 0, : 2 * rows, : columns * _PARTS]
+        torch.add(values[:, ::2], values[:, 1::2], out=fields[:, place])
+    low = smooth(fields, 4, 8)
+    # What is far from the ink, such as a frame, does not matter.
+    near = (low[:, :1] * (_NEARNESS / 2)).clamp_(max=1)
+    details = (fields - low).mul_(near).view(len(mask), 3, rows, _PARTS, columns)
+    parts = mask.new_zeros(len(mask), _PARTS, _FIELDS, rows, columns)
+    by_field = parts.permute(0, 2, 3, 1, 4)
+    by_field[:, _LETTERS], by_field[:, 3:] = details[:, 0], details[:, 1:]
+    letters = fields[:, 0].view(len(mask), rows, _PARTS, columns)
+    torch.sub(letters[..., 2:], letters[..., :-2], out=by_field[:, 1, ..., 1:-1])
+    torch.sub(letters[:, 2:], letters[:, :-2], out=by_field[:, 2, 1:-1])
+    flat = parts.flatten(0, 1).flatten(2)
+    return (flat @ flat.transpose(1, 2)).view(len(mask), _PARTS, _FIELDS, _FIELDS)

@@ -1,0 +1,108 @@
+"""Lines, bars, spots and large letters: clutter behind a word, and what hangs in front of it."""
+
+import math
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from vit_str.synthesis.draw import Draw
+from vit_str.synthesis.fields import Images, Mask, pixel_columns, pixel_rows
+
+Numbers = Float[Tensor, "chosen number thing 1 1"]
+
+
+def add_clutter(image: Images, words: Mask, strength: float, draw: Draw) -> None:
+    """Bars and grids, a few strokes, or large pale letters behind the word.
+
+    Args:
+        image: what lies behind the word.
+        words: all words, of which others are enlarged.
+        strength: of the ingredient.
+        draw: random source.
+    """
+    share = min(1.0, 0.04 * strength)
+    _add_bars(image, share, draw)
+    chosen, numbers, color = draw.subset(share), _numbers(draw, 5, 3), draw.uniform(0, 1, 3, 1, 1)
+    opacity = draw.uniform(0.2, 0.7, 1, 1, 1)
+    if len(chosen):
+        cover = _lines(image, numbers[chosen], 0.5, 4.0) * opacity[chosen]
+        image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
+    chosen, source, color = draw.subset(share), draw.permutation(), draw.uniform(0, 1, 3, 1, 1)
+    opacity = draw.uniform(0.15, 0.5, 1, 1, 1)
+    if len(chosen):
+        cover = _enlarged(words[source[chosen]]) * opacity[chosen]
+        image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
+
+
+def add_occlusion(image: Images, strength: float, draw: Draw) -> None:
+    """Wires, twigs and small spots in front of the word: too thin to hide a letter."""
+    share = min(1.0, 0.025 * strength)
+    chosen, numbers = draw.subset(share), _numbers(draw, 5, 2)
+    dark, color = draw.some(0.6, 1, 1, 1), draw.uniform(0, 1, 3, 1, 1)
+    color = color * (1 - 0.8 * dark)
+    if len(chosen):
+        cover = _lines(image, numbers[chosen], 0.3, 0.9) * 0.9
+        image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
+    chosen, numbers, color = draw.subset(share), _numbers(draw, 5, 4), draw.uniform(0, 1, 3, 1, 1)
+    if len(chosen):
+        cover = _spots(image, numbers[chosen]) * 0.9
+        image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
+
+
+def _numbers(draw: Draw, numbers: int, things: int) -> Numbers:
+    """From 0 to 1, for each of some things in each picture."""
+    return draw.uniform(0, 1, numbers, things, 1, 1)
+
+
+def _add_bars(image: Images, share: float, draw: Draw) -> None:
+    """Planks, blinds, bricks, fences: waves in one direction, at times across it too."""
+    chosen = draw.subset(share)
+    angle = (draw.normal(0.25, 1, 1, 1) + draw.some(0.4, 1, 1, 1) * math.pi / 2)[chosen]
+    period, start = draw.uniform(3, 28, 1, 1, 1)[chosen], draw.uniform(0, 1, 1, 1, 1)[chosen]
+    sharp = draw.uniform(0.6, 6, 1, 1, 1)[chosen]
+    balance, crossed = draw.uniform(-0.8, 0.8, 1, 1, 1)[chosen], draw.some(0.4, 1, 1, 1)[chosen]
+    color, opacity = draw.uniform(0, 1, 3, 1, 1)[chosen], draw.uniform(0.1, 0.5, 1, 1, 1)[chosen]
+    if not len(chosen):
+        return
+    rows, columns = pixel_rows(image), pixel_columns(image)
+    cos, sin = angle.cos(), angle.sin()
+
+    def wave(across: Tensor, period: Tensor) -> Tensor:
+        phase = across / period + start
+        return (((phase * 2 * math.pi).sin() + balance) * sharp).clamp(-1, 1) * 0.5 + 0.5
+
+    bars = wave(rows * cos + columns * sin, period)
+    bars = bars.maximum(wave(columns * cos - rows * sin, 1.7 * period) * crossed)
+    image[chosen] = image.index_select(0, chosen).lerp(color, bars * opacity)
+
+
+def _lines(image: Images, numbers: Numbers, thinnest: float, thickest: float) -> Mask:
+    """Straight lines through the picture, half as wide in pixels as the last two say."""
+    x, y, turn, width, _ = numbers.unbind(1)
+    angle = (turn - 0.5) * math.pi
+    height, length = image.shape[-2:]
+    away = (pixel_columns(image) - x * length) * angle.sin() - (
+        pixel_rows(image) - y * height
+    ) * angle.cos()
+    half = thinnest + width * (thickest - thinnest)
+    return (half + 0.5 - away.abs()).clamp(0, 1).amax(1, keepdim=True)
+
+
+def _spots(image: Images, numbers: Numbers) -> Mask:
+    """Ellipses of a few pixels."""
+    x, y, wide, high, there = numbers.unbind(1)
+    height, length = image.shape[-2:]
+    unit = height / 32
+    across = (pixel_columns(image) - x * length) / (1 + 2.5 * wide) / unit
+    down = (pixel_rows(image) - y * height) / (1 + 2.5 * high) / unit
+    cover = (2 * (1 - across.square() - down.square())).clamp(0, 1) * (there < 0.7)
+    return cover.amax(1, keepdim=True)
+
+
+def _enlarged(words: Mask) -> Mask:
+    """The middle of words, at two and a half times their size."""
+    height, width = words.shape[-2:]
+    top, left = height * 3 // 10, width * 3 // 10
+    middle = words[..., top : height - top, left : width - left]
+    return F.interpolate(middle, (height, width), mode="bilinear", align_corners=False)
