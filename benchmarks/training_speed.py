@@ -5,8 +5,10 @@
 Every row keeps the measures of the rows above it and adds one: from plain float32 to the step that
 ``vit-str train`` takes, then with the rendering of its words. Every measurement is a process of
 its own, since some measures cannot be taken back. "peak" is the share of the arithmetic that one
-large matrix product in the same number format reaches there. On a GPU memory is printed too. Takes
-ten minutes on one thread. Needs ``vit-str[train]``.
+large matrix product in the same number format reaches there. On a GPU memory is printed too. Beside
+it stands the same architecture in the Transformer layers that come with torch, without any measure
+and with all that it can take. ``--profile`` says where the time of a step goes, by kind of
+operation. Takes fifteen minutes on one thread. Needs ``vit-str[train]``.
 """
 
 import argparse
@@ -31,9 +33,11 @@ from measuring import (
     table,
     write_json,
 )
+from training_profile import ELEMENTWISE, REST, Profile
 from training_step import Measurement, Result
 
-_WORKER = Path(__file__).with_name("training_step.py")
+_FOLDER = Path(__file__).parent
+_PLAIN = "torch.nn layers"
 _LADDERS = {
     "cpu": {
         "+ bfloat16": "bfloat16",
@@ -69,11 +73,23 @@ def main() -> None:
         steps=options.steps or steps,
         warm_up=warm_up,
     )
-    runs = {name: partial(_measure_apart, each) for name, each in _ladder(wanted).items()}
+    ladder = _ladder(wanted)
+    pairs = _pairs(ladder) if options.plain else {}
+    everything = ladder | {f"{_PLAIN}, {name}": each for name, (_, each) in pairs.items()}
+    runs = {name: partial(_measure_apart, each) for name, each in everything.items()}
     results = interleave(runs, options.rounds)
-    print(_table(results))
+    print(_table({name: results[name] for name in ladder}))
+    if pairs:
+        sides = {
+            name: (results[ours], results[f"{_PLAIN}, {name}"]) for name, (ours, _) in pairs.items()
+        }
+        print(f"\n{_side_by_side(sides)}")
     rows = {name: [asdict(result) for result in rounds] for name, rounds in results.items()}
-    write_json(options.json, {"measurement": asdict(wanted), "rows": rows})
+    profile = _profile_apart(list(ladder.values())[-1]) if options.profile else None
+    if profile is not None:
+        print(f"\n{_profile_table(profile)}")
+    parts = {"rows": rows, "profile": asdict(profile) if profile else None}
+    write_json(options.json, {"measurement": asdict(wanted), **parts})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,6 +103,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=positive, default=1, help="of a CPU, pinned (1)")
     parser.add_argument("--batch-size", type=positive, help="words in a step (the config's)")
     parser.add_argument("--steps", type=positive, help="timed in a round (8, on a GPU 100)")
+    parser.add_argument(
+        "--plain",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="compare with the layers that come with torch (yes)",
+    )
+    parser.add_argument("--profile", action="store_true", help="say where the time of a step goes")
     add_common_options(parser, rounds=3)
     return parser
 
@@ -100,11 +123,31 @@ def _ladder(wanted: Measurement) -> dict[str, Measurement]:
     return rows
 
 
+def _pairs(ladder: dict[str, Measurement]) -> dict[str, tuple[str, Measurement]]:
+    """A row of the ladder, and the layers of torch with its measures, by what these are."""
+    names = list(ladder)
+    chosen = {"no measure": names[0], "all measures but rendering": names[-2]}
+    return {
+        # Explicit attention is a measure that these layers cannot take.
+        what: (name, replace(ladder[name], plain=True, explicit_attention=False))
+        for what, name in chosen.items()
+    }
+
+
 def _measure_apart(wanted: Measurement) -> Result:
-    """In a process of its own; what it complains of goes to standard error."""
-    command = [sys.executable, str(_WORKER), json.dumps(asdict(wanted))]
+    return Result(**_ask("training_step.py", wanted))
+
+
+def _profile_apart(wanted: Measurement) -> Profile:
+    return Profile(**_ask("training_profile.py", wanted))
+
+
+def _ask(worker: str, wanted: Measurement) -> dict[str, Any]:
+    """A process of its own; what it complains of goes to standard error."""
+    command = [sys.executable, str(_FOLDER / worker), json.dumps(asdict(wanted))]
     answer = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    return Result(**json.loads(answer.stdout.splitlines()[-1]))
+    found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+    return found
 
 
 def _table(results: dict[str, list[Result]]) -> str:
@@ -135,6 +178,43 @@ def _peaks(results: dict[str, list[Result]]) -> tuple[float, float]:
     """The best that was seen in float32, which is the first row, and in bfloat16."""
     first, *others = ([each.peak_flops for each in rounds] for rounds in results.values())
     return max(first), max(map(max, others))
+
+
+def _side_by_side(sides: dict[str, tuple[list[Result], list[Result]]]) -> str:
+    rows = [["the same architecture", "vit-str", "range", _PLAIN, "range", "vit-str is"]]
+    for name, both in sides.items():
+        rates = [[result.images_per_second for result in rounds] for rounds in both]
+        ratio = statistics.median(rates[0]) / statistics.median(rates[1])
+        cells = [*median_and_range(rates[0]), *median_and_range(rates[1])]
+        rows.append([name, *cells, f"{ratio:.2f} x"])
+    ours, theirs = (rounds[0] for rounds in next(iter(sides.values())))
+    same = (
+        f"{ours.parameters:,} and {theirs.parameters:,} parameters, "
+        f"loss of the first batch {ours.loss:.4f} and {theirs.loss:.4f}"
+    )
+    return f"{table(rows)}\n\n{same}"
+
+
+def _profile_table(profile: Profile) -> str:
+    whole = sum(profile.milliseconds.values())
+    last = {ELEMENTWISE: 1, REST: 2}
+    kinds = sorted(profile.milliseconds, key=lambda kind: last.get(kind, 0))
+    rows = [["where the time of a step goes", "ms", "share", "peak", "at the peak"]]
+    for kind in kinds:
+        spent, flops = profile.milliseconds[kind], profile.flops.get(kind)
+        row = [kind, f"{spent:.2f}", f"{100 * spent / whole:.1f} %"]
+        if flops and spent:
+            least = 1e3 * flops / profile.peak_flops
+            row += [f"{100 * least / spent:.0f} %", f"{100 * least / whole:.1f} %"]
+        rows.append(row + ["-"] * (len(rows[0]) - len(row)))
+    least = 1e3 * sum(profile.flops.values()) / profile.peak_flops
+    shares = ["100 %", f"{100 * least / whole:.0f} %", f"{100 * least / whole:.1f} %"]
+    rows.append([f"step of {profile.images} images", f"{whole:.2f}", *shares])
+    return (
+        f"{table(rows)}\n\n"
+        "peak: share of what one large product reaches; at the peak: share of the step that these\n"
+        "products would take at that rate. The step misses the peak by all the other time."
+    )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 import yaml
 from measuring import pin, synchronize
+from plain_transformer import plain
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.utils.flop_counter import FlopCounterMode
@@ -44,6 +45,7 @@ class Measurement:
         fused_optimizer: AdamW as one kernel.
         compiled: losses through ``torch.compile``.
         rendering: words are rendered in every step, instead of a few batches before.
+        plain: the same architecture in the layers that come with torch.
     """
 
     config: str
@@ -58,6 +60,7 @@ class Measurement:
     fused_optimizer: bool = False
     compiled: bool = False
     rendering: bool = False
+    plain: bool = False
 
     @property
     def dtype(self) -> torch.dtype:
@@ -74,33 +77,28 @@ class Result:
         flops_per_image: additions and multiplications in matrix products, forward and back.
         peak_flops: per second in one large product in the same number format.
         memory: most bytes in use on a GPU during the steps.
+        parameters: of the recognizer.
+        loss: of the decoder before the first step, on the first batch.
     """
 
     images_per_second: float
     flops_per_image: float
     peak_flops: float
     memory: int | None
+    parameters: int
+    loss: float
 
 
 def measure(wanted: Measurement) -> Result:
     """Build the model and the words, warm up, take the time."""
-    if wanted.device == "cpu":
-        pin(wanted.threads)
-    if wanted.kept_memory:
-        keep_freed_memory()
-    if wanted.bfloat16:
-        torch.set_float32_matmul_precision("medium")  # as ``vit-str train`` does
-    torch.manual_seed(0)
-    module, renderer, batch_size = _build(wanted)
-    batches = _batches(renderer, wanted.batch_size or batch_size, wanted.rendering)
+    prepare(wanted)
+    module, renderer, batch_size = build(wanted)
+    batches = endless_batches(renderer, wanted.batch_size or batch_size, wanted.rendering)
     step = Step(module, wanted)
     with FlopCounterMode(display=False) as counter:
         first = next(batches)
-        step.differentiate(first)
-    if wanted.device == "cpu" and not wanted.explicit_attention:
-        setattr(ScaledDotProductAttention, "forward", _fused_attention)  # noqa: B010 - for mypy
-    if wanted.compiled:
-        step.compile()
+        loss = step.differentiate(first)
+    step.speed_up()
     _run(step, batches, wanted.warm_up, wanted.device)
     if wanted.device == "cuda":
         torch.cuda.reset_peak_memory_stats()
@@ -109,9 +107,22 @@ def measure(wanted: Measurement) -> Result:
     return Result(
         len(first) * wanted.steps / seconds,
         counter.get_total_flops() / len(first),
-        _peak_flops(wanted),
+        peak_flops(wanted),
         memory,
+        sum(parameter.numel() for parameter in module.recognizer.parameters()),
+        loss.item(),
     )
+
+
+def prepare(wanted: Measurement) -> None:
+    """What has to be set for the process, before anything is built."""
+    if wanted.device == "cpu":
+        pin(wanted.threads)
+    if wanted.kept_memory:
+        keep_freed_memory()
+    if wanted.bfloat16:
+        torch.set_float32_matmul_precision("medium")  # as ``vit-str train`` does
+    torch.manual_seed(0)
 
 
 class Step:
@@ -124,23 +135,35 @@ class Step:
             group["fused"] = wanted.fused_optimizer
         self._losses: Callable[..., tuple[Tensor, Tensor]] = module.losses
 
-    def compile(self) -> None:
-        """Through ``torch.compile`` from now on."""
-        self._losses = torch.compile(self.module.losses)
+    def speed_up(self) -> None:
+        """Take the measures that the counter of operations could not look through."""
+        if self.wanted.device == "cpu" and not self.wanted.explicit_attention:
+            setattr(ScaledDotProductAttention, "forward", _fused_attention)  # noqa: B010 - for mypy
+        if self.wanted.compiled:
+            self._losses = torch.compile(self.module.losses)
 
-    def differentiate(self, batch: RenderedBatch) -> None:
-        """Both losses together, and back."""
+    def differentiate(self, batch: RenderedBatch) -> Tensor:
+        """All losses together, and back; returns that of the decoder."""
         with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
-            text, dense = self._losses(batch.images, batch.labels, batch.token_characters)
-        torch.autograd.backward(text + dense)
+            text, beside = self._losses(batch.images, batch.labels, batch.token_characters)
+        torch.autograd.backward(text + beside)
+        return text.detach()
+
+    def clip(self) -> None:
+        """Gradients to a norm of 1."""
+        clip_grad_norm_(self.module.parameters(), 1.0)
+
+    def average(self) -> None:
+        """Move the average."""
+        self.module.move_average()
 
     def __call__(self, batch: RenderedBatch) -> None:
         """Forward, back, and one move of the weights."""
         self.optimizer.zero_grad()
         self.differentiate(batch)
-        clip_grad_norm_(self.module.parameters(), 1.0)
+        self.clip()
         self.optimizer.step()
-        self.module.average.update_parameters(self.module.recognizer)
+        self.average()
 
 
 def instantiate(value: Any, **linked: Any) -> Any:
@@ -154,10 +177,12 @@ def instantiate(value: Any, **linked: Any) -> Any:
     return getattr(import_module(module), name)(**arguments, **linked)
 
 
-def _build(wanted: Measurement) -> tuple[RecognizerTraining, Renderer, int]:
+def build(wanted: Measurement) -> tuple[RecognizerTraining, Renderer, int]:
     """The model of the configuration, the renderer of its words, and its batch size."""
     config = yaml.safe_load(Path(wanted.config).read_text(encoding="utf-8"))
     arguments = {name: instantiate(value) for name, value in config["model"].items()}
+    if wanted.plain:
+        arguments["recognizer"] = plain(arguments["recognizer"])
     module = RecognizerTraining(**arguments).to(wanted.device).train()
     data = instantiate(
         config["data"],
@@ -171,8 +196,8 @@ def _build(wanted: Measurement) -> tuple[RecognizerTraining, Renderer, int]:
     return module, renderer, data.batch_size
 
 
-def _batches(renderer: Renderer, size: int, rendering: bool) -> Iterator[RenderedBatch]:
-    """Endless: new ones, or a few again and again."""
+def endless_batches(renderer: Renderer, size: int, rendering: bool) -> Iterator[RenderedBatch]:
+    """New ones, or a few again and again."""
     if rendering:
         return (renderer.batch(size, 1, index) for index in count())
     return cycle([renderer.batch(size, 1, index) for index in range(_RENDERED_BEFORE)])
@@ -198,7 +223,7 @@ def _fused_attention(
     return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
 
 
-def _peak_flops(wanted: Measurement, rounds: int = 5) -> float:
+def peak_flops(wanted: Measurement, rounds: int = 5) -> float:
     """Multiplications and additions per second of one large product, the best of some rounds."""
     size = 2048 if wanted.device == "cpu" else 8192
     matrix = torch.randn(size, size, device=wanted.device).to(wanted.dtype)

@@ -1,0 +1,212 @@
+"""How models read words that are hard in one way, in fonts that training never sees.
+
+    python benchmarks/hard_sets.py --out hard [--models tiny a.safetensors ...] [--words 1000]
+        [--json FILE] [--markdown FILE]
+
+Renders a folder per set (images/, labels.tsv and sheet.png, to look at), unless it is there, and
+reads it with every model. A set is plain words and one hard ingredient, strong: of the words drawn
+with it, those are kept whose pictures differ most from the same pictures without it. Other sets
+are plain but for what is written. Pictures of a seed change with the renderer: compare models on
+one folder only. Needs the fonts that training has been given, so that those held out are the same.
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from itertools import count, islice
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, UInt8
+from measuring import positive, table, write_json
+from PIL import Image
+from torch import Tensor
+
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.evaluation import LabeledImages, evaluate
+from vit_str.metrics import Scores
+from vit_str.reading import load
+from vit_str.sheets import Cell, sheet
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.renderer import Renderer
+
+_BATCH = 256
+_SHEET_WORDS = 96
+_PLAIN = replace(Ingredients().at(0), margin=1.0)
+_WORDS = {"words": 1.0}
+_NUMBERS = ("numbers", "prices", "dates", "times", "phones", "codes", "addresses", "punctuated")
+_METRICS = {"word 36": "word_accuracy_36", "character": "character_accuracy"}
+
+
+@dataclass(frozen=True, slots=True)
+class HardSet:
+    """What makes a set hard.
+
+    Attributes:
+        strengths: of the ingredients that do.
+        keep: share of the words that is kept: those that the ingredients changed most.
+        text: kinds of text and their shares.
+        lengths: fewest and most characters.
+    """
+
+    strengths: dict[str, float] = field(default_factory=dict)
+    keep: float = 1.0
+    text: dict[str, float] = field(default_factory=lambda: _WORDS)
+    lengths: tuple[int, int] = (3, 12)
+
+
+# A strength of 1 / share makes what happens to a share of the words happen to all.
+SETS = {
+    "plain": HardSet(),
+    "standard mix": HardSet({each.name: 1.0 for each in fields(Ingredients)}),
+    "rotated": HardSet({"rotation": 1.2}, keep=0.12),
+    "stacked": HardSet({"stacked": 50.0}),
+    "turned": HardSet({"turned": 20.0}, keep=0.5),  # the others come out upright
+    "curved": HardSet({"curve": 1.0}, keep=0.15),
+    "perspective": HardSet({"perspective": 1.3, "shear": 1.0}, keep=0.2),
+    "low contrast": HardSet({"faint": 17.0}, keep=0.7),
+    "low resolution": HardSet({"low_resolution": 2.0}, keep=0.4),
+    "blurred": HardSet({"blur": 1.5, "motion": 1.5}, keep=0.4),
+    "backgrounds": HardSet({"texture": 2.0, "clutter": 4.0, "neighbors": 2.0}, keep=0.4),
+    "extruded": HardSet({"extrusion": 10.0}, keep=0.8),
+    "embossed": HardSet({"emboss": 20.0}, keep=0.8),
+    "long": HardSet(text=_WORDS | {"long": 0.02}, lengths=(13, 25)),
+    "numbers and symbols": HardSet(text=dict.fromkeys(_NUMBERS, 1.0), lengths=(1, 25)),
+}
+
+
+def main() -> int:
+    """Render, read, print, write."""
+    options = _parser().parse_args()
+    unknown = sorted(set(options.sets) - set(SETS))
+    if unknown:
+        sys.stderr.write(f"hard_sets: unknown sets {unknown}: there are {', '.join(SETS)}\n")
+        return 2
+    folders = {name: options.out / name.replace(" ", "-") for name in options.sets}
+    atlas: GlyphAtlas | None = None
+    for name, folder in folders.items():
+        if (folder / "labels.tsv").is_file():
+            print(f"{name}: as it is in {folder}", file=sys.stderr)
+            continue
+        print(f"{name}: rendering {options.words} words", file=sys.stderr)
+        atlas = atlas or GlyphAtlas.load_or_build(Charset(PRINTABLE_ASCII), options.fonts)
+        write_set(folder, SETS[name], atlas.held_out(), options.words, options.seed)
+    if options.models:
+        scores = _read(options.models, folders, options.device)
+        print(table(_rows(scores)))
+        if options.markdown:
+            options.markdown.write_text(_markdown(_rows(scores)), encoding="utf-8")
+        values = {
+            model: {name: each.to_dict() for name, each in sets.items()}
+            for model, sets in scores.items()
+        }
+        write_json(options.json, {"words": options.words, "seed": options.seed, "models": values})
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder of the sets")
+    parser.add_argument("--models", nargs="+", default=[], help="names or .safetensors files")
+    parser.add_argument("--sets", nargs="+", default=list(SETS), help=f"of {', '.join(SETS)}")
+    parser.add_argument("--words", type=positive, default=1000, help="in each set (1000)")
+    parser.add_argument("--seed", type=int, default=20261121, help="of the words (20261121)")
+    parser.add_argument("--fonts", type=Path, nargs="+", help="folders instead of the system's")
+    parser.add_argument("--device", default="auto", help="to read with (auto)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table here")
+    return parser
+
+
+def write_set(folder: Path, wanted: HardSet, atlas: GlyphAtlas, words: int, seed: int) -> None:
+    """Render a set into a folder, whole or not at all."""
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    (partial / "images").mkdir(parents=True)
+    lines, cells = [], []
+    for number, (pixels, label) in enumerate(islice(draw(wanted, atlas, seed), words), 1):
+        image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
+        image.save(partial / "images" / f"{number:05d}.png")
+        lines.append(f"{number:05d}.png\t{label}\n")
+        cells.append(Cell(image, label))
+    sheet(cells[:_SHEET_WORDS], 8).save(partial / "sheet.png")
+    (partial / "labels.tsv").write_text("".join(lines), encoding="utf-8")
+    partial.rename(folder)
+
+
+def draw(
+    wanted: HardSet, atlas: GlyphAtlas, seed: int
+) -> Iterator[tuple[UInt8[Tensor, "3 height width"], str]]:
+    """Endless pictures of a set and their labels."""
+    lexicon = Lexicon(atlas.charset, weights=wanted.text)
+    hard = Renderer(atlas, lexicon, ingredients=replace(_PLAIN, **wanted.strengths))
+    plain = Renderer(atlas, lexicon, ingredients=_PLAIN)
+    shortest, longest = wanted.lengths
+    for index in count():
+        labels: list[str] = []
+        for attempt in count():
+            drawn = lexicon.sample(_BATCH, (seed << 20) + (index << 8) + attempt)
+            labels += [label for label in drawn if shortest <= len(label) <= longest]
+            if len(labels) >= _BATCH:
+                break
+        labels = labels[:_BATCH]
+        images = hard.render(labels, seed + index).images
+        chosen = torch.arange(len(labels))
+        if wanted.keep < 1:
+            change = _change(plain.render(labels, seed + index).images, images)
+            chosen = change.topk(round(wanted.keep * len(labels))).indices.sort().values
+        for place in chosen.tolist():
+            yield images[place], labels[place]
+
+
+def _change(
+    before: UInt8[Tensor, "batch 3 height width"], after: UInt8[Tensor, "batch 3 height width"]
+) -> Float[Tensor, " batch"]:
+    """How far pictures differ, over the contrast that they had."""
+    first, second = before.flatten(1).float(), after.flatten(1).float()
+    return (second - first).abs().mean(1) / first.std(1)
+
+
+def _read(models: list[str], folders: dict[str, Path], device: str) -> dict[str, dict[str, Scores]]:
+    """Model -> set -> scores."""
+    scores = {}
+    for model in models:
+        reader = load(model, device)
+        scores[model] = {
+            name: evaluate(reader, [LabeledImages(folder)], batch_size=64).overall
+            for name, folder in folders.items()
+        }
+    return scores
+
+
+def _rows(scores: dict[str, dict[str, Scores]]) -> list[list[str]]:
+    """One row per set; per model word accuracy and character accuracy in percent."""
+    titles = [f"{Path(model).stem}: {title}" for model in scores for title in _METRICS]
+    rows = [["set", "words", *titles]]
+    for name, first in next(iter(scores.values())).items():
+        cells = [
+            _percent(sets[name], metric) for sets in scores.values() for metric in _METRICS.values()
+        ]
+        rows.append([name, f"{first.n:,}", *cells])
+    return rows
+
+
+def _percent(scores: Scores, metric: str) -> str:
+    low, high = scores.interval[metric]
+    return f"{100 * scores.values[metric]:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    head, *body = rows
+    lines = [head, ["---", *("---:" for _ in head[1:])], *body]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""What ten times more images would bring, as far as the logs of a training tell.
+
+    python benchmarks/learning_curve.py RUN_FOLDER|metrics.csv ... --out curve.png [--json FILE]
+
+Joins the legs of one run (``log/version_*/metrics.csv`` in its folder, or the files in their
+order) and fits ``error = floor + scale * images ** -exponent``, with the floor free and with none,
+to the validations at the full learning rate after the model has begun to read. Validations while
+the rate falls are better than such a law knows: how much better the last of them is than the law at
+its place is applied to the forecast. For comparison also to all validations after that beginning.
+The figure marks them all and shows the first of these laws that there are points enough for.
+"""
+
+import argparse
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measuring import table, write_json
+
+from vit_str.analysis.figures.learning_curve import learning_curve
+from vit_str.analysis.learning_curve import Phase, Point, PowerLaw, fit_power_law
+
+_METRIC = "/word_accuracy_36"
+_FULL = 0.999
+_TIMES = 10
+_LAWS: dict[str, tuple[bool, tuple[Phase, ...]]] = {
+    "free floor": (True, ("constant",)),
+    "no floor": (False, ("constant",)),
+    "free floor, decay too": (True, ("constant", "decay")),
+    "no floor, decay too": (False, ("constant", "decay")),
+}
+"""Whether the floor is free, and the points that are fitted."""
+
+
+def main() -> int:
+    """Join, fit, print, draw."""
+    options = _parser().parse_args()
+    try:
+        rows = joined([read_leg(file) for place in options.logs for file in _files(place)])
+        curves = points(rows, _words(options.words), options.takeoff)
+    except (ValueError, OSError, KeyError) as error:
+        sys.stderr.write(f"learning_curve: {error}\n")
+        return 2
+    laws, cells, values = {}, [], {}
+    for name, curve in curves.items():
+        found = _laws(curve)
+        values[name] = {"points": [asdict(point) for point in curve], "laws": {}}
+        for kind, law in found.items():
+            forecast = _forecast(curve, kind, law)
+            values[name]["laws"][kind] = forecast
+            cells.append(_row(name, kind, forecast))
+        if found:
+            laws[name] = next(iter(found.values()))
+    titles = ("set", "law", "points", "floor", "exponent", "last", "x10")
+    print(table([titles, *cells]))
+    print(_remarks(curves))
+    if options.out:
+        last = max(point.images for curve in curves.values() for point in curve)
+        learning_curve(curves, laws, _TIMES * last).savefig(options.out, dpi=150)
+    write_json(options.json, values)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("logs", type=Path, nargs="+", help="folder of the run, or its CSV files")
+    parser.add_argument("--out", type=Path, help="figure (.png, .pdf, .svg)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here")
+    parser.add_argument(
+        "--words", nargs="+", default=[], metavar="SET=N", help="words judged of a set (500 each)"
+    )
+    parser.add_argument(
+        "--takeoff",
+        type=float,
+        default=0.5,
+        help="the model reads from this share of its best accuracy on (0.5)",
+    )
+    return parser
+
+
+def _files(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    found = sorted(
+        place.glob("log/version_*/metrics.csv"), key=lambda file: int(file.parent.name[8:])
+    )
+    if not found:
+        raise ValueError(f"{place}: no log/version_*/metrics.csv in it")
+    return found
+
+
+def read_leg(file: Path) -> list[dict[str, float]]:
+    """Rows of a log, without empty cells."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [
+            {name: float(cell) for name, cell in row.items() if cell}
+            for row in csv.DictReader(lines)
+        ]
+
+
+def joined(legs: Sequence[list[dict[str, float]]]) -> list[dict[str, float]]:
+    """Rows of all legs by step; what a leg did after the place where the next began is dropped."""
+    rows: list[dict[str, float]] = []
+    for leg in legs:
+        start = min(row["step"] for row in leg)
+        rows = [row for row in rows if row["step"] < start] + leg
+    return sorted(rows, key=lambda row: row["step"])
+
+
+def points(
+    rows: Sequence[dict[str, float]], words: dict[str, int], takeoff: float
+) -> dict[str, list[Point]]:
+    """Set -> validations. Images and learning rate are those of the nearest step with a loss."""
+    steps = [row for row in rows if "images" in row and row["step"] > 0]
+    at = np.array([row["step"] for row in steps])
+    rates = np.array([row["learning_rate"] for row in steps])
+    names = sorted({name for row in rows for name in row if name.endswith(_METRIC)})
+    if not names:
+        raise ValueError(f"no column {_METRIC} in these logs: train with validation")
+    curves = {}
+    for name in names:
+        validations = [row for row in rows if name in row]
+        best = max(row[name] for row in validations)
+        curve = []
+        for row in validations:
+            nearest = int(np.abs(at - row["step"]).argmin())
+            phase: Phase = "decay"
+            if rates[nearest] >= _FULL * rates.max():
+                phase = "constant" if row[name] >= takeoff * best else "before reading"
+            elif at[nearest] < at[rates.argmax()]:
+                phase = "before reading"
+            per_step = steps[nearest]["images"] / at[nearest]
+            images = round((row["step"] + 1) * per_step)
+            n = words.get(name.removesuffix(_METRIC), 500)
+            curve.append(Point(images, 1 - row[name], n, phase))
+        curves[name.removesuffix(_METRIC)] = curve
+    return curves
+
+
+def _words(given: Sequence[str]) -> dict[str, int]:
+    return {name: int(n) for name, _, n in (text.partition("=") for text in given)}
+
+
+def _laws(curve: Sequence[Point]) -> dict[str, PowerLaw]:
+    """Those that there are points enough for, a point more than numbers if the floor is free."""
+    laws = {}
+    for kind, (with_floor, phases) in _LAWS.items():
+        fitted = [point for point in curve if point.phase in phases]
+        if len(fitted) >= (4 if with_floor else 2):
+            laws[kind] = fit_power_law(fitted, with_floor)
+    return laws
+
+
+def _forecast(curve: Sequence[Point], kind: str, law: PowerLaw) -> dict[str, Any]:
+    last, (_, phases) = curve[-1], _LAWS[kind]
+    # Of what the law expects without decay, so much was left after it.
+    factor = last.error / law.at(last.images) if phases == ("constant",) else 1.0
+    images = _TIMES * last.images
+    error, (low, high) = law.at(images), law.interval(images)
+    return {
+        "points": sum(point.phase in phases for point in curve),
+        "floor": law.floor,
+        "exponent": law.exponent,
+        "last": 1 - last.error,
+        "decay_factor": factor,
+        "images": images,
+        "accuracy": 1 - factor * error,
+        "interval": (1 - factor * high, 1 - factor * low),
+    }
+
+
+def _row(name: str, kind: str, found: dict[str, Any]) -> tuple[str, ...]:
+    low, high = found["interval"]
+    doubtful = "  law too steep" if found["decay_factor"] > 1 else ""
+    return (
+        name,
+        kind,
+        str(found["points"]),
+        f"{100 * found['floor']:.1f}",
+        f"{found['exponent']:.2f}",
+        f"{100 * found['last']:.1f}",
+        f"{100 * found['accuracy']:.1f} [{100 * low:.1f}, {100 * high:.1f}]{doubtful}",
+    )
+
+
+def _remarks(curves: dict[str, list[Point]]) -> str:
+    first = next(iter(curves.values()))
+    fitted = [point.images for point in first if point.phase == "constant"] or [1]
+    last, reach = first[-1].images, max(fitted) / min(fitted)
+    beyond = _TIMES * last / max(fitted)
+    return f"""
+Word accuracy (36), percent. last: after {last:,} images; x10: after {_TIMES * last:,} and a decay
+that helps as much as this one did [95 % of fits to words drawn anew].
+How little this can be trusted: the points at the full rate span a factor of {reach:.1f} in images,
+the forecast lies {beyond:.0f} times beyond them. The intervals know chance in the words only, not
+other seeds, not other laws: the rows of a set differ by more, and that is the better measure. "law
+too steep": it promised less error at the end of this very run than the run had after its decay.
+"decay too": fitted to points of a falling rate as well, which makes a law look steeper than it is.
+A free floor needs four points."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
