@@ -408,7 +408,7 @@ def test_evaluate_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ("command", "module", "extra"),
     [
         ("train", "vit_str.training.cli", "train"),
-        ("render", "vit_str.synthesis.cli", "analyze"),
+        ("render", "vit_str.cli.render", "analyze"),
         ("analyze", "vit_str.analysis.cli", "analyze"),
     ],
 )

@@ -17,7 +17,7 @@ exit codes: 0 all well; 1 some image could not be read, or the output not writte
 # These commands have a parser of their own: module, and what they do.
 _HANDED_OVER = {
     "train": ("vit_str.training.cli", "train a model on rendered text"),
-    "render": ("vit_str.synthesis.cli", "render labeled word images"),
+    "render": ("vit_str.cli.render", "render labeled word images"),
     "analyze": ("vit_str.analysis.cli", "look into models: how far attention reaches, and more"),
 }
 
@@ -126,7 +126,8 @@ def _add_evaluate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         "evaluate",
         help="measure accuracy on labeled images",
         description="Read labeled images and compare: word accuracy under 36, 62 and 94\n"
-        "characters, character accuracy and 1-NED, each with a 95 % interval.",
+        "characters, character accuracy, 1-NED and the error of the confidences, each with a\n"
+        "95 % interval. With --against, also how much better --model is, word by word.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -136,6 +137,11 @@ def _add_evaluate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         nargs="+",
         metavar="FOLDER",
         help="folder with labels.tsv (file, tab, label) and the images, beside it or in images/",
+    )
+    evaluate.add_argument(
+        "--against",
+        metavar="NAME|FILE",
+        help="weights to compare with on the same words",
     )
     evaluate.add_argument("--json", action="store_true", help="print one JSON object, fractions")
     _add_model(evaluate)

@@ -12,8 +12,10 @@ import numpy as np
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from lightning.pytorch.loggers import TensorBoardLogger
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
+from vit_str.sheets import Cell, caption_font, sheet
+from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import save_weights
@@ -107,6 +109,8 @@ class StopCleanly(Callback):
         batch: Any,
         batch_idx: int,
     ) -> None:
+        # All processes of a run stop after the same step, whichever of them was asked.
+        self.asked = trainer.strategy.reduce_boolean_decision(self.asked, all=False)
         if self.asked:
             trainer.save_checkpoint(self.path)
             trainer.should_stop = True
@@ -253,30 +257,24 @@ class PredictionSheet(Callback):
         self._shown.clear()
         if trainer.sanity_checking or not trainer.is_global_zero or not shown:
             return
-        sheet = prediction_sheet(shown)
+        picture = prediction_sheet(shown)
         self.folder.mkdir(parents=True, exist_ok=True)
-        sheet.save(self.folder / f"step-{trainer.global_step:07d}.png")
+        picture.save(self.folder / f"step-{trainer.global_step:07d}.png")
         for logger in trainer.loggers:
             if isinstance(logger, TensorBoardLogger):
-                picture = np.asarray(sheet)
                 logger.experiment.add_image(
-                    "readings", picture, trainer.global_step, dataformats="HWC"
+                    "readings", np.asarray(picture), trainer.global_step, dataformats="HWC"
                 )
 
 
 def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
     """Images in a grid, what was read below each: green if right, red with the label if wrong."""
-    height, width = words[0][0].shape[1:]
-    cell = width + 6, height + 18
-    rows = -(-len(words) // _SHEET_COLUMNS)
-    sheet = Image.new("RGB", (cell[0] * _SHEET_COLUMNS, cell[1] * rows), "white")
-    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(11)
-    for place, (pixels, text, label) in enumerate(words):
-        x, y = place % _SHEET_COLUMNS * cell[0], place // _SHEET_COLUMNS * cell[1]
-        sheet.paste(Image.fromarray(pixels.permute(1, 2, 0).numpy()), (x, y))
-        right = text == label
-        caption = text if right else f"{text} ({label})"
-        while pen.textlength(caption, font) > cell[0] - 2:
-            caption = caption[:-2] + "…"
-        pen.text((x, y + height + 2), caption, fill="green" if right else "red", font=font)
-    return sheet
+    cells = []
+    for pixels, text, label in words:
+        image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
+        if text == label:
+            cells.append(Cell(image, text, "green"))
+        else:
+            cells.append(Cell(image, f"{text} ({label})", "red"))
+    captions = "".join(cell.caption for cell in cells)
+    return sheet(cells, _SHEET_COLUMNS, caption_font(captions, find_fonts))

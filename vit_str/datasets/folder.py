@@ -1,0 +1,61 @@
+"""A folder with ``images/`` and ``labels.tsv``, which `vit_str.evaluation` reads."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from vit_str.datasets.growing import GrowingFile, whole_lines
+from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.writer import DatasetWriter, Layout, entry_of
+
+IMAGES, LABELS, BOXES = "images", "labels.tsv", "boxes.jsonl"
+
+
+class FolderWriter(DatasetWriter):
+    """Writes ``images/000000000.png`` and so on, and for each a line: its name, tab, label.
+
+    With boxes, ``boxes.jsonl`` has a line for each too: an object with image, label and boxes.
+    Lines follow when the images are there, those of ``labels.tsv`` last.
+    """
+
+    def __init__(self, path: Path, layout: Layout) -> None:
+        super().__init__(path, layout)
+        (path / IMAGES).mkdir(parents=True, exist_ok=True)
+        labels, boxes = path / LABELS, path / BOXES
+        self.done, end, last = whole_lines(labels)
+        if last and not last.startswith(f"{self._name(self.done - 1)}\t".encode()):
+            raise ValueError(
+                f"{labels} has been changed since it was written: line {self.done} is not about "
+                f"{self._name(self.done - 1)}; write to a new folder"
+            )
+        if layout.boxes:
+            self.done, end_of_boxes, _ = whole_lines(boxes, self.done)
+            self._boxes = GrowingFile(boxes, end_of_boxes)
+            _, end, _ = whole_lines(labels, self.done)
+        self._labels = GrowingFile(labels, end)
+
+    @staticmethod
+    def record_path(path: Path) -> Path:
+        return path / "render.json"
+
+    @staticmethod
+    def in_the_way(path: Path) -> Path | None:
+        return entry_of(path)
+
+    def add(self, words: Sequence[LabeledWord]) -> None:
+        names = [self._name(self.done + place) for place in range(len(words))]
+        for name, word in zip(names, words, strict=True):
+            (self.path / IMAGES / name).write_bytes(word.image)
+        named = list(zip(names, words, strict=True))
+        if self.layout.boxes:
+            lines = [f"{word.json_of_boxes(image=name)}\n" for name, word in named]
+            self._boxes.append("".join(lines).encode())
+        self._labels.append("".join(f"{name}\t{word.label}\n" for name, word in named).encode())
+        self.done += len(words)
+
+    def close(self) -> None:
+        if self.layout.boxes:
+            self._boxes.close()
+        self._labels.close()
+
+    def _name(self, place: int) -> str:
+        return f"{self.layout.start + place:09d}{self.layout.suffix}"

@@ -1,0 +1,95 @@
+"""What the writers of all formats have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from vit_str.datasets.word import LabeledWord
+
+SHARD_SIZE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the words of a data set are stored.
+
+    Attributes:
+        start: number of the first word; names in folders and archives count from it, so that
+            parts of one stream that several machines write go together.
+        suffix: of the image files, such as ``.png``.
+        boxes: whether to store the boxes of the characters.
+        shard_size: words in an archive, if the data set has several.
+    """
+
+    start: int = 0
+    suffix: str = ".png"
+    boxes: bool = False
+    shard_size: int = SHARD_SIZE
+
+
+class DatasetWriter(ABC):
+    """Appends words to a data set, and goes on where a writer before it was cut, even by a kill.
+
+    The data set itself says how many words it holds, so there is no second truth to lose. A word
+    that is there in part is cut off when the data set is opened.
+
+    Args:
+        path: where the data set is, or will be.
+        layout: how it stores words; the same every time.
+
+    Attributes:
+        done: number of words that are there.
+
+    Raises:
+        ValueError: what is there is not as this writer leaves it.
+        OSError: it cannot be read or written.
+    """
+
+    done: int
+
+    def __init__(self, path: Path, layout: Layout) -> None:
+        self.path, self.layout = path, layout
+
+    @staticmethod
+    @abstractmethod
+    def record_path(path: Path) -> Path:
+        """Where the description of the data set at ``path`` is kept."""
+
+    @staticmethod
+    @abstractmethod
+    def in_the_way(path: Path) -> Path | None:
+        """What is at ``path`` already, where a new data set should go; None if nothing."""
+
+    @abstractmethod
+    def add(self, words: Sequence[LabeledWord]) -> None:
+        """Append words, in order."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Write what is left; words can still be added when the data set is opened again."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None or issubclass(kind, KeyboardInterrupt):
+            self.close()
+        else:
+            with suppress(OSError):  # the first trouble is the one to be told
+                self.close()
+
+
+def entry_of(folder: Path) -> Path | None:
+    """Something in a folder, or the path itself if it is no folder; None if nothing is there."""
+    if not folder.is_dir():
+        return folder if folder.exists() else None
+    return next((entry for entry in folder.iterdir() if entry.suffix != ".part"), None)

@@ -1,0 +1,97 @@
+"""Pictures with captions in a grid, to look at."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+_GAP, _CAPTION = 6, 18
+_FONT_SIZE = 11
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A picture on a sheet and what is written below it.
+
+    Attributes:
+        image: the picture.
+        caption: cut where it is longer than the picture is wide.
+        color: of the caption.
+    """
+
+    image: Image.Image
+    caption: str = ""
+    color: str = "black"
+
+
+def sheet(cells: Sequence[Cell], columns: int, font: Font | None = None) -> Image.Image:
+    """Pictures of one size in rows, each with its caption below.
+
+    Args:
+        cells: the pictures, at least one.
+        columns: pictures in a row.
+        font: of the captions; see `caption_font` for other letters than those of English.
+
+    Raises:
+        ValueError: there is nothing to show.
+    """
+    if not cells:
+        raise ValueError("expected pictures for the sheet, found none")
+    font = font or ImageFont.load_default(_FONT_SIZE)
+    width, height = cells[0].image.size
+    across, down = width + _GAP, height + _CAPTION
+    picture = Image.new("RGB", (across * columns, down * -(-len(cells) // columns)), "white")
+    pen = ImageDraw.Draw(picture)
+    for place, cell in enumerate(cells):
+        x, y = place % columns * across, place // columns * down
+        picture.paste(cell.image, (x, y))
+        caption = _shortened(cell.caption, across - 2, pen, font)
+        # The baseline is the same in every font, so that no caption leaves its cell.
+        pen.text((x, y + down - 5), caption, fill=cell.color, font=font, anchor="ls")
+    return picture
+
+
+def caption_font(text: str, find_fonts: Callable[[], Iterable[Path]]) -> Font:
+    """A font for captions that has every character of ``text``, or else the most of them.
+
+    Args:
+        text: all captions.
+        find_fonts: finds font files; called if Pillow's own font will not do.
+    """
+    default = ImageFont.load_default(_FONT_SIZE)
+    needed = {ord(character) for character in text if not character.isspace()}
+    if max(needed, default=0) < 128:
+        return default
+    best, most = None, 0
+    for path in sorted(find_fonts(), key=_plainness):
+        known = len(needed & _code_points(path))
+        if known > most:
+            best, most = path, known
+        if known == len(needed):
+            break
+    return default if best is None else ImageFont.truetype(best, _FONT_SIZE)
+
+
+def _plainness(path: Path) -> tuple[bool, int, str]:
+    """Fonts to read come before fonts to look at: sans before others, short names before long."""
+    stem = path.stem.casefold()
+    return "sans" not in stem, len(stem), stem
+
+
+def _code_points(path: Path) -> set[int]:
+    from fontTools.ttLib import TTFont, TTLibError
+
+    try:
+        with TTFont(path, fontNumber=0, lazy=True) as font:
+            return set(font.getBestCmap() or ())
+    except (TTLibError, OSError, ValueError, KeyError):  # a damaged font helps nobody here
+        return set()
+
+
+def _shortened(caption: str, width: int, pen: ImageDraw.ImageDraw, font: Font) -> str:
+    while len(caption) > 1 and pen.textlength(caption, font) > width:
+        caption = caption[:-2] + "…"
+    return caption
