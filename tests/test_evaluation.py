@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from vit_str.evaluation import LabeledImages, evaluate
+from vit_str.evaluation import LabeledImages, ReadWords, evaluate, read_sets, together
 from vit_str.metrics import METRICS
 from vit_str.reading import Reader
 
@@ -105,6 +105,7 @@ def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path])
     assert lines[2].split()[:5] == [str(folders[1]), "1", "0.0", "[0.0,", "79.3]"]
     assert lines[3].split()[:3] == ["all", "2", "0.0"]
     assert lines[4] == "percent [95 % interval]"
+    assert lines[5].startswith("calibration error of confidences, word 36, 15 bins: ")
     assert "1 labels with none of the 36 characters: not in word 36" in lines
     assert lines[-1] == "1 labels without an image: not counted"
 
@@ -133,3 +134,45 @@ def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
     assert report.to_dict()["overall"]["n"] == 0
     assert report.to_dict()["overall"]["word_accuracy_36"] is None
     assert report.table().splitlines()[1].split()[1:] == ["0", "-", "-", "-", "-", "-"]
+
+
+def test_calibration_of_what_was_read(
+    reader: Reader,
+    tmp_path: Path,
+    word_image: Callable[..., Image.Image],
+    labeled_set: Callable[..., Path],
+) -> None:
+    """One word right, one wrong; none of the other two has anything to be sure of."""
+    reading = reader.read(word_image("a"))
+    folder = labeled_set(tmp_path / "set", {"1.png": "a", "2.png": "a", "3.png": "a"})
+    (folder / "bad.png").write_bytes(b"")
+    labels = [f"1.png\t{reading.text}x1", f"2.png\t{reading.text}wrong", "3.png\t?!", "bad.png\tx"]
+    (folder / "labels.tsv").write_text("\n".join(labels) + "\n")
+    words = read_sets(reader, [folder])["set"]
+    assert words.confidences[3] is None
+    words.texts[0] = words.labels[0]
+    found = words.calibration()
+    assert found.n == 2
+    assert found.error == pytest.approx(abs(reading.confidence - 0.5), abs=1e-4)
+    report = evaluate(reader, [folder])
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    for part in (values["sets"]["set"], values["overall"]):
+        assert part["calibration"]["n"] == 2
+        assert sum(each["n"] for each in part["calibration"]["bins"]) == 2
+        assert part["calibration"]["error"] == pytest.approx(reading.confidence, abs=1e-4)
+    line = next(line for line in report.table().splitlines() if line.startswith("calibration"))
+    assert f"set {100 * report.overall_calibration.error:.1f} [" in line
+    assert "all" not in line.split("bins:")[1]
+
+
+def test_words_of_all_sets_together() -> None:
+    first = ReadWords(["a", "b"], ["a", "x"], [0.9, 0.1], ["m: missing"])
+    second = ReadWords(["c"], [""], [None], [], ["d: damaged"])
+    whole = together([first, second])
+    assert whole.labels == ["a", "b", "c"]
+    assert whole.confidences == [0.9, 0.1, None]
+    assert (whole.missing, whole.damaged) == (["m: missing"], ["d: damaged"])
+    assert whole.right().tolist() == [True, False, False]
+    assert first.labels == ["a", "b"]
+    scores = whole.scores()
+    assert (scores.n, scores.unreadable, scores.missing) == (3, 1, 1)

@@ -11,6 +11,7 @@ from vit_str.metrics import (
     edit_distance,
     normalize_label,
     one_minus_ned,
+    right_words,
     score,
     wilson_interval,
     word_accuracy,
@@ -67,6 +68,15 @@ def test_labels_that_a_protocol_cannot_judge_are_left_out() -> None:
     assert word_accuracy(["a", "wrong"], ["a", "!?"], 36) == 1
     assert score(["a", "wrong"], ["a", "!?"]).left_out["word_accuracy_36"] == 1
     assert score(["a", "wrong"], ["a", "!?"]).left_out["word_accuracy_94"] == 0
+
+
+def test_right_words_are_those_of_the_accuracy() -> None:
+    predictions, labels = ["Sale", "x", "b", "C!"], ["sale", "!?", "a", "C"]
+    assert right_words(predictions, labels).tolist() == [True, False, True]
+    assert right_words(predictions, labels, 62).tolist() == [False, False, True]
+    for protocol in (36, 62, 94):
+        right = right_words(predictions, labels, protocol)
+        assert right.mean() == word_accuracy(predictions, labels, protocol)
 
 
 def test_character_measures() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 try:
     from editdistance import eval as _edit_distance
@@ -114,6 +114,14 @@ def normalize_pairs(
     ]
     judged = [pair for pair in pairs if pair[1]]
     return judged, len(pairs) - len(judged)
+
+
+def right_words(
+    predictions: Sequence[str], labels: Sequence[str], protocol: int = 36
+) -> Bool[np.ndarray, " word"]:
+    """Which of the words that the protocol can judge are read exactly, in their order."""
+    pairs, _ = normalize_pairs(predictions, labels, protocol)
+    return np.array([prediction == label for prediction, label in pairs], dtype=bool)
 
 
 def word_accuracy(predictions: Sequence[str], labels: Sequence[str], protocol: int = 36) -> float:
