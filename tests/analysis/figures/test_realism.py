@@ -1,0 +1,83 @@
+import math
+from io import BytesIO
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from PIL import Image
+
+from vit_str.analysis.figures.realism import SHOWN, characters, distributions, sheet
+from vit_str.analysis.word_statistics import STATISTICS
+
+
+def drawn(figure: Figure) -> np.ndarray:
+    file = BytesIO()
+    figure.savefig(file, dpi=50)
+    return np.asarray(Image.open(file).convert("L"))
+
+
+def test_a_panel_for_every_statistic_and_a_line_for_every_set() -> None:
+    numbers = np.random.default_rng(0)
+    chosen = [
+        STATISTICS[name] for name in ("noise", "contrast", "edge_width", "ink_share", "falloff")
+    ]
+    figure = distributions(
+        {
+            statistic: {name: numbers.normal(size=50) for name in ("rendered", "one", "$two")}
+            for statistic in chosen
+        }
+    )
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [each.title for each in chosen]
+    assert [axes.get_xlabel() for axes in figure.axes] == [each.unit for each in chosen]
+    assert all(len(axes.patches) == 3 for axes in figure.axes)
+    assert [axes.patches[0].get_fill() for axes in figure.axes] == [True] * 5
+    assert [axes.patches[1].get_fill() for axes in figure.axes] == [False] * 5
+    assert len(np.unique(drawn(figure))) > 10
+
+
+def test_every_picture_is_in_its_panel_though_far_out() -> None:
+    values = np.append(np.linspace(0, 1, 1000), 1e9)
+    figure = distributions({STATISTICS["noise"]: {"rendered": values}})
+    outline = figure.axes[0].patches[0].get_xy()
+    heights = outline[1:61:2, 1]
+    assert outline[:, 0].max() < 10
+    assert math.isclose(heights.sum(), 1, rel_tol=1e-6)
+
+
+def test_statistics_that_nobody_has_and_that_are_all_the_same() -> None:
+    nothing, same = np.full(3, math.nan), np.ones(3)
+    figure = distributions(
+        {
+            STATISTICS["noise"]: {"rendered": nothing, "real": nothing},
+            STATISTICS["contrast"]: {"rendered": same, "real": nothing},
+        }
+    )
+    assert len(figure.axes) == 2
+    drawn(figure)
+
+
+def test_characters_of_all_sets_in_order() -> None:
+    shares = {"rendered": {"b": 0.7, " ": 0.3}, "real": {"$": 0.1, "a": 0.9}}
+    figure = characters(shares)
+    axes = figure.axes[0]
+    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
+    assert ticks == ["\N{OPEN BOX}", r"\$", "a", "b"]
+    heights = [bar.get_height() for bar in axes.patches]
+    assert heights[0] == 0.3
+    assert heights[3] == 0.7
+    assert math.isnan(heights[1])
+    assert list(axes.lines[0].get_ydata()[1:3]) == [0.1, 0.9]
+    drawn(figure)
+
+
+def test_a_line_of_pictures_for_each_row_and_no_more_than_fit() -> None:
+    black = torch.zeros(SHOWN + 5, 3, 16, 64, dtype=torch.uint8)
+    one = sheet([("first", black[:1])])
+    three = sheet([("first", black[:1]), ("second", black), ("", black)])
+    assert one.width == three.width
+    assert 2 * one.height < three.height < 3 * one.height
+    dark = np.asarray(three.convert("L"))[-20] < 10
+    assert dark[:50].all()
+    assert dark.mean() > 0.9
+    few = np.asarray(one.convert("L"))[-20] < 10
+    assert few.mean() < 2 / SHOWN
