@@ -1,6 +1,7 @@
 """Training with Lightning: the module, the data, the schedule."""
 
 from vit_str.training.attention import AttentionReach
+from vit_str.training.before_decay import BeforeDecay
 from vit_str.training.callbacks import (
     PredictionSheet,
     RandomStates,
@@ -11,14 +12,17 @@ from vit_str.training.callbacks import (
 from vit_str.training.data import RenderedWords
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.schedule import WarmupStableDecay
+from vit_str.training.waiting import WaitingShare
 
 __all__ = [
     "AttentionReach",
+    "BeforeDecay",
     "PredictionSheet",
     "RandomStates",
     "RecognizerTraining",
     "RenderedWords",
     "StopCleanly",
+    "WaitingShare",
     "WarmupStableDecay",
     "WeightsExport",
     "WeightsHistory",

@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int64, UInt8
 from lightning.pytorch import LightningModule
 from torch import Tensor
@@ -10,7 +11,7 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset
 from vit_str.images import TALL, Preprocessing
 from vit_str.metrics import character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
@@ -67,9 +68,10 @@ class RecognizerTraining(LightningModule):
         self.column_speller = (
             ColumnSpeller(encoder.dim, len(self.charset), encoder.grid) if column_weight else None
         )
-        moving = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
-        self.average = AveragedModel(recognizer, multi_avg_fn=moving)
+        self.average = AveragedModel(recognizer)
         self.average.requires_grad_(False)
+        self._move = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
+        self._has_average = False
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
         self.schedule = schedule or WarmupStableDecay()
         self.dense_weight, self.column_weight = dense_weight, column_weight
@@ -81,7 +83,7 @@ class RecognizerTraining(LightningModule):
         """Compile where it pays: on a GPU, elementwise work costs as much as the products."""
         device = self.trainer.strategy.root_device
         if self.compile_model and device.type == "cuda":
-            self._losses = torch.compile(self.losses)
+            self._losses = torch.compile(self._losses_of_one_length, dynamic=False)
 
     def configure_optimizers(self) -> AdamW:
         """AdamW, without decay on norms, biases and embeddings (patches, positions, characters)."""
@@ -108,6 +110,20 @@ class RecognizerTraining(LightningModule):
         if self.column_speller is not None:
             beside = beside + self.column_weight * self.column_speller.loss(tokens, labels)
         return self.recognizer.decoder.loss(features, labels), beside
+
+    def _losses_of_one_length(
+        self,
+        images: UInt8[Tensor, "batch 3 height width"],
+        labels: Int64[Tensor, "batch position"],
+        token_characters: Int64[Tensor, "batch token"],
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+        """The same with labels as long as can be: compiled once, not for every length."""
+        missing = self.maximum_length - labels.shape[1]
+        return self.losses(images, F.pad(labels, (0, missing), value=PADDING), token_characters)
+
+    def on_train_start(self) -> None:
+        """Look once, not in every step, whether there is an average: a GPU would be waited for."""
+        self._has_average = bool(self.average.n_averaged > 0)
 
     def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
         """Set the learning rate."""
@@ -152,7 +168,19 @@ class RecognizerTraining(LightningModule):
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
         """Step, then move the average: before any checkpoint of this step is written."""
         super().optimizer_step(*args, **kwargs)
-        self.average.update_parameters(self.recognizer)
+        self.move_average()
+
+    @torch.no_grad()
+    def move_average(self) -> None:
+        """Move the average a little towards the model; before the first time there is none."""
+        averages: list[Tensor] = list(self.average.module.parameters())
+        now: list[Tensor] = list(self.recognizer.parameters())
+        if self._has_average:
+            self._move(averages, now, None)
+        else:
+            torch._foreach_copy_(averages, now)
+        self.average.n_averaged += 1
+        self._has_average = True
 
     def validation_step(  # type: ignore[override]
         self, batch: LabeledPixels, batch_idx: int, dataloader_idx: int = 0
