@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice, repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, overload
 
@@ -34,6 +35,14 @@ class Sized(NamedTuple):
 
     pixels: UInt8[Tensor, "channel height width"]
     size: tuple[int, int]
+
+
+class Frame(NamedTuple):
+    """The image that boxes refer to, upright, and whether the model saw it upside down."""
+
+    height: int
+    width: int
+    upside_down: bool = False
 
 
 Outcome = Sized | UnreadableImage
@@ -180,22 +189,45 @@ class Reader:
         self, pixels: UInt8[Tensor, "batch channel height width"], *, boxes: bool = False
     ) -> list[Reading]:
         """Read images that are on the size of the model already, for example rendered ones."""
-        return self._read_pixels(pixels, [tuple(pixels.shape[-2:])] * len(pixels), boxes)
+        return self._read_pixels(
+            pixels, [(pixels.shape[-2], pixels.shape[-1])] * len(pixels), boxes
+        )
 
     def _read_pixels(
         self,
         pixels: UInt8[Tensor, "batch channel height width"],
-        sizes: Sequence[tuple[int, ...]],
+        sizes: Sequence[tuple[int, int]],
         boxes: bool,
     ) -> list[Reading]:
-        """Read images that were of the given sizes, which boxes refer to."""
+        """Read images that were of the given sizes, which boxes refer to.
+
+        A tall image was turned by a quarter. Its line may as well run the other way: it is read
+        upside down too, and what was read more surely is kept.
+        """
+        turned = [place for place, size in enumerate(sizes) if self.preprocessing.turns(*size)]
+        frames = [Frame(*size) for size in sizes]
+        if turned:
+            pixels = torch.cat([pixels, pixels[turned].rot90(2, (2, 3))])
+            frames += [frames[place]._replace(upside_down=True) for place in turned]
+        readings = self._read_frames(pixels, frames, boxes)
+        for place, other in zip(turned, readings[len(sizes) :], strict=True):
+            readings[place] = max(readings[place], other, key=attrgetter("confidence"))
+        return readings[: len(sizes)]
+
+    def _read_frames(
+        self,
+        pixels: UInt8[Tensor, "batch channel height width"],
+        frames: Sequence[Frame],
+        boxes: bool,
+    ) -> list[Reading]:
+        """Read each image as it is; boxes are in the frames."""
         with torch.inference_mode():
             images = self.preprocessing.normalize(pixels.to(self.device)).to(self.dtype)
             features = self.recognizer.encode(images)
             hypotheses = self.recognizer.decoder.generate(features)
             words = hypotheses.word_confidences.float().tolist()
             rows = hypotheses.confidences.float().tolist()
-            places = self._places(features, hypotheses.labels, sizes) if boxes else repeat(None)
+            places = self._places(features, hypotheses.labels, frames) if boxes else repeat(None)
         return [
             _reading(self.charset.decode(ids), confidences, word, place)
             for ids, confidences, word, place in zip(
@@ -207,24 +239,28 @@ class Reader:
         self,
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
-        sizes: Sequence[tuple[int, ...]],
+        frames: Sequence[Frame],
     ) -> list[list[Box]]:
-        """Boxes of all characters, in pixels of images of the given sizes."""
+        """Boxes of all characters, in pixels of the frames."""
         encoder, decoder = self.recognizer.encoder, self.recognizer.decoder
         boxes = locate_characters(encoder, decoder, features, labels).cpu()
+        rows, columns = encoder.image_size
+        shares = boxes / torch.tensor([columns, rows, columns, rows])
         return [
-            [Box(*box) for box in self._upright(word, *size).tolist()]
-            for word, size in zip(boxes, sizes, strict=True)
+            [Box(*box) for box in self._in_frame(word, frame).tolist()]
+            for word, frame in zip(shares, frames, strict=True)
         ]
 
-    def _upright(
-        self, boxes: Float[Tensor, "position side"], height: int, width: int
+    def _in_frame(
+        self, boxes: Float[Tensor, "position side"], frame: Frame
     ) -> Float[Tensor, "position side"]:
-        """Boxes in the model's pixels to boxes in an image of this size, before any turn."""
-        rows, columns = self.recognizer.encoder.image_size
-        left, top, right, bottom = (boxes / torch.tensor([columns, rows, columns, rows])).unbind(-1)
-        if self.preprocessing.turns(height, width):
+        """Boxes in shares of what the model saw to pixels of the image as it was given."""
+        left, top, right, bottom = boxes.unbind(-1)
+        if frame.upside_down:
+            left, top, right, bottom = 1 - right, 1 - bottom, 1 - left, 1 - top
+        if self.preprocessing.turns(frame.height, frame.width):
             left, top, right, bottom = 1 - bottom, left, 1 - top, right
+        height, width = frame.height, frame.width
         return torch.stack([left * width, top * height, right * width, bottom * height], -1)
 
     def _sized(self, source: Source) -> Sized:

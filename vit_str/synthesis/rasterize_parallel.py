@@ -1,6 +1,7 @@
 """Draw the characters of many fonts in processes of their own, a batch of fonts in each."""
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,8 @@ def _rasterize_batch(paths: list[str], characters: str) -> list[Batch]:
         if finished.returncode == 0:
             with np.load(out) as arrays:
                 return [(paths, dict(arrays))]
+    if finished.returncode == -signal.SIGINT:  # Ctrl-C reaches it too; no font is to blame
+        raise KeyboardInterrupt
     if len(paths) == 1:
         reason = f"stops the font library (exit status {finished.returncode})"
         nothing = rasterize.rasterize_many([], characters)
