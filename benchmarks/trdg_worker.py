@@ -8,6 +8,8 @@ all kinds, blur, strokes, spacing, colors, and as backgrounds noise, pictures an
 ``everything``, the quasicrystals too, which it computes pixel by pixel.
 """
 
+import contextlib
+import io
 import random
 from typing import Any
 
@@ -33,7 +35,15 @@ def main() -> None:
 
 
 def draw(word: str, given: dict[str, Any]) -> np.ndarray | None:
-    """One picture, 32 pixels high; None where TRDG finds too little contrast."""
+    """One picture, 32 pixels high; None where TRDG finds too little contrast or no glyphs."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):  # it prints what it thinks of colors
+            return _draw(word, given)
+    except ValueError:  # a font without any of the glyphs gives a picture without a height
+        return None
+
+
+def _draw(word: str, given: dict[str, Any]) -> np.ndarray | None:
     rich = given["style"] != "plain"
     image = FakeTextDataGenerator.generate(
         index=0,
