@@ -8,7 +8,8 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines, Typesetter
 from vit_str.synthesis.renderer import Renderer
-from vit_str.synthesis.warp import character_boxes, crop_mask, sample_view
+from vit_str.synthesis.view import sample_view
+from vit_str.synthesis.warp import character_boxes, crop_mask
 
 SIZE = (64, 256)
 OFF = Ingredients(**{field.name: 0.0 for field in fields(Ingredients)})

@@ -8,13 +8,8 @@ from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines, Typesetter
-from vit_str.synthesis.warp import (
-    View,
-    character_boxes,
-    crop_mask,
-    sample_view,
-    token_characters,
-)
+from vit_str.synthesis.view import View, sample_view
+from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
 SIZE = (32, 128)
 

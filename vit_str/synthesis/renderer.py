@@ -15,7 +15,8 @@ from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.paint import paint
-from vit_str.synthesis.warp import character_boxes, crop_mask, sample_view, token_characters
+from vit_str.synthesis.view import sample_view
+from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
 _SMALLEST = 8
 _BATCHES_PER_SEED = 1 << 40

@@ -1,0 +1,253 @@
+"""From where a word is seen, and the crop that a text detector would make of it.
+
+A word has coordinates of its own: x from -1 (left end) to 1 (right end), y from -1 (top row of
+the line) to 1 (bottom row). A view maps them onto the picture with an arc and a homography; the
+crop is the box around the mapped ink, with margins.
+"""
+
+import math
+from dataclasses import dataclass, fields
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from vit_str.charset import PADDING
+from vit_str.images import TALL
+from vit_str.synthesis.draw import Draw
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.layout import Lines
+
+_OUTLINE_POINTS = 17
+_FLATTEST = 0.02
+_LEAST_LINE = 8.0
+_LEAST_ADVANCE = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """From where each word is seen.
+
+    Attributes:
+        homography: word coordinates to the plane of the camera.
+        arc: half of the angle of the arc that the baseline is bent to, in radians; positive ends
+            point down.
+        aspect: width over height of the line.
+        corner: left and top of the crop in the plane of the camera.
+        size: width and height of the crop there.
+        turned: whether the crop is turned by a quarter to the left, as tall crops are by readers.
+    """
+
+    homography: Float[Tensor, "batch 3 3"]
+    arc: Float[Tensor, " batch"]
+    aspect: Float[Tensor, " batch"]
+    corner: Float[Tensor, "batch 2"]
+    size: Float[Tensor, "batch 2"]
+    turned: Bool[Tensor, " batch"]
+
+    def forward(self, points: Float[Tensor, "batch point 2"]) -> Float[Tensor, "batch point 2"]:
+        """Word coordinates to the crop, 0 to 1 in both directions."""
+        plane = _project(self.homography, _bend(points, self.arc, self.aspect))
+        upright = (plane - self.corner[:, None]) / self.size[:, None]
+        x, y = upright.unbind(-1)
+        return torch.where(self.turned[:, None, None], torch.stack([y, 1 - x], -1), upright)
+
+    def backward(self, points: Float[Tensor, "batch point 2"]) -> Float[Tensor, "batch point 2"]:
+        """Crop coordinates, 0 to 1, to the word."""
+        x, y = points.unbind(-1)
+        upright = torch.where(self.turned[:, None, None], torch.stack([1 - y, x], -1), points)
+        plane = upright * self.size[:, None] + self.corner[:, None]
+        flat = _project(torch.linalg.inv_ex(self.homography)[0], plane)
+        return _unbend(flat, self.arc, self.aspect)
+
+
+def sample_view(
+    lines: Lines,
+    strengths: Ingredients,
+    draw: Draw,
+    size: tuple[int, int] = (32, 128),
+    turn_above: float = TALL,
+) -> View:
+    """Draw a view of each word and the crop that a text detector would make of it.
+
+    Where letters would come out too small to be read, the word is seen straight on instead.
+
+    Args:
+        lines: the words.
+        strengths: of the ingredients.
+        draw: random source.
+        size: height and width that crops are brought to, in pixels.
+        turn_above: height over width above which readers turn a crop.
+    """
+    aspect = lines.aspects.clamp(min=0.25)
+    homography = _sample_homography(aspect, strengths, draw)
+    arc = _sample_arc(aspect, strengths.curve, draw)
+    outline, margins = _ink_outline(lines, draw), _sample_margins(strengths.margin, draw)
+    view = _crop(homography, arc, aspect, outline, margins, turn_above)
+    calm = _crop(_straight(aspect), arc * 0, aspect, outline, margins, turn_above)
+    legible = _is_legible(view, lines, size)
+    chosen = {
+        field.name: _choose(legible, getattr(view, field.name), getattr(calm, field.name))
+        for field in fields(View)
+    }
+    return View(**chosen)
+
+
+def _choose(condition: Bool[Tensor, " batch"], yes: Tensor, no: Tensor) -> Tensor:
+    return torch.where(condition.view(-1, *[1] * (yes.ndim - 1)), yes, no)
+
+
+def _crop(
+    homography: Float[Tensor, "batch 3 3"],
+    arc: Float[Tensor, " batch"],
+    aspect: Float[Tensor, " batch"],
+    outline: Float[Tensor, "batch point 2"],
+    margins: Float[Tensor, "batch 4"],
+    turn_above: float,
+) -> View:
+    """The box around the outline as seen, with margins."""
+    plane = _project(homography, _bend(outline, arc, aspect))
+    low, high = plane.amin(1), plane.amax(1)
+    size = high - low
+    unit = size.amin(1, keepdim=True) * 0.7 + size * 0.3
+    low, high = low - margins[:, :2] * unit, high + margins[:, 2:] * unit
+    size = high - low
+    return View(homography, arc, aspect, low, size, size[:, 1] > size[:, 0] * turn_above)
+
+
+def _sample_margins(strength: float, draw: Draw) -> Float[Tensor, "batch 4"]:
+    """Mostly tight, at times loose, at times a little too tight, as labelled crops are."""
+    tight, loose = draw.uniform(-0.04, 0.10, 4), draw.uniform(0.0, 0.3, 4)
+    return torch.where(draw.some(0.8, 1) > 0, tight, loose) * strength
+
+
+def _sample_arc(
+    aspect: Float[Tensor, " batch"], strength: float, draw: Draw
+) -> Float[Tensor, " batch"]:
+    """Mostly flat, at times slightly bent, at times up to nearly a half circle."""
+    slight, strong = draw.normal(0.35), draw.uniform(-1.45, 1.45)
+    arc = torch.where(draw.some(0.7) > 0, slight, strong) * draw.some(0.3) * strength
+    # The lower ends of letters must not meet in the center of the circle.
+    widest = (aspect * 0.6).clamp(max=1.5)
+    return arc.clamp(-1.5, 1.5).minimum(widest).maximum(-widest)
+
+
+def _is_legible(view: View, lines: Lines, size: tuple[int, int]) -> Bool[Tensor, " batch"]:
+    """Whether lines are high enough and letters far enough apart at both ends and in the middle."""
+    count = len(lines.widths)
+    device = lines.widths.device
+    length = (lines.ids != PADDING).sum(1).clamp(min=1)
+    middle = torch.tensor([[-0.9, 0.0], [0.0, 0.0], [0.9, 0.0]], device=device)
+    step = torch.tensor([0.05, 0.05], device=device)
+    points = torch.cat([middle, middle + step * torch.tensor([1.0, 0.0], device=device),
+                        middle + step * torch.tensor([0.0, 1.0], device=device)])  # fmt: skip
+    pixels = torch.tensor([size[1], size[0]], device=device)
+    seen = view.forward(points.expand(count, -1, -1)) * pixels
+    start, along, down = seen.view(count, 3, 3, 2).unbind(1)
+    along, down = (along - start) / 0.05, (down - start) / 0.05
+    per_word = along.norm(dim=-1)
+    area = (along[..., 0] * down[..., 1] - along[..., 1] * down[..., 0]).abs()
+    line = 2 * area / per_word.clamp(min=1e-3)
+    advance = 2 * per_word / length[:, None]
+    return ((line > _LEAST_LINE) & (advance > _LEAST_ADVANCE)).all(1)
+
+
+def _straight(aspect: Float[Tensor, " batch"]) -> Float[Tensor, "batch 3 3"]:
+    one = torch.ones_like(aspect)
+    return torch.diag_embed(torch.stack([aspect, one, one], -1))
+
+
+def _sample_homography(
+    aspect: Float[Tensor, " batch"], strengths: Ingredients, draw: Draw
+) -> Float[Tensor, "batch 3 3"]:
+    slight, strong = draw.normal(4.0), draw.uniform(-40.0, 40.0)
+    degrees = torch.where(draw.some(0.8) > 0, slight, strong) * strengths.rotation
+    angle = (degrees + _sample_turns(strengths.turned, draw)) * math.pi / 180
+    slant = draw.normal(0.18) * strengths.shear
+    flat, steep = draw.normal(0.16).clamp(-0.45, 0.45), draw.uniform(-0.6, 0.6)
+    tilt_x = torch.where(draw.some(0.85) > 0, flat, steep) * draw.some(0.5) * strengths.perspective
+    tilt_y = draw.normal(0.10).clamp(-0.3, 0.3) * draw.some(0.4) * strengths.perspective
+    cos, sin, zero = angle.cos(), angle.sin(), torch.zeros_like(angle)
+    rows = [
+        cos * aspect, cos * slant - sin, zero,
+        sin * aspect, sin * slant + cos, zero,
+        tilt_x, tilt_y, zero + 1,
+    ]  # fmt: skip
+    return torch.stack(rows, -1).reshape(-1, 3, 3)
+
+
+def _sample_turns(strength: float, draw: Draw) -> Float[Tensor, " batch"]:
+    """Degrees: mostly none, at times a quarter left or right, rarely a half turn or any angle."""
+    chosen = draw.subset(min(1.0, 0.05 * strength))
+    kind, anywhere = draw.uniform(0, 1), draw.uniform(-180.0, 180.0)
+    turn = torch.where(kind < 0.45, -90.0, torch.where(kind < 0.9, 90.0, 180.0))
+    turn = torch.where(kind > 0.95, anywhere, turn)
+    return torch.zeros_like(turn).index_copy(0, chosen, turn[chosen])
+
+
+def _ink_outline(lines: Lines, draw: Draw) -> Float[Tensor, "batch point 2"]:
+    """Points along the upper and lower edge of each word, in its own coordinates.
+
+    Half of the words are cropped at their ink, half at the line, as "sea" is by those who crop a
+    whole line.
+    """
+    height = lines.masks.shape[1]
+    there = lines.boxes[:, :, 2] > lines.boxes[:, :, 0]
+    top = torch.where(there, lines.boxes[:, :, 1], height).amin(1)
+    bottom = torch.where(there, lines.boxes[:, :, 3], 0).amax(1)
+    at_line = draw.some(0.5) * draw.uniform(0.0, 1.0)
+    top = torch.lerp(top, torch.full_like(top, 0.08 * height).minimum(top), at_line)
+    bottom = torch.lerp(bottom, torch.full_like(bottom, 0.92 * height).maximum(bottom), at_line)
+    x = torch.linspace(-1, 1, _OUTLINE_POINTS, device=draw.device).expand(draw.count, -1)
+    upper = (top / height * 2 - 1)[:, None].expand_as(x)
+    lower = (bottom / height * 2 - 1)[:, None].expand_as(x)
+    return torch.stack([torch.cat([x, x], 1), torch.cat([upper, lower], 1)], -1)
+
+
+def _bend(
+    points: Float[Tensor, "batch point 2"],
+    arc: Float[Tensor, " batch"],
+    aspect: Float[Tensor, " batch"],
+) -> Float[Tensor, "batch point 2"]:
+    """Lay the baseline on a circle that keeps its length; letters stand upright on it."""
+    angle, radius = _circle(arc, aspect)
+    x, y = points.unbind(-1)
+    turn = x * angle
+    bent = [
+        (radius - y) * turn.sin() / aspect[:, None],
+        radius - (radius - y) * turn.cos(),
+    ]
+    return _choose(arc.abs() < _FLATTEST, points, torch.stack(bent, -1))
+
+
+def _unbend(
+    points: Float[Tensor, "batch point 2"],
+    arc: Float[Tensor, " batch"],
+    aspect: Float[Tensor, " batch"],
+) -> Float[Tensor, "batch point 2"]:
+    """Inverse of `_bend`."""
+    angle, radius = _circle(arc, aspect)
+    side = radius.sign()
+    x, y = points.unbind(-1)
+    right, up = x * aspect[:, None] * side, (radius - y) * side
+    turn = torch.atan2(right, up)
+    flat = torch.stack([turn / angle, radius - side * torch.hypot(right, up)], -1)
+    return _choose(arc.abs() < _FLATTEST, points.expand_as(flat), flat)
+
+
+def _circle(
+    arc: Float[Tensor, " batch"], aspect: Float[Tensor, " batch"]
+) -> tuple[Float[Tensor, "batch 1"], Float[Tensor, "batch 1"]]:
+    """Half of the angle, and the radius in half line heights, with the same sign; never flat.
+
+    Arcs flatter than the flattest stay lines: on so large a circle digits would be lost.
+    """
+    angle = torch.where(arc.abs() < _FLATTEST, _FLATTEST, arc)[:, None]
+    return angle, aspect[:, None] / angle
+
+
+def _project(
+    homography: Float[Tensor, "batch 3 3"], points: Float[Tensor, "batch point 2"]
+) -> Float[Tensor, "batch point 2"]:
+    mapped = points @ homography[:, :, :2].transpose(1, 2) + homography[:, None, :, 2]
+    return mapped[..., :2] / mapped[..., 2:].clamp(min=0.1)
