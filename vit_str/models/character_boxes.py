@@ -20,8 +20,8 @@ from vit_str.models.interfaces import Decoder, Encoder
 
 # Chosen on rendered words in the fonts of training, to be measured on words in others. An even
 # spread over a side of length 1 has the deviation 1 / sqrt(12) = 1 / 3.46; attention has tails.
-_HEIGHT = 2.75  # of a character, in standard deviations of the attention to it
-_NARROWEST, _WIDEST = 0.7, 2.2  # that it reaches to either side, in the same
+_HEIGHT = 2.2  # of a character, in standard deviations of the attention to it
+_NARROWEST, _WIDEST = 0.3, 4.0  # that it reaches to either side, in the same
 
 
 def looking_blocks(decoder: Decoder) -> list[DecoderBlock]:
