@@ -89,7 +89,7 @@ def test_models_of_other_depth_are_not_compared(
     arguments = ["compare", str(first), "tiny", "--data", str(labeled_folder)]
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert "layers 2 and 6" in error
+    assert "layers 2 and 4" in error
 
 
 def test_the_command_writes_tables_pictures_and_a_page(
