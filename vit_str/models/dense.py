@@ -7,6 +7,9 @@ from torch import Tensor, nn
 
 from vit_str.charset import PADDING
 
+UNKNOWN = -2
+"""In the place of the character under a token: nobody knows which one it is."""
+
 
 class TokenClassifier(nn.Module):
     """Names the character under the center of every token, or none.
@@ -30,7 +33,12 @@ class TokenClassifier(nn.Module):
         features: Float[Tensor, "batch token dim"],
         characters: Int64[Tensor, "batch token"],
     ) -> Float[Tensor, ""]:
-        """Mean cross-entropy per token, in nats; ``PADDING`` in ``characters`` means none."""
+        """Mean cross-entropy per token, in nats.
+
+        ``PADDING`` in ``characters`` means none; tokens that are ``UNKNOWN`` do not count, and
+        without any other the loss is 0.
+        """
         scores = rearrange(self.classify(features), "b token symbol -> (b token) symbol")
         targets = characters.where(characters != PADDING, self.none).flatten()
-        return F.cross_entropy(scores.float(), targets)
+        total = F.cross_entropy(scores.float(), targets, ignore_index=UNKNOWN, reduction="sum")
+        return total / (targets != UNKNOWN).sum().clamp(min=1)

@@ -1,0 +1,14 @@
+import torch
+
+from vit_str.charset import PADDING
+from vit_str.models.dense import UNKNOWN, TokenClassifier
+
+
+def test_unknown_tokens_do_not_count() -> None:
+    torch.manual_seed(0)
+    classifier, features = TokenClassifier(8, 5), torch.randn(2, 3, 8)
+    known = torch.tensor([[0, PADDING, 4], [UNKNOWN, UNKNOWN, UNKNOWN]])
+    together = classifier.loss(features, known)
+    torch.testing.assert_close(together, classifier.loss(features[:1], known[:1]))
+    nothing = classifier.loss(features[1:], known[1:])
+    assert nothing == 0 and nothing.requires_grad
