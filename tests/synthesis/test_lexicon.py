@@ -57,6 +57,16 @@ def test_frequent_words_are_more_frequent_but_rare_ones_occur() -> None:
     assert len(words) > 25_000
 
 
+def test_languages_have_equal_shares() -> None:
+    syllables = "".join(map(chr, range(0xAC00, 0xD7A4)))
+    lexicon = Lexicon(Charset(PRINTABLE_ASCII + syllables), "ko+en", weights={"words": 1})
+    words = lexicon.sample(4000, 1)
+    korean = sum(not word.isascii() for word in words) / len(words)
+    assert korean == pytest.approx(0.5, abs=0.06)
+    with pytest.raises(ValueError, match="or several as in en\\+de, found 'ko\\+xx'"):
+        Lexicon(Charset(), "ko+xx")
+
+
 def test_weights_choose_ingredients() -> None:
     lexicon = Lexicon(Charset(), weights={"times": 1, "words": 0})
     assert lexicon.ingredients == {"times": 1}

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 
 from vit_str.charset import Charset
@@ -50,7 +50,8 @@ class Lexicon:
 
     Args:
         charset: the characters that may occur. Spaces occur only if it holds the space.
-        language: whose words, a language code of the ``wordfreq`` library.
+        language: whose words, a language code of the ``wordfreq`` library; several, as in
+            ``ko+en``, have equal shares.
         words: a text file of the user's own words, separated by white space, instead of the
             words of ``language``; words that occur more often in it are drawn more often.
         weights: ingredients to use and their shares, instead of ``WEIGHTS``.
@@ -261,7 +262,10 @@ def _count_words(path: Path) -> Mapping[str, float]:
 
 
 def _language_words(language: str) -> Mapping[str, float]:
-    """The most frequent words of a language, without those in which digits stand for any digit."""
+    """The most frequent words of a language or several, joined with ``+``.
+
+    Without those in which digits stand for any digit.
+    """
     try:
         import wordfreq
     except ImportError:
@@ -270,11 +274,19 @@ def _language_words(language: str) -> Mapping[str, float]:
             "or give a word list of your own"
         ) from None
     known = wordfreq.available_languages("best")
-    if language not in known:
-        raise ValueError(
-            f"language must be one of {', '.join(sorted(known))}, found {language!r}; "
-            "give a word list for any other"
-        )
-    frequencies = wordfreq.get_frequency_dict(language, wordlist="best")
-    top = list(frequencies.items())[:_LIST_SIZE]
-    return {word: frequency for word, frequency in top if not re.search(r"\d", word)}
+    lists = []
+    for code in language.split("+"):
+        if code not in known:
+            raise ValueError(
+                f"language must be one of {', '.join(sorted(known))}, or several as in en+de, "
+                f"found {language!r}; give a word list for any other"
+            )
+        frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
+        top = list(frequencies.items())[:_LIST_SIZE]
+        lists.append([(word, share) for word, share in top if not re.search(r"\d", word)])
+    # As many of each: half of the shares does not depend on the frequency.
+    fewest = min(map(len, lists))
+    words: dict[str, float] = {}
+    for word, share in chain.from_iterable(each[:fewest] for each in lists):
+        words[word] = words.get(word, 0.0) + share
+    return words
