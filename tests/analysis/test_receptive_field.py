@@ -9,7 +9,7 @@ from vit_str.analysis.receptive_field import (
     window_of,
 )
 from vit_str.models import ConvolutionalEncoder
-from vit_str.models.encoders.conv import WindowLayer
+from vit_str.models.convolutions import WindowLayer
 
 
 def square(kernel: int, stride: int = 1, padding: int = 0) -> WindowLayer:

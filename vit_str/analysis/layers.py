@@ -7,7 +7,12 @@ from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
+from vit_str.models import (
+    ConvolutionalEncoder,
+    Encoder,
+    PlainConvolutionalEncoder,
+    VisionTransformer,
+)
 
 Outputs = list[Float[Tensor, "batch dim row column"]]
 
@@ -20,11 +25,11 @@ def layers_of(encoder: Encoder) -> list[nn.Module]:
     """
     if isinstance(encoder, VisionTransformer):
         return list(encoder.blocks)
-    if isinstance(encoder, ConvolutionalEncoder):
+    if isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         return [layer for stage in encoder.stages for layer in stage.children()]
     raise ValueError(
         f"{type(encoder).__name__} has no layers that are understood; give a VisionTransformer "
-        "or a ConvolutionalEncoder"
+        "or a convolutional encoder"
     )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from torch import fx, nn
 
 from vit_str.analysis.layers import layers_of
-from vit_str.models import ConvolutionalEncoder, Encoder
-from vit_str.models.encoders.conv import WindowLayer
+from vit_str.models import ConvolutionalEncoder, Encoder, PlainConvolutionalEncoder
+from vit_str.models.convolutions import WindowLayer
 
 Pair = tuple[int, int]
 
@@ -78,7 +78,7 @@ def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:
 
 def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     """The field of every layer of an encoder; attention sees the whole image from the first on."""
-    if not isinstance(encoder, ConvolutionalEncoder):
+    if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in layers_of(encoder)]
     fields, field = [], ReceptiveField()
     for layer in layers_of(encoder):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from einops import rearrange
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
 Mask = Bool[Tensor, "..."]
@@ -37,6 +37,8 @@ class ScaledDotProductAttention(nn.Module):
     the weights again with `attention_weights`: reading needs no flag and no slow path.
     """
 
+    weights = staticmethod(attention_weights)
+
     def forward(
         self,
         queries: Float[Tensor, "batch head query head_dim"],
@@ -49,6 +51,40 @@ class ScaledDotProductAttention(nn.Module):
             # block: for 64 tokens a training step is half as fast again without it.
             return attention_weights(queries, keys, mask) @ values
         return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+
+
+class AdditiveAttention(nn.Module):
+    """softmax(vᵀ tanh(Q + K)) V: Bahdanau et al. 2014, with what projects queries and keys outside.
+
+    Args:
+        head_dim: width of a query and of a key.
+    """
+
+    def __init__(self, head_dim: int) -> None:
+        super().__init__()
+        self.to_scores = nn.Linear(head_dim, 1, bias=False)
+
+    def weights(
+        self,
+        queries: Float[Tensor, "*batch query head_dim"],
+        keys: Float[Tensor, "*batch key head_dim"],
+        mask: Mask | None = None,
+    ) -> Float[Tensor, "*batch query key"]:
+        """How much every query takes of every key; rows sum to 1."""
+        sums = queries[..., :, None, :] + keys[..., None, :, :]
+        scores = self.to_scores(sums.tanh().to(self.to_scores.weight.dtype))[..., 0]
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        return scores.softmax(-1)
+
+    def forward(
+        self,
+        queries: Float[Tensor, "batch head query head_dim"],
+        keys: Float[Tensor, "batch head key head_dim"],
+        values: Float[Tensor, "batch head key head_dim"],
+        mask: Mask | None = None,
+    ) -> Float[Tensor, "batch head query head_dim"]:
+        return self.weights(queries, keys, mask).to(values.dtype) @ values
 
 
 class KeysValues(NamedTuple):
@@ -83,9 +119,10 @@ class KeyValueCache:
         self._values[:, :, self.length : end] = new.values
         self.length = end
 
-    def keep(self, rows: Bool[Tensor, " batch"]) -> None:
-        """Drop the rows of the batch that are finished."""
-        self._keys, self._values = self._keys[rows], self._values[rows]
+    def keep(self, rows: Bool[Tensor, " batch"] | Int64[Tensor, " row"]) -> None:
+        """Go on with these rows of the batch only: a mask, or places in any order."""
+        if self.length:
+            self._keys, self._values = self._keys[rows], self._values[rows]
 
     @property
     def keys_values(self) -> KeysValues:
@@ -99,16 +136,22 @@ class MultiHeadAttention(nn.Module):
     Args:
         dim: width of queries, source and output.
         heads: number of heads; divides ``dim``.
+        attend: what makes weights of queries and keys; by default their scaled dot product.
     """
 
-    def __init__(self, dim: int, heads: int) -> None:
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        attend: ScaledDotProductAttention | AdditiveAttention | None = None,
+    ) -> None:
         super().__init__()
         if dim % heads:
             raise ValueError(f"dim {dim} must be a multiple of heads {heads}")
         self.heads = heads
         self.to_queries = nn.Linear(dim, dim)
         self.to_keys_values = nn.Linear(dim, 2 * dim)
-        self.attend = ScaledDotProductAttention()
+        self.attend = attend or ScaledDotProductAttention()
         self.to_output = nn.Linear(dim, dim)
 
     def project_keys_values(self, source: Float[Tensor, "batch key dim"]) -> KeysValues:
@@ -140,7 +183,7 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
     """Collect the attention weights of every call inside the ``with``, by module name.
 
     The model computes exactly what it computes without the recorder: the weights are worked out
-    beside it, from the inputs of each `ScaledDotProductAttention`.
+    beside it, from the inputs of each `ScaledDotProductAttention` or `AdditiveAttention`.
 
     Raises:
         ValueError: the model has no attention, or nothing ran inside the ``with``.
@@ -148,10 +191,10 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
     maps: AttentionMaps = {}
 
     def listen(name: str) -> Any:
-        def record(_: nn.Module, inputs: tuple[Any, ...]) -> None:
+        def record(module: Any, inputs: tuple[Any, ...]) -> None:
             queries, keys, _values, *rest = inputs
             with torch.no_grad():
-                weights = attention_weights(queries.float(), keys.float(), *rest)
+                weights = module.weights(queries.float(), keys.float(), *rest)
             maps.setdefault(name, []).append(weights)
 
         return record
@@ -159,7 +202,7 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
     handles = [
         module.register_forward_pre_hook(listen(name.removesuffix(".attend")))
         for name, module in model.named_modules()
-        if isinstance(module, ScaledDotProductAttention)
+        if isinstance(module, ScaledDotProductAttention | AdditiveAttention)
     ]
     if not handles:
         raise ValueError(f"{type(model).__name__} holds no attention to record")

@@ -1,19 +1,17 @@
 """Spelling a word column by column: a third question to the encoder, besides tokens and decoder."""
 
-import torch.nn.functional as F
 from einops import reduce
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.charset import PADDING
+from vit_str.models.ctc import ctc_loss
 
 
 class ColumnSpeller(nn.Module):
-    """Spells the label along the columns of the grid (CTC, Graves et al. 2006).
+    """Spells the label along the columns of the grid, with the loss of `ctc_loss`.
 
     Tokens of a column are averaged. Unlike `TokenClassifier` it needs no places of characters, so
-    it helps with real crops too; words of more characters (and repeats) than there are columns
-    cannot be spelled and do not count. Used in training only.
+    it helps with real crops too. Used in training only.
 
     Args:
         dim: width of a token.
@@ -31,19 +29,7 @@ class ColumnSpeller(nn.Module):
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, ""]:
-        """Negative logarithm of the probability of the labels, per character, in nats."""
+        """See `ctc_loss`."""
         rows, columns = self.grid
-        means = reduce(features, "b (row col) d -> col b d", "mean", row=rows, col=columns)
-        scores = self.classify(means).float().log_softmax(-1)
-        lengths = (labels != PADDING).sum(1)
-        widths = lengths.new_full((len(labels),), columns)
-        total = F.ctc_loss(
-            scores,
-            labels.clamp(min=0),
-            widths,
-            lengths,
-            blank=self.blank,
-            reduction="sum",
-            zero_infinity=True,
-        )
-        return total / lengths.sum()
+        means = reduce(features, "b (row col) d -> b col d", "mean", row=rows, col=columns)
+        return ctc_loss(self.classify(means), labels)

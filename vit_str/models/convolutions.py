@@ -1,10 +1,20 @@
 """Residual convolutions (He et al. 2016): the parts of encoders that look through windows."""
 
+from typing import NamedTuple
+
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 Maps = Float[Tensor, "batch channel row column"]
+
+
+class WindowLayer(NamedTuple):
+    """A layer that looks through a window; each pair is (row, column)."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    padding: tuple[int, int]
 
 
 class ChannelNorm(nn.LayerNorm):

@@ -6,8 +6,14 @@ from typing import Any, TypeVar
 
 from torch import nn
 
+from vit_str.models.decoders.ctc import CtcDecoder
+from vit_str.models.decoders.parallel import ParallelDecoder
+from vit_str.models.decoders.permuted import PermutedDecoder
+from vit_str.models.decoders.recurrent import RecurrentDecoder
 from vit_str.models.decoders.transformer import TransformerDecoder
 from vit_str.models.encoders.conv import ConvolutionalEncoder
+from vit_str.models.encoders.recurrent import ColumnEncoder, RecurrentEncoder
+from vit_str.models.encoders.vgg import PlainConvolutionalEncoder
 from vit_str.models.encoders.vit import VisionTransformer
 from vit_str.models.interfaces import Decoder, Encoder
 from vit_str.models.recognizer import Recognizer
@@ -15,10 +21,25 @@ from vit_str.models.recognizer import Recognizer
 Part = TypeVar("Part", bound=nn.Module)
 
 ENCODERS: dict[str, type[Encoder]] = {
-    "ConvolutionalEncoder": ConvolutionalEncoder,
-    "VisionTransformer": VisionTransformer,
+    part.__name__: part
+    for part in (
+        ColumnEncoder,
+        ConvolutionalEncoder,
+        PlainConvolutionalEncoder,
+        RecurrentEncoder,
+        VisionTransformer,
+    )
 }
-DECODERS: dict[str, type[Decoder]] = {"TransformerDecoder": TransformerDecoder}
+DECODERS: dict[str, type[Decoder]] = {
+    part.__name__: part
+    for part in (
+        CtcDecoder,
+        ParallelDecoder,
+        PermutedDecoder,
+        RecurrentDecoder,
+        TransformerDecoder,
+    )
+}
 
 
 def describe(recognizer: Recognizer) -> dict[str, Any]:
@@ -41,9 +62,13 @@ def build(description: dict[str, Any]) -> Recognizer:
 
 def _describe(part: nn.Module) -> dict[str, Any]:
     names = list(inspect.signature(type(part)).parameters)
+    arguments = {name: getattr(part, name) for name in names}
     return {
         "class": type(part).__name__,
-        "arguments": {name: getattr(part, name) for name in names},
+        "arguments": {
+            name: _describe(value) if isinstance(value, nn.Module) else value
+            for name, value in arguments.items()
+        },
     }
 
 
@@ -51,8 +76,13 @@ def _build(description: dict[str, Any], known: Mapping[str, type[Part]]) -> Part
     name = description["class"]
     if name not in known:
         raise ValueError(f"unknown part {name!r}; known are {', '.join(sorted(known))}")
-    arguments = {key: _tuples(value) for key, value in description["arguments"].items()}
+    arguments = {key: _argument(value) for key, value in description["arguments"].items()}
     return known[name](**arguments)
+
+
+def _argument(value: Any) -> Any:
+    """An encoder within an encoder is described as such; all else is a plain value."""
+    return _build(value, ENCODERS) if isinstance(value, dict) else _tuples(value)
 
 
 def _tuples(value: Any) -> Any:

@@ -37,11 +37,22 @@ class Decoder(nn.Module, ABC):
         dim: width of a feature.
         charset_size: number of characters it writes.
         maximum_length: most characters it writes.
+        temperature: what scores are divided by before they become probabilities when labels are
+            generated: above 1 less sure, below 1 surer. It never changes a label, and the loss
+            leaves it out.
+        reads_columns: whether features have to be those of a grid of one row, from left to right.
     """
 
     dim: int
     charset_size: int
     maximum_length: int
+    temperature: float = 1.0
+    reads_columns: bool = False
+
+    @property
+    def least_tokens(self) -> int:
+        """Fewest features that it can read."""
+        return 1
 
     @abstractmethod
     def loss(

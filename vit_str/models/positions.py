@@ -57,3 +57,19 @@ class FixedPositions(nn.Module):
     ) -> Float[Tensor, "batch token dim"]:
         """Add the positions ``first, first + 1, ...`` to ``x``."""
         return x + self.weight[first : first + x.shape[1]]
+
+
+def position_embedding(
+    kind: str, sinusoids: Float[Tensor, "length dim"]
+) -> LearnedPositions | FixedPositions:
+    """Positions of a kind: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed).
+
+    Raises:
+        ValueError: there is no such kind.
+    """
+    if kind == "sinusoidal":
+        return FixedPositions(sinusoids)
+    if kind == "learned":
+        length, dim = sinusoids.shape
+        return LearnedPositions(length, dim, start=sinusoids)
+    raise ValueError(f"positions must be 'learned' or 'sinusoidal', found {kind!r}")

@@ -15,7 +15,8 @@ class Recognizer(nn.Module):
         decoder: features -> labels.
 
     Raises:
-        ValueError: encoder and decoder differ in width.
+        ValueError: encoder and decoder differ in width, or the decoder needs columns, or more
+            tokens than the encoder has.
     """
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
@@ -23,6 +24,19 @@ class Recognizer(nn.Module):
         if encoder.dim != decoder.dim:
             raise ValueError(
                 f"encoder.dim {encoder.dim} and decoder.dim {decoder.dim} must be equal"
+            )
+        rows, columns = encoder.grid
+        if decoder.reads_columns and rows > 1:
+            raise ValueError(
+                f"{type(decoder).__name__} reads columns, but the encoder has {rows} rows of "
+                "tokens: put it into a ColumnEncoder or a RecurrentEncoder"
+            )
+        tokens = encoder.special_tokens + rows * columns
+        if tokens < decoder.least_tokens:
+            raise ValueError(
+                f"{type(decoder).__name__} needs {decoder.least_tokens} tokens for "
+                f"{decoder.maximum_length} characters, the encoder has {tokens}: lower "
+                "decoder.maximum_length or take smaller patches"
             )
         self.encoder = encoder
         self.decoder = decoder

@@ -2,24 +2,15 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from vit_str.models.convolutions import stage
+from vit_str.models.convolutions import WindowLayer, stage
 from vit_str.models.interfaces import Encoder
 from vit_str.models.positions import LearnedPositions, sinusoidal_positions_2d
-
-
-class WindowLayer(NamedTuple):
-    """A layer that looks through a window; each pair is (row, column)."""
-
-    kernel: tuple[int, int]
-    stride: tuple[int, int]
-    padding: tuple[int, int]
 
 
 class ConvolutionalEncoder(Encoder):

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.convolutions import stage
 from vit_str.models.interfaces import Encoder
-from vit_str.models.positions import FixedPositions, LearnedPositions, sinusoidal_positions_2d
+from vit_str.models.positions import position_embedding, sinusoidal_positions_2d
 
 
 class VisionTransformer(Encoder):
@@ -72,20 +72,14 @@ class VisionTransformer(Encoder):
         self._cut = patch_size[0] // shrinking, patch_size[1] // shrinking
         channels = stem_widths[-1] if stem_widths else 3
         self.embed_patches = nn.Linear(channels * self._cut[0] * self._cut[1], dim)
-        self.embed_positions = self._positions(positions)
+        self.embed_positions = position_embedding(
+            positions, sinusoidal_positions_2d(*self.grid, dim)
+        )
         self.special = nn.Parameter(torch.randn(self.special_tokens, dim) * 0.02)
         self.blocks = nn.ModuleList(
             EncoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
         )
         self.norm = nn.LayerNorm(dim)
-
-    def _positions(self, kind: str) -> LearnedPositions | FixedPositions:
-        sinusoids = sinusoidal_positions_2d(*self.grid, self.dim)
-        if kind == "sinusoidal":
-            return FixedPositions(sinusoids)
-        if kind == "learned":
-            return LearnedPositions(len(sinusoids), self.dim, start=sinusoids)
-        raise ValueError(f"positions must be 'learned' or 'sinusoidal', found {kind!r}")
 
     def patches(
         self, images: Float[Tensor, "batch channel height width"]

@@ -1,0 +1,95 @@
+from itertools import product
+
+import pytest
+import torch
+
+from vit_str.charset import PADDING
+from vit_str.models import CtcDecoder
+from vit_str.models.columns import ColumnSpeller
+from vit_str.models.ctc import collapse, ctc_loss, label_probabilities
+
+BLANK = 2
+COLUMNS = 4
+
+
+def spelled(path: tuple[int, ...]) -> list[int]:
+    kept = [symbol for place, symbol in enumerate(path) if place == 0 or path[place - 1] != symbol]
+    return [symbol for symbol in kept if symbol != BLANK]
+
+
+def all_ways(probabilities: torch.Tensor) -> list[tuple[list[int], float]]:
+    """Every way through the columns: what it spells and how probable it is."""
+    ways = product(range(BLANK + 1), repeat=COLUMNS)
+    return [
+        (
+            spelled(way),
+            float(torch.stack([p[s] for p, s in zip(probabilities, way, strict=True)]).prod()),
+        )
+        for way in ways
+    ]
+
+
+@pytest.fixture
+def scores() -> torch.Tensor:
+    return torch.randn(5, COLUMNS, BLANK + 1, generator=torch.Generator().manual_seed(0)).double()
+
+
+def test_the_loss_is_that_of_all_ways_to_spell_the_labels(scores: torch.Tensor) -> None:
+    labels = [[0, 1], [1], [0, 0], [], [1, 1]]
+    padded = torch.tensor([label + [PADDING] * (2 - len(label)) for label in labels])
+    expected = 0.0
+    for row, label in zip(scores.softmax(-1), labels, strict=True):
+        expected -= torch.tensor(sum(p for way, p in all_ways(row) if way == label)).log()
+    torch.testing.assert_close(ctc_loss(scores, padded).item(), float(expected) / 7)
+
+
+def test_words_that_do_not_fit_do_not_count() -> None:
+    assert ctc_loss(torch.randn(1, 2, 3), torch.tensor([[0, 0, 1]])) == 0
+
+
+def test_ways_are_collapsed_like_one_by_one() -> None:
+    paths = torch.tensor(list(product(range(BLANK + 1), repeat=COLUMNS)))
+    for path, label in zip(paths.tolist(), collapse(paths, BLANK).tolist(), strict=True):
+        assert [symbol for symbol in label if symbol != PADDING] == spelled(tuple(path))
+
+
+@pytest.mark.parametrize("label", [[0, 1], [1, 1], [0, 0, 1], [1]])
+def test_probabilities_of_beginnings_are_those_of_all_ways(
+    scores: torch.Tensor, label: list[int]
+) -> None:
+    probabilities = scores.softmax(-1)
+    begins, exactly = label_probabilities(probabilities, torch.tensor([label] * 5))
+    for row, ways in enumerate(map(all_ways, probabilities)):
+        for length in range(len(label) + 1):
+            start = label[:length]
+            begun = sum(p for way, p in ways if way[:length] == start)
+            whole = sum(p for way, p in ways if way == start)
+            assert begins[row, length].item() == pytest.approx(begun)
+            assert exactly[row, length].item() == pytest.approx(whole)
+
+
+def test_a_word_is_as_probable_as_its_loss_says() -> None:
+    torch.manual_seed(0)
+    decoder = CtcDecoder(charset_size=5, dim=16, maximum_length=9).eval()
+    torch.nn.init.normal_(decoder.classify.weight)
+    features = torch.randn(20, 12, 16)
+    hypotheses = decoder.generate(features)
+    assert hypotheses.labels.shape[1] > 3
+    for row, confidence in enumerate(hypotheses.word_confidences):
+        label = hypotheses.labels[row]
+        label = label[label != PADDING][None]
+        loss = decoder.loss(features[row : row + 1], label) * label.shape[1]
+        assert confidence.item() == pytest.approx(loss.neg().exp().item(), rel=1e-4)
+
+
+def test_labels_are_cut_at_the_longest_length() -> None:
+    decoder = CtcDecoder(charset_size=5, dim=16, maximum_length=2).eval()
+    torch.nn.init.normal_(decoder.classify.weight)
+    assert decoder.generate(torch.randn(20, 12, 16)).labels.shape == (20, 2)
+
+
+def test_the_column_speller_spells_means_of_columns() -> None:
+    speller = ColumnSpeller(dim=8, charset_size=2, grid=(2, 4))
+    features, labels = torch.randn(2, 8, 8), torch.tensor([[0, 1], [1, PADDING]])
+    scores = speller.classify(features.view(2, 2, 4, 8).mean(1))
+    torch.testing.assert_close(speller.loss(features, labels), ctc_loss(scores, labels))

@@ -1,0 +1,150 @@
+"""What decoders share that write character by character: teacher forcing and greedy decoding."""
+
+from abc import abstractmethod
+from typing import Protocol, runtime_checkable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+
+from vit_str.charset import PADDING
+from vit_str.models.hypotheses import Hypotheses
+from vit_str.models.interfaces import Decoder
+
+Rows = Bool[Tensor, " batch"] | Int64[Tensor, " row"]
+
+
+@runtime_checkable
+class DecodingState(Protocol):
+    """What decoding remembers of a batch; the decoding loop owns it."""
+
+    def keep(self, rows: Rows) -> None:
+        """Go on with these rows only: a mask, or places in any order, some perhaps repeated."""
+
+
+class AutoregressiveDecoder(Decoder):
+    """Writes a label character by character, each with regard to those before it.
+
+    The start and the end are symbols of the decoder's own: the start is an input only, the end
+    an output only, and both have the id ``charset_size``.
+
+    Args:
+        charset_size: number of characters it writes.
+        dim: width of a feature.
+        maximum_length: most characters it writes.
+        label_smoothing: share of the target spread over all symbols in training.
+    """
+
+    def __init__(
+        self, charset_size: int, dim: int, maximum_length: int, label_smoothing: float
+    ) -> None:
+        super().__init__()
+        self.charset_size, self.dim, self.maximum_length = charset_size, dim, maximum_length
+        self.label_smoothing = label_smoothing
+        self.end = self.start = charset_size
+
+    @abstractmethod
+    def logits(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+    ) -> Float[Tensor, "batch position_and_end symbol"]:
+        """Scores of every symbol after the start and after each character of ``labels``.
+
+        Raises:
+            ValueError: the labels are longer than ``maximum_length``.
+        """
+
+    @abstractmethod
+    def begin(self, features: Float[Tensor, "batch token dim"]) -> DecodingState:
+        """What is known before anything is written."""
+
+    @abstractmethod
+    def step(
+        self, symbols: Int64[Tensor, " batch"], position: int, state: DecodingState
+    ) -> Float[Tensor, "batch symbol"]:
+        """Scores of the next symbol of each row; ``state`` remembers ``symbols``.
+
+        Args:
+            symbols: the start, or the characters written last.
+            position: number of characters written so far.
+            state: from `begin`.
+        """
+
+    def inputs(
+        self, labels: Int64[Tensor, "batch position"]
+    ) -> Int64[Tensor, "batch position_and_start"]:
+        """The start, then the labels; the end in the place of the padding.
+
+        Raises:
+            ValueError: the labels are longer than ``maximum_length``.
+        """
+        if labels.shape[1] > self.maximum_length:
+            raise ValueError(
+                f"labels of up to {labels.shape[1]} characters, but maximum_length is "
+                f"{self.maximum_length}; drop longer labels or raise decoder.maximum_length"
+            )
+        return F.pad(labels, (1, 0), value=self.start).where(
+            F.pad(labels, (1, 0), value=0) != PADDING, self.end
+        )
+
+    def targets(
+        self, labels: Int64[Tensor, "batch position"]
+    ) -> Int64[Tensor, "batch position_and_end"]:
+        """The labels followed by the end, then ``PADDING``."""
+        targets = F.pad(labels, (0, 1), value=PADDING)
+        lengths = (labels != PADDING).sum(1, keepdim=True)
+        return targets.scatter(1, lengths, self.end)
+
+    def loss(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+    ) -> Float[Tensor, ""]:
+        """Mean cross-entropy per symbol, the end included, in nats (teacher forcing)."""
+        return self.cross_entropy(self.logits(features, labels), self.targets(labels))
+
+    def cross_entropy(
+        self,
+        logits: Float[Tensor, "batch position symbol"],
+        targets: Int64[Tensor, "batch position"],
+    ) -> Float[Tensor, ""]:
+        """Mean over the targets that are not ``PADDING``."""
+        return F.cross_entropy(
+            logits.flatten(0, 1).float(),
+            targets.flatten(),
+            ignore_index=PADDING,
+            label_smoothing=self.label_smoothing if self.training else 0.0,
+        )
+
+    @torch.no_grad()
+    def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
+        """Greedy decoding: each row stops at its own end and costs nothing afterwards."""
+        batch, device = len(features), features.device
+        labels = torch.full((batch, self.maximum_length), PADDING, device=device)
+        confidences = torch.ones(batch, self.maximum_length, device=device)
+        ends = torch.ones(batch, device=device)
+        if not batch:
+            return Hypotheses(labels, confidences, ends)
+        rows = torch.arange(batch, device=device)
+        symbols = torch.full((batch,), self.start, device=device)
+        state = self.begin(features)
+        for position in range(self.maximum_length + 1):
+            scores = self.step(symbols, position, state).float()
+            probabilities, symbols = (scores / self.temperature).softmax(-1).max(-1)
+            writing = symbols != self.end
+            ends[rows[~writing]] = probabilities[~writing]
+            if position == self.maximum_length or not writing.any():
+                break
+            if not writing.all():
+                rows, symbols, probabilities = (
+                    rows[writing],
+                    symbols[writing],
+                    probabilities[writing],
+                )
+                state.keep(writing)
+            labels[rows, position] = symbols
+            confidences[rows, position] = probabilities
+        longest = int((labels != PADDING).sum(1).max())
+        return Hypotheses(labels[:, :longest], confidences[:, :longest], ends)

@@ -1,0 +1,101 @@
+"""Plain convolutions and pooling, as in VGG (Simonyan and Zisserman 2014) and CRNN (Shi 2015)."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from vit_str.models.convolutions import ChannelNorm, WindowLayer
+from vit_str.models.interfaces import Encoder
+
+
+class PlainConvolution(nn.Module):
+    """A 3 x 3 convolution, norm, ReLU."""
+
+    def __init__(self, channels: int, width: int) -> None:
+        super().__init__()
+        self.convolve = nn.Conv2d(channels, width, 3, padding=1)
+        self.norm = ChannelNorm(width)
+
+    def forward(
+        self, x: Float[Tensor, "batch channel row column"]
+    ) -> Float[Tensor, "batch width row column"]:
+        return F.relu(self.norm(self.convolve(x)))
+
+
+class PlainConvolutionalEncoder(Encoder):
+    """Stages of 3 x 3 convolutions, each ended by the largest value of every pooling window.
+
+    The standard sizes are those of CRNN: rows are pooled until one is left, columns less, so that
+    features are a sequence along the line. Norms are over channels, without statistics that run
+    along, where CRNN has two batch norms.
+
+    Args:
+        widths: channels of every stage; the last is the width of a token.
+        depths: convolutions of every stage.
+        pools: (rows, columns) of the pooling window of every stage; together they must divide
+            ``image_size``.
+        image_size: (height, width) of what it reads.
+
+    Attributes:
+        grid: (rows, columns) of tokens, in reading order.
+    """
+
+    def __init__(
+        self,
+        widths: tuple[int, ...] = (64, 128, 256, 512, 512),
+        depths: tuple[int, ...] = (1, 1, 2, 2, 1),
+        pools: tuple[tuple[int, int], ...] = ((2, 2), (2, 2), (2, 1), (2, 1), (2, 1)),
+        image_size: tuple[int, int] = (32, 128),
+    ) -> None:
+        super().__init__()
+        if not len(widths) == len(depths) == len(pools) > 0:
+            raise ValueError(
+                f"widths, depths and pools need one value per stage, found {len(widths)}, "
+                f"{len(depths)} and {len(pools)}"
+            )
+        cell = math.prod(rows for rows, _ in pools), math.prod(columns for _, columns in pools)
+        if image_size[0] % cell[0] or image_size[1] % cell[1]:
+            raise ValueError(f"pools of {cell} in all must divide image_size {image_size}")
+        self.widths, self.depths, self.pools = widths, depths, pools
+        self.image_size, self.dim = image_size, widths[-1]
+        self.grid = image_size[0] // cell[0], image_size[1] // cell[1]
+        self.stages = nn.Sequential(
+            *(
+                _stage(channels, width, depth, pool)
+                for channels, width, depth, pool in zip(
+                    (3, *widths), widths, depths, pools, strict=False
+                )
+            )
+        )
+        self.norm = nn.LayerNorm(self.dim)
+
+    @property
+    def layers(self) -> Sequence[WindowLayer]:
+        """Every convolution and pooling, first to last."""
+        return list(self._layers())
+
+    def _layers(self) -> Iterator[WindowLayer]:
+        for depth, pool in zip(self.depths, self.pools, strict=True):
+            yield from [WindowLayer((3, 3), (1, 1), (1, 1))] * depth
+            yield WindowLayer(pool, pool, (0, 0))
+
+    def forward(
+        self, images: Float[Tensor, "batch channel height width"]
+    ) -> Float[Tensor, "batch token dim"]:
+        """Features of every cell of the grid."""
+        if images.shape[-2:] != self.image_size:
+            raise ValueError(
+                f"this encoder reads images of {self.image_size} (height, width), "
+                f"found {tuple(images.shape[-2:])}; resize them first"
+            )
+        maps = self.stages(images)
+        return self.norm(rearrange(maps, "b c row col -> b (row col) c"))
+
+
+def _stage(channels: int, width: int, depth: int, pool: tuple[int, int]) -> nn.Sequential:
+    convolutions = [PlainConvolution(channels if i == 0 else width, width) for i in range(depth)]
+    return nn.Sequential(*convolutions, nn.MaxPool2d(pool))
