@@ -12,12 +12,14 @@ The file of variants names each and gives it a list of arguments of ``vit-str tr
 
     standard: []
     no blur: [--data.init_args.ingredients.blur=0]
+    another model: [--config=configs/conv_transformer.yaml]
 
 What follows ``--`` is given to all of them. With ``--from CHECKPOINT`` they all go on from there,
 with the optimizer's state and the random states, instead of from nothing. With several seeds,
 accuracies are means over them, and intervals are of the words only: how far seeds lie apart is a
-column of its own. Writes table.md and results.json into ``--out``, and trains with a copy of the
-package that it makes there at the start, so that the code may be edited meanwhile.
+column of its own. ``--costs`` adds parameters, arithmetic and speeds. Writes table.md and
+results.json into ``--out``, and trains with a copy of the package that it makes there at the start,
+so that the code may be edited meanwhile.
 """
 
 import argparse
@@ -27,10 +29,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import yaml
 from measuring import REPOSITORY, machine, positive, write_json
-from variant_report import VariantReadings, Words, markdown, results
+from variant_cost import cost_table, costs
+from variant_report import VariantReadings, Words, markdown, results, table
 from variant_run import WEIGHTS, Budget, RunFailedError, VariantRun, copy_code
 
 from vit_str.evaluation import ReadWords, read_sets, together
@@ -80,6 +84,9 @@ def _parser() -> argparse.ArgumentParser:
         "--decay", type=_share, default=0.4, help="share of the budget with a falling rate (0.4)"
     )
     parser.add_argument("--seeds", type=positive, default=1, help="runs of each variant (1)")
+    parser.add_argument(
+        "--costs", action="store_true", help="measure what each costs too, on crops of --real"
+    )
     parser.add_argument("--weights", choices=WEIGHTS, default=WEIGHTS[0], help="which to judge")
     parser.add_argument("--device", default="auto", help="to read with (auto)")
     return parser
@@ -148,9 +155,27 @@ def _compare(runs: Runs, options: argparse.Namespace) -> None:
     )
     found = results(readings)
     text = markdown(found, title)
+    if options.costs and options.real:
+        text += f"\n\n{_add_costs(found, runs, options)}"
     (options.out / "table.md").write_text(text + "\n", encoding="utf-8")
     write_json(options.out / "results.json", {"title": title, "variants": found})
     print(text)
+
+
+def _add_costs(found: list[dict[str, Any]], runs: Runs, options: argparse.Namespace) -> str:
+    """Put the costs into what was found; returns them as a table."""
+    weights = {name: seeds[0].weights(options.weights) for name, seeds in runs.items()}
+    measured = costs(weights, options.real[0], options.device)
+    rows = []
+    for variant in found:
+        name = variant["variant"]
+        minutes = sum(run["minutes"] for run in variant["runs"]) / len(variant["runs"])
+        variant["costs"] = measured[name]
+        rows.append((name, measured[name], options.images / max(60 * minutes, 1e-9)))
+    return (
+        "Reading: from pixels to text, 32 at a time, one thread on a CPU, the models in turns. "
+        f"Training: from start to end, drawing the words included.\n\n{table(cost_table(rows))}"
+    )
 
 
 def _read(run: VariantRun, options: argparse.Namespace, folders: list[Path]) -> Words:

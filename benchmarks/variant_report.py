@@ -85,14 +85,14 @@ def markdown(found: Sequence[dict[str, Any]], title: str) -> str:
         f"{title}.",
         f"Word accuracy (36 characters), percent [95 % interval over words]; words: {n}. "
         f"`characters`: character accuracy (94) of {chief}.",
-        _table(accuracies),
+        table(accuracies),
     ]
     if len(differences) > 1:
         parts += [
             f"Difference to {first!r} on the same words, points [95 % interval over words]; `p`: "
             f"McNemar's exact test on {chief}. Neither knows how far two seeds of one variant lie "
             "apart.",
-            _table(differences),
+            table(differences),
         ]
     return "\n\n".join(parts)
 
@@ -138,7 +138,8 @@ def _points(value: float, interval: Interval) -> str:
     return f"{100 * value:+.1f} [{100 * interval[0]:+.1f}, {100 * interval[1]:+.1f}]"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as a table in Markdown, the first one the titles."""
     head, *body = rows
     lines = [head, ["---", *("---:" for _ in head[1:])], *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -61,7 +61,8 @@ class VariantRun:
 
     Attributes:
         folder: of everything that belongs to it.
-        overrides: arguments of ``vit-str train`` that make the variant.
+        overrides: arguments of ``vit-str train`` that make the variant; ``--config=FILE``, with
+            the path from the top of the repository, takes the place of the common configuration.
         seed: of the weights at the start and of the rendered words.
     """
 
@@ -115,6 +116,7 @@ class VariantRun:
     def _arguments(self, budget: Budget) -> list[str]:
         """Of ``vit-str train``; writes the configuration that they name."""
         given = [*budget.common, *self.overrides]
+        config, given = self._config(budget), [a for a in given if not _names_config(a)]
         values = _settings(given)
         if budget.start is not None and "model.weight_decay" in values:
             raise ValueError(
@@ -122,12 +124,17 @@ class VariantRun:
                 "without --from"
             )
         first = _step(budget.start) if budget.start else 0
-        steps = budget.images // _batch_size(budget.config, values)
+        steps = budget.images // _batch_size(config, values)
         file = self.folder / "run.yaml"
         settings = self._settings(first + steps, budget.decay * steps / (first + steps))
         file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
         seeds = [f"--seed_everything={self.seed}", f"--data.init_args.seed={self.seed}"]
-        return [f"--config={budget.config}", f"--config={file}", *seeds, *given]
+        return [f"--config={config}", f"--config={file}", *seeds, *given]
+
+    def _config(self, budget: Budget) -> Path:
+        """The configuration of this variant: its own, or that of all."""
+        own = [argument.partition("=")[2] for argument in filter(_names_config, self.overrides)]
+        return REPOSITORY / own[-1] if own else budget.config
 
     def _settings(self, steps: int, decay_share: float) -> dict[str, Any]:
         """Where everything goes and when it ends, in place of what the configuration says."""
@@ -157,7 +164,7 @@ class VariantRun:
     def _claim(self, budget: Budget) -> None:
         """Note what is trained here, and refuse to go on with anything else."""
         wanted = {
-            "config": yaml.safe_load(budget.config.read_text(encoding="utf-8")),
+            "config": yaml.safe_load(self._config(budget).read_text(encoding="utf-8")),
             "arguments": [*budget.common, *self.overrides],
             "seed": self.seed,
             "images": budget.images,
@@ -205,6 +212,10 @@ def copy_code(folder: Path) -> Path:
         shutil.copytree(REPOSITORY / "vit_str", partial, ignore=ignored)
         partial.rename(package)
     return folder
+
+
+def _names_config(argument: str) -> bool:
+    return argument.startswith("--config=")
 
 
 def _part(class_path: str, **arguments: Any) -> dict[str, Any]:
