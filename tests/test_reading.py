@@ -338,3 +338,21 @@ def test_half_precision_finds_about_the_same_boxes(
     half = Reader(weights, "cpu", torch.bfloat16).read(word_image("word"), boxes=True)
     assert half.characters
     assert np.isfinite(_sides(half)).all()
+
+
+def test_the_temperature_changes_confidences_and_no_text(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    plain, hot, cold = (
+        Reader(replace(weights, temperature=t), "cpu", torch.float32).read(images, boxes=True)
+        for t in (1.0, 3.0, 0.3)
+    )
+    for one, other, third in zip(plain, hot, cold, strict=True):
+        assert one.text == other.text == third.text
+        assert other.confidence < one.confidence < third.confidence
+        for a, b, c in zip(one.characters, other.characters, third.characters, strict=True):
+            assert b.confidence < a.confidence < c.confidence
+            assert a.box == b.box == c.box
+    # Loss and training are as they were: the model that came in knows of no temperature.
+    assert weights.recognizer.decoder.temperature == 1

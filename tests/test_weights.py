@@ -1,9 +1,11 @@
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -12,9 +14,15 @@ from safetensors.torch import load_file, save_file
 
 import vit_str.weights
 from vit_str.charset import Charset
+from vit_str.golden import Golden
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.weights import WeightsFile, load_weights, resolve, save_weights
+from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve, save_weights
+from vit_str.weights_header import is_intact
+
+GOLDEN = Golden(
+    (b"an image", b"another"), ("é", ""), (0.5, 1.0), (((3.5, 1.0),) * 2, ((9.0, 2.0),))
+)
 
 
 def metadata(path: Path) -> dict[str, str]:
@@ -157,8 +165,109 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
 
 
 def test_a_later_version_is_refused(weights_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"version 2, this vit-str reads 1"):
-        load_weights(change(weights_path, version="2"))
+    with pytest.raises(ValueError, match=r"version 3, this vit-str reads 1 and 2"):
+        load_weights(change(weights_path, version="3"))
+
+
+def test_the_version_is_the_lowest_that_understands_the_file(
+    weights_path: Path, weights: WeightsFile
+) -> None:
+    for temperature, golden, version in [(1.0, None, "1"), (1.5, None, "2"), (1.0, GOLDEN, "2")]:
+        renew_weights(
+            weights_path, weights_path, replace(weights, temperature=temperature, golden=golden)
+        )
+        assert metadata(weights_path)["version"] == version
+
+
+def test_files_from_before_temperatures_have_one_of_1(weights_path: Path) -> None:
+    values = metadata(weights_path)
+    for name in ("temperature", "sha256"):
+        del values[name]
+    save_file(load_file(weights_path), weights_path, values)
+    file = load_weights(weights_path)
+    assert file.temperature == 1
+    assert file.golden is None
+    assert is_intact(weights_path) is None
+
+
+@pytest.mark.parametrize("temperature", ["0", "-1", "nan", "inf", "1e-300", "warm"])
+def test_impossible_temperatures_are_refused(weights_path: Path, temperature: str) -> None:
+    with pytest.raises(ValueError, match=r"(temperature is|convert string).*export it again"):
+        load_weights(change(weights_path, temperature=temperature))
+
+
+def test_impossible_temperatures_are_not_written(weights_path: Path, weights: WeightsFile) -> None:
+    before = weights_path.read_bytes()
+    with pytest.raises(ValueError, match=r"a temperature is 0\.01 to 100\.0, found 0"):
+        renew_weights(weights_path, weights_path, replace(weights, temperature=0.0))
+    assert weights_path.read_bytes() == before
+
+
+def test_renewing_keeps_every_tensor_to_the_bit(
+    tmp_path: Path, small_recognizer: Callable[..., Recognizer]
+) -> None:
+    old, new = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
+    save_weights(old, small_recognizer(), Charset(), Preprocessing(), {"by": "é"}, torch.float16)
+    file = replace(load_weights(old), temperature=1.25, golden=GOLDEN, provenance={"a": 1})
+    renew_weights(old, new, file)
+    tensors = load_file(new)
+    assert tensors.pop("golden.images").dtype == torch.uint8
+    for name, tensor in load_file(old).items():
+        assert tensors[name].dtype == torch.float16
+        assert torch.equal(tensors.pop(name), tensor)
+    assert not tensors
+    found = load_weights(new)
+    assert (found.temperature, found.golden, found.provenance) == (1.25, GOLDEN, {"a": 1})
+    renew_weights(new, new, replace(found, golden=None, temperature=1.0))
+    assert load_weights(new).golden is None
+    assert "golden" not in metadata(new)
+
+
+def test_the_checksum_covers_tensors_and_metadata(weights_path: Path) -> None:
+    assert is_intact(weights_path) is True
+    reversed_charset = Charset().characters[::-1]
+    assert is_intact(change(weights_path, charset=reversed_charset)) is False
+    assert is_intact(change(weights_path, charset=Charset().characters)) is True
+    tensors = load_file(weights_path)
+    tensors["decoder.norm.weight"][3] *= 1.01
+    save_file(tensors, weights_path, metadata(weights_path))
+    assert is_intact(weights_path) is False
+
+
+def trouble(path: Path) -> str:
+    """Why a file is refused; empty if it is not."""
+    try:
+        load_weights(path)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def test_damaged_bytes_are_refused_or_found(weights_path: Path, weights: WeightsFile) -> None:
+    """One byte changed, anywhere: one line says so, or the checksum does; never a crash."""
+    renew_weights(weights_path, weights_path, replace(weights, temperature=1.3, golden=GOLDEN))
+    data = weights_path.read_bytes()
+    header = int.from_bytes(data[:8], "little")
+    generator = np.random.default_rng(5)
+    places = [*range(8), *generator.integers(8, 8 + header, 150)]
+    places += [*generator.integers(8 + header, len(data), 50)]
+    refused = found = 0
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place] ^= int(generator.integers(1, 256))
+        weights_path.write_bytes(damaged)
+        message = trouble(weights_path)
+        if message:
+            refused += 1
+            assert message.startswith(f"weights file {weights_path}: ")
+            assert "\n" not in message
+            continue
+        # Without the name of the checksum there is none; padding of the header says nothing.
+        intact = is_intact(weights_path)
+        assert not intact or damaged[8 : 8 + header].strip() == data[8 : 8 + header].strip()
+        found += intact is False
+    assert refused > 50
+    assert found > 40
 
 
 @pytest.mark.parametrize(

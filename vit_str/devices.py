@@ -28,6 +28,15 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
     return chosen
 
 
+def present_devices() -> list[torch.device]:
+    """Every device that can compute: the CPU, then all others that torch sees."""
+    devices = [torch.device("cpu")]
+    devices += [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append(torch.device("mps"))
+    return devices
+
+
 def fastest_dtype(device: torch.device) -> torch.dtype:
     """The number format to read in: half as wide where the device computes in it, else float32."""
     if device.type == "cuda":

@@ -89,6 +89,7 @@ class Reader:
         # Converted once: autocast would convert the weights again at every step of the decoder.
         recognizer = copy.deepcopy(weights.recognizer)
         self.recognizer = recognizer.to(self.device, self.dtype).eval()
+        self.recognizer.decoder.temperature = weights.temperature
 
     @overload
     def read(self, source: Source, batch_size: int = 32, *, boxes: bool = False) -> Reading: ...
@@ -184,6 +185,11 @@ class Reader:
             ValueError: an array that is no image.
         """
         return self._sized(source).pixels
+
+    def pixels_and_turn(self, source: Source) -> tuple[UInt8[Tensor, "channel height width"], bool]:
+        """As ``pixels``, and whether a tall image was turned: it is to be read both ways up."""
+        image = self._sized(source)
+        return image.pixels, self.preprocessing.turns(*image.size)
 
     def read_pixels(
         self, pixels: UInt8[Tensor, "batch channel height width"], *, boxes: bool = False

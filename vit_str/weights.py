@@ -1,13 +1,15 @@
 """Weights files: one safetensors file holds all that reading needs.
 
-Tensors, and as metadata the description of the model, the charset, the preprocessing and where the
-weights come from. Nothing in it is ever executed or unpickled.
+Tensors, and as metadata the description of the model, the charset, the preprocessing, the
+temperature, what golden images said, and where the weights come from. Nothing in it is ever
+executed or unpickled.
 """
 
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +19,19 @@ from safetensors.torch import save
 from torch import Tensor
 
 from vit_str.charset import Charset
+from vit_str.golden import Golden
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, build, describe
+from vit_str.weights_header import CHECKSUM, check_size, checksum, unusable
 
 BUNDLED = Path(__file__).parent / "bundled"
 """Folder of the weights that come with the package: ``<name>.safetensors``."""
 
 _FORMAT = "vit-str"
-_VERSION = "1"
-_LARGEST_HEADER = 100_000_000  # bytes, what the safetensors format allows
-_FOREIGN_STARTS = {
-    b"PK": "a PyTorch checkpoint or other zip archive; give the .safetensors file made for reading",
-    b"version https://git-lfs": "a Git LFS pointer; get the file itself with: git lfs pull",
-}
+_VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
+_COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
+_GOLDEN = "golden"
+_GOLDEN_IMAGES = "golden.images"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,16 @@ class WeightsFile:
         charset: the characters that it writes.
         preprocessing: what images go through before they come to it.
         provenance: where the weights come from: command, data, date, scores; free form.
+        temperature: what makes confidences mean what they say, see ``Decoder.temperature``.
+        golden: images to check the model with on another machine, if there are any.
     """
 
     recognizer: Recognizer
     charset: Charset
     preprocessing: Preprocessing
     provenance: dict[str, Any]
+    temperature: float = 1.0
+    golden: Golden | None = None
 
 
 def save_weights(
@@ -56,8 +62,14 @@ def save_weights(
     preprocessing: Preprocessing,
     provenance: Mapping[str, Any],
     dtype: torch.dtype | None = None,
+    *,
+    temperature: float = 1.0,
+    golden: Golden | None = None,
 ) -> None:
     """Write a weights file, whole or not at all; folders that are missing are made.
+
+    It gets the lowest version that says all there is: files without a temperature and golden
+    images can be read by every vit-str.
 
     Args:
         path: the file, ending in ``.safetensors``.
@@ -67,17 +79,60 @@ def save_weights(
         provenance: values that JSON knows.
         dtype: of the stored weights, for example ``torch.float16`` for half the size; as they are
             if None.
+        temperature: of the confidences, see ``WeightsFile``.
+        golden: images to check the file with, made with the weights as they are stored.
+
+    Raises:
+        ValueError: a temperature outside 0.01 to 100.
     """
     metadata = {
         "format": _FORMAT,
-        "version": _VERSION,
+        "version": _VERSIONS[0],
         "model": json.dumps(describe(recognizer)),
         "charset": charset.characters,
         "preprocessing": json.dumps(preprocessing.to_dict()),
         "provenance": json.dumps(dict(provenance), ensure_ascii=False),
     }
     tensors = {name: _stored(tensor, dtype) for name, tensor in recognizer.state_dict().items()}
-    path = Path(path)
+    _write(Path(path), tensors, metadata, temperature, golden)
+
+
+def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> None:
+    """Write a weights file again with another temperature, golden images or provenance.
+
+    The tensors and all else stay as they are, to the bit.
+
+    Args:
+        source: the weights file.
+        target: the new one; may be the same.
+        file: what ``load_weights`` gave for the source, with the values to write.
+
+    Raises:
+        ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
+    """
+    metadata, tensors = _read(Path(source))
+    tensors.pop(_GOLDEN_IMAGES, None)
+    kept = {name: value for name, value in metadata.items() if name != _GOLDEN}
+    kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
+    _write(Path(target), tensors, kept, file.temperature, file.golden)
+
+
+def _write(
+    path: Path,
+    tensors: dict[str, Tensor],
+    metadata: dict[str, str],
+    temperature: float,
+    golden: Golden | None,
+) -> None:
+    """Write the file with what a file may have, and a checksum over everything."""
+    metadata = metadata | {
+        "version": _VERSIONS[golden is not None or temperature != 1],
+        "temperature": repr(_checked(temperature)),
+    }
+    if golden is not None:
+        metadata[_GOLDEN], images = golden.to_file()
+        tensors = tensors | {_GOLDEN_IMAGES: images}
+    metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -95,27 +150,26 @@ def load_weights(path: str | Path) -> WeightsFile:
             fit the model that it describes. One line that says what to do.
     """
     path = Path(path)
-    _check_size(path)
+    metadata, tensors = _read(path)
     try:
-        with safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            _check_format(path, metadata)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise _unusable(path, f"damaged ({error}); download or export it again") from error
-    try:
+        images = tensors.pop(_GOLDEN_IMAGES, None)
         recognizer = build(json.loads(metadata["model"]))
         _fill(recognizer, tensors)
         charset = Charset(metadata["charset"])
         size = getattr(recognizer.decoder, "charset_size", len(charset))
         if size != len(charset):
             raise ValueError(f"a model of {size} characters with a charset of {len(charset)}")
-        preprocessing = Preprocessing.from_dict(json.loads(metadata["preprocessing"]))
-        provenance = dict(json.loads(metadata["provenance"]))
+        return WeightsFile(
+            recognizer.eval(),
+            charset,
+            preprocessing=Preprocessing.from_dict(json.loads(metadata["preprocessing"])),
+            provenance=dict(json.loads(metadata["provenance"])),
+            temperature=_checked(float(metadata.get("temperature", "1"))),
+            golden=None if images is None else Golden.from_file(metadata[_GOLDEN], images),
+        )
     except (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError) as error:
         trouble = f"its parts do not fit together ({_first_line(error)}); export it again"
-        raise _unusable(path, trouble) from error
-    return WeightsFile(recognizer.eval(), charset, preprocessing, provenance)
+        raise unusable(path, trouble) from error
 
 
 def resolve(name_or_path: str | Path) -> Path:
@@ -146,60 +200,38 @@ def bundled_names() -> list[str]:
     return sorted(path.stem for path in BUNDLED.glob("*.safetensors"))
 
 
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """Metadata and tensors, of a file that is a weights file as far as can be seen from outside."""
+    check_size(path)
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            _check_format(path, metadata)
+            return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise unusable(path, f"damaged ({error}); download or export it again") from error
+
+
+def _checked(temperature: float) -> float:
+    if not _COLDEST <= temperature <= _HOTTEST:
+        raise ValueError(f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}")
+    return float(temperature)
+
+
 def _stored(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
     """A copy for the file; copying separates tensors that share memory, which it cannot hold."""
     converted = dtype if tensor.is_floating_point() else None
     return tensor.detach().to("cpu", converted, copy=True).contiguous()
 
 
-def _unusable(path: Path, trouble: str) -> ValueError:
-    return ValueError(f"weights file {path}: {trouble}")
-
-
-def _check_size(path: Path) -> None:
-    """Tell a file that is no safetensors file from one that is cut short."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            start = file.read(64)
-            header_size = int.from_bytes(start[:8], "little")
-            header = file.read(max(0, header_size - 56)) if header_size <= _LARGEST_HEADER else b""
-    except FileNotFoundError:
-        raise _unusable(path, "no such file; check the path") from None
-    except OSError as error:
-        raise _unusable(path, f"cannot be read ({error.strerror}); check the path") from None
-    for foreign, what in _FOREIGN_STARTS.items():
-        if start.startswith(foreign):
-            raise _unusable(path, what)
-    if size == 0:
-        raise _unusable(path, "empty; download or export it again")
-    if header_size > _LARGEST_HEADER or start[8:9] not in (b"{", b""):
-        raise _unusable(path, "not a safetensors file; give one that vit-str has written")
-    needed = _needed_size(header_size, (start[8:] + header)[:header_size])
-    if size < needed:
-        trouble = f"cut short, {size:,} of {needed:,} bytes; download or export it again"
-        raise _unusable(path, trouble)
-
-
-def _needed_size(header_size: int, header: bytes) -> int:
-    """Bytes of the whole file, as far as the header tells."""
-    if len(header) < header_size:
-        return 8 + header_size
-    try:
-        entries = json.loads(header)
-        ends = [entry["data_offsets"][1] for name, entry in entries.items() if name[:2] != "__"]
-        return 8 + header_size + max(ends, default=0)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return 0  # safe_open says what is wrong with it
-
-
 def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
     if metadata.get("format") != _FORMAT:
-        raise _unusable(path, "safetensors, but not from vit-str; give one that it has written")
+        raise unusable(path, "safetensors, but not from vit-str; give one that it has written")
     version = metadata.get("version")
-    if version != _VERSION:
-        trouble = f"version {version}, this vit-str reads {_VERSION}; use the vit-str it came with"
-        raise _unusable(path, trouble)
+    if version not in _VERSIONS:
+        known = " and ".join(_VERSIONS)
+        trouble = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
+        raise unusable(path, trouble)
 
 
 def _fill(recognizer: Recognizer, tensors: Mapping[str, Tensor]) -> None:
