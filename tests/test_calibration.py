@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from vit_str.calibration import BINS, calibrate
 
@@ -36,6 +37,16 @@ def textbook(confidences: list[float], right: list[bool]) -> float:
 def test_error_against_an_independent_computation(honest: bool) -> None:
     confidences, right = words(700, honest)
     assert calibrate(confidences, right).error == pytest.approx(textbook(confidences, right))
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_error_against_torchmetrics(honest: bool) -> None:
+    metrics = pytest.importorskip("torchmetrics.functional.classification")
+    confidences, right = words(700, honest)
+    expected = metrics.binary_calibration_error(
+        torch.tensor(confidences), torch.tensor(right), n_bins=BINS, norm="l1"
+    )
+    assert calibrate(confidences, right).error == pytest.approx(float(expected), rel=1e-5)
 
 
 def test_errors_by_hand() -> None:

@@ -1,11 +1,15 @@
 import math
+import random
 
 import numpy as np
 import pytest
+import torch
 
 from vit_str.metrics import (
+    FULL,
     METRICS,
     bootstrap_interval,
+    bootstrap_intervals,
     cer,
     character_accuracy,
     edit_distance,
@@ -16,6 +20,27 @@ from vit_str.metrics import (
     wilson_interval,
     word_accuracy,
 )
+
+# Characters of one, two, three and four bytes, of both cases, combining, and outside the alphabet.
+ALPHABET = "abAB01-' éÉß한글漢😀e\u0301"
+
+
+def random_texts(
+    n: int, seed: int, shortest: int = 0, alphabet: str = ALPHABET
+) -> tuple[list[str], list[str]]:
+    """Readings and labels, some of which are alike."""
+    numbers = random.Random(seed)
+
+    def text() -> str:
+        return "".join(numbers.choices(alphabet, k=numbers.randint(shortest, 12)))
+
+    labels = [text() for _ in range(n)]
+    readings = []
+    for label in labels:
+        place = numbers.randint(0, len(label))
+        changed = label[:place] + numbers.choice(alphabet) + label[place + 1 :]
+        readings.append(numbers.choice([label, label, changed, label[:place], text()]))
+    return readings, labels
 
 
 def levenshtein(first: str, second: str) -> int:
@@ -37,6 +62,45 @@ def test_edit_distance(first: str, second: str) -> None:
     assert edit_distance(first, second) == levenshtein(first, second)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_measures_against_torchmetrics(seed: int) -> None:
+    """An implementation of others, with an edit distance of its own, on texts in all scripts."""
+    text = pytest.importorskip("torchmetrics.functional.text")
+    readings, labels = random_texts(200, seed)
+    distances = text.edit_distance(readings, labels, reduction="none").tolist()
+    assert [edit_distance(*pair) for pair in zip(readings, labels, strict=True)] == distances
+    judged = [pair for pair in zip(readings, labels, strict=True) if pair[1]]
+    known_readings, known_labels = ([pair[side] for pair in judged] for side in (0, 1))
+    rate = float(text.char_error_rate(known_readings, known_labels))
+    assert cer(readings, labels, FULL) == pytest.approx(rate, rel=1e-6)
+    scores = score(readings, labels)
+    assert scores.values["character_accuracy_full"] == pytest.approx(max(0, 1 - rate), rel=1e-6)
+    known = text.edit_distance(known_readings, known_labels, reduction="none")
+    longest = torch.tensor([max(map(len, pair)) for pair in judged])
+    expected = float((1 - known / longest).mean())
+    assert one_minus_ned(readings, labels, FULL) == pytest.approx(expected, rel=1e-6)
+    assert scores.left_out["word_accuracy_full"] == labels.count("")
+
+
+def test_word_accuracy_against_torchmetrics() -> None:
+    """One word against one word: the word error rate is the share of wrong words."""
+    text = pytest.importorskip("torchmetrics.functional.text")
+    readings, labels = random_texts(300, 7, 1, ALPHABET.replace(" ", ""))
+    readings = [reading or "-" for reading in readings]
+    right = 1 - float(text.word_error_rate(readings, labels))
+    assert 0.2 < right < 0.8
+    assert word_accuracy(readings, labels, FULL) == pytest.approx(right, rel=1e-6)
+
+
+def test_measures_under_94_against_torchmetrics() -> None:
+    text = pytest.importorskip("torchmetrics.functional.text")
+    readings, labels = random_texts(200, 3, 1, "abcAB10!?|~")
+    rate = float(text.char_error_rate(readings, labels))
+    for suffix in ("", "_full"):
+        found = score(readings, labels).values[f"character_accuracy{suffix}"]
+        assert found == pytest.approx(1 - rate, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("label", "normalized"),
     [
@@ -50,11 +114,25 @@ def test_edit_distance(first: str, second: str) -> None:
 )
 def test_normalize_label(label: str, normalized: dict[int, str]) -> None:
     assert {protocol: normalize_label(label, protocol) for protocol in (36, 62, 94)} == normalized
+    assert normalize_label(label, FULL) == label
 
 
 def test_unknown_protocol_names_the_known() -> None:
-    with pytest.raises(ValueError, match=r"37.*\[36, 62, 94\]"):
-        normalize_label("a", 37)
+    for unknown in (37, "36"):
+        with pytest.raises(ValueError, match=r"3[67].*\[36, 62, 94\] or 'full'"):
+            normalize_label("a", unknown)
+
+
+def test_the_full_protocol_judges_every_script() -> None:
+    labels, readings = ["한글24", "서울", "a b", "é", ""], ["한굴24", "서울", "ab", "e\u0301", "x"]
+    assert right_words(readings, labels, 94).tolist() == [True, True, True], "ASCII alone is seen"
+    assert right_words(readings, labels, FULL).tolist() == [False, True, False, False]
+    scores = score(readings, labels)
+    assert scores.values["word_accuracy_full"] == 0.25
+    assert scores.left_out["word_accuracy_full"] == 1
+    assert scores.left_out["word_accuracy_94"] == 2
+    assert scores.reduced == 4
+    assert score(["a"], ["a"]).reduced == 0
 
 
 def test_word_accuracy_depends_on_the_protocol() -> None:
@@ -95,7 +173,7 @@ def test_long_readings_do_not_make_accuracy_negative() -> None:
 
 def test_nothing_to_judge_is_not_a_number() -> None:
     assert all(math.isnan(measure([], [])) for measure in (word_accuracy, cer, character_accuracy))
-    scores = score(["a"], ["한글"])
+    scores = score(["a"], [""])
     assert all(math.isnan(scores.values[metric]) for metric in METRICS)
     assert scores.to_dict()["word_accuracy_36"] is None
     assert scores.to_dict()["interval"]["one_minus_ned"] == [None, None]
@@ -126,15 +204,55 @@ def test_bootstrap_interval_covers_what_wilson_does() -> None:
     assert bootstrap_interval(right, np.ones(400)) == (low, high)
 
 
+def test_bootstrap_against_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    numbers = np.random.default_rng(0)
+    errors, lengths = numbers.integers(0, 4, 300).astype(float), numbers.integers(4, 9, 300)
+
+    def ratio(errors: np.ndarray, lengths: np.ndarray) -> float:
+        return errors.sum() / lengths.sum()
+
+    expected = stats.bootstrap(
+        (errors, lengths),
+        ratio,
+        paired=True,
+        vectorized=False,
+        n_resamples=2000,
+        method="percentile",
+        rng=1,
+    ).confidence_interval
+    found = bootstrap_interval(errors, lengths.astype(float))
+    assert found == pytest.approx((expected.low, expected.high), abs=0.004)
+
+
+def test_wilson_interval_against_scipy() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for right, n in [(0, 1), (1, 1), (3, 7), (50, 100), (1999, 2000)]:
+        expected = stats.binomtest(right, n).proportion_ci(method="wilson")
+        assert wilson_interval(right, n) == pytest.approx((expected.low, expected.high), abs=1e-6)
+
+
+def test_several_intervals_are_those_of_each_alone() -> None:
+    numbers = np.random.default_rng(0)
+    ratios = [(numbers.random(50), 1 + numbers.random(50)) for _ in range(3)]
+    found = bootstrap_intervals(ratios, samples=200)
+    assert found == [
+        pytest.approx(bootstrap_interval(*ratio, samples=200), rel=1e-12) for ratio in ratios
+    ]
+    nothing = np.empty(0)
+    assert all(math.isnan(end) for end in bootstrap_intervals([(nothing, nothing)])[0])
+
+
 def test_score_agrees_with_the_single_measures() -> None:
     predictions, labels = ["Sale", "open", "C", "12"], ["sale", "open!", "C", "13"]
     scores = score(predictions, labels, unreadable=1, missing=2)
     values = scores.to_dict()
     assert values["n"] == 4
     assert (values["unreadable"], values["missing"]) == (1, 2)
-    for protocol in (36, 62, 94):
+    for protocol in (36, 62, 94, FULL):
         name = f"word_accuracy_{protocol}"
         assert values[name] == word_accuracy(predictions, labels, protocol)
+    assert list(scores.values) == list(scores.interval) == list(METRICS) == list(scores.left_out)
     assert values["character_accuracy"] == character_accuracy(predictions, labels)
     assert values["one_minus_ned"] == pytest.approx(one_minus_ned(predictions, labels))
     for metric in METRICS:

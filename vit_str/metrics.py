@@ -26,11 +26,27 @@ _PROTOCOLS = {
     94: frozenset(map(chr, range(33, 127))),
 }
 
+FULL = "full"
+"""The protocol that compares texts as they are, in every script, with case and spaces."""
+
 Interval = tuple[float, float]
 Pairs = Sequence[tuple[str, str]]
+Protocol = int | str
+"""36, 62, 94 or ``FULL``, see `normalize_label`."""
 
-WORD_PROTOCOLS = {"word_accuracy_36": 36, "word_accuracy_62": 62, "word_accuracy_94": 94}
-METRICS = (*WORD_PROTOCOLS, "character_accuracy", "one_minus_ned")
+WORD_PROTOCOLS: dict[str, Protocol] = {
+    "word_accuracy_36": 36,
+    "word_accuracy_62": 62,
+    "word_accuracy_94": 94,
+    "word_accuracy_full": FULL,
+}
+CHARACTER_PROTOCOLS: dict[str, Protocol] = {"": 94, "_full": FULL}
+"""What follows the names of ``character_accuracy`` and ``one_minus_ned`` -> protocol."""
+METRICS = (
+    *WORD_PROTOCOLS,
+    *(f"character_accuracy{suffix}" for suffix in CHARACTER_PROTOCOLS),
+    *(f"one_minus_ned{suffix}" for suffix in CHARACTER_PROTOCOLS),
+)
 """What ``score`` measures."""
 
 
@@ -44,7 +60,9 @@ class Scores:
         interval: metric -> its 95 % interval.
         left_out: metric -> words of ``n`` whose label is empty under its protocol.
         unreadable: images of ``n`` that are damaged; they count as read wrong, as empty.
-        missing: images named by a label but not there; not part of ``n``.
+        missing: words without an image or a label; not part of ``n``.
+        reduced: labels of ``n`` of which 94 characters judge a part only, or nothing: they hold
+            spaces, accents or other scripts, which the full protocol judges.
     """
 
     n: int
@@ -53,6 +71,7 @@ class Scores:
     left_out: dict[str, int]
     unreadable: int = 0
     missing: int = 0
+    reduced: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there was nothing to judge."""
@@ -63,6 +82,7 @@ class Scores:
             "left_out": self.left_out,
             "unreadable": self.unreadable,
             "missing": self.missing,
+            "reduced": self.reduced,
         }
 
 
@@ -71,7 +91,7 @@ def edit_distance(first: str, second: str) -> int:
     return int(_edit_distance(first, second))
 
 
-def normalize_label(label: str, protocol: int) -> str:
+def normalize_label(label: str, protocol: Protocol) -> str:
     """Reduce a text to what a protocol compares.
 
     Accents are split off (Unicode NFKD), then characters that the protocol lacks are dropped:
@@ -80,11 +100,18 @@ def normalize_label(label: str, protocol: int) -> str:
     * 62: digits and letters, case kept;
     * 94: printable ASCII without the space, case kept.
 
+    ``FULL`` drops nothing: the text as it is, code point by code point. It is the one for labels
+    in other scripts, of which the others judge the ASCII part: nothing of 한글, 24 of 한글24.
+
     Raises:
         ValueError: another protocol.
     """
-    if protocol not in _PROTOCOLS:
-        raise ValueError(f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)}")
+    if protocol == FULL:
+        return label
+    if not isinstance(protocol, int) or protocol not in _PROTOCOLS:
+        raise ValueError(
+            f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)} or {FULL!r}"
+        )
     decomposed = unicodedata.normalize("NFKD", label)
     if protocol == 36:
         decomposed = decomposed.lower()
@@ -93,7 +120,7 @@ def normalize_label(label: str, protocol: int) -> str:
 
 
 def normalize_pairs(
-    predictions: Sequence[str], labels: Sequence[str], protocol: int
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol
 ) -> tuple[list[tuple[str, str]], int]:
     """Normalize predictions and labels together.
 
@@ -117,34 +144,38 @@ def normalize_pairs(
 
 
 def right_words(
-    predictions: Sequence[str], labels: Sequence[str], protocol: int = 36
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 36
 ) -> Bool[np.ndarray, " word"]:
     """Which of the words that the protocol can judge are read exactly, in their order."""
     pairs, _ = normalize_pairs(predictions, labels, protocol)
     return np.array([prediction == label for prediction, label in pairs], dtype=bool)
 
 
-def word_accuracy(predictions: Sequence[str], labels: Sequence[str], protocol: int = 36) -> float:
+def word_accuracy(
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 36
+) -> float:
     """Share of the words that are read exactly; nan without any word."""
     pairs, _ = normalize_pairs(predictions, labels, protocol)
     return _ratio(sum(prediction == label for prediction, label in pairs), len(pairs))
 
 
-def cer(predictions: Sequence[str], labels: Sequence[str], protocol: int = 94) -> float:
+def cer(predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94) -> float:
     """Character error rate: all edit distances over all label lengths; nan without any word."""
     errors, lengths = character_errors(normalize_pairs(predictions, labels, protocol)[0])
     return _ratio(errors.sum(), lengths.sum())
 
 
 def character_accuracy(
-    predictions: Sequence[str], labels: Sequence[str], protocol: int = 94
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94
 ) -> float:
     """1 - ``cer``, but never below 0; nan without any word."""
     rate = cer(predictions, labels, protocol)
     return rate if math.isnan(rate) else max(0.0, 1 - rate)
 
 
-def one_minus_ned(predictions: Sequence[str], labels: Sequence[str], protocol: int = 94) -> float:
+def one_minus_ned(
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94
+) -> float:
     """Mean of 1 - edit distance / length of the longer text (ICDAR 2019); nan without any word."""
     similarities = word_similarities(normalize_pairs(predictions, labels, protocol)[0])
     return _ratio(similarities.sum(), len(similarities))
@@ -190,16 +221,29 @@ def bootstrap_interval(
     Percentiles of ``samples`` draws; the same words and seed give the same interval. The interval
     of nothing is (nan, nan).
     """
-    n = len(numerators)
+    return bootstrap_intervals([(numerators, denominators)], samples, seed)[0]
+
+
+def bootstrap_intervals(
+    ratios: Sequence[tuple[Float[np.ndarray, " word"], Float[np.ndarray, " word"]]],
+    samples: int = 1000,
+    seed: int = 0,
+) -> list[Interval]:
+    """`bootstrap_interval` of several (numerators, denominators) of the same words at once.
+
+    Each is what it would be on its own, but words are drawn once for all.
+    """
+    n = len(ratios[0][0])
     if n == 0:
-        return math.nan, math.nan
+        return [(math.nan, math.nan)] * len(ratios)
+    columns = np.stack([side for ratio in ratios for side in ratio], axis=1)
     generator = np.random.default_rng(seed)
-    ratios = np.empty(samples)
+    sums = np.empty((samples, columns.shape[1]))
     for sample in range(samples):  # all at once would take samples x words of memory
         drawn = generator.integers(n, size=n, dtype=np.int32)
-        ratios[sample] = numerators[drawn].sum() / denominators[drawn].sum()
-    low, high = np.percentile(ratios, [2.5, 97.5])
-    return float(low), float(high)
+        sums[sample] = np.bincount(drawn, minlength=n).astype(float) @ columns
+    low, high = np.percentile(sums[:, ::2] / sums[:, 1::2], [2.5, 97.5], axis=0)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def score(
@@ -207,28 +251,48 @@ def score(
 ) -> Scores:
     """All metrics of readings against labels.
 
-    Word accuracy under 36, 62 and 94 characters with Wilson's interval; character accuracy and
-    1-NED under 94 with a bootstrap interval over words.
+    Word accuracy under 36, 62, 94 and all characters with Wilson's interval; character accuracy
+    and 1-NED under 94 and all characters with a bootstrap interval over words.
     """
     values: dict[str, float] = {}
     interval: dict[str, Interval] = {}
     left_out: dict[str, int] = {}
+    pairs: dict[Protocol, Pairs] = {}
     for name, protocol in WORD_PROTOCOLS.items():
-        pairs, left_out[name] = normalize_pairs(predictions, labels, protocol)
-        right = sum(prediction == label for prediction, label in pairs)
-        values[name] = right / len(pairs) if pairs else math.nan
-        interval[name] = wilson_interval(right, len(pairs))
-    pairs, left_out["character_accuracy"] = normalize_pairs(predictions, labels, 94)
-    left_out["one_minus_ned"] = left_out["character_accuracy"]
+        pairs[protocol], left_out[name] = normalize_pairs(predictions, labels, protocol)
+        right = sum(prediction == label for prediction, label in pairs[protocol])
+        values[name] = _ratio(right, len(pairs[protocol]))
+        interval[name] = wilson_interval(right, len(pairs[protocol]))
+    for suffix, protocol in CHARACTER_PROTOCOLS.items():
+        for name, (value, ends) in _character_scores(pairs[protocol]).items():
+            values[name + suffix], interval[name + suffix] = value, ends
+            left_out[name + suffix] = len(labels) - len(pairs[protocol])
+    reduced = sum(normalize_label(label, 94) != label for label in labels)
+    return Scores(
+        len(labels),
+        {name: values[name] for name in METRICS},
+        {name: interval[name] for name in METRICS},
+        {name: left_out[name] for name in METRICS},
+        unreadable,
+        missing,
+        reduced,
+    )
+
+
+def _character_scores(pairs: Pairs) -> dict[str, tuple[float, Interval]]:
+    """Character accuracy and 1-NED of (prediction, label) pairs, with their intervals."""
     errors, lengths = character_errors(pairs)
-    accuracy = 1 - float(errors.sum() / lengths.sum()) if pairs else math.nan
-    values["character_accuracy"] = _at_least_zero(accuracy)
-    low, high = bootstrap_interval(errors, lengths)
-    interval["character_accuracy"] = _at_least_zero(1 - high), _at_least_zero(1 - low)
     similarities = word_similarities(pairs)
-    values["one_minus_ned"] = float(similarities.mean()) if pairs else math.nan
-    interval["one_minus_ned"] = bootstrap_interval(similarities, lengths * 0 + 1)
-    return Scores(len(labels), values, interval, left_out, unreadable, missing)
+    (low, high), of_similarities = bootstrap_intervals(
+        [(errors, lengths), (similarities, np.ones_like(similarities))]
+    )
+    return {
+        "character_accuracy": (
+            _at_least_zero(1 - _ratio(errors.sum(), lengths.sum())),
+            (_at_least_zero(1 - high), _at_least_zero(1 - low)),
+        ),
+        "one_minus_ned": (_ratio(similarities.sum(), len(similarities)), of_similarities),
+    }
 
 
 def _ratio(numerator: float | int, denominator: float | int) -> float:

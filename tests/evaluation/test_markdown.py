@@ -1,0 +1,69 @@
+import re
+
+import pytest
+
+from vit_str.comparison import Comparison
+from vit_str.evaluation import ReadWords, Report
+from vit_str.evaluation.markdown import FIGURES, Subject, report_markdown
+
+SUBJECT = Subject("my_model", "vit-str evaluate a b", "read in float32 on cpu")
+
+
+@pytest.fixture
+def report() -> Report:
+    first = ReadWords(
+        ["Hotel", "a|b", "`x`", "HOTEL"],
+        ["hotel", "a|c", "", "H0TEL"],
+        [0.9, 0.8, None, 0.95],
+        damaged=["x.png: damaged"],
+        sizes=[(32, 100), (90, 30), None, (20, 40)],
+    )
+    return Report.of({"first_set": first, "second": ReadWords(["한글"], ["한굴"], [0.7])})
+
+
+def tables(page: str) -> list[list[list[str]]]:
+    """Cells of all tables; what is between pipes that are not escaped."""
+    found = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
+    return [[re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines()] for table in found]
+
+
+def test_page(report: Report) -> None:
+    page = report_markdown(report, SUBJECT)
+    headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    assert headings == [
+        *(r"How well my\_model reads", "Accuracy", "Confidence", "By kind of word"),
+        *("Characters taken for others", "Surest mistakes"),
+    ]
+    assert "5 words of 2 sets, read in float32 on cpu. Made by" in page
+    assert "```text\nvit-str evaluate a b\n```" in page
+    for table in tables(page):
+        assert len({len(row) for row in table}) == 1, table
+        assert all(set(mark.strip()) <= {"-", ":"} for mark in table[1])
+    assert re.findall(r"!\[(.*)\]\((.*)\)", page) == [
+        (caption, f"{name}.png") for name, caption in FIGURES.items()
+    ]
+    assert r"| first\_set | 4 | " in page
+    assert "* 1 damaged images: counted as read wrong" in page
+    assert "| `O` | `0` | 1 | 1 | 100.0 % |" in page
+    assert page.index("| `HOTEL` | `H0TEL` |") < page.index("| `한글` | `한굴` |")
+    assert r"| `a\|b` | `a\|c` | first\_set | 0.8000 |" in page
+    assert page.endswith("|\n")
+    assert "\n\n\n" not in page
+
+
+def test_page_without_figures(report: Report) -> None:
+    page = report_markdown(report, SUBJECT, figures=False)
+    assert "](" not in page
+    assert "\n\n\n" not in page
+
+
+def test_page_about_two_models(report: Report) -> None:
+    comparison = Comparison(("old", "new"), report.words, report.words)
+    page = report_markdown(report, SUBJECT, comparison.markdown())
+    assert page.index("## Accuracy") < page.index("## new against old") < page.index("## Confid")
+
+
+def test_page_about_nothing() -> None:
+    page = report_markdown(Report.of({"x": ReadWords([], [], [])}), SUBJECT)
+    assert page.count("\nNone.") == 2
+    assert "nan" not in page

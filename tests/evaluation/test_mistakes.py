@@ -1,0 +1,62 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vit_str.evaluation import LabeledImages, ReadWords
+from vit_str.evaluation.mistakes import Mistake, fitting_protocol, mistake_sheet, surest_mistakes
+
+
+@pytest.mark.parametrize(
+    ("label", "protocol"),
+    [("Hotel", 36), ("a-b", 36), ("é", 36), ("...", "full"), ("한글24", "full"), ("", "full")],
+)
+def test_protocol_that_fits(label: str, protocol: int | str) -> None:
+    assert fitting_protocol(label) == protocol
+
+
+def test_the_surest_come_first() -> None:
+    words = {
+        "one": ReadWords(
+            ["Hotel", "hotel", "bar", "damaged", "!"],
+            ["hotel!", "motel", "baz", "", "?"],
+            [0.99, 0.8, 0.9, None, 0.7],
+            places=[0, 2, 3, 5, 6],
+        ),
+        "two": ReadWords(["한글", "", "서울"], ["한굴", "x", "서울"], [0.85, 0.99, 0.99]),
+    }
+    found = surest_mistakes(words)
+    assert [(each.set, each.place, each.text) for each in found] == [
+        ("one", 3, "baz"),
+        ("two", 0, "한굴"),
+        ("one", 2, "motel"),
+        ("one", 6, "?"),
+    ]
+    assert surest_mistakes(words, 2) == found[:2]
+    assert json.loads(json.dumps(found[0].to_dict()))["label"] == "bar"
+    assert Mistake("set", 0, "a\tb", "", 0.5).caption() == (
+        r"0.500 labeled a\tb, read (nothing), set"
+    )
+
+
+def test_sheet(
+    tmp_path: Path, labeled_set: Callable[..., Path], word_image: Callable[..., Image.Image]
+) -> None:
+    folder = labeled_set(tmp_path / "set", {"1.png": "first", "2.png": "second", "3.png": "x"})
+    word_image("tall", size=(20, 200)).save(folder / "images" / "2.png")
+    (folder / "images" / "3.png").write_text("damaged since it was read")
+    sets = {"set": LabeledImages(folder)}
+    mistakes = [Mistake("set", place, "label", "text", 0.9) for place in (0, 1, 2)]
+    picture = mistake_sheet(mistakes, sets)
+    assert picture.width > 3 * 256
+    pixels = np.asarray(picture.convert("L"))[:64]
+    first, second, third = (pixels[:, 262 * column : 262 * column + 256] for column in range(3))
+    # The frame is gray, words are black on white: as wide, as high, and not there.
+    white = [(each > 250).any(axis).sum() for each in (first, second) for axis in (0, 1)]
+    assert white == [256, 64, 6, 64]
+    assert not (third > 250).any()
+    with pytest.raises(ValueError, match="no mistake to show"):
+        mistake_sheet([], sets)

@@ -1,0 +1,87 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from vit_str.evaluation import Report, evaluate, read_sets
+from vit_str.evaluation.words import ReadWords
+from vit_str.reading import Reader
+
+
+def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path]) -> None:
+    folders = [
+        labeled_set(tmp_path / "good", {"1.png": "?"}),
+        labeled_set(tmp_path / "x" / "good", {"1.png": "wrong", "missing.png": "?"}),
+    ]
+    lines = evaluate(reader, folders).table().splitlines()
+    assert lines[0].split()[:4] == ["set", "words", "word", "36"]
+    assert lines[0].split()[-2:] == ["word", "full"]
+    assert lines[1].split()[:3] == [str(folders[0]), "1", "-"]
+    assert lines[2].split()[:5] == [str(folders[1]), "1", "0.0", "[0.0,", "79.3]"]
+    assert lines[3].split()[:3] == ["all", "2", "0.0"]
+    assert lines[4] == ""
+    assert lines[5].split()[-4:] == ["1-NED", "94", "1-NED", "full"]
+    assert lines[8].split()[:2] == ["all", "2"]
+    assert lines[9] == "percent [95 % interval]"
+    assert lines[10].startswith("calibration error of confidences, word 36, 15 bins: ")
+    assert "1 labels with none of the 36 characters: not in word 36" in lines
+    assert lines[-1] == "1 words without an image or a label: not counted"
+
+
+def test_calibration_of_what_was_read(
+    reader: Reader,
+    tmp_path: Path,
+    word_image: Callable[..., Image.Image],
+    labeled_set: Callable[..., Path],
+) -> None:
+    """One word right, one wrong; none of the other two has anything to be sure of."""
+    reading = reader.read(word_image("a"))
+    folder = labeled_set(tmp_path / "set", {"1.png": "a", "2.png": "a", "3.png": "a"})
+    (folder / "bad.png").write_bytes(b"")
+    labels = [f"1.png\t{reading.text}x1", f"2.png\t{reading.text}wrong", "3.png\t?!", "bad.png\tx"]
+    (folder / "labels.tsv").write_text("\n".join(labels) + "\n")
+    words = read_sets(reader, [folder])["set"]
+    assert words.confidences[3] is None
+    words.texts[0] = words.labels[0]
+    found = words.calibration()
+    assert found.n == 2
+    assert found.error == pytest.approx(abs(reading.confidence - 0.5), abs=1e-4)
+    report = evaluate(reader, [folder])
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    for part in (values["sets"]["set"], values["overall"]):
+        assert part["calibration"]["n"] == 2
+        assert sum(each["n"] for each in part["calibration"]["bins"]) == 2
+        assert part["calibration"]["error"] == pytest.approx(reading.confidence, abs=1e-4)
+        assert part["calibration_full"]["n"] == 3, "?! can be judged as it is"
+    line = next(line for line in report.table().splitlines() if line.startswith("calibration"))
+    assert f"set {100 * report.overall_calibration.error:.1f} [" in line
+    assert "all" not in line.split("bins:")[1]
+
+
+def test_words_in_another_script_are_judged_in_full() -> None:
+    words = ReadWords(["한글", "서울24", "부산"], ["한글", "서을24", "부산"], [0.9, 0.8, 0.7])
+    report = Report.of({"korean": words})
+    values = report.overall.values
+    assert values["word_accuracy_full"] == pytest.approx(2 / 3)
+    assert values["character_accuracy_full"] == pytest.approx(7 / 8)
+    assert values["word_accuracy_94"] == 1, "24 is all that it sees"
+    lines = report.table().splitlines()
+    assert "2 labels with none of the 94 characters: not in word 94" in lines
+    assert lines[-1].startswith("3 labels with spaces, accents or other scripts: judged whole in")
+
+
+def test_breakdown_in_text() -> None:
+    words = ReadWords(["ab", "CD", "efg"], ["ab", "cd", ""], [0.9, 0.4, 0.1], sizes=[(20, 60)] * 3)
+    blocks = Report.of({"x": words}).breakdown_table().split("\n\n")
+    names = ["length", "case", "orientation", "aspect", "height", "confidence", "kept"]
+    assert [block.split()[0] for block in blocks] == names
+    length = blocks[0].splitlines()
+    assert length[1].split() == [
+        *("2", "2", "100.0", "[34.2,", "100.0]"),
+        *("50.0", "[9.5,", "90.5]", "50.0", "[9.5,", "90.5]"),
+    ]
+    kept = blocks[-1].splitlines()
+    assert kept[1].split()[:5] == ["surest", "100", "%", "3", "0.100"]
+    assert len(kept) == 11

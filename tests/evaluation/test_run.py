@@ -1,0 +1,155 @@
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from vit_str.datasets import LabeledWord, Reason, Skipped, WordSource
+from vit_str.evaluation import evaluate, read_sets
+from vit_str.evaluation.run import size_of
+from vit_str.evaluation.sets import LabeledWords
+from vit_str.images import load_sized_image
+from vit_str.metrics import METRICS
+from vit_str.reading import Reader
+
+
+def test_report(
+    reader: Reader,
+    tmp_path: Path,
+    word_image: Callable[..., Image.Image],
+    labeled_set: Callable[..., Path],
+) -> None:
+    right = {f"{word}.png": reader.read(word_image(word)).text for word in ("a", "bcd")}
+    first = labeled_set(tmp_path / "first", {"a.png": "a", "bcd.png": "bcd"})
+    rows = "".join(f"{file}\t{label}\n" for file, label in right.items())
+    (first / "labels.tsv").write_text(rows)
+    second = labeled_set(tmp_path / "second", {"x.png": "not this", "missing.png": "x"})
+    (second / "images" / "damaged.png").write_text("no image")
+    with (second / "labels.tsv").open("a") as file:
+        file.write("damaged.png\t한글\n")
+
+    advanced: list[None] = []
+    report = evaluate(reader, [first, second], advance=lambda: advanced.append(None))
+    assert len(advanced) == 4
+    values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert list(values) == ["sets", "overall", "mistakes"]
+    assert list(values["sets"]) == ["first", "second"]
+    sets, overall = values["sets"], values["overall"]
+    assert [sets["first"][metric] for metric in METRICS] == [1] * 8
+    assert sets["second"]["word_accuracy_36"] == 0
+    assert [sets[name]["n"] for name in sets] == [2, 2]
+    assert (overall["n"], overall["unreadable"], overall["missing"]) == (4, 1, 1)
+    assert overall["left_out"]["word_accuracy_94"] == 1
+    assert overall["left_out"]["word_accuracy_full"] == 0
+    assert overall["reduced"] == 2
+    assert overall["word_accuracy_94"] == pytest.approx(2 / 3)
+    assert overall["word_accuracy_full"] == 1 / 2
+    for metric in METRICS:
+        low, high = overall["interval"][metric]
+        assert 0 <= low <= overall[metric] <= high <= 1
+    assert [line.partition(": ")[0] for line in report.troubles] == [
+        str(second / "missing.png"),
+        str(second / "images" / "damaged.png"),
+    ]
+    assert [mistake["label"] for mistake in values["mistakes"]] == ["not this"]
+
+
+def test_every_part_of_the_report_has_the_breakdown(
+    reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path]
+) -> None:
+    folders = [labeled_set(tmp_path / name, {"1.png": "ab", "2.png": "C"}) for name in "xy"]
+    values = json.loads(json.dumps(evaluate(reader, folders).to_dict(), allow_nan=False))
+    for part, times in ((values["sets"]["x"], 1), (values["overall"], 2)):
+        for groups in part["breakdown"].values():
+            assert sum(group["n"] for group in groups) == 2 * times
+        assert [group["name"] for group in part["breakdown"]["length"]] == ["1", "2"]
+        assert [group["name"] for group in part["breakdown"]["height"]] == ["32 to 47"]
+        assert part["rejection"][0]["n"] == 2 * times
+        assert part["calibration_full"]["n"] == 2 * times
+
+
+def test_damaged_images_count_as_wrong(
+    reader: Reader,
+    tmp_path: Path,
+    word_image: Callable[..., Image.Image],
+    labeled_set: Callable[..., Path],
+) -> None:
+    text = reader.read(word_image("a")).text
+    folder = labeled_set(tmp_path / "set", {"a.png": "a"})
+    (folder / "bad.png").write_bytes(b"")
+    (folder / "labels.tsv").write_text(f"a.png\t{text}\nbad.png\t{text}\n")
+    report = evaluate(reader, [folder])
+    assert report.overall.values["word_accuracy_94"] == 0.5
+    assert report.overall.values["character_accuracy"] == 0.5
+    assert report.table().splitlines()[-1] == "1 damaged images: counted as read wrong"
+
+
+def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nothing to evaluate"):
+        evaluate(reader, [])
+    (tmp_path / "labels.tsv").touch()
+    report = evaluate(reader, [tmp_path])
+    assert report.to_dict()["overall"]["n"] == 0
+    assert report.to_dict()["overall"]["word_accuracy_36"] is None
+    assert report.table().splitlines()[1].split()[1:] == ["0", "-", "-", "-", "-"]
+    assert report.breakdown_table().splitlines()[1].split()[-3:] == ["-", "-", "-"]
+
+
+class Made(WordSource):
+    """Words in memory, in a format of its own."""
+
+    format = "made"
+    words: tuple[LabeledWord | Skipped, ...] = ()
+
+    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
+        return iter(self.words)
+
+
+def test_words_that_are_bytes_read_as_those_in_files(
+    reader: Reader,
+    tmp_path: Path,
+    word_image: Callable[..., Image.Image],
+    labeled_set: Callable[..., Path],
+) -> None:
+    folder = labeled_set(tmp_path / "set", {f"{n}.png": f"word{n}" for n in range(9)})
+    from_files = read_sets(reader, [folder], batch_size=2)["set"]
+    images = [(folder / "images" / f"{n}.png").read_bytes() for n in range(9)]
+    made = Made(tmp_path / "made")
+    made.words = (
+        *(LabeledWord(image, f"word{n}") for n, image in enumerate(images[:4])),
+        Skipped("key 4", Reason.NO_LABEL),
+        LabeledWord(b"no image", "x", name="key 5"),
+        *(LabeledWord(image, f"word{n}") for n, image in enumerate(images[4:], 4)),
+    )
+    found = read_sets(reader, [LabeledWords(made)], batch_size=2)["made"]
+    assert found.places == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
+    assert found.texts.pop(4) == found.labels.pop(4).replace("x", "") == ""
+    assert found.confidences.pop(4) is None
+    assert found.sizes.pop(4) is None
+    assert (found.labels, found.texts) == (from_files.labels, from_files.texts)
+    assert found.confidences == pytest.approx(from_files.confidences, rel=1e-3)
+    assert found.sizes == from_files.sizes == [(32, 128)] * 9
+    assert found.missing == [f"{tmp_path / 'made'}: key 4: no label"]
+    (damaged,) = found.damaged
+    assert damaged.startswith(f"{tmp_path / 'made'}: key 5: not an image")
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "BMP"])
+@pytest.mark.parametrize("orientation", [None, 3, 6])
+def test_sizes_are_those_of_the_image_upright(
+    kind: str, orientation: int | None, tmp_path: Path, word_image: Callable[..., Image.Image]
+) -> None:
+    exif = Image.Exif()
+    if orientation:
+        exif[0x0112] = orientation
+    path = tmp_path / "image"
+    keep = {} if kind == "BMP" else {"exif": exif}
+    word_image("x", size=(90, 31)).save(path, kind, **keep)
+    expected = load_sized_image(path)[1]
+    assert expected == ((90, 31) if orientation == 6 and kind != "BMP" else (31, 90))
+    assert size_of(path) == size_of(path.read_bytes()) == expected
+
+
+def test_a_size_that_cannot_be_had_is_unknown() -> None:
+    assert size_of(b"no image") is None

@@ -1,0 +1,198 @@
+"""A report as a page of Markdown, with the names of the figures that belong to it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vit_str.calibration import BINS, Calibration
+from vit_str.evaluation.breakdown import breakdown, rejection
+from vit_str.evaluation.confusions import Confusion, confusions
+from vit_str.evaluation.mistakes import Mistake, surest_mistakes
+from vit_str.evaluation.report import (
+    CHARACTER_TITLES,
+    WORD_TITLES,
+    Report,
+    group_rows,
+    kept_rows,
+)
+from vit_str.evaluation.tables import Row, code, percent, piped, plain
+from vit_str.metrics import FULL
+
+FIGURES = {
+    "reliability": "Share of right words against confidence, set by set",
+    "rejection": "Accuracy of the surest words against the share of words that are kept",
+    "breakdown": "Accuracy by length, case, aspect and height of words",
+}
+"""Name of a figure -> what it shows."""
+
+_MOST_MISTAKES = 25
+_DIMENSIONS = {
+    "length": "characters of the label",
+    "case": "the characters of the label",
+    "orientation": "how the image lies",
+    "aspect": "width over height of the image",
+    "height": "height of the line in pixels: that of the image, or the width of a tall one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was evaluated.
+
+    Attributes:
+        model: its name.
+        command: what makes the report again.
+        how: number format, device and version.
+    """
+
+    model: str
+    command: str
+    how: str
+
+
+def report_markdown(
+    report: Report, subject: Subject, comparison: Sequence[str] = (), figures: bool = True
+) -> str:
+    """A page about a report. It holds no image of a word.
+
+    Args:
+        report: what was found.
+        subject: what was evaluated.
+        comparison: a section about another model, in Markdown, see `Comparison`.
+        figures: whether the figures of ``FIGURES`` are beside the page, as PNG files.
+    """
+    sections = [
+        _head(report, subject),
+        _accuracy(report),
+        *([comparison] if comparison else []),
+        _confidence(report, figures),
+        _kinds(report, figures),
+        _confusions(confusions(report.whole)),
+        _mistakes(surest_mistakes(report.words, _MOST_MISTAKES)),
+    ]
+    return "\n\n".join("\n".join(section).strip() for section in sections) + "\n"
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Rows of plain text as a table; the first has the titles, the first column is text."""
+    return piped([[plain(cell) for cell in row] for row in rows])
+
+
+def _head(report: Report, subject: Subject) -> list[str]:
+    many = f"{report.overall.n:,} words" + (
+        f" of {len(report.sets)} sets" if len(report.sets) > 1 else ""
+    )
+    return [
+        f"# How well {plain(subject.model)} reads",
+        "",
+        f"{many}, {plain(subject.how)}. Made by",
+        "",
+        "```text",
+        subject.command,
+        "```",
+        "",
+        "Percent, with 95 % intervals in brackets: Wilson's for shares of words, bootstrap over",
+        "words for the others. 36: letters and digits without case. 62: with case. 94: printable",
+        "ASCII without the space. full: everything, as it is written. 1-NED: mean of 1 - edit",
+        "distance / length of the longer text.",
+    ]
+
+
+def _accuracy(report: Report) -> list[str]:
+    tables = [*table(report.rows(WORD_TITLES)), "", *table(report.rows(CHARACTER_TITLES))]
+    notes = [f"* {plain(note)}" for note in report.notes()]
+    return ["## Accuracy", "", *tables, *(["", *notes] if notes else [])]
+
+
+def _confidence(report: Report, figures: bool) -> list[str]:
+    full = report.whole.calibration(FULL)
+    return [
+        "## Confidence",
+        "",
+        "The confidence is meant as the probability that the whole text is right, with case and",
+        "symbols (full). Expected calibration error: distance of mean confidence and share of",
+        f"right words in {BINS} bins, mean over words.",
+        "",
+        *table(_calibration_rows(report)),
+        "",
+        *_figure("reliability", figures),
+        "Confidences of all words, and how many of them were right:",
+        "",
+        *table(_bin_rows(report.overall_calibration, full)),
+        "",
+        "If the least sure words are rejected, of those that are kept are right:",
+        "",
+        *_figure("rejection", figures),
+        *table(kept_rows(rejection(report.whole))),
+    ]
+
+
+def _calibration_rows(report: Report) -> list[tuple[str, ...]]:
+    titles = ("set", "words", "mean confidence", "error, word 36", "error, word full")
+    rows: list[tuple[str, ...]] = [titles]
+    for name, (words, _, calibration) in report.parts().items():
+        full = words.calibration(FULL)
+        mean = f"{100 * full.confidence:.1f}" if full.n else "-"
+        errors = (percent(each.error, each.interval) for each in (calibration, full))
+        rows.append((name, f"{full.n:,}", mean, *errors))
+    return rows
+
+
+def _bin_rows(calibration: Calibration, full: Calibration) -> list[tuple[str, ...]]:
+    titles = ("confidence", "words", "mean", "right, word 36", "right, word full")
+    rows: list[tuple[str, ...]] = [titles]
+    for first, second in zip(calibration.bins, full.bins, strict=True):
+        if second.n:
+            place = f"{second.low:.2f} to {second.high:.2f}"
+            right = (f"{100 * each.accuracy:.1f}" if each.n else "-" for each in (first, second))
+            rows.append((place, f"{second.n:,}", f"{100 * second.confidence:.1f}", *right))
+    return rows
+
+
+def _kinds(report: Report, figures: bool) -> list[str]:
+    lines = ["## By kind of word", "", *_figure("breakdown", figures)]
+    found = breakdown(report.whole)
+    for name, what in _DIMENSIONS.items():
+        if found[name]:
+            lines += [f"By {name}: {what}.", "", *table(group_rows(name, found[name])), ""]
+    return lines
+
+
+def _confusions(found: Sequence[Confusion]) -> list[str]:
+    rows = [("written", "read", "times", "of", "share")]
+    rows += [
+        (
+            code(each.written),
+            code(each.read),
+            f"{each.times:,}",
+            f"{each.of:,}",
+            f"{100 * each.times / each.of:.1f} %",
+        )
+        for each in found
+    ]
+    return [
+        "## Characters taken for others",
+        "",
+        "In words of which at least half was read right; of: how often the label has the",
+        "character, or any, where one was read that is not there.",
+        "",
+        *(piped(rows, text_columns=2) if found else ["None."]),
+    ]
+
+
+def _mistakes(found: Sequence[Mistake]) -> list[str]:
+    rows = [("label", "read", "set", "confidence")]
+    rows += [
+        (code(each.label), code(each.text), plain(each.set), f"{each.confidence:.4f}")
+        for each in found
+    ]
+    return [
+        "## Surest mistakes",
+        "",
+        "Read wrong even without case and symbols, in order of confidence.",
+        "",
+        *(piped(rows, text_columns=3) if found else ["None."]),
+    ]
+
+
+def _figure(name: str, wanted: bool) -> list[str]:
+    return [f"![{FIGURES[name]}]({name}.png)", ""] if wanted else []

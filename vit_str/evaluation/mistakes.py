@@ -1,0 +1,118 @@
+"""The worst mistakes: words that were read wrong and surely."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from PIL import Image
+
+from vit_str.evaluation.sets import Picture, WordSet
+from vit_str.evaluation.words import ReadWords
+from vit_str.images import UnreadableImage, load_image, one_line
+from vit_str.metrics import FULL, Protocol, normalize_label
+from vit_str.sheets import Cell, Font, sheet
+
+_COLUMNS = 4
+_HEIGHT, _WIDTH = 64, 256  # of a picture on the sheet, in pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A word that was read wrong.
+
+    Attributes:
+        set: where it is from.
+        place: its number there.
+        label: what it says.
+        text: what was read.
+        confidence: how surely.
+    """
+
+    set: str
+    place: int
+    label: str
+    text: str
+    confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    def caption(self) -> str:
+        """One line about it for the sheet."""
+        read = one_line(self.text) or "(nothing)"
+        label, name = one_line(self.label), one_line(self.set)
+        return f"{self.confidence:.3f} labeled {label}, read {read}, {name}"
+
+
+def surest_mistakes(words: Mapping[str, ReadWords], most: int = 60) -> list[Mistake]:
+    """Words read wrong, the surest first.
+
+    Case and symbols make no mistake here where `fitting_protocol` can do without them.
+
+    Args:
+        words: set -> what was read.
+        most: so many are given.
+    """
+    found = [
+        Mistake(name, place, label, text, confidence)
+        for name, each in words.items()
+        for place, label, text, confidence in zip(
+            each.places, each.labels, each.texts, each.confidences, strict=True
+        )
+        if confidence is not None and label and _wrong(label, text)
+    ]
+    return sorted(found, key=lambda each: -each.confidence)[:most]
+
+
+def fitting_protocol(label: str) -> Protocol:
+    """36 where the letters and digits of a label are among its characters, else the full one."""
+    characters = [each for each in unicodedata.normalize("NFKD", label) if each.isalnum()]
+    return 36 if characters and all(map(str.isascii, characters)) else FULL
+
+
+def _wrong(label: str, text: str) -> bool:
+    protocol = fitting_protocol(label)
+    return normalize_label(label, protocol) != normalize_label(text, protocol)
+
+
+def mistake_sheet(
+    mistakes: Sequence[Mistake], sets: Mapping[str, WordSet], font: Font | None = None
+) -> Image.Image:
+    """Pictures of the mistakes with label, text, confidence and set below, the surest first.
+
+    Args:
+        mistakes: from `surest_mistakes`.
+        sets: name -> where its pictures are.
+        font: see `sheets.sheet`.
+
+    Raises:
+        ValueError: no mistake has a picture.
+    """
+    pictures = {
+        name: each.pictures({mistake.place for mistake in mistakes if mistake.set == name})
+        for name, each in sets.items()
+    }
+    cells = [
+        Cell(_shown(picture), mistake.caption())
+        for mistake in mistakes
+        if (picture := pictures[mistake.set].get(mistake.place)) is not None
+    ]
+    if not cells:
+        raise ValueError("no mistake to show: every word that can be judged is read right")
+    return sheet(cells, min(_COLUMNS, len(cells)), font)
+
+
+def _shown(picture: Picture) -> Image.Image:
+    """An image as it is, as large as it fits in the middle of a frame."""
+    frame = Image.new("RGB", (_WIDTH, _HEIGHT), "#e7e5df")
+    try:
+        image = load_image(picture)
+    except UnreadableImage:  # it could be read before; the sheet has a gap then
+        return frame
+    scale = min(_WIDTH / image.width, _HEIGHT / image.height)
+    size = max(1, round(scale * image.width)), max(1, round(scale * image.height))
+    resized = image.resize(size, Image.Resampling.BICUBIC)
+    frame.paste(resized, ((_WIDTH - size[0]) // 2, (_HEIGHT - size[1]) // 2))
+    return frame

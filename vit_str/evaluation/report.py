@@ -1,0 +1,179 @@
+"""Scores of sets of words, their calibration, and where the mistakes are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vit_str.calibration import BINS, Calibration
+from vit_str.evaluation.breakdown import SHOWN, Group, Kept, Share, breakdown, rejection
+from vit_str.evaluation.confusions import confusions
+from vit_str.evaluation.mistakes import surest_mistakes
+from vit_str.evaluation.tables import aligned, percent
+from vit_str.evaluation.words import ReadWords, together
+from vit_str.images import one_line
+from vit_str.metrics import FULL, WORD_PROTOCOLS, Scores
+
+ALL = "all"
+"""Name of all sets together in tables."""
+
+WORD_TITLES = {name: f"word {protocol}" for name, protocol in WORD_PROTOCOLS.items()}
+CHARACTER_TITLES = {
+    "character_accuracy": "character 94",
+    "character_accuracy_full": "character full",
+    "one_minus_ned": "1-NED 94",
+    "one_minus_ned_full": "1-NED full",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Scores of every set and of all words together.
+
+    Attributes:
+        sets: name -> scores, in the order they were given.
+        overall: scores of all words.
+        calibration: name -> how far confidences can be believed, under 36 characters.
+        overall_calibration: of all words.
+        words: name -> what was read.
+        whole: what was read in all of them.
+        troubles: one line for every word that is missing or whose image cannot be read.
+    """
+
+    sets: dict[str, Scores]
+    overall: Scores
+    calibration: dict[str, Calibration]
+    overall_calibration: Calibration
+    words: dict[str, ReadWords]
+    whole: ReadWords
+    troubles: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, words: dict[str, ReadWords]) -> "Report":
+        """Judge what was read."""
+        whole = together(words.values())
+        return cls(
+            sets={name: each.scores() for name, each in words.items()},
+            overall=whole.scores(),
+            calibration={name: each.calibration() for name, each in words.items()},
+            overall_calibration=whole.calibration(),
+            words=words,
+            whole=whole,
+            troubles=tuple(
+                line for each in words.values() for line in (*each.missing, *each.damaged)
+            ),
+        )
+
+    def parts(self) -> dict[str, tuple[ReadWords, Scores, Calibration]]:
+        """Every set and, if there are several, all together as ``ALL``."""
+        found = {
+            name: (words, self.sets[name], self.calibration[name])
+            for name, words in self.words.items()
+        }
+        if len(found) > 1:
+            found[ALL] = self.whole, self.overall, self.overall_calibration
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: fractions; the bins of the calibration are a reliability table."""
+        sets = {
+            name: _values(words, self.sets[name], self.calibration[name])
+            for name, words in self.words.items()
+        }
+        return {
+            "sets": sets,
+            "overall": _values(self.whole, self.overall, self.overall_calibration),
+            "mistakes": [mistake.to_dict() for mistake in surest_mistakes(self.words)],
+        }
+
+    def table(self) -> str:
+        """Text for a terminal: percent with the 95 % interval in brackets."""
+        lines = [*aligned(self.rows(WORD_TITLES)), "", *aligned(self.rows(CHARACTER_TITLES))]
+        lines += ["percent [95 % interval]", *self._calibration_lines()]
+        return "\n".join([*lines, *self.notes()])
+
+    def rows(self, titles: dict[str, str]) -> list[tuple[str, ...]]:
+        """A table: title, then a row for each set, then one for all.
+
+        Args:
+            titles: metric -> title of its column.
+        """
+        rows = [("set", "words", *titles.values())]
+        for name, (_, scores, _) in self.parts().items():
+            cells = (percent(scores.values[each], scores.interval[each]) for each in titles)
+            rows.append((one_line(name), f"{scores.n:,}", *cells))
+        return rows
+
+    def breakdown_table(self) -> str:
+        """Text for a terminal: accuracy of all words by kind, and if the least sure drop out."""
+        parts = [
+            "\n".join(aligned(group_rows(name, groups)))
+            for name, groups in breakdown(self.whole).items()
+            if groups
+        ]
+        return "\n\n".join([*parts, "\n".join(aligned(kept_rows(rejection(self.whole))))])
+
+    def notes(self) -> Iterator[str]:
+        """What the numbers leave out, one line each."""
+        for metric, protocol in WORD_PROTOCOLS.items():
+            words = self.overall.left_out[metric]
+            if words and protocol == FULL:
+                yield f"{words:,} empty labels: not judged"
+            elif words:
+                yield (
+                    f"{words:,} labels with none of the {protocol} characters: "
+                    f"not in word {protocol}"
+                )
+        if self.overall.reduced:
+            yield (
+                f"{self.overall.reduced:,} labels with spaces, accents or other scripts: "
+                "judged whole in full only"
+            )
+        if self.overall.unreadable:
+            yield f"{self.overall.unreadable:,} damaged images: counted as read wrong"
+        if self.overall.missing:
+            yield f"{self.overall.missing:,} words without an image or a label: not counted"
+
+    def _calibration_lines(self) -> Iterator[str]:
+        errors = ", ".join(
+            f"{one_line(name)} {percent(calibration.error, calibration.interval)}"
+            for name, (_, _, calibration) in self.parts().items()
+            if calibration.n
+        )
+        if errors:
+            yield f"calibration error of confidences, word 36, {BINS} bins: {errors}"
+
+
+def group_rows(dimension: str, groups: list[Group]) -> list[tuple[str, ...]]:
+    """A table of accuracy by kind of word, its titles first."""
+    rows = [(dimension, "words", *_share_titles())]
+    rows += [(group.name, f"{group.n:,}", *_cells(group.shares)) for group in groups]
+    return rows
+
+
+def kept_rows(kept: list[Kept]) -> list[tuple[str, ...]]:
+    """A table of accuracy if the least sure words are rejected, its titles first."""
+    rows = [("kept", "words", "confidence from", *_share_titles())]
+    for each in kept:
+        confidence = f"{each.confidence:.3f}".replace("nan", "-")
+        cells = _cells(each.shares)
+        rows.append((f"surest {100 * each.coverage:.0f} %", f"{each.n:,}", confidence, *cells))
+    return rows
+
+
+def _share_titles() -> list[str]:
+    return [WORD_TITLES[metric] for metric in SHOWN]
+
+
+def _cells(shares: dict[str, Share]) -> list[str]:
+    return [percent(share.value, share.interval) for share in shares.values()]
+
+
+def _values(words: ReadWords, scores: Scores, calibration: Calibration) -> dict[str, Any]:
+    groups = breakdown(words).items()
+    return scores.to_dict() | {
+        "calibration": calibration.to_dict(),
+        "calibration_full": words.calibration(FULL).to_dict(),
+        "breakdown": {name: [group.to_dict() for group in each] for name, each in groups},
+        "rejection": [kept.to_dict() for kept in rejection(words)],
+        "confusions": [confusion.to_dict() for confusion in confusions(words)],
+    }

@@ -1,0 +1,72 @@
+"""The words of a set and what was read in them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from itertools import chain
+
+import numpy as np
+from jaxtyping import Bool
+
+from vit_str.calibration import Calibration, calibrate
+from vit_str.metrics import Protocol, Scores, normalize_label, right_words, score
+
+Size = tuple[int, int]
+"""Height and width of an image, upright, in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadWords:
+    """The words of a set and what was read, one of each per image.
+
+    Attributes:
+        labels: what the images say.
+        texts: what was read; empty where an image is damaged.
+        confidences: probability of each text according to the model; None for a damaged image.
+        missing: one line for every word that has no image or no label.
+        damaged: one line for every image that cannot be read.
+        sizes: of the images; None where it is not known.
+        places: numbers of the words in their set, see `WordSet.pictures`.
+    """
+
+    labels: list[str]
+    texts: list[str]
+    confidences: list[float | None]
+    missing: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    sizes: list[Size | None] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Whoever has no sizes and places at hand may leave them out."""
+        self.sizes.extend([None] * (len(self.labels) - len(self.sizes)))
+        self.places.extend(range(len(self.places), len(self.labels)))
+
+    def judged(self, protocol: Protocol = 36) -> Bool[np.ndarray, " word"]:
+        """Which of the words the protocol can judge."""
+        return np.array([bool(normalize_label(label, protocol)) for label in self.labels], bool)
+
+    def right(self, protocol: Protocol = 36) -> Bool[np.ndarray, " word"]:
+        """Which of the words that the protocol can judge are read exactly."""
+        return right_words(self.texts, self.labels, protocol)
+
+    def scores(self) -> Scores:
+        """All metrics."""
+        return score(self.texts, self.labels, len(self.damaged), len(self.missing))
+
+    def calibration(self, protocol: Protocol = 36) -> Calibration:
+        """Confidences against what is right under a protocol, of the words that it can judge."""
+        chosen = np.flatnonzero(self.judged(protocol)).tolist()
+        pairs = zip(
+            (self.confidences[place] for place in chosen),
+            self.right(protocol).tolist(),
+            strict=True,
+        )
+        sure = [(confidence, right) for confidence, right in pairs if confidence is not None]
+        return calibrate([pair[0] for pair in sure], [pair[1] for pair in sure])
+
+
+def together(sets: Iterable[ReadWords]) -> ReadWords:
+    """The words of all sets as one set."""
+    names = [each.name for each in fields(ReadWords)]
+    parts = [[getattr(each, name) for name in names] for each in sets]
+    return ReadWords(*(list(chain.from_iterable(column)) for column in zip(*parts, strict=True)))
