@@ -5,7 +5,7 @@ from pathlib import Path
 
 from vit_str.datasets.growing import GrowingFile, whole_lines
 from vit_str.datasets.word import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, Layout, entry_of
+from vit_str.datasets.writer import DatasetWriter, Layout, check_lines, entry_of
 
 IMAGES, LABELS, BOXES = "images", "labels.tsv", "boxes.jsonl"
 
@@ -22,10 +22,11 @@ class FolderWriter(DatasetWriter):
         (path / IMAGES).mkdir(parents=True, exist_ok=True)
         labels, boxes = path / LABELS, path / BOXES
         self.done, end, last = whole_lines(labels)
-        if last and not last.startswith(f"{self._name(self.done - 1)}\t".encode()):
+        expected = self._name(self.done - 1, self.layout.suffix + "\t" * bool(self.layout.suffix))
+        if last and not last.startswith(expected.encode()):
             raise ValueError(
                 f"{labels} has been changed since it was written: line {self.done} is not about "
-                f"{self._name(self.done - 1)}; write to a new folder"
+                f"{expected.strip()}; write to a new folder"
             )
         if layout.boxes:
             self.done, end_of_boxes, _ = whole_lines(boxes, self.done)
@@ -42,7 +43,11 @@ class FolderWriter(DatasetWriter):
         return entry_of(path)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
-        names = [self._name(self.done + place) for place in range(len(words))]
+        check_lines(words)
+        names = [
+            self._name(place, self.layout.suffix or word.suffix)
+            for place, word in enumerate(words, self.done)
+        ]
         for name, word in zip(names, words, strict=True):
             (self.path / IMAGES / name).write_bytes(word.image)
         named = list(zip(names, words, strict=True))
@@ -57,5 +62,5 @@ class FolderWriter(DatasetWriter):
             self._boxes.close()
         self._labels.close()
 
-    def _name(self, place: int) -> str:
-        return f"{self.layout.start + place:09d}{self.layout.suffix}"
+    def _name(self, place: int, suffix: str) -> str:
+        return f"{self.layout.start + place:09d}{suffix}"

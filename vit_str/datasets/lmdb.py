@@ -1,15 +1,21 @@
 """LMDB in the layout that most trainers of word readers share."""
 
+import errno
+import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from vit_str.datasets.lmdb_file import LmdbFile
 from vit_str.datasets.word import LabeledWord
 from vit_str.datasets.writer import DatasetWriter, Layout, entry_of
 
 _FIRST_MAP, _LARGEST_STEP = 1 << 24, 1 << 30
 _WORDS_IN_TRANSACTION = 1024
 _COUNT = b"num-samples"
+_NO_ROOM = 1 << 20
+"""Bytes; with fewer of them free, a disk is full for a transaction."""
 
 
 class LmdbWriter(DatasetWriter):
@@ -26,6 +32,7 @@ class LmdbWriter(DatasetWriter):
         self._waiting: list[LabeledWord] = []
         path.mkdir(parents=True, exist_ok=True)
         try:
+            _check_what_is_there(path / "data.mdb")
             self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP)
             with self._environment.begin() as transaction:
                 self._stored = int(transaction.get(_COUNT) or 0)
@@ -67,10 +74,16 @@ class LmdbWriter(DatasetWriter):
                 self._environment.set_mapsize(size + min(size, _LARGEST_STEP))
             except self._lmdb.Error as error:
                 self._waiting = []
-                raise OSError(str(error)) from error
+                raise self._system_error(error) from error
             else:
                 self._stored += len(self._waiting)
                 self._waiting = []
+
+    def _system_error(self, error: Exception) -> OSError:
+        """A full disk makes LMDB say "Input/output error", as it writes less than it should."""
+        if shutil.disk_usage(self.path).free < _NO_ROOM:
+            return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        return OSError(str(error))
 
     def _entries(self) -> Iterator[tuple[bytes, bytes]]:
         for number, word in enumerate(self._waiting, self._stored + 1):
@@ -79,6 +92,15 @@ class LmdbWriter(DatasetWriter):
             yield b"image-%09d" % number, word.image
             yield b"label-%09d" % number, word.label.encode()
         yield _COUNT, b"%d" % (self._stored + len(self._waiting))
+
+
+def _check_what_is_there(path: Path) -> None:
+    """Refuse a database that is cut: the library would end the process when it writes there."""
+    if path.exists() and path.stat().st_size:
+        file = LmdbFile(path)
+        count = int(file.get(_COUNT) or 0)
+        for key in (b"boxes-%09d", b"image-%09d", b"label-%09d"):
+            file.get(key % count)
 
 
 def _library() -> Any:

@@ -1,5 +1,6 @@
 """Tar archives as WebDataset has them: files of one stem, one after the other, are a word."""
 
+import os
 import re
 import tarfile
 from collections.abc import Iterator, Sequence
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from vit_str.datasets.growing import GrowingFile
 from vit_str.datasets.word import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, Layout
+from vit_str.datasets.writer import DatasetWriter, Layout, check_lines
 
 _NUMBER = re.compile(r"%0?\d*d")
 
@@ -63,6 +64,7 @@ class TarWriter(DatasetWriter):
         return next(found, None)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
+        check_lines(words)
         while words:
             number = self.layout.start + self.done
             archive = self._archive_of(number)
@@ -90,7 +92,7 @@ class TarWriter(DatasetWriter):
         return self._file
 
     def _members(self, number: int, word: LabeledWord) -> bytes:
-        files = {self.layout.suffix: word.image, ".txt": word.label.encode()}
+        files = {self.layout.suffix or word.suffix: word.image, ".txt": word.label.encode()}
         if self.layout.boxes:
             files[".json"] = word.json_of_boxes().encode()
         return b"".join(_member(f"{number:09d}{suffix}", data) for suffix, data in files.items())
@@ -119,7 +121,8 @@ class TarWriter(DatasetWriter):
         first = self._first(self._archive)
         for place, (name, position) in enumerate(_names(path)):
             word, part = divmod(place, len(expected))
-            if name != f"{first + word:09d}{expected[part]}":
+            stem, suffix = os.path.splitext(name)
+            if stem != f"{first + word:09d}" or suffix != (expected[part] or suffix):
                 raise ValueError(
                     f"{path} has been changed since it was written: it holds {name} after "
                     f"{words} words; write to a new file"

@@ -3,6 +3,14 @@
 import json
 from dataclasses import dataclass
 
+# What files of each kind begin with.
+_SIGNS = (
+    *((b"\xff\xd8\xff", ".jpg"), (b"\x89PNG", ".png"), (b"GIF8", ".gif"), (b"BM", ".bmp")),
+    *((b"II*\0", ".tif"), (b"MM\0*", ".tif"), (b"\0\0\0\x0cjP", ".jp2")),
+    *((b"P1", ".pbm"), (b"P4", ".pbm"), (b"P2", ".pgm"), (b"P5", ".pgm")),
+    *((b"P3", ".ppm"), (b"P6", ".ppm")),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class LabeledWord:
@@ -19,6 +27,16 @@ class LabeledWord:
     label: str
     boxes: tuple[tuple[float, ...], ...] = ()
     name: str = ""
+
+    @property
+    def suffix(self) -> str:
+        """The usual ending of image files of its kind, ``.png`` for a kind that is not known."""
+        start = self.image[:12]
+        if start[:4] == b"RIFF" and start[8:] == b"WEBP":
+            return ".webp"
+        if start[4:12] in (b"ftypavif", b"ftypavis"):
+            return ".avif"
+        return next((suffix for sign, suffix in _SIGNS if start.startswith(sign)), ".png")
 
     def json_of_boxes(self, **more: str) -> str:
         """One line of JSON: what is in ``more``, the label, and a box for each character."""

@@ -20,7 +20,7 @@ class Layout:
     Attributes:
         start: number of the first word; names in folders and archives count from it, so that
             parts of one stream that several machines write go together.
-        suffix: of the image files, such as ``.png``.
+        suffix: of the image files, such as ``.png``; if empty, what the bytes of each are.
         boxes: whether to store the boxes of the characters.
         shard_size: words in an archive, if the data set has several.
     """
@@ -93,3 +93,16 @@ def entry_of(folder: Path) -> Path | None:
     if not folder.is_dir():
         return folder if folder.exists() else None
     return next((entry for entry in folder.iterdir() if entry.suffix != ".part"), None)
+
+
+def check_lines(words: Sequence[LabeledWord]) -> None:
+    """Refuse labels that a file with a line for each would not give back.
+
+    Raises:
+        ValueError: a label holds a line break.
+    """
+    for word in words:
+        if "\n" in word.label or "\r" in word.label:
+            raise ValueError(
+                f"expected labels of one line, found {word.label!r}; leave the word out"
+            )

@@ -101,7 +101,8 @@ class LabeledImages(WordSet):
         return {place: self.paths[place] for place in places}
 
     def _find(self, file: str) -> Path | None:
-        places = (self.folder / "images" / file, self.folder / file)
+        names = (file, file.replace("\\", "/"))  # as Windows writes them
+        places = (self.folder / inner / name for name in names for inner in ("images", ""))
         return next((path for path in places if path.is_file()), None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from vit_str.datasets.choose import FORMATS, format_of
+from vit_str.datasets.choose import WRITABLE, format_of
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
@@ -81,7 +81,7 @@ def _add_output(group: _Group) -> None:
     group.add_argument(
         "--seed", type=_from(0, SEEDS), default=1, metavar="N", help="same seed, same words (1)"
     )
-    group.add_argument("--format", choices=FORMATS, help="instead of what the name of --out says")
+    group.add_argument("--format", choices=WRITABLE, help="instead of what the name of --out says")
     group.add_argument(
         "--image-format",
         choices=("png", "jpg"),

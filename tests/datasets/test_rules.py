@@ -1,0 +1,91 @@
+"""Words that can be used, and all that cannot."""
+
+from collections.abc import Callable
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from vit_str.charset import Charset
+from vit_str.datasets import LabeledWord, Reason, Rules, Skipped
+
+RULES = Rules(Charset("abc가"), maximum_length=4, least_size=6)
+
+
+def picture(height: int = 12, width: int = 30, orientation: int = 1) -> bytes:
+    file = BytesIO()
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    Image.new("RGB", (width, height), "red").save(file, "JPEG", exif=exif)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("label", "reason", "detail"),
+    [
+        ("abc", None, ""),
+        ("가가가가", None, ""),
+        ("", Reason.NO_LABEL, ""),
+        ("  ", Reason.NO_LABEL, "only spaces: '  '"),
+        ("ab ", Reason.CHARSET, "' ' in 'ab '"),
+        ("A b b가x", Reason.CHARSET, "'A x' in 'A b b가x'"),
+        ("\u1100\u1161", Reason.CHARSET, "'\u1100\u1161' in '\u1100\u1161'"),  # 가 in two letters
+        ("abcab", Reason.LONG, "5 characters, more than 4: 'abcab'"),
+    ],
+)
+def test_labels(label: str, reason: Reason | None, detail: str) -> None:
+    word = LabeledWord(b"no picture", label, name="a.png")
+    skipped = RULES.label(word)
+    assert skipped == (Skipped("a.png", reason, detail) if reason else None)
+    if reason:
+        assert RULES.decode(word) == skipped
+
+
+@pytest.mark.parametrize("label", ["any thing", "é" * 1000, "\t"])
+def test_without_a_charset_nearly_all_labels_can_be_used(label: str) -> None:
+    trouble = Rules().label(LabeledWord(b"", label))
+    assert (trouble is None) == bool(label.strip())
+
+
+def test_no_label_has_two_lines() -> None:
+    skipped = Rules().label(LabeledWord(b"", "a\nb"))
+    assert skipped and skipped.reason is Reason.CHARSET
+
+
+def test_images_come_upright_and_in_rgb() -> None:
+    image = RULES.decode(LabeledWord(picture(orientation=6), "abc"))
+    assert isinstance(image, Image.Image)
+    assert (image.mode, image.height, image.width) == ("RGB", 30, 12)
+
+
+@pytest.mark.parametrize(
+    ("image", "reason", "detail"),
+    [
+        (b"", Reason.UNREADABLE, "empty, 0 bytes"),
+        (b"no picture", Reason.UNREADABLE, "not an image"),
+        (picture()[:200], Reason.UNREADABLE, ""),
+        (picture(5, 30), Reason.SMALL, "5 x 30 pixels, less than 6"),
+        (picture(30, 5), Reason.SMALL, "30 x 5 pixels, less than 6"),
+    ],
+)
+def test_images(image: bytes, reason: Reason, detail: str) -> None:
+    skipped = RULES.decode(LabeledWord(image, "abc", name="a.png"))
+    assert isinstance(skipped, Skipped)
+    assert (skipped.name, skipped.reason) == ("a.png", reason)
+    assert detail in skipped.detail
+    assert "\n" not in skipped.detail
+
+
+def test_a_label_that_cannot_be_used_costs_no_decoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> Callable[[], None]:
+        raise AssertionError("decoded")
+
+    monkeypatch.setattr("vit_str.images.load_image", refuse)
+    assert isinstance(RULES.decode(LabeledWord(picture(), "xyz")), Skipped)
+
+
+def test_wrong_rules_are_refused() -> None:
+    with pytest.raises(ValueError, match="maximum_length must be 1 or more, found 0"):
+        Rules(maximum_length=0)
+    with pytest.raises(ValueError, match="least_size must be 1 or more, found -3"):
+        Rules(least_size=-3)

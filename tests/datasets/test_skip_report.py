@@ -1,0 +1,81 @@
+"""Counts and lists of what was left out."""
+
+import tracemalloc
+from pathlib import Path
+
+from vit_str.datasets import Reason, Skipped, SkipReport
+
+
+def test_counts_are_exact_and_lists_are_short() -> None:
+    report = SkipReport(kept=2)
+    for number in range(5):
+        report.add(Skipped(f"{number}.png", Reason.SMALL, "3 x 9 pixels"))
+    report.add(Skipped("x.png", Reason.MISSING))
+    assert report.total == 6
+    assert report.counts == {Reason.SMALL: 5, Reason.MISSING: 1}
+    assert [each.name for each in report.words()] == ["0.png", "1.png", "x.png"]
+    assert [each.name for each in report.words(Reason.MISSING)] == ["x.png"]
+    assert list(report.lines()) == [
+        "0.png: image too small (3 x 9 pixels)",
+        "1.png: image too small (3 x 9 pixels)",
+        "3 more: image too small",
+        "x.png: image missing",
+    ]
+    assert report.table().split("\n") == [
+        "5  image too small  0.png 3 x 9 pixels",
+        "1  image missing    x.png",
+    ]
+
+
+def test_nothing_left_out() -> None:
+    report = SkipReport()
+    assert (report.total, report.table(), list(report.lines())) == (0, "", [])
+
+
+def test_names_stay_on_their_line(tmp_path: Path) -> None:
+    report = SkipReport()
+    report.add(Skipped("a\nb\tc.png", Reason.CHARSET, "'\x1b[31m' in 'x'"))
+    report.add(Skipped("caf\udce9.png", Reason.MISSING))
+    report.save(tmp_path / "skipped.tsv")
+    assert (tmp_path / "skipped.tsv").read_bytes().decode().split("\n") == [
+        "name\treason\tdetail",
+        "a\\nb\\tc.png\tcharacters outside the charset\t'\\x1b[31m' in 'x'",
+        "caf\\udce9.png\timage missing\t",
+        "",
+    ]
+    assert all(line.isprintable() for line in list(report.lines())[:1])
+
+
+def test_a_file_has_all_of_them(tmp_path: Path) -> None:
+    with SkipReport(kept=1, file=tmp_path / "all.tsv") as report:
+        for number in range(100):
+            report.add(Skipped(f"{number}.png", Reason.UNREADABLE, "damaged"))
+    rows = (tmp_path / "all.tsv").read_text().split("\n")
+    assert len(rows) == 102
+    assert rows[100] == "99.png\timage cannot be read\tdamaged"
+    report.save(tmp_path / "kept.tsv")
+    assert len((tmp_path / "kept.tsv").read_text().split("\n")) == 3
+
+
+def test_reports_of_several_workers_go_together() -> None:
+    reports = [SkipReport(kept=3), SkipReport(kept=3)]
+    for number in range(8):
+        reports[number % 2].add(Skipped(str(number), Reason.LONG))
+    whole = SkipReport(kept=5)
+    for report in reports:
+        whole.merge(report)
+    assert whole.counts == {Reason.LONG: 8}
+    assert [each.name for each in whole.words()] == ["0", "2", "4", "1", "3"]
+
+
+def test_a_million_words_take_little_memory() -> None:
+    report = SkipReport(kept=100)
+    tracemalloc.start()
+    try:
+        for number in range(30_000):
+            report.add(Skipped(f"image-{number:09d}", Reason.NO_LABEL, "no key label"))
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert report.total == 30_000
+    assert kept < 50_000

@@ -1,0 +1,113 @@
+"""Several data sets as one endless stream, in fixed shares."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import count
+from math import isfinite, lcm
+
+from vit_str.datasets.shuffle import shuffled
+from vit_str.datasets.source import IndexedSource, Skipped
+from vit_str.datasets.word import LabeledWord
+
+_BLOCK = 1024
+
+
+class Mixture:
+    """Words of several sources without end, any of them by its number.
+
+    Which word has number n depends on n, the seed, the weights and the lengths of the sources
+    only. So a stream can be divided over processes in any way, and goes on anywhere. Every
+    source is read through, each of its words once, in an order of its own every round.
+
+    The shares are exact: of the first N words, the number from a source differs from its share
+    of N by less than the number of sources where N is a multiple of 1,024. In between, the
+    order of the sources is shuffled too, so that a process that takes every second word does
+    not take from every second source.
+
+    Args:
+        sources: where the words come from.
+        weights: a number above 0 for each source, its share of the words; without any, every
+            word of all sources is as frequent as every other.
+        seed: of the order.
+
+    Attributes:
+        shares: of every source, adding up to 1.
+
+    Raises:
+        ValueError: no source, one without words or without random access, or wrong weights.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[IndexedSource],
+        weights: Sequence[float] | None = None,
+        seed: int = 0,
+    ) -> None:
+        for source in sources:
+            _check(source)
+        self.sources = list(sources)
+        self.lengths = [len(source) for source in sources]
+        self.seed = seed
+        self._parts = _whole_numbers(self.lengths if weights is None else weights, len(sources))
+        self.shares = [part / sum(self._parts) for part in self._parts]
+
+    def __getitem__(self, number: int) -> LabeledWord | Skipped:
+        source, place = self.picks(number)
+        return self.sources[source][place]
+
+    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
+        """All words from number 0 on, without end."""
+        return (self[number] for number in count())
+
+    def picks(self, number: int) -> tuple[int, int]:
+        """Which source the word of a number comes from, and its place there.
+
+        Raises:
+            IndexError: the number is below 0.
+        """
+        if number < 0:
+            raise IndexError(f"words are numbered from 0 on, not {number}")
+        block, place = divmod(number, _BLOCK)
+        slot = block * _BLOCK + shuffled(place, _BLOCK, self.seed, -1, block)
+        source, turn = self._slot(slot)
+        round_, place = divmod(turn, self.lengths[source])
+        return source, shuffled(place, self.lengths[source], self.seed, source, round_)
+
+    def _slot(self, slot: int) -> tuple[int, int]:
+        """The source of a slot, and how many slots before it are of the same source.
+
+        The first source takes the slots where its share of those so far passes a whole number;
+        the others divide the rest in the same way.
+        """
+        left = sum(self._parts)
+        for source, part in enumerate(self._parts):
+            before = slot * part // left
+            if (slot + 1) * part // left > before:
+                return source, before
+            slot, left = slot - before, left - part
+        raise AssertionError("the last source takes all that is left")
+
+
+def _check(source: IndexedSource) -> None:
+    if not isinstance(source, IndexedSource):
+        path = getattr(source, "path", source)
+        raise ValueError(
+            f"{path} can only be read from one end to the other, which does not mix: "
+            "convert it to a folder, an LMDB or a plain tar archive first"
+        )
+    if not len(source):
+        raise ValueError(f"{source.path} holds no words: leave it out of the mixture")
+
+
+def _whole_numbers(weights: Sequence[float], sources: int) -> list[int]:
+    """Whole numbers in the ratio of the weights, as their decimals say."""
+    if not sources:
+        raise ValueError("a mixture needs one source or more, found none")
+    if len(weights) != sources or not all(isfinite(each) and each > 0 for each in weights):
+        raise ValueError(
+            f"a mixture needs a weight above 0 for each of its {sources} sources, "
+            f"found {list(weights)}"
+        )
+    exact = [Fraction(str(each)) for each in weights]
+    scale = lcm(*(each.denominator for each in exact))
+    return [int(each * scale) for each in exact]
