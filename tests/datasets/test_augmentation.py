@@ -1,0 +1,328 @@
+"""Augmentation: the same for the same number, and never one that makes a label wrong."""
+
+import pickle
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from PIL import Image, ImageDraw, ImageFont
+
+from vit_str.datasets.augmentation import POLICIES, WORKING_HEIGHT, Augmentation, load_policy
+from vit_str.datasets.augmentation.allowed import ALLOWED, MOVING
+from vit_str.datasets.augmentation.legible import still_legible
+from vit_str.datasets.augmentation.library import library
+from vit_str.datasets.augmentation.policy import Step, build
+
+pytestmark = pytest.mark.filterwarnings("default")  # the library's own
+
+Write = Callable[..., Path]
+
+WITHIN_LIMITS: dict[str, dict[str, Any]] = {
+    "Affine": {"rotate": 20, "shear": {"x": [-20, 20], "y": [0, 0]}},
+    "SafeRotate": {"limit": 30},
+    "ElasticTransform": {"alpha": 30, "sigma": 5},
+    "CoarseDropout": {
+        "num_holes_range": [1, 4],
+        "hole_height_range": [2, 5],
+        "hole_width_range": [2, 8],
+    },
+    "Defocus": {"radius": [1, 3]},
+    "GaussNoise": {"std_range": [0.05, 0.1]},
+    "Downscale": {"scale_range": [0.3, 0.8]},
+}
+"""For transforms whose defaults are too much or nothing."""
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """A policy as a file."""
+
+    def write_policy(policy: Any, name: str = "own.yaml") -> Path:
+        path = tmp_path / name
+        text = policy if isinstance(policy, str) else yaml.safe_dump(policy)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write_policy
+
+
+def word(text: str = "Hamburg", color: str = "navy", background: str = "wheat") -> Image.Image:
+    """A word that touches the edges of its picture on all sides, as a tight crop does."""
+    font = ImageFont.load_default(60)
+    left, top, right, bottom = font.getbbox(text)
+    image = Image.new("RGB", (round(right - left), round(bottom - top)), background)
+    ImageDraw.Draw(image).text((-left, -top), text, fill=color, font=font)
+    return image
+
+
+def same(first: Image.Image, second: Image.Image) -> bool:
+    return first.size == second.size and first.tobytes() == second.tobytes()
+
+
+def test_none_leaves_a_picture_as_it_is() -> None:
+    image = word()
+    assert Augmentation("none")(image, 3) is image
+
+
+@pytest.mark.parametrize("policy", ["light", "strong"])
+def test_the_number_alone_decides(policy: str) -> None:
+    image = word()
+    augmentation, other = Augmentation(policy, 5), Augmentation(policy, 5)
+    forward = [augmentation(image, number) for number in range(12)]
+    random.seed(99)
+    np.random.seed(99)  # noqa: NPY002 - what others draw from must not matter
+    carried = pickle.loads(pickle.dumps(augmentation))  # noqa: S301 - as a loader's process gets it
+    for number in reversed(range(12)):
+        assert same(other(image, number), forward[number])
+        assert same(carried(image, number), forward[number])
+    assert len({picture.tobytes() for picture in forward}) > 6
+    assert not all(same(Augmentation(policy, 6)(image, n), forward[n]) for n in range(12))
+
+
+def test_the_picture_given_stays_as_it_is() -> None:
+    image = word()
+    before = image.tobytes()
+    for number in range(10):
+        Augmentation("strong")(image, number)
+    assert image.tobytes() == before
+
+
+@pytest.mark.parametrize("size", [(4, 4), (4, 300), (2500, 20), (3000, 2000), (1, 1)])
+def test_pictures_of_any_size(size: tuple[int, int]) -> None:
+    augmentation = Augmentation("strong")
+    image = Image.effect_noise(size, 60).convert("RGB")
+    for number in range(12):
+        picture = augmentation(image, number)
+        assert picture.mode == "RGB"
+        assert max(picture.size) < 12 * WORKING_HEIGHT, "it takes as long as for any other"
+
+
+def ink_kept(picture: Image.Image, middle: Image.Image) -> float:
+    """Ink of a picture as part of what is to be expected.
+
+    ``middle`` is changed in the same way and was half black, away from the edges: it tells how far
+    areas have grown.
+    """
+
+    def ink(image: Image.Image) -> float:
+        return float((255 - np.asarray(image.convert("L"), np.float64)).sum() / 255)
+
+    growth = ink(middle) / (word_size[0] * word_size[1] / 4)
+    return ink(picture) / growth / ink(scaled_word)
+
+
+def scaled(image: Image.Image) -> Image.Image:
+    width = round(image.width * WORKING_HEIGHT / image.height)
+    return image.resize((width, WORKING_HEIGHT), Image.Resampling.BICUBIC)
+
+
+scaled_word = scaled(word("HMNWE", "black", "white"))
+word_size = scaled_word.size
+
+
+def middle() -> Image.Image:
+    image = Image.new("RGB", word_size, "white")
+    (width, height), pen = word_size, ImageDraw.Draw(image)
+    box = (width // 4, height // 4, width // 4 + width // 2 - 1, height // 4 + height // 2 - 1)
+    pen.rectangle(box, fill="black")
+    return image
+
+
+def strongest_moves() -> list[Step]:
+    """All that moves pixels in ``strong``, always; with white around, not what is at the edges.
+
+    What is repeated there would count as ink and hide that some is gone.
+    """
+
+    def always(step: Step) -> Step:
+        arguments = {**step.arguments, "p": 1}
+        if not step.steps:
+            arguments |= {"border_mode": 0, "fill": 255}
+        return replace(step, arguments=arguments, steps=tuple(map(always, step.steps)))
+
+    return [always(step) for step in load_policy("strong").parts()[0]]
+
+
+def test_nothing_is_cut_off() -> None:
+    """On a word that touches all edges of its picture, as strong as in ``strong``."""
+    moves = library().Compose([build(step) for step in strongest_moves()])
+    kept = []
+    for number in range(150):
+        pictures = []
+        for image in (scaled_word, middle()):
+            moves.set_random_seed(number)
+            pictures.append(Image.fromarray(moves(image=np.array(image))["image"]))
+        kept.append(ink_kept(*pictures))
+    assert np.median(kept) == pytest.approx(1, abs=0.03)
+    assert np.mean(np.array(kept) > 0.9) > 0.8
+    assert min(kept) > 0.78, "the middle may grow more than the rest; a cut takes more away"
+
+
+def test_edges_stay_in_view() -> None:
+    """To the pixel, for what turns, shears and tilts."""
+    step = strongest_moves()[0]
+    points = library().KeypointParams(format="xy", remove_invisible=False)
+    moves = library().Compose([build(step)], keypoint_params=points)
+    (width, height), picture = word_size, np.array(scaled_word)
+    edge = [(x, y) for x in np.linspace(0, width - 1, 9) for y in (0, height - 1)]
+    for number in range(300):
+        moves.set_random_seed(number)
+        moved = moves(image=picture, keypoints=np.array(edge, np.float32))
+        places, (rows, columns) = moved["keypoints"], moved["image"].shape[:2]
+        assert places.min() > -1
+        assert (places < (columns, rows)).all()
+
+
+def test_the_measure_of_ink_sees_a_cut() -> None:
+    """The same rotation without room for it is found out."""
+    cut = library().Affine(rotate=(20, 20), border_mode=0, fill=255, p=1)
+    pictures = [
+        Image.fromarray(cut(image=np.array(image))["image"]) for image in (scaled_word, middle())
+    ]
+    assert ink_kept(*pictures) < 0.7
+
+
+def test_holes_leave_something_of_every_character(write: Write) -> None:
+    """Even a period of 6 x 6 pixels, covered by the most and largest holes there may be."""
+    policy = [
+        {
+            "CoarseDropout": {
+                "num_holes_range": [12, 12],
+                "hole_height_range": [5, 5],
+                "hole_width_range": [8, 8],
+                "fill": 255,
+                "p": 1,
+            }
+        }
+    ]
+    augmentation = Augmentation(write(policy))
+    image = Image.new("RGB", (200, WORKING_HEIGHT), "white")
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((100, 40, 105, 45), fill="black")
+    pen.rectangle((0, 0, 60, WORKING_HEIGHT), fill="black")  # so that there is a word besides
+    left = [
+        (np.asarray(augmentation(image, number))[40:46, 100:106] == 0).any()
+        for number in range(300)
+    ]
+    assert np.mean(left) > 0.99, "two holes side by side may do it once in a long while"
+
+
+@pytest.mark.parametrize("name", list(ALLOWED))
+def test_every_allowed_transform_is_a_function_of_the_number(name: str, write: Write) -> None:
+    arguments = {**WITHIN_LIMITS.get(name, {}), "p": 1}
+    path = write([{name: arguments}])
+    image = word()
+    first = [Augmentation(path, 1)(image, number) for number in range(3)]
+    random.seed(7)
+    np.random.seed(7)  # noqa: NPY002
+    again = Augmentation(path, 1)
+    for number in reversed(range(3)):
+        assert same(again(image, number), first[number])
+    if name in MOVING:
+        assert all(picture.width >= 0.4 * picture.height for picture in first)
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ([{"HorizontalFlip": {"p": 0.5}}], "HorizontalFlip mirrors or turns letters"),
+        (["VerticalFlip"], "VerticalFlip mirrors"),
+        ([{"Transpose": None}], "Transpose mirrors"),
+        (["D4"], "D4 mirrors"),
+        (["RandomRotate90"], "RandomRotate90 mirrors or turns"),
+        ([{"RandomCrop": {"height": 20, "width": 20}}], "RandomCrop can cut characters off"),
+        (["RandomResizedCrop"], "can cut characters off"),
+        ([{"Rotate": {"limit": 5}}], "use Affine or SafeRotate"),
+        (["GridDropout"], "can hide whole characters"),
+        (["RandomGridShuffle"], "moves pieces"),
+        (["TextImage"], "writes other words"),
+        (["Normalize"], "is not known to leave the word as it is"),
+        ([{"OneOf": {"transforms": ["HorizontalFlip"]}}], "mirrors"),
+        ([{"Affin": {"rotate": 3}}], "no transform 'Affin'; use OneOf"),
+        ([{"Affine": {"rotat": 3}}], "Affine has no argument 'rotat'; it takes scale"),
+        ([{"Affine": {"rotate": [-90, 90]}}], "rotate of Affine must stay within -45 and 45"),
+        ([{"Affine": {"rotate": 60}}], "must stay within -45 and 45, found 60"),
+        ([{"Affine": {"scale": -1}}], "scale of Affine must stay within 0.5 and 2"),
+        ([{"Affine": {"translate_percent": 0.3}}], "translate_percent of Affine must stay"),
+        ([{"Affine": {"fit_output": False}}], "fit_output of Affine is always True"),
+        ([{"SafeRotate": {}}], "limit of SafeRotate .* by default \\(-90, 90\\)"),
+        ([{"Perspective": {"scale": [0, 0.5]}}], "scale of Perspective must stay"),
+        ([{"CoarseDropout": {"hole_width_range": [0.1, 0.5]}}], "must be whole numbers|by default"),
+        ([{"MotionBlur": {"allow_shifted": True}}], "allow_shifted of MotionBlur is always False"),
+        ([{"ColorJitter": {"brightness": 0.9}}], "brightness of ColorJitter must stay"),
+        ([{"InvertImg": {"p": 2}}], "p of InvertImg is a probability from 0 to 1, found 2"),
+        ([{"ImageCompression": {"quality_range": "low"}}], "ImageCompression: quality_range"),
+        ([{"ImageCompression": {"quality_range": [90, 20]}}], "ImageCompression: quality_range"),
+        ([{"OneOf": {}}], "OneOf needs a list named transforms"),
+        ([{"OneOf": {"transforms": ["ToGray"], "q": 1}}], "OneOf has no argument 'q'"),
+        ([{"SomeOf": {"transforms": ["ToGray"], "n": 2}}], "n of SomeOf must be from 1 to 1"),
+        ({"Affine": {"rotate": 3}}, "expected a list of transforms"),
+        ([{"Affine": [3]}], "Affine needs arguments by name"),
+        ([{"Affine": None, "ToGray": None}], "expected a transform and its arguments"),
+        ([3], "expected a transform and its arguments"),
+        ("- [", "is not YAML"),
+        ("- !!python/object/apply:os.getcwd []", "is not YAML"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(write: Write, policy: Any, said: str) -> None:
+    path = write(policy)
+    with pytest.raises(ValueError, match=said) as caught:
+        Augmentation(path)
+    assert str(caught.value).startswith(f"augmentation policy {path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="hard: no such file; give one of none, light, strong"):
+        Augmentation("hard")
+    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match="cannot be read as UTF-8"):
+        Augmentation(tmp_path / "a.yaml")
+
+
+def test_other_mistakes() -> None:
+    with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
+        Augmentation("light", -1)
+    with pytest.raises(ValueError, match="expected an RGB image, found L"):
+        Augmentation("none")(word().convert("L"), 0)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_policies_of_the_package(name: str) -> None:
+    policy = load_policy(name)
+    places, looks = policy.parts()
+    assert (*places, *looks) == policy.steps
+    assert not any(step.moves for step in looks)
+    assert bool(places) == (name != "none")
+    assert "Flip" not in str(policy.steps)
+
+
+def test_a_word_is_legible_in_other_colors_and_not_in_noise() -> None:
+    before = np.array(scaled(word("Faint", "#7c7c7c", "#747474")))
+    noise = np.random.default_rng(0).normal(0, 60, before.shape)
+    noisy = (before + noise).clip(0, 255).astype(np.uint8)
+    assert still_legible(before, 255 - before)
+    assert still_legible(before, before[..., ::-1])
+    assert not still_legible(before, noisy)
+    assert not still_legible(before, np.zeros_like(before))
+    bold = np.array(scaled(word("Bold", "black", "white")))
+    noisy = (bold + np.random.default_rng(0).normal(0, 60, bold.shape)).clip(0, 255)
+    assert still_legible(bold, noisy.astype(np.uint8)), "the same noise does little there"
+
+
+def test_a_faint_word_is_not_lost_in_noise(write: Write) -> None:
+    noise = {"GaussNoise": {"std_range": [0.3, 0.3], "p": 1}}
+    turn = {"Affine": {"rotate": [10, 10], "p": 1}}
+    faint = word("Faint", "#7c7c7c", "#747474")
+    turned = Augmentation(write([turn], "turn.yaml"))(faint, 1)
+    assert same(Augmentation(write([turn, noise]))(faint, 1), turned)
+    bold = word("Bold", "black", "white")
+    assert not same(
+        Augmentation(write([turn, noise]))(bold, 1),
+        Augmentation(write([turn], "turn.yaml"))(bold, 1),
+    )
