@@ -19,9 +19,12 @@ _HANDED_OVER = {
     "train": ("vit_str.training.cli", "train a model on rendered text"),
     "render": ("vit_str.cli.render", "render labeled word images"),
     "analyze": ("vit_str.analysis.cli", "look into models: how far attention reaches, and more"),
+    "data": ("vit_str.cli.data", "inspect, convert and show labeled word images on disk"),
+    "doctor": ("vit_str.cli.doctor", "check a weights file and this machine"),
+    "calibrate": ("vit_str.cli.calibrate", "make confidences mean what they say"),
 }
 
-_EXTRAS = {"train": "train", "render": "analyze", "analyze": "analyze"}
+_EXTRAS = {"train": "train", "render": "analyze", "analyze": "analyze", "data": "train"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,7 +71,8 @@ def _hand_over(command: str, arguments: list[str]) -> int:
     try:
         code: int | None = import_module(module).main(arguments)
     except ModuleNotFoundError as error:
-        if (error.name or "vit_str").partition(".")[0] == "vit_str":
+        missing = (error.name or "vit_str").partition(".")[0]
+        if missing == "vit_str" or command not in _EXTRAS:
             raise  # a mistake of ours, not a package that the base install leaves out
         raise console.UsageError(
             f'{command} needs {error.name}, run: pip install "vit-str[{_EXTRAS[command]}]"'
@@ -112,31 +116,66 @@ def _add_read(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         metavar="PATH",
         help="image file, folder (with the folders in it), glob, or - for standard input",
     )
-    read.add_argument("--format", choices=("text", "jsonl", "csv"), default="text")
+    read.add_argument(
+        "--format",
+        choices=("text", "jsonl", "csv", "parquet"),
+        help="default: text, or parquet with --engine ray, which writes parquet or jsonl",
+    )
     read.add_argument(
         "--boxes",
         action="store_true",
-        help="say about where each character is, with --format jsonl",
+        help="say about where each character is, with --format jsonl or parquet",
     )
     _add_model(read)
+    _add_bulk(read)
+
+
+def _add_bulk(read: argparse.ArgumentParser) -> None:
+    bulk = read.add_argument_group(
+        "many images",
+        "--engine ray reads with several processes, also on a cluster: images, folders of them,\n"
+        "tar archives and Parquet files. The same command goes on where it was stopped.",
+    )
+    bulk.add_argument("--engine", choices=("plain", "ray"), default="plain")
+    bulk.add_argument("--out", metavar="FOLDER", help="where the results go, a file for each part")
+    bulk.add_argument(
+        "--characters", action="store_true", help="write each character and its confidence too"
+    )
+    bulk.add_argument(
+        "--column",
+        metavar="NAME",
+        help="of Parquet files, with image files as bytes or with their paths "
+        "(default: the only one of bytes, or else path)",
+    )
+    bulk.add_argument(
+        "--part-size", type=_positive, metavar="N", help="images in a part (default: 1024)"
+    )
+    bulk.add_argument(
+        "--ray-address",
+        metavar="ADDRESS",
+        help="a cluster: auto or HOST:6379 (default: this machine alone)",
+    )
 
 
 def _add_evaluate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     evaluate = commands.add_parser(
         "evaluate",
         help="measure accuracy on labeled images",
-        description="Read labeled images and compare: word accuracy under 36, 62 and 94\n"
-        "characters, character accuracy, 1-NED and the error of the confidences, each with a\n"
-        "95 % interval. With --against, also how much better --model is, word by word.",
+        description="Read labeled images and compare: word accuracy under 36, 62, 94 and all\n"
+        "characters (full: exactly as written, in any script), character accuracy, 1-NED and the\n"
+        "error of the confidences, each with a 95 % interval. With --against, also how much\n"
+        "better --model is, word by word. JSON and pages of Markdown also have accuracy by kind\n"
+        "of word, accuracy if the least sure are rejected, and the most common mistakes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     evaluate.add_argument(
-        "folders",
+        "sources",
         nargs="+",
-        metavar="FOLDER",
-        help="folder with labels.tsv (file, tab, label) and the images, beside it or in images/",
+        metavar="SOURCE",
+        help="folder with labels.tsv (file, tab, label) and the images, beside it or in images/; "
+        "or another data set: LMDB, tar archives, ... (see vit-str data --help)",
     )
     evaluate.add_argument(
         "--against",
@@ -144,6 +183,22 @@ def _add_evaluate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="weights to compare with on the same words",
     )
     evaluate.add_argument("--json", action="store_true", help="print one JSON object, fractions")
+    evaluate.add_argument(
+        "--breakdown", action="store_true", help="print accuracy by kind of word too"
+    )
+    evaluate.add_argument(
+        "--markdown", metavar="FILE", help="write a page without figures, such as all.md"
+    )
+    evaluate.add_argument(
+        "--report",
+        metavar="FOLDER",
+        help="write a page with figures: report.md and PNG files, no image of a word",
+    )
+    evaluate.add_argument(
+        "--sheet",
+        metavar="FILE",
+        help="write a picture with the images of the surest mistakes, such as mistakes.png",
+    )
     _add_model(evaluate)
 
 
@@ -168,7 +223,8 @@ def _add_model(command: argparse.ArgumentParser) -> None:
         "--workers",
         type=_positive,
         metavar="N",
-        help="threads that decode images (default: one per CPU, 4 at most)",
+        help="threads that decode images (default: one per CPU, 4 at most); with --engine ray, "
+        "processes that read (default: one per GPU, or else per CPU)",
     )
 
 

@@ -3,24 +3,34 @@
 import argparse
 import csv
 import io
-import json
 import sys
 from collections.abc import Callable, Iterator
 
+from vit_str.bulk.json_lines import json_line
 from vit_str.cli import console
 from vit_str.cli.loading import load_reader
 from vit_str.cli.paths import STANDARD_INPUT, find_images
 from vit_str.images import UnreadableImage, one_line
-from vit_str.reading import Character, Reader, Reading
+from vit_str.reading import Reader, Reading
 
 _DIGITS = 6
-_PIXEL_DIGITS = 2
+# Options that the plain engine has no use for, and their values if they are not given.
+_OF_RAY = {
+    "out": None,
+    "characters": False,
+    "column": None,
+    "part_size": None,
+    "ray_address": None,
+}
 
 
 def run(options: argparse.Namespace) -> int:
     """Read the images that the command line names and print their text as it comes."""
-    if options.boxes and options.format != "jsonl":
-        raise console.UsageError("--boxes needs --format jsonl: other formats have no place for it")
+    if options.engine == "ray":
+        from vit_str.cli import bulk
+
+        return bulk.run(options)
+    _check(options)
     found = find_images(options.paths)
     for path, trouble in found.troubles:
         console.complain(f"{one_line(path)}: {trouble}")
@@ -46,6 +56,18 @@ def run(options: argparse.Namespace) -> int:
     return 1 if unreadable else 0
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what does not go together."""
+    for name, without in _OF_RAY.items():
+        if getattr(options, name) != without:
+            raise console.UsageError(f"--{name.replace('_', '-')} needs --engine ray")
+    options.format = options.format or "text"
+    if options.format not in _FORMATS:
+        raise console.UsageError(f"--format {options.format} needs --engine ray")
+    if options.boxes and options.format != "jsonl":
+        raise console.UsageError("--boxes needs --format jsonl: other formats have no place for it")
+
+
 def _outcomes(
     reader: Reader, paths: list[str], options: argparse.Namespace
 ) -> Iterator[tuple[object, Reading | UnreadableImage]]:
@@ -66,36 +88,6 @@ def _text_line(path: str, reading: Reading) -> str:
     return f"{one_line(path)}\t{one_line(reading.text)}\t{reading.confidence:.4f}"
 
 
-def _json_line(path: str, reading: Reading) -> str:
-    values = {
-        "path": path,
-        "text": reading.text,
-        "confidence": round(reading.confidence, _DIGITS),
-        "characters": [_json_character(each) for each in reading.characters],
-    }
-    line = json.dumps(values, ensure_ascii=False)
-    # A file name that is not UTF-8 would make a line that is not JSON: escape it then.
-    return line if line.isascii() or _is_utf8(line) else json.dumps(values)
-
-
-def _json_character(character: Character) -> dict[str, object]:
-    values: dict[str, object] = {
-        "character": character.character,
-        "confidence": round(character.confidence, _DIGITS),
-    }
-    if character.box is not None:
-        values["box"] = [round(side, _PIXEL_DIGITS) for side in character.box]
-    return values
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _csv_line(*cells: object) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(cells)
@@ -108,6 +100,6 @@ def _csv_reading(path: str, reading: Reading) -> str:
 
 _FORMATS: dict[str, Callable[[str, Reading], str]] = {
     "text": _text_line,
-    "jsonl": _json_line,
+    "jsonl": json_line,
     "csv": _csv_reading,
 }
