@@ -1,0 +1,291 @@
+import io
+import pickle
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
+from vit_str.datasets.matlab import cells_of
+from vit_str.datasets.perspective import cut_out
+from vit_str.datasets.synthtext import SynthTextReader
+
+scipy_io = pytest.importorskip("scipy.io")
+
+Corners = Sequence[tuple[float, float]]
+BOX: Corners = [(10, 10), (60, 10), (60, 30), (10, 30)]
+
+
+def cells(values: Sequence[Any]) -> np.ndarray:
+    array = np.empty((1, len(values)), dtype=object)
+    for place, value in enumerate(values):
+        array[0, place] = value
+    return array
+
+
+def boxes(words: Sequence[Corners]) -> np.ndarray:
+    """2 x 4 x words as in the file, and 2 x 4 for one word."""
+    array = np.array(words, dtype=np.float32).reshape(-1, 4, 2).transpose(2, 1, 0)
+    return array[:, :, 0] if len(words) == 1 else array
+
+
+def save(
+    folder: Path,
+    names: Sequence[str],
+    words: Sequence[Sequence[Corners]],
+    texts: Sequence[Sequence[str]],
+    compress: bool = True,
+) -> Path:
+    """``gt.mat`` with the variables of the distributed one; rows of a text are padded."""
+    folder.mkdir(exist_ok=True)
+    values = {
+        "charBB": cells([boxes(image) for image in words]),
+        "imnames": cells([np.array([name]) for name in names]),
+        "txt": cells([np.array(list(text)) for text in texts]),
+        "wordBB": cells([boxes(image) for image in words]),
+    }
+    scipy_io.savemat(folder / "gt.mat", values, do_compression=compress)
+    return folder
+
+
+def picture(folder: Path, name: str, color: str = "gray") -> None:
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (120, 80), color).save(folder / name)
+
+
+def pattern(height: int = 24, width: int = 90) -> Image.Image:
+    """Smooth, without any symmetry: mirrored or turned, it is another."""
+    y, x = np.mgrid[:height, :width]
+    red = 255 * x / width
+    green = 255 * y / height
+    blue = 127 + 120 * np.sin(x / 9 + y / 15)
+    return Image.fromarray(np.stack([red, green, blue], axis=-1).astype(np.uint8))
+
+
+def drawn(word: Image.Image, corners: Corners, size: tuple[int, int]) -> Image.Image:
+    """A word drawn into a picture at its corners, with the inverse written out by hand.
+
+    Every pixel of the picture looks up the place (s, t) in the word with
+    corners = (s, t) -> projection, found by solving for the projection of the unit square.
+    """
+    rows, values = [], []
+    for (s, t), (x, y) in zip([(0, 0), (1, 0), (1, 1), (0, 1)], corners, strict=True):
+        rows += [[s, t, 1, 0, 0, 0, -s * x, -t * x], [0, 0, 0, s, t, 1, -s * y, -t * y]]
+        values += [x, y]
+    matrix = np.append(np.linalg.solve(rows, values), 1).reshape(3, 3)
+    v, u = np.mgrid[: size[1], : size[0]] + 0.5
+    s, t, w = np.einsum("ij,jyx->iyx", np.linalg.inv(matrix), np.stack([u, v, np.ones_like(u)]))
+    s, t = s / w, t / w
+    pixels = np.asarray(word)
+    row = np.clip((t * word.height).astype(int), 0, word.height - 1)
+    column = np.clip((s * word.width).astype(int), 0, word.width - 1)
+    inside = (s >= 0) & (s < 1) & (t >= 0) & (t < 1)
+    return Image.fromarray(np.where(inside[..., None], pixels[row, column], 0).astype(np.uint8))
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [
+        [(20, 15), (110, 15), (110, 39), (20, 39)],  # as it is
+        [(40, 20), (128, 60), (118, 84), (30, 44)],  # falling
+        [(150, 110), (60, 108), (61, 84), (150, 86)],  # on its head
+        [(30, 140), (32, 50), (56, 52), (54, 140)],  # running up
+        [(20, 20), (120, 35), (118, 62), (22, 44)],  # seen from the side
+    ],
+)
+def test_a_word_comes_back_upright(corners: Corners, tmp_path: Path) -> None:
+    word = pattern()
+    (tmp_path / "1").mkdir()
+    drawn(word, corners, (200, 150)).save(tmp_path / "1" / "a.png")
+    save(tmp_path, ["1/a.png"], [[corners]], [["Word"]])
+    (found,) = open_words(tmp_path)
+    assert isinstance(found, LabeledWord)
+    assert (found.label, found.name) == ("Word", "1/a.png#0")
+    with Image.open(io.BytesIO(found.image)) as cut:
+        assert cut.format == "PNG"
+        sides = np.linalg.norm(np.roll(corners, -1, axis=0) - np.array(corners), axis=1)
+        assert cut.size == (round(max(sides[::2])), round(max(sides[1::2])))
+        assert cut.width > 3 * cut.height
+        same = np.asarray(cut.convert("RGB").resize(word.size)).astype(int)
+    difference = np.abs(same - np.asarray(word))[2:-2, 2:-2]
+    assert difference.mean() < 3  # one pixel of the pattern is 5 to 13 of 255
+    assert np.abs(same[:, ::-1] - np.asarray(word)).mean() > 30
+
+
+def test_straight_boxes_keep_every_pixel() -> None:
+    word = pattern()
+    cut = cut_out(word, np.array([(10, 5), (70, 5), (70, 20), (10, 20)], dtype=float))
+    assert np.array_equal(np.asarray(cut), np.asarray(word.crop((10, 5, 70, 20))))
+
+
+def test_a_box_a_little_outside_repeats_the_edge() -> None:
+    word = pattern()
+    cut = cut_out(word, np.array([(-2, -1), (60, -1), (60, 20), (-2, 20)], dtype=float))
+    assert cut.size == (62, 21)
+    assert np.array_equal(np.asarray(cut)[1:, 2:], np.asarray(word.crop((0, 0, 60, 20))))
+    assert np.array_equal(np.asarray(cut)[1:, 0], np.asarray(word)[:20, 0])
+
+
+@pytest.mark.parametrize(
+    ("corners", "trouble"),
+    [
+        ([(60, 10), (10, 10), (10, 30), (60, 30)], "do not enclose an area clockwise"),  # mirrored
+        ([(10, 10), (60, 30), (60, 10), (10, 30)], "do not enclose an area clockwise"),  # crossed
+        ([(10, 10), (60, 10), (60, 10), (10, 10)], "do not enclose an area clockwise"),  # a line
+        ([(10, 10), (60, 10), (20, 12), (10, 30)], "do not enclose an area clockwise"),  # hollow
+        ([(80, 10), (130, 10), (130, 30), (80, 30)], "% of its area outside the image"),
+        ([(10, 10), (500, 10), (500, 30), (10, 30)], "far outside the image"),
+        ([(10, 10), (float("nan"), 10), (60, 30), (10, 30)], "not a finite number"),
+        ([(10, 10), (float("inf"), 10), (60, 30), (10, 30)], "not a finite number"),
+    ],
+)
+def test_boxes_that_are_none(corners: Corners, trouble: str, tmp_path: Path) -> None:
+    picture(tmp_path, "a.png")
+    save(tmp_path, ["a.png"], [[corners, BOX]], [["bad good"]])
+    bad, good = SynthTextReader(tmp_path)
+    assert isinstance(bad, Skipped)
+    assert (bad.name, bad.reason) == ("a.png#0", Reason.DAMAGED)
+    assert trouble in bad.detail
+    assert isinstance(good, LabeledWord)
+    assert good.label == "good"
+
+
+@pytest.mark.parametrize("compress", [True, False])
+def test_words_of_several_images_and_rows(compress: bool, tmp_path: Path) -> None:
+    for name in ("8/ballet.png", "8/b.png"):
+        picture(tmp_path, name)
+    texts = [["Lines:\nI lost\nKevin ", "will        "], ["one"], [], ["two words"], ["a b c"]]
+    names = ["8/ballet.png", "8\\b.png", "8/b.png", "8/b.png", "8/gone.png"]
+    words = [[BOX] * 5, [BOX], [], [BOX] * 3, [BOX] * 3]
+    source = SynthTextReader(save(tmp_path, names, words, texts, compress))
+    found = list(source)
+    assert [word.label for word in found[:6]] == ["Lines:", "I", "lost", "Kevin", "will", "one"]
+    assert [word.reason for word in found[6:]] == [Reason.DAMAGED] * 3 + [Reason.MISSING] * 3
+    assert found[6].detail == "3 boxes for 2 words in this image"
+    assert [word.name for word in found[9:]] == [f"8/gone.png#{i}" for i in range(3)]
+    assert len(source) == 12
+    places = random.Random(1).sample(range(12), 12)
+    assert [source[place] for place in places] == [found[place] for place in places]
+    with pytest.raises(IndexError):
+        source[12]
+    assert list(pickle.loads(pickle.dumps(source))) == found  # noqa: S301 - made above
+
+
+def test_in_order_every_picture_is_decoded_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.png", "b.png"):
+        picture(tmp_path, name)
+    save(tmp_path, ["a.png", "b.png"], [[BOX] * 4, [BOX] * 3], [["a b c d"], ["e f g"]])
+    opened = []
+    real = Image.open
+    monkeypatch.setattr(Image, "open", lambda path: opened.append(path) or real(path))
+    assert len(list(SynthTextReader(tmp_path))) == 7
+    assert [path.name for path in opened] == ["a.png", "b.png"]
+
+
+def test_large_pictures_are_not_reduced_before_the_cut(tmp_path: Path) -> None:
+    Image.new("RGB", (4096, 1024), "white").save(tmp_path / "a.jpg")
+    corners = [(3000, 800), (4000, 800), (4000, 1000), (3000, 1000)]
+    (word,) = SynthTextReader(save(tmp_path, ["a.jpg"], [[corners]], [["far"]]))
+    with Image.open(io.BytesIO(word.image)) as cut:
+        assert cut.size == (1000, 200)
+        assert np.asarray(cut).min() > 250
+
+
+@pytest.mark.parametrize(
+    ("data", "trouble"),
+    [
+        (b"", "no MATLAB file of version 5"),
+        (b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n\x1a\n", "save it with -v7"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(600), "save it with -v7"),
+        (b"MATLAB 5.0".ljust(124) + b"\x00\x01IM", "no cell array imnames"),
+    ],
+)
+def test_files_that_are_something_else(data: bytes, trouble: str, tmp_path: Path) -> None:
+    (tmp_path / "gt.mat").write_bytes(data)
+    with pytest.raises(ValueError, match=trouble):
+        len(open_words(tmp_path))
+
+
+def test_a_folder_without_truth(tmp_path: Path) -> None:
+    assert not SynthTextReader.recognizes(tmp_path)
+    with pytest.raises(ValueError, match=r"expected gt.mat of SynthText in"):
+        SynthTextReader(tmp_path)
+
+
+def test_variables_that_do_not_go_together(tmp_path: Path) -> None:
+    save(tmp_path, ["a.png"], [[BOX], [BOX]], [["a"], ["b"]])
+    with pytest.raises(ValueError, match="has 1 names, boxes for 2 images and words for 2"):
+        len(SynthTextReader(tmp_path))
+
+
+@pytest.mark.parametrize("compress", [True, False])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_cells_are_those_of_scipy(compress: bool, order: str, tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    kinds = ("u1", "i1", "i2", "u2", "i4", "f4", "f8")
+    numbers = [
+        (100 * generator.random(generator.integers(0, 6, 3))).astype(f"{order}{kind}")
+        for kind in kinds * 20
+    ]
+    texts = [np.array(["short", "a longer row", ""]), np.array(["café 한글"]), np.array([""])]
+    path = tmp_path / "x.mat"
+    values = {"other": np.eye(3), "numbers": cells(numbers), "texts": cells(texts)}
+    scipy_io.savemat(path, values, do_compression=compress)
+    read = list(cells_of(path, "numbers"))
+    expected = scipy_io.loadmat(path)["numbers"][0]
+    assert len(read) == len(expected) == 140
+    for one, other in zip(read, expected, strict=True):
+        assert np.array_equal(one, other)
+    rows = [[row.rstrip() for row in cell] for cell in cells_of(path, "texts") if cell]
+    assert rows[:2] == [["short", "a longer row", ""], ["café 한글"]]
+
+
+@pytest.mark.parametrize("compress", [True, False])
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_truth_never_crashes(seed: int, compress: bool, tmp_path: Path) -> None:
+    generator = random.Random(seed)
+    picture(tmp_path, "a.png")
+    texts = [["a b\nc", "d"]] * 12
+    save(tmp_path, ["a.png"] * 12, [[BOX] * 4] * 12, texts, compress)
+    data = bytearray((tmp_path / "gt.mat").read_bytes())
+    if seed % 4 == 0:
+        del data[generator.randrange(len(data)) :]
+    else:
+        for _ in range(generator.choice([1, 5, 50])):
+            data[generator.randrange(128, len(data))] = generator.randrange(256)
+    (tmp_path / "gt.mat").write_bytes(data)
+    words: list[LabeledWord | Skipped] = []
+    trouble = ""
+    try:
+        source = SynthTextReader(tmp_path)
+        words = list(source)
+        assert len(words) == len(source)
+    except ValueError as error:
+        trouble = str(error)
+    assert bool(words) != trouble.startswith(str(tmp_path / "gt.mat"))
+    assert "\n" not in trouble
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_damaged_pictures_are_skipped(seed: int, tmp_path: Path) -> None:
+    generator = random.Random(seed)
+    for name in ("a.jpg", "b.jpg"):
+        pattern(60, 100).save(tmp_path / name)
+    data = bytearray((tmp_path / "a.jpg").read_bytes())
+    for _ in range(30):
+        data[generator.randrange(len(data))] = generator.randrange(256)
+    (tmp_path / "a.jpg").write_bytes(data if seed % 3 else data[: len(data) // 2])
+    words = list(
+        SynthTextReader(save(tmp_path, ["a.jpg", "b.jpg"], [[BOX] * 2] * 2, [["a b"]] * 2))
+    )
+    kinds = [type(word) for word in words]
+    assert kinds[0] == kinds[1]
+    assert kinds[2:] == [LabeledWord] * 2
+    for word in words:
+        assert isinstance(word, LabeledWord) or word.reason is Reason.UNREADABLE

@@ -1,0 +1,156 @@
+"""MJSynth as it is distributed: nine million word images, each with its label in its name."""
+
+import re
+from array import array
+from pathlib import Path
+from typing import Any
+
+from vit_str.datasets.random_file import RandomFile
+from vit_str.datasets.source import IndexedSource, Reason, Skipped
+from vit_str.datasets.word import LabeledWord
+
+SPLITS = {
+    "all": "annotation.txt",
+    "train": "annotation_train.txt",
+    "val": "annotation_val.txt",
+    "test": "annotation_test.txt",
+}
+"""The lists of images that come with MJSynth."""
+
+# Where the archive unpacks to, seen from the folders that users name.
+_INSIDE = ("", "90kDICT32px", "max/90kDICT32px", "mnt/ramdisk/max/90kDICT32px")
+_COMPANIONS = ("imlist.txt", "lexicon.txt")
+# 115_Lube_45484.jpg: the number of the image, what it says, the place of the word in the lexicon.
+_NAME = re.compile(r"\d+_(.+)_\d+\.\w+", re.DOTALL)
+_LINES = 16
+_CHUNK = 1 << 20
+_LONGEST_LINE = 4096
+
+
+class MJSynthReader(IndexedSource):
+    """The images that a list names, with the case of the label as in the file name.
+
+    Every line of a list, such as ``./2425/1/115_Lube_45484.jpg 45484``, is a word; the number
+    after the name is its place in ``lexicon.txt``, which has small letters only, and is not
+    looked at. Where every 16th line begins is kept in memory: 4 MiB for the whole set.
+
+    Args:
+        path: the folder with the lists, one above it, or a list itself.
+        split: all, train, val or test; does not matter if ``path`` is a list.
+
+    Raises:
+        ValueError: there is no such list, or no such split.
+    """
+
+    format = "mjsynth"
+
+    def __init__(self, path: str | Path, split: str = "all") -> None:
+        super().__init__(path)
+        if split not in SPLITS:
+            raise ValueError(f"split must be one of {', '.join(SPLITS)}, found {split!r}")
+        self.split = split
+        self.list = self.path if self.path.is_file() else _folder_of(self.path) / SPLITS[split]
+        if not self.list.is_file():
+            raise ValueError(_missing(self.path, self.list))
+        self._file = RandomFile(self.list)
+        self._starts: array[int] | None = None
+        self._count = 0
+
+    @staticmethod
+    def recognizes(path: Path) -> bool:
+        """Whether a path is one of the lists, or a folder with some of them or what goes along."""
+        if path.is_file():
+            return path.name in SPLITS.values() and _begins_as_a_list(path)
+        return _has_lists(_folder_of(path))
+
+    def __len__(self) -> int:
+        self._lines_begin()
+        return self._count
+
+    def __getitem__(self, place: int) -> LabeledWord | Skipped:
+        if not 0 <= place < len(self):
+            raise IndexError(f"expected a place from 0 to {self._count - 1}, found {place}")
+        line = self._line(place)
+        # The bytes of a name stay what they are, whatever its encoding.
+        name = line.rpartition(b" ")[0].strip().decode("utf-8", "surrogateescape")
+        name = name.replace("\\", "/").removeprefix("./")
+        match = _NAME.fullmatch(name.rpartition("/")[2])
+        if match is None:
+            shown = line[:80].decode("utf-8", "backslashreplace")
+            trouble = f"expected ./2425/1/115_Lube_45484.jpg 45484 or the like, found {shown!r}"
+            return Skipped(f"line {place + 1}", Reason.DAMAGED, trouble)
+        return self._word(name, match[1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_starts": None}
+
+    def _word(self, name: str, label: str) -> LabeledWord | Skipped:
+        if any("\ud800" <= character <= "\udfff" for character in label):
+            return Skipped(name, Reason.NOT_UTF8, "the label in the file name")
+        try:
+            return LabeledWord((self.list.parent / name).read_bytes(), label, (), name)
+        except (FileNotFoundError, NotADirectoryError):
+            return Skipped(name, Reason.MISSING, "no such file")
+        except (OSError, ValueError) as error:
+            return Skipped(name, Reason.UNREADABLE, getattr(error, "strerror", None) or str(error))
+
+    def _line(self, place: int) -> bytes:
+        starts = self._lines_begin()
+        block, line = divmod(place, _LINES)
+        size = min(starts[block + 1] - starts[block], _LINES * _LONGEST_LINE)
+        lines = self._file.read(starts[block], size).split(b"\n")
+        return lines[line].rstrip(b"\r") if line < len(lines) else b""
+
+    def _lines_begin(self) -> "array[int]":
+        """Where every 16th line begins, and the end of the list."""
+        if self._starts is None:
+            self._count, self._starts = _begins(self._file, self.list)
+        return self._starts
+
+
+def _begins(file: RandomFile, path: Path) -> "tuple[int, array[int]]":
+    import numpy as np
+
+    count, place, last = 0, 0, b"\n"
+    starts = array("q", [0])
+    try:
+        while chunk := file.read(place, _CHUNK):
+            ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == 10) + 1 + place
+            first = -(count + 1) % _LINES  # the end of line 16 is where line 17 begins
+            starts.extend(ends[first::_LINES].tolist())
+            count, place, last = count + len(ends), place + len(chunk), chunk[-1:]
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}; check it and its disk") from error
+    if last != b"\n":
+        count += 1
+    starts.append(place)
+    return count, starts
+
+
+def _folder_of(path: Path) -> Path:
+    """The folder with the lists, in or below a folder."""
+    return next(filter(_has_lists, (path / inside for inside in _INSIDE)), path)
+
+
+def _has_lists(folder: Path) -> bool:
+    """Whether a folder has a list, or both files that come along (the lists are lost then)."""
+    lists = (folder / name for name in SPLITS.values())
+    return any(path.is_file() and _begins_as_a_list(path) for path in lists) or all(
+        (folder / name).is_file() for name in _COMPANIONS
+    )
+
+
+def _begins_as_a_list(path: Path) -> bool:
+    """Whether the first line is of MJSynth: lists of others have the same names."""
+    with path.open("rb") as file:
+        line = file.readline(_LONGEST_LINE).decode("utf-8", "replace")
+    name = line.replace("\\", "/").rpartition(" ")[0].rpartition("/")[2]
+    return _NAME.fullmatch(name.strip()) is not None
+
+
+def _missing(path: Path, wanted: Path) -> str:
+    if not path.exists():
+        return f"{path}: no such file or folder; check the path"
+    others = [split for split, name in SPLITS.items() if (wanted.parent / name).is_file()]
+    advice = f"give split {' or '.join(others)}" if others else "unpack it from the archive"
+    return f"{path}: expected {wanted.name}, which names the images of MJSynth; {advice}"
