@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset
+from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset, charset_of
 
 
 def test_the_default_is_the_94_printable_characters() -> None:
@@ -33,3 +35,52 @@ def test_batches_are_padded() -> None:
 def test_every_character_once(characters: str) -> None:
     with pytest.raises(ValueError, match="every character once"):
         Charset(characters)
+
+
+def test_korean_is_ascii_and_the_syllables_of_ks_x_1001_in_order() -> None:
+    characters = charset_of("korean").characters
+    assert len(characters) == 94 + 2350
+    assert characters.startswith(PRINTABLE_ASCII + "가각간")
+    assert characters.endswith("힘힙힛힝")
+    assert list(characters) == sorted(characters), "KS X 1001 sorts syllables as Unicode does"
+
+
+def test_latin_writes_european_languages() -> None:
+    latin = charset_of("latin")
+    assert not latin.unknown("Größe,naïve,ŁÓDŹ,señor,¿Qué?,Čeština,İstanbul,Þórr,œuvre,ő")
+    assert latin.characters.startswith(PRINTABLE_ASCII)
+    assert all(character.isprintable() for character in latin.characters)
+
+
+def test_names_are_joined_by_plus_and_files_are_read(tmp_path: Path) -> None:
+    assert charset_of("digits").characters == "0123456789"
+    assert charset_of("digits+ascii").characters[:11] == "0123456789!"
+    assert len(charset_of("digits+ascii+korean")) == 2444
+    file = tmp_path / "mine.txt"
+    file.write_text("가나 다\r\nab\na\n", encoding="utf-8-sig")
+    assert charset_of(str(file)).characters == "가나다ab"
+    assert charset_of("+-/xyz").characters == "+-/xyz"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("koraen", "did you mean korean"),
+        ("ascii+digit", "did you mean digits"),
+        ("none.txt", "no such file"),
+        ("", "found none"),
+        ("aba", "'a' repeated"),
+        ("ab\x07", r"found U\+0007"),
+    ],
+)
+def test_what_is_no_charset_is_said(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        charset_of(text)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b" \n"])
+def test_files_that_hold_no_characters(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "bad.txt"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=r"bad\.txt: (not UTF-8|expected characters)"):
+        charset_of(str(file))

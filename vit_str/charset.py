@@ -3,7 +3,12 @@
 Those belong to the decoders, so that every decoder shares one charset.
 """
 
-from collections.abc import Iterable, Sequence
+import os
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
 
 import torch
 from jaxtyping import Int64
@@ -12,6 +17,30 @@ from torch import Tensor
 PRINTABLE_ASCII = "".join(chr(code) for code in range(33, 127))
 PADDING = -1
 """Fills a batch of labels after the end of each."""
+
+
+def _latin() -> str:
+    """What is printed of Latin-1, and the letters of Latin Extended-A."""
+    signs = "".join(map(chr, range(0xA1, 0x100))).replace("\xad", "")  # a hyphen that is not seen
+    return signs + "".join(filter(str.isalpha, map(chr, range(0x100, 0x180))))
+
+
+def _hangul() -> str:
+    """The 2,350 syllables of KS X 1001, in its order: 25 rows of 94."""
+    cells = (bytes([row, cell]) for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF))
+    return b"".join(cells).decode("euc_kr")
+
+
+CHARSETS: Mapping[str, str] = MappingProxyType(
+    {
+        "digits": "0123456789",
+        "ascii": PRINTABLE_ASCII,
+        "latin": PRINTABLE_ASCII + _latin(),
+        "korean": PRINTABLE_ASCII + _hangul(),
+    }
+)
+"""Charsets by name. ``latin`` writes the languages of Western, Central and Northern Europe,
+``korean`` has the syllables of KS X 1001."""
 
 
 class Charset:
@@ -91,3 +120,54 @@ class Charset:
         longest = int(lengths.max()) if len(labels) else 0
         padded = torch.full((len(labels), longest), PADDING)
         return padded.masked_scatter_(torch.arange(longest) < lengths[:, None], ids)
+
+
+def charset_of(text: str) -> Charset:
+    """The charset that a user asks for.
+
+    Args:
+        text: a name of ``CHARSETS``; several names joined by ``+``; a text file, of which every
+            character counts that is not white space; or the characters themselves.
+
+    Raises:
+        ValueError: a file that is missing, not UTF-8 or empty, a character given twice, or what
+            looks like a misspelled name.
+    """
+    names = text.split("+")
+    if all(name in CHARSETS for name in names):
+        return Charset("".join(dict.fromkeys("".join(CHARSETS[name] for name in names))))
+    if os.path.isfile(text) or text.endswith(".txt"):
+        return _charset_in(Path(text))
+    for name in names:
+        alike = get_close_matches(name.lower(), CHARSETS, cutoff=0.7)
+        if alike and name not in CHARSETS:
+            raise ValueError(
+                f"no charset {name!r}, did you mean {alike[0]}? Known are {', '.join(CHARSETS)}; "
+                "if these are the characters themselves, put them into a .txt file"
+            )
+    return Charset(_visible(text))
+
+
+def _charset_in(path: Path) -> Charset:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise ValueError(f"charset file {path}: no such file; check the path") from None
+    except OSError as error:
+        raise ValueError(f"charset file {path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"charset file {path}: not UTF-8 text; save it as UTF-8") from None
+    characters = "".join(dict.fromkeys("".join(text.split())))
+    if not characters:
+        raise ValueError(f"charset file {path}: expected characters, found none")
+    return Charset(_visible(characters))
+
+
+def _visible(characters: str) -> str:
+    """The characters, if a label can hold all: no control characters, line ends or surrogates."""
+    unwritable = {"Cc", "Cs", "Cn", "Zl", "Zp"}
+    hidden = sorted({c for c in characters if unicodedata.category(c) in unwritable})
+    if hidden:
+        shown = ", ".join(f"U+{ord(character):04X}" for character in hidden[:5])
+        raise ValueError(f"a charset has characters that can be seen, found {shown}: leave out")
+    return characters

@@ -104,3 +104,13 @@ def run(fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return folder
 
     return start
+
+
+@pytest.fixture
+def arguments(fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Of a command that trains in the folder ``run``."""
+    monkeypatch.setenv("VIT_STR_CACHE", str(fonts.parent))
+    monkeypatch.setattr("sys.argv", ["vit-str"])
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump(configuration(tmp_path / "run", fonts)))
+    return ["--config", str(config)]

@@ -2,6 +2,8 @@
 
 import csv
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from vit_str.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
+from vit_str.training.callbacks import StopCleanly
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import load_weights
 
@@ -23,8 +26,25 @@ pytestmark = pytest.mark.filterwarnings("default")
 Run = Callable[..., Path]
 
 
+# From inside: on a busy computer nobody outside would be in time.
+KILLED_AFTER_A_CHECKPOINT = """
+import os, signal, sys, threading, time
+from pathlib import Path
+
+def kill():
+    while not Path(sys.argv[1]).exists():
+        time.sleep(0.005)
+    time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+threading.Thread(target=kill, daemon=True).start()
+from vit_str.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
 def checkpoint(folder: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = torch.load(folder / "last.ckpt", weights_only=False)
+    loaded: dict[str, Any] = torch.load(folder / "last.ckpt", weights_only=True)
     return loaded
 
 
@@ -78,15 +98,84 @@ def test_cut_and_resumed_equals_uncut(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert_same_run(uncut, cut)
 
 
-def assert_same_run(uncut: Path, cut: Path) -> None:
+def test_killed_at_any_moment_and_resumed_equals_uncut(run: Run) -> None:
+    """A process that writes a checkpoint in every step, and dies without being asked."""
+    arguments = ["--trainer.max_steps", "25", "--trainer.limit_val_batches", "0"]
+    uncut = run("uncut", *arguments)
+    cut = uncut.parent / "cut"
+    cut.mkdir()
+    config = cut / "config-in.yaml"
+    config.write_text((uncut / "config-in.yaml").read_text().replace(str(uncut), str(cut)))
+    command = [sys.executable, "-c", KILLED_AFTER_A_CHECKPOINT, str(cut / "last.ckpt")]
+    command += ["train", "--config", str(config), *arguments]
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
+    assert 1 <= checkpoint(cut)["global_step"] < 25
+    # What a library draws when it is first imported, after seeding, moves Python's own numbers.
+    assert_same_run(uncut, run("cut", *arguments), 25, apart_from="python")
+
+
+def test_in_the_middle_of_a_step_of_several_batches(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gradients that have added up are in no checkpoint: the step is done anew, from its start."""
+    arguments = ["--trainer.accumulate_grad_batches", "3", "--trainer.val_check_interval", "9"]
+    uncut = run("uncut", *arguments)
+
+    class Killed(BaseException):
+        """What no handler of Lightning's catches as its own."""
+
+    def saved_and_killed(self: StopCleanly, trainer: Any, module: Any, *_: Any) -> None:
+        trainer.save_checkpoint(self.path)
+        if trainer.fit_loop.total_batch_idx == 7:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StopCleanly, "on_train_batch_end", saved_and_killed)
+        with pytest.raises(Killed):
+            run("killed", *arguments)
+    saved = checkpoint(uncut.parent / "killed")
+    assert (saved["global_step"], saved["images_seen"], saved["unfinished_batches"]) == (2, 24, 2)
+    assert_same_run(uncut, run("killed", *arguments))
+
+    step = RecognizerTraining.training_step
+
+    def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
+        if self.trainer.fit_loop.total_batch_idx == 7:
+            signal.raise_signal(signal.SIGINT)
+        return step(self, batch, batch_idx)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RecognizerTraining, "training_step", interrupted_step)
+        stopped = checkpoint(run("stopped", *arguments, code=130))
+    assert (stopped["global_step"], stopped["images_seen"]) == (3, 36)
+    assert stopped["unfinished_batches"] == 0
+    assert_same_run(uncut, run("stopped", *arguments))
+
+
+def test_checkpoints_from_before_images_were_counted(run: Run) -> None:
+    uncut, old = run("uncut"), run("old", "--trainer.max_steps", "3")
+    saved = checkpoint(old)
+    for name in ("images_seen", "unfinished_batches", "charset", "started_from", "RenderedWords"):
+        del saved[name]
+    torch.save(saved, old / "last.ckpt")
+    resumed = checkpoint(run("old", "--trainer.max_steps", "6"))
+    assert resumed["images_seen"] == checkpoint(uncut)["images_seen"] == 24
+    assert resumed["RenderedWords"] == {"images": 24, "batches": 6}
+
+
+def assert_same_run(uncut: Path, cut: Path, steps: int = 6, apart_from: str = "") -> None:
     first, second = checkpoint(uncut), checkpoint(cut)
-    assert first["global_step"] == second["global_step"] == 6
+    for run in (first, second):
+        run["callbacks"]["RandomStates"].pop(apart_from, None)
+    assert first["global_step"] == second["global_step"] == steps
+    assert first["images_seen"] == second["images_seen"]
     assert_same(first["state_dict"], second["state_dict"])
     assert any(key.startswith("average.") for key in first["state_dict"])
     assert_same(first["optimizer_states"], second["optimizer_states"])
     assert_same(first["callbacks"]["RandomStates"], second["callbacks"]["RandomStates"])
     assert losses(cut) == losses(uncut)
-    assert len(losses(cut)) == 6
+    assert len(losses(cut)) == steps
 
 
 def test_ctrl_c_finishes_the_step_and_the_run_goes_on(

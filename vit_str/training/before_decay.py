@@ -39,6 +39,8 @@ class BeforeDecay(Callback):
         batch_idx: int,
     ) -> None:
         assert isinstance(pl_module, RecognizerTraining)
+        if not pl_module.between_steps:
+            return
         falling = progress(trainer) > 1 - pl_module.schedule.decay_share
         if falling and not self._falling:
             trainer.save_checkpoint(self.path)

@@ -1,10 +1,8 @@
-"""What happens beside training: random states kept, weights exported, pictures of readings."""
+"""What happens beside training: random states kept, a clean stop, pictures of readings."""
 
 import random
 import signal
-import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ from vit_str.sheets import Cell, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
-from vit_str.weights import save_weights
 
 _SHEET_COLUMNS = 6
 
@@ -27,24 +24,38 @@ class RandomStates(Callback):
     """Keep the random states in checkpoints, so that a resumed run draws what it would have.
 
     Validation leaves them as they were: a run that is cut between a step and the validation after
-    it would draw other numbers than one that is not. Name it last among the callbacks.
+    it would draw other numbers than one that is not. In the middle of a step of several batches,
+    which a resumed run starts anew, they are those of its start. Name it last among the callbacks.
     """
 
     def __init__(self) -> None:
         self._restored: dict[str, Any] | None = None
         self._before_validation: dict[str, Any] | None = None
+        self._before_step: dict[str, Any] | None = None
+        self._module: RecognizerTraining | None = None
 
     def state_dict(self) -> dict[str, Any]:
-        return _random_states()
+        if self._before_step is None or self._module is None or self._module.between_steps:
+            return _random_states()
+        return self._before_step
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self._restored = state_dict
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Restored here: what happens before the first step draws numbers too."""
+        assert isinstance(pl_module, RecognizerTraining)
+        self._module = pl_module
         if self._restored is not None:
             _set_random_states(self._restored)
             self._restored = None
+
+    def on_train_batch_start(
+        self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        assert isinstance(pl_module, RecognizerTraining)
+        if trainer.accumulate_grad_batches > 1 and pl_module.between_steps:
+            self._before_step = _random_states()
 
     def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._before_validation = _random_states()
@@ -109,6 +120,9 @@ class StopCleanly(Callback):
         batch: Any,
         batch_idx: int,
     ) -> None:
+        assert isinstance(pl_module, RecognizerTraining)
+        if not pl_module.between_steps:
+            return
         # All processes of a run stop after the same step, whichever of them was asked.
         self.asked = trainer.strategy.reduce_boolean_decision(self.asked, all=False)
         if self.asked:
@@ -117,113 +131,6 @@ class StopCleanly(Callback):
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._restore()
-
-
-class WeightsExport(Callback):
-    """After every validation and at the end, write the averaged model as a file for reading.
-
-    Args:
-        path: the safetensors file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._seconds = 0.0
-        self._start = time.monotonic()
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"seconds": self._elapsed()}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self._seconds, self._start = state_dict["seconds"], time.monotonic()
-
-    def _elapsed(self) -> float:
-        return self._seconds + time.monotonic() - self._start
-
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._start = time.monotonic()
-
-    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not trainer.sanity_checking:
-            self._save(trainer, pl_module)
-
-    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """A run seldom ends at a validation; without this its last steps would be lost."""
-        self._save(trainer, pl_module)
-
-    def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not trainer.is_global_zero:
-            return
-        assert isinstance(pl_module, RecognizerTraining)
-        save_weights(
-            self.path,
-            pl_module.averaged,
-            pl_module.charset,
-            pl_module.preprocessing,
-            provenance(trainer, pl_module) | {"seconds": round(self._elapsed())},
-        )
-
-
-class WeightsHistory(Callback):
-    """Weights files along a run: at step 0 and whenever the number of steps has doubled.
-
-    The model as it is being trained: the average that is judged and published stands, in the
-    first thousand steps, for a model that has hardly left its random start.
-
-    Args:
-        folder: where ``step-0000000.safetensors`` and so on go, in float16.
-        first: number of the first step after 0.
-
-    Raises:
-        ValueError: ``first`` is below 1.
-    """
-
-    def __init__(self, folder: Path, first: int = 64) -> None:
-        if first < 1:
-            raise ValueError(f"first must be a step from 1 on, found {first}")
-        self.folder, self.first = folder, first
-
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if trainer.global_step == 0:
-            self._save(trainer, pl_module)
-
-    def on_train_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-    ) -> None:
-        doublings, rest = divmod(trainer.global_step, self.first)
-        if not rest and doublings.bit_count() == 1:
-            self._save(trainer, pl_module)
-
-    def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not trainer.is_global_zero:
-            return
-        assert isinstance(pl_module, RecognizerTraining)
-        save_weights(
-            self.folder / f"step-{trainer.global_step:07d}.safetensors",
-            pl_module.recognizer,
-            pl_module.charset,
-            pl_module.preprocessing,
-            provenance(trainer, pl_module),
-            torch.float16,
-        )
-
-
-def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
-    """Where weights come from that are saved now."""
-    return {
-        "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
-        "data": "text rendered by vit-str",
-        "step": trainer.global_step,
-        "images": module.images_seen,
-        "device": str(module.device),
-        "torch": torch.__version__,
-        "scores": {name: round(float(v), 4) for name, v in trainer.callback_metrics.items()},
-    }
 
 
 class PredictionSheet(Callback):

@@ -1,8 +1,10 @@
 """Data of training: an endless rendered stream, and words to be judged on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import UInt8
@@ -17,7 +19,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.pictures import load_pictures
-from vit_str.synthesis.renderer import RenderedBatch, Renderer, stream
+from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 _VALIDATION_SEED_OFFSET = 1 << 20
 _VALIDATION_BATCH = 64
@@ -50,20 +52,44 @@ class Batches:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Images seen and batches of the stream used up, when the batch size may have changed.
+
+    A number of the stream stands for a batch of any size, so it is never used twice.
+    """
+
+    images: int = 0
+    batches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RenderedStream:
-    """Iterating starts the endless stream at ``start``, every time."""
+    """Iterating starts one device's share of an endless stream at the same place, every time.
+
+    Attributes:
+        renderer: what draws.
+        batch_size: words in a batch.
+        seed: of the stream.
+        first: number of the first batch.
+        stride: distance between batches, the number of devices.
+        images: seen before the first batch, by this and all other devices.
+        easy_images: images over which words go from easy to hard.
+    """
 
     renderer: Renderer
     batch_size: int
     seed: int
-    start: int
+    first: int
     stride: int
-    warm_up: int
+    images: int
+    easy_images: int
 
     def __iter__(self) -> Iterator[RenderedBatch]:
-        return stream(
-            self.renderer, self.batch_size, self.seed, self.start, self.stride, self.warm_up
-        )
+        for number in count():
+            seen = self.images + (number * self.stride + 1) * self.batch_size
+            difficulty = min(1.0, seen / self.easy_images) if self.easy_images else 1.0
+            index = self.first + number * self.stride
+            yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
 
 
 class RenderedWords(LightningDataModule):
@@ -87,6 +113,8 @@ class RenderedWords(LightningDataModule):
         real_limit: most crops of each folder to validate on, spread evenly; all if None.
         rendered_limit: number of rendered words to validate on.
     """
+
+    provenance = "text rendered by vit-str"
 
     def __init__(
         self,
@@ -121,6 +149,7 @@ class RenderedWords(LightningDataModule):
         self.real = [LabeledImages(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
         self._atlas: GlyphAtlas | None = None
+        self._start = Place()
 
     def prepare_data(self) -> None:
         """Build the atlas once, in one process."""
@@ -139,16 +168,32 @@ class RenderedWords(LightningDataModule):
         """The stream from where the run stands, this device's share of it."""
         assert self._atlas is not None and self.trainer is not None  # Lightning calls setup first
         device = self.trainer.strategy.root_device
-        world = self.trainer.world_size
-        position = self.trainer.global_step * self.trainer.accumulate_grad_batches
+        rank = self.trainer.global_rank
+        self._start = self._place()
         return RenderedStream(
             self._renderer(self._atlas.training().to(device)),
             self.batch_size,
             self.seed,
-            start=position * world + self.trainer.global_rank,
-            stride=world,
-            warm_up=self.easy_images // self.batch_size,
+            first=self._start.batches + rank,
+            stride=self.trainer.world_size,
+            images=self._start.images + rank * self.batch_size,
+            easy_images=self.easy_images,
         )
+
+    def _place(self) -> "Place":
+        """Where the run stands: behind every batch of the stream that it has finished."""
+        assert self.trainer is not None
+        images: int = self.trainer.lightning_module.images_seen  # type: ignore[assignment]
+        new = -(-(images - self._start.images) // self.batch_size)
+        return Place(images, max(self._start.batches + new, -(-images // self.batch_size)))
+
+    def state_dict(self) -> dict[str, Any]:
+        """The place in the stream, for runs that go on with batches of another size."""
+        return asdict(self._place())
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Where the legs before have come to."""
+        self._start = Place(**state_dict)
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then every folder of real crops."""

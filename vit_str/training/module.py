@@ -13,12 +13,13 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset
 from vit_str.images import TALL, Preprocessing
-from vit_str.metrics import character_accuracy, one_minus_ned, word_accuracy
+from vit_str.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
 from vit_str.models.columns import ColumnSpeller
 from vit_str.models.dense import TokenClassifier
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.training.data import LabeledPixels
+from vit_str.training.resuming import align_batches, check_charset, check_together
 from vit_str.training.schedule import WarmupStableDecay, progress
 
 
@@ -37,6 +38,11 @@ class RecognizerTraining(LightningModule):
             fades in the same way.
         averaging: share of the average that stays at each step.
         compile_model: compile the losses with ``torch.compile`` (on a GPU).
+
+    Attributes:
+        images_seen: images in all optimizer steps so far, on all devices, in all legs of the run.
+            A step that is not finished does not count: a run that goes on starts it anew.
+        started_from: the weights file that a run has started from, if any, for its provenance.
     """
 
     def __init__(
@@ -70,13 +76,19 @@ class RecognizerTraining(LightningModule):
         )
         self.average = AveragedModel(recognizer)
         self.average.requires_grad_(False)
+        for parameter in recognizer.parameters():
+            if not parameter.numel():  # no gradient will come, and several devices would wait
+                parameter.requires_grad_(False)
         self._move = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
-        self._has_average = False
+        self.averaging, self._has_average = averaging, False
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
         self.schedule = schedule or WarmupStableDecay()
         self.dense_weight, self.column_weight = dense_weight, column_weight
         self.compile_model = compile_model
         self._losses = self.losses
+        self.images_seen = 0
+        self.started_from: dict[str, Any] | None = None
+        self._unfinished: list[dict[str, Any]] = []
         self._readings: dict[str, list[tuple[str, str]]] = {}
 
     def configure_model(self) -> None:
@@ -122,8 +134,14 @@ class RecognizerTraining(LightningModule):
         return self.losses(images, F.pad(labels, (0, missing), value=PADDING), token_characters)
 
     def on_train_start(self) -> None:
-        """Look once, not in every step, whether there is an average: a GPU would be waited for."""
+        """Look once, not in every step, whether there is an average: a GPU would be waited for.
+
+        Raises:
+            CannotStart: only some processes have found the checkpoint to go on from.
+        """
         self._has_average = bool(self.average.n_averaged > 0)
+        self._unfinished.clear()
+        check_together(self.trainer, self.images_seen)
 
     def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
         """Set the learning rate."""
@@ -132,28 +150,66 @@ class RecognizerTraining(LightningModule):
             group["lr"] = self.learning_rate * factor
 
     def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
-        """The decoder's loss, and beside it the fading others."""
+        """The decoder's loss, and beside it the fading others.
+
+        Logged are means over the step so far, over all its batches and devices.
+        """
         text, beside = self._losses(batch.images, batch.labels, batch.token_characters)
+        self._unfinished.append(
+            {"images": len(batch), "loss": text.detach(), "loss_beside": beside.detach()}
+        )
+        losses = {name: self._mean(name) for name in ("loss", "loss_beside")}
         values = {
             "learning_rate": self.trainer.optimizers[0].param_groups[0]["lr"],
             "images": float(self.images_seen),
         }
-        self.log_dict({"loss": text, "loss_beside": beside}, prog_bar=True, batch_size=len(batch))
+        several = self.trainer.world_size > 1
+        self.log_dict(losses, prog_bar=True, batch_size=len(batch), sync_dist=several)
         self.log_dict(values, batch_size=len(batch))
         return text + (1 - 0.9 * progress(self.trainer)) * beside
+
+    def _mean(self, name: str) -> Float[Tensor, ""]:
+        """Over the batches of the step so far."""
+        values: list[Tensor] = [part[name] for part in self._unfinished]
+        return values[0] if len(values) == 1 else torch.stack(values).mean()
+
+    @property
+    def between_steps(self) -> bool:
+        """Whether the last optimizer step is finished and no batch of the next one has been seen.
+
+        It is not while gradients of several batches add up.
+        """
+        return not self._unfinished
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep what a run needs to go on with other devices, other batches or not at all."""
+        checkpoint["images_seen"] = self.images_seen
+        checkpoint["unfinished_batches"] = len(self._unfinished)
+        checkpoint["charset"] = self.charset.characters
+        checkpoint["started_from"] = self.started_from
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Go on after the last finished step.
+
+        Raises:
+            CannotStart: the checkpoint is of another charset.
+        """
+        check_charset(self.charset, checkpoint)
+        self.images_seen = checkpoint.get("images_seen", self._images_in(checkpoint["global_step"]))
+        self.started_from = checkpoint.get("started_from")
+        align_batches(checkpoint, self.trainer.accumulate_grad_batches)
+
+    def _images_in(self, steps: int) -> int:
+        """For checkpoints that do not say it: images in steps like those to come."""
+        trainer = self.trainer
+        datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
+        batches = steps * trainer.accumulate_grad_batches * trainer.world_size
+        return int(batches * datamodule.batch_size)
 
     @property
     def averaged(self) -> Recognizer:
         """The moving average: the model that is judged and published."""
         return cast(Recognizer, self.average.module)
-
-    @property
-    def images_seen(self) -> int:
-        """Images in all steps so far."""
-        trainer = self.trainer
-        datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
-        batches = self.global_step * trainer.accumulate_grad_batches * trainer.world_size
-        return int(batches * datamodule.batch_size)
 
     def configure_gradient_clipping(
         self,
@@ -166,9 +222,12 @@ class RecognizerTraining(LightningModule):
             clip_grad_norm_(self.parameters(), gradient_clip_val)
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
-        """Step, then move the average: before any checkpoint of this step is written."""
+        """Step, then move the average and count: before any checkpoint of this step is written."""
         super().optimizer_step(*args, **kwargs)
         self.move_average()
+        images = sum(part["images"] for part in self._unfinished)
+        self.images_seen += images * self.trainer.world_size
+        self._unfinished.clear()
 
     @torch.no_grad()
     def move_average(self) -> None:
@@ -198,9 +257,11 @@ class RecognizerTraining(LightningModule):
             texts, labels = zip(*pairs, strict=True)
             values = {
                 f"word_accuracy_{protocol}": word_accuracy(texts, labels, protocol)
-                for protocol in (36, 62, 94)
+                for protocol in (36, 62, 94, FULL)
             }
             values["character_accuracy"] = character_accuracy(texts, labels)
             values["one_minus_ned"] = one_minus_ned(texts, labels)
-            self.log_dict({f"{source}/{name}": value for name, value in values.items()})
+            # Every process has read all words; the mean over them changes nothing.
+            named = {f"{source}/{name}": value for name, value in values.items()}
+            self.log_dict(named, sync_dist=self.trainer.world_size > 1)
         self._readings.clear()

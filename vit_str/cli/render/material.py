@@ -11,7 +11,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 import vit_str
-from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.charset import Charset
+from vit_str.charset import charset_of as named_charset
 from vit_str.datasets import SHARD_SIZE, Layout, Record
 from vit_str.devices import choose_device
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -67,11 +68,7 @@ def charset_of(options: argparse.Namespace) -> Charset:
     Raises:
         ValueError: a character that no file of labels could hold, or one that is there twice.
     """
-    characters: str = PRINTABLE_ASCII if options.charset is None else options.charset
-    hidden = next((each for each in characters if not each.isprintable()), None)
-    if hidden is not None:
-        raise ValueError(f"a charset has characters that can be seen, found {hidden!r}")
-    return Charset(characters)
+    return named_charset("ascii" if options.charset is None else options.charset)
 
 
 class FontBar:

@@ -101,7 +101,10 @@ def _add_words(group: _Group) -> None:
     )
     group.add_argument("--language", default="en", metavar="CODE", help="of the words (en)")
     group.add_argument(
-        "--charset", metavar="CHARACTERS", help="characters to write (printable ASCII)"
+        "--charset",
+        metavar="NAME|FILE|CHARACTERS",
+        help="ascii, latin, korean, digits, several joined by +, a text file, or the characters "
+        "themselves (ascii)",
     )
 
 

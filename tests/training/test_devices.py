@@ -1,0 +1,145 @@
+"""Several processes train as one does: other words each, the same losses, the same parameters."""
+
+import csv
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.training.data import RenderedWords
+
+pytestmark = pytest.mark.filterwarnings("default")
+Run = Callable[..., Path]
+
+# Without dropout, and with nothing that depends on where a leg ends.
+PLAIN = [
+    *("--model.recognizer.init_args.decoder.init_args.dropout", "0"),
+    *("--model.dense_weight", "0", "--model.schedule.decay_share", "0.01"),
+    *("--trainer.limit_val_batches", "0"),
+]
+TWO_PROCESSES = ["--trainer.devices", "2", "--trainer.strategy", "ddp"]
+TWO_BATCHES = ["--trainer.accumulate_grad_batches", "2"]
+
+
+def losses(folder: Path) -> list[float]:
+    """Of every step, from the logs of all legs."""
+    rows = [
+        row
+        for leg in sorted((folder / "log").glob("*/metrics.csv"))
+        for row in csv.DictReader(leg.read_text().splitlines())
+    ]
+    by_step = {int(row["step"]): float(row["loss"]) for row in rows if row.get("loss")}
+    return [by_step[step] for step in sorted(by_step)]
+
+
+def checkpoint(folder: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = torch.load(folder / "last.ckpt", weights_only=True)
+    return loaded
+
+
+def train(folder: Path, *arguments: str) -> None:
+    """The command line in processes of its own, with the configuration that ``run`` wrote."""
+    command = [sys.executable, "-m", "vit_str", "train", "--config", str(folder / "config-in.yaml")]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_two_processes_equal_one_and_a_run_goes_on_with_either(run: Run) -> None:
+    one = run("one", *PLAIN, *TWO_BATCHES)
+    changing = one.parent / "changing"
+    changing.mkdir()
+    text = (one / "config-in.yaml").read_text().replace(str(one), str(changing))
+    (changing / "config-in.yaml").write_text(text)
+
+    train(changing, *PLAIN, *TWO_PROCESSES, "--trainer.max_steps", "2")
+    two_steps = checkpoint(changing)
+    assert (two_steps["global_step"], two_steps["images_seen"]) == (2, 16)
+    run("changing", *PLAIN, *TWO_BATCHES, "--trainer.max_steps", "4")
+    assert checkpoint(changing)["images_seen"] == 32
+    train(changing, *PLAIN, *TWO_PROCESSES)
+
+    first, second = checkpoint(one), checkpoint(changing)
+    assert first["global_step"] == second["global_step"] == 6
+    assert first["images_seen"] == second["images_seen"] == 48
+    assert losses(changing) == pytest.approx(losses(one), abs=1e-6)
+    assert len(losses(one)) == 6
+    for name, tensor in first["state_dict"].items():
+        torch.testing.assert_close(tensor, second["state_dict"][name], rtol=0, atol=1e-6, msg=name)
+
+
+@pytest.fixture
+def words(
+    fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[int], RenderedWords]:
+    monkeypatch.setenv("VIT_STR_CACHE", str(fonts.parent))
+    few = tmp_path / "words.txt"
+    few.write_text("one two three four five six seven eight nine ten eleven twelve")
+
+    def make(batch_size: int) -> RenderedWords:
+        data = RenderedWords(batch_size=batch_size, words=few, fonts=[fonts], easy_images=80)
+        data.setup("fit")
+        return data
+
+    return make
+
+
+def attach(data: RenderedWords, images: int, world: int, rank: int) -> RenderedWords:
+    data.trainer = SimpleNamespace(  # type: ignore[assignment]
+        strategy=SimpleNamespace(root_device=torch.device("cpu")),
+        world_size=world,
+        global_rank=rank,
+        lightning_module=SimpleNamespace(images_seen=images),
+    )
+    return data
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_processes_share_one_stream(world: int, words: Callable[[int], RenderedWords]) -> None:
+    alone = attach(words(4), 8, 1, 0).train_dataloader()
+    whole = [batch.labels.tolist() for batch in islice(alone, 6)]
+    shares = []
+    for rank in range(world):
+        stream = attach(words(4), 8, world, rank).train_dataloader()
+        shares.append([batch.labels.tolist() for batch in islice(stream, 6 // world)])
+    assert [shares[number % world][number // world] for number in range(6)] == whole
+    assert len({str(labels) for labels in whole}) == 6
+
+
+def test_no_batch_is_drawn_twice_whatever_changes(
+    words: Callable[[int], RenderedWords], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Legs with other batch sizes and numbers of processes; each saves where it has come to."""
+    drawn: list[int] = []
+    difficulties: list[float] = []
+    expected: list[float] = []
+
+    def record(_: Renderer, size: int, seed: int, index: int, difficulty: float) -> RenderedBatch:
+        drawn.append(index)
+        difficulties.append(difficulty)
+        return torch.zeros(size)  # type: ignore[return-value]
+
+    monkeypatch.setattr(Renderer, "batch", record)
+    images, place = 0, None
+    for batch_size, world, steps in [(4, 2, 3), (8, 3, 1), (2, 1, 4), (16, 2, 1), (4, 1, 1)]:
+        for rank in range(world):
+            data = words(batch_size)
+            if place is not None:
+                data.load_state_dict(place)
+            stream = attach(data, images, world, rank).train_dataloader()
+            list(islice(stream, steps))
+            ends = [images + (step * world + rank + 1) * batch_size for step in range(steps)]
+            expected += [min(1.0, end / 80) for end in ends]
+        images += batch_size * world * steps
+        data.trainer.lightning_module.images_seen = images
+        place = data.state_dict()
+        assert place["images"] == images
+    assert len(drawn) == len(set(drawn)) == 6 + 3 + 4 + 2 + 1
+    assert difficulties == pytest.approx(expected)
+    assert min(expected) == 0.05 and max(expected) == 1

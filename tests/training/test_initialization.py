@@ -1,0 +1,239 @@
+"""A run that starts from weights keeps every character that it can, whatever the charset."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from vit_str.charset import Charset
+from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.training.cli import main
+from vit_str.training.initialization import start_from
+from vit_str.weights import Preprocessing, WeightsFile, load_weights, save_weights
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def model(charset: Charset, seed: int = 0, **changes: object) -> Recognizer:
+    torch.manual_seed(seed)
+    part = {"dim": 32, "depth": 2, "heads": 2}
+    encoder = {"image_size": (16, 32), "patch_size": (8, 8)} | part
+    decoder = {"charset_size": len(charset), "maximum_length": 6} | part
+    for name, value in changes.items():
+        where, _, argument = name.partition("_")
+        (encoder if where == "encoder" else decoder)[argument] = value  # type: ignore[assignment]
+    recognizer = Recognizer(VisionTransformer(**encoder), TransformerDecoder(**decoder))
+    with torch.no_grad():  # as after training: nothing is zero or one
+        for parameter in recognizer.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+    return recognizer.eval()
+
+
+def weights(charset: Charset, seed: int = 1, **changes: object) -> WeightsFile:
+    return WeightsFile(model(charset, seed, **changes), charset, Preprocessing(16, 32), {})
+
+
+def logits(recognizer: Recognizer, charset: Charset, words: list[str]) -> torch.Tensor:
+    images = torch.randn(len(words), 3, 16, 32, generator=torch.Generator().manual_seed(5))
+    with torch.no_grad():
+        features = recognizer.encode(images)
+        return recognizer.decoder.logits(features, charset.encode_batch(words))
+
+
+CHANGES = {
+    "bigger": ("abcdef", "abcdefghij가나"),
+    "smaller": ("abcdefgh", "bdf"),
+    "another order": ("abcdef", "fedcba"),
+    "some new, some dropped, moved": ("abcdef", "xfybaz"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_kept_characters_score_exactly_as_before(change: str) -> None:
+    old, new = map(Charset, CHANGES[change])
+    before = weights(old)
+    after = model(new)
+    start = start_from(after, new, before)
+    kept = [character for character in new.characters if character in old.characters]
+    assert start.kept == "".join(kept)
+    assert start.new == "".join(c for c in new.characters if c not in old.characters)
+    assert start.dropped == "".join(c for c in old.characters if c not in new.characters)
+    assert not start.fresh and not start.unused and not start.partly
+    words = [kept[0] * 2, "".join(kept[:3]), kept[-1]]
+    first = logits(before.recognizer, old, words)[..., [*old.encode("".join(kept)), len(old)]]
+    second = logits(after, new, words)[..., [*new.encode("".join(kept)), len(new)]]
+    # The rows are equal to the bit; products of matrices of other sizes round differently.
+    for name in ("classify", "embed_characters"):
+        given, taken = (getattr(part.decoder, name) for part in (before.recognizer, after))
+        old_rows, new_rows = old.encode("".join(kept)), new.encode("".join(kept))
+        assert torch.equal(given.weight[[*old_rows, -1]], taken.weight[[*new_rows, -1]])
+    torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
+    # The softmax differs by what the new symbols take, and by nothing else.
+    everything = logits(after, new, words).softmax(-1)
+    among_kept = everything[..., [*new.encode("".join(kept)), len(new)]]
+    torch.testing.assert_close(
+        among_kept / among_kept.sum(-1, keepdim=True), first.softmax(-1), rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("new", ["abcdefghij가나다라", "fedcba", "9f8e7d6c5b4a3"])
+def test_readings_are_the_same_before_the_new_characters_are_learned(new: str) -> None:
+    old, charset = Charset("abcdef"), Charset(new)
+    before, after = weights(old), model(charset)
+    start_from(after, charset, before)
+    images = torch.randn(64, 3, 16, 32, generator=torch.Generator().manual_seed(6))
+    first = before.recognizer.generate(images).labels.tolist()
+    second = after.generate(images).labels.tolist()
+    texts = [old.decode(row) for row in first]
+    assert [charset.decode(row) for row in second] == texts
+    assert len(set(texts)) > 10, "texts that are all the same would show little"
+
+
+def test_there_and_back_again_nothing_is_forgotten() -> None:
+    small, large = Charset("abcdef"), Charset("fghijedcba")
+    before, between, after = weights(small), model(large), model(small, seed=3)
+    start_from(between, large, before)
+    start_from(after, small, WeightsFile(between, large, before.preprocessing, {}))
+    for name, tensor in before.recognizer.state_dict().items():
+        assert torch.equal(tensor, after.state_dict()[name]), name
+
+
+def test_new_characters_differ_in_the_input_and_end_and_start_are_kept() -> None:
+    old, new = Charset("abc"), Charset("xaybzc")
+    before, after = weights(old), model(new)
+    start_from(after, new, before)
+    given, embeddings = (
+        part.decoder.embed_characters.weight for part in (before.recognizer, after)
+    )
+    assert torch.equal(embeddings[[*new.encode("abc"), 6]], given)
+    assert len(embeddings.unique(dim=0)) == 7
+    assert torch.equal(after.decoder.classify.bias[6], before.recognizer.decoder.classify.bias[3])
+
+
+def test_no_common_character_leaves_random_rows_in_the_output() -> None:
+    old, new = Charset("abc"), Charset("가나다")
+    after = model(new)
+    untouched = after.decoder.classify.weight.clone()
+    start = start_from(after, new, weights(old))
+    assert (start.kept, start.new, start.dropped) == ("", "가나다", "abc")
+    assert torch.equal(after.decoder.classify.weight[:3], untouched[:3])
+    assert not torch.equal(after.decoder.classify.weight[3], untouched[3])
+
+
+def test_positions_are_kept_as_far_as_both_reach() -> None:
+    charset = Charset("abc")
+    longer = model(charset, decoder_maximum_length=9, encoder_image_size=(16, 64))
+    fresh = {name: tensor.clone() for name, tensor in longer.state_dict().items()}
+    file = weights(charset)
+    start = start_from(longer, charset, file)
+    given = file.recognizer.state_dict()
+    letters, patches = "decoder.embed_positions.weight", "encoder.embed_positions.weight"
+    assert start.partly == [f"{patches} 8 of 16", f"{letters} 7 of 10"]
+    assert torch.equal(longer.decoder.embed_positions.weight[:7], given[letters])
+    assert torch.equal(longer.decoder.embed_positions.weight[7:], fresh[letters][7:])
+    now = longer.encoder.embed_positions.weight.view(2, 8, 32)
+    assert torch.equal(now[:, :4], given[patches].view(2, 4, 32))
+    assert torch.equal(now[:, 4:], fresh[patches].view(2, 8, 32)[:, 4:])
+
+
+def test_what_does_not_fit_is_said() -> None:
+    charset = Charset("abc")
+    deeper = model(charset, encoder_depth=3, decoder_depth=1)
+    start = start_from(deeper, charset, weights(charset), "mine.safetensors")
+    assert start.fresh and all(name.startswith("encoder.blocks.2.") for name in start.fresh)
+    assert start.unused and all(name.startswith("decoder.blocks.1.") for name in start.unused)
+    text = "\n".join(start.lines())
+    assert "Starting from mine.safetensors" in text
+    assert "encoder.blocks.2." in text and "decoder.blocks.1." in text
+    assert "encoder.depth is 3 in the configuration, 2 in the file" in text
+    assert "3 kept, none new, none dropped" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"encoder_dim": 16, "decoder_dim": 16},
+            "encoder.dim is 16 in the configuration, 32 in the file; decoder.dim is 16",
+        ),
+        ({"encoder_heads": 4}, "encoder.heads is 4 in the configuration, 2 in the file"),
+    ],
+)
+def test_another_architecture_is_refused_by_name(changes: dict[str, int], message: str) -> None:
+    charset = Charset("abc")
+    with pytest.raises(ValueError, match=message):
+        start_from(model(charset, **changes), charset, weights(charset), "mine")
+
+
+def test_many_new_characters_are_counted_and_the_first_shown() -> None:
+    new = Charset("".join(map(chr, range(0xAC00, 0xAC00 + 30))))
+    line = start_from(model(new), new, weights(Charset("abc"))).lines()[1]
+    assert line.startswith("characters: 0 kept, 30 new (")
+    assert chr(0xAC00 + 19) in line and chr(0xAC00 + 20) not in line
+    assert line.endswith("3 dropped (abc)")
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a run says about its start; Lightning logs to the stream that it was imported with."""
+    said: list[str] = []
+    monkeypatch.setattr("vit_str.training.starting.rank_zero_info", said.append)
+    return said
+
+
+def test_train_starts_from_a_file_and_a_charset(
+    tmp_path: Path, arguments: list[str], lines: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The whole way of a user: weights of a run, another charset, and the same command again."""
+    first = Charset("abcdefghijklmnopqrstuvwxyz")
+    torch.manual_seed(1)
+    part = {"dim": 32, "depth": 1, "heads": 2}
+    given = Recognizer(VisionTransformer(**part, patch_size=(8, 8)), TransformerDecoder(26, **part))
+    file = tmp_path / "given.safetensors"
+    save_weights(file, given, first, Preprocessing(32, 128), {"images": 1234})
+    command = [*arguments, "--charset", "zyxwvéabc", "--init", str(file)]
+    command += ["--folder", str(tmp_path / "other"), "--model.learning_rate", "0"]
+    assert main([*command, "--trainer.max_steps", "2"]) == 0
+    said = "\n".join(lines)
+    assert "Starting from" in said and "1,234 images seen" in said
+    assert "8 kept, 1 new (é), 18 dropped (defghijklmnopqrstu)" in said
+    written = load_weights(tmp_path / "other" / "weights.safetensors")
+    assert written.charset.characters == "zyxwvéabc"
+    assert written.provenance["started_from"] == {"weights": str(file), "images": 1234}
+    assert not (tmp_path / "run").exists(), "everything must be in the folder asked for"
+    # Without a learning rate all is as it was at the start, in the average too.
+    rows = torch.tensor(written.charset.encode("zyxwvabc"))
+    embeddings = written.recognizer.decoder.embed_characters.weight
+    expected = given.decoder.embed_characters.weight[first.encode("zyxwvabc")]
+    torch.testing.assert_close(embeddings[rows], expected)
+
+    file.unlink()  # it is not needed to go on
+    assert main([*command, "--trainer.max_steps", "3"]) == 0
+    said = "\n".join(lines).removeprefix(said)
+    assert "Going on from" in said and "is not used" in said and "Starting from" not in said
+    again = load_weights(tmp_path / "other" / "weights.safetensors").provenance
+    assert again["step"] == 3 and again["started_from"]["images"] == 1234
+
+    assert main([*command, "--charset", "abczyxwvé", "--trainer.max_steps", "4"]) == 2
+    said = capsys.readouterr().err
+    assert "9 characters, found 9 or another order of them; to change it, start from" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--charset", "koraen"], "did you mean korean"),
+        (["--charset", "missing.txt"], "no such file"),
+        (["--init", "missing.safetensors"], "no such file"),
+        (["--init", "tyni"], "no model 'tyni'"),
+        (["--init", "tiny"], "encoder.dim is 32 in the configuration, 256 in the file"),
+    ],
+)
+def test_mistakes_are_one_line(
+    option: list[str], message: str, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, *option])
+    assert stopped.value.code == 2
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert line.startswith("vit-str train: ") and message in line

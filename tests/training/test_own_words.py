@@ -1,0 +1,302 @@
+"""Own words: an endless stream that depends on seed and number only, and skips what it must."""
+
+import csv
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+
+from vit_str.charset import PADDING, Charset
+from vit_str.datasets import Layout, Mixture, Rules, open_words, writer_of
+from vit_str.datasets.augmentation import Augmentation
+from vit_str.datasets.word import LabeledWord
+from vit_str.images import TALL, Preprocessing, load_image
+from vit_str.models.dense import UNKNOWN
+from vit_str.synthesis.renderer import RenderedBatch
+from vit_str.training import OwnWords
+from vit_str.training.crops import CropBatch, Crops, HeldOut, Numbers
+from vit_str.training.loader import crop_batches, default_workers, joined
+from vit_str.training.unusable import UnusableWords
+
+pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
+
+Draw = Callable[..., Image.Image]
+PREPROCESSING = Preprocessing(turn_above=TALL)
+BAD = {"broken.png": "word", "empty.png": "", "kanji.png": "漢字", "long.png": "a" * 40}
+
+
+def bytes_of(image: Image.Image, path: Path) -> bytes:
+    image.save(path, "PNG")
+    return path.read_bytes()
+
+
+@pytest.fixture
+def crops(tmp_path: Path, word_image: Draw) -> Path:
+    """Forty words, one of them on a tall picture, and four that cannot be used."""
+    folder = tmp_path / "crops"
+    folder.mkdir()
+    rows = []
+    for number in range(40):
+        size = (40, 90) if number == 3 else (60 + number, 24)
+        word_image(f"w{number}", size=size).save(folder / f"{number}.png")
+        rows.append((f"{number}.png", f"w{number}"))
+    for name, label in BAD.items():
+        word_image("bad", size=(50, 20)).save(folder / name)
+        rows.append((name, label))
+    (folder / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    lines = "".join(f"{name}\t{label}\n" for name, label in rows)
+    (folder / "labels.tsv").write_text(lines, encoding="utf-8")
+    return folder
+
+
+def stream_of(folder: Path, policy: str = "none", held_out: HeldOut | None = None) -> Crops:
+    mixture = Mixture([open_words(folder)], seed=1)  # type: ignore[list-item]
+    rules = Rules(Charset(), 25)
+    return Crops(mixture, rules, held_out or HeldOut(), Augmentation(policy, 1), PREPROCESSING)
+
+
+def equal(first: CropBatch, second: CropBatch) -> bool:
+    return first.labels == second.labels and torch.equal(first.images, second.images)
+
+
+def test_a_batch_depends_on_its_numbers_only(crops: Path) -> None:
+    stream = stream_of(crops, "strong")
+    whole, parts = stream[50, 12], [stream[57, 5], stream[50, 7]]
+    assert whole.labels == parts[1].labels + parts[0].labels
+    assert torch.equal(whole.images, torch.cat([parts[1].images, parts[0].images]))
+
+
+def test_every_word_comes_as_often_as_every_other(crops: Path) -> None:
+    counts = Counter(stream_of(crops)[0, 1024].labels)  # in blocks of this size, see Mixture
+    assert set(counts) == {f"w{number}" for number in range(40)}
+    assert min(counts.values()) >= 1024 // (40 + len(BAD))
+    assert sum(counts.values()) == 1024, "others fill the places of those that cannot be used"
+
+
+def test_what_cannot_be_used_is_met_and_told(crops: Path, tmp_path: Path) -> None:
+    stream = stream_of(crops)
+    met = stream[0, 300].unusable
+    assert {Path(each.skipped.name).name for each in met} >= {"broken.png", "kanji.png"}
+    words = UnusableWords(stream.mixture.sources, tmp_path / "log")
+    for each in met:
+        words.add(each)
+    assert words.total == len(BAD), "each is counted once"
+    words.close()
+    lines = (tmp_path / "log" / "skipped.tsv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + len(BAD)
+    assert all(str(crops) in line for line in lines[1:])
+    assert "'漢字'" in "".join(lines)
+
+
+def test_pictures_are_those_that_reading_sees(crops: Path) -> None:
+    batch = stream_of(crops)[0, 400]
+    for image, label in zip(batch.images, batch.labels, strict=True):
+        seen = PREPROCESSING.pixels(load_image(crops / f"{label[1:]}.png"))
+        assert torch.equal(image, seen)
+    assert "w3" in batch.labels, "the tall one is turned"
+
+
+def test_words_are_the_same_with_any_number_of_workers(crops: Path) -> None:
+    numbers = Numbers(start=7, stride=12, batch_size=6, rendered_share=0.3)
+    stream = stream_of(crops, "strong")
+    alone = list(islice(crop_batches(stream, numbers, workers=0, pinned=False), 5))
+    helped = list(islice(crop_batches(stream, numbers, workers=2, pinned=False), 5))
+    assert all(map(equal, alone, helped))
+    assert any(batch.unusable for batch in alone) == any(batch.unusable for batch in helped)
+
+
+def test_the_loader_leaves_the_random_numbers_of_training_alone(crops: Path) -> None:
+    before = torch.get_rng_state()
+    next(crop_batches(stream_of(crops), Numbers(0, 4, 4), workers=0, pinned=False))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+class SignalNames:
+    """What a worker does when it is asked to stop."""
+
+    def __getitem__(self, numbers: tuple[int, int]) -> CropBatch:
+        handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+        return CropBatch(torch.empty(0), [str(handler) for handler in handlers], [])
+
+
+def test_ctrl_c_is_left_to_the_trainer() -> None:
+    names: Any = SignalNames()
+    batch = next(crop_batches(names, Numbers(0, 1, 1), workers=1, pinned=False))
+    assert batch.labels == [str(signal.SIG_IGN)] * 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.3, 0.5])
+@pytest.mark.parametrize("devices", [1, 2, 3])
+def test_devices_divide_the_stream(share: float, devices: int) -> None:
+    def own(numbers: Numbers, batches: int) -> list[int]:
+        pairs = islice(numbers, batches)
+        return [number for start, length in pairs for number in range(start, start + length)]
+
+    alone = own(Numbers(0, 10, 10, share), 12)
+    parts = [
+        own(Numbers(10 * rank, 10 * devices, 10, share), 12 // devices) for rank in range(devices)
+    ]
+    assert sorted(chain.from_iterable(parts)) == alone == list(range(len(alone)))
+    assert len(alone) == 120 - int(120 * share)
+
+
+def test_a_run_goes_on_with_batches_of_another_size() -> None:
+    def own(numbers: Numbers, batches: int) -> list[int]:
+        pairs = islice(numbers, batches)
+        return [number for start, length in pairs for number in range(start, start + length)]
+
+    assert own(Numbers(0, 8, 8, 0.3), 5) + own(Numbers(40, 20, 20, 0.3), 4) == own(
+        Numbers(0, 24, 24, 0.3), 5
+    )
+
+
+def test_images_are_held_out_by_their_bytes() -> None:
+    held_out = HeldOut(0.1)
+    images = [str(number).encode() for number in range(20_000)]
+    chosen = [image in held_out for image in images]
+    assert sum(chosen) / len(chosen) == pytest.approx(0.1, abs=0.01)
+    assert all(image in HeldOut(0.2) for image in images if image in held_out)
+    assert not any(image in HeldOut(0) for image in images)
+
+
+def own_words(sources: list[Path], **arguments: Any) -> OwnWords:
+    given = {"rendered_limit": 0, "workers": 0, "augment": "none", **arguments}
+    return OwnWords(list(map(str, sources)), **given)
+
+
+def judged(words: OwnWords) -> dict[str, list[str]]:
+    return {
+        batch.source: [label for part in loader for label in part.labels]
+        for loader in words.val_dataloader()
+        for batch in loader
+    }
+
+
+def test_what_is_held_out_is_not_trained_on_whatever_the_seed(crops: Path) -> None:
+    first, second = (own_words([crops], validation_share=0.3, seed=seed) for seed in (1, 2))
+    assert judged(first).keys() == {"crops"}
+    held = [label for label in judged(first)["crops"] if label in {f"w{n}" for n in range(40)}]
+    assert 3 < len(held) < 25
+    assert sorted(judged(second)["crops"]) == sorted(judged(first)["crops"])
+    for words in (first, second):
+        trained = set(words.crops[0, 1024].labels)
+        assert trained == {f"w{number}" for number in range(40)} - set(held)
+
+
+def test_words_to_judge_on_are_not_trained_on_in_another_place(
+    crops: Path, tmp_path: Path, word_image: Draw
+) -> None:
+    images = [(crops / f"{number}.png").read_bytes() for number in range(5)]
+    words = [LabeledWord(image, f"w{number}") for number, image in enumerate(images)]
+    path = tmp_path / "judged.lmdb"
+    with writer_of("lmdb")(path, Layout()) as writer:
+        writer.add([*words, LabeledWord(bytes_of(word_image("é"), tmp_path / "é.png"), "é")])
+    own = own_words([crops], validation=[str(path)])
+    assert judged(own) == {"judged": ["w0", "w1", "w2", "w3", "w4", "é"]}, "é will be misread"
+    assert not set(own.crops[0, 400].labels) & {"w0", "w1", "w2", "w3", "w4"}
+
+
+def test_sources_are_taken_in_their_shares(crops: Path, tmp_path: Path, word_image: Draw) -> None:
+    path = tmp_path / "more.lmdb"
+    image = bytes_of(word_image("more"), tmp_path / "more.png")
+    with writer_of("lmdb")(path, Layout()) as writer:
+        writer.add([LabeledWord(image, "more")] * 3)
+    own = own_words([crops, path], shares=[3, 1], validation_share=0.0)
+    labels = own.crops[0, 1024].labels
+    assert labels.count("more") == 256, "also where words that cannot be used are replaced"
+    assert judged(own) == {}
+
+
+def test_rendered_words_join_in() -> None:
+    own = RenderedBatch(
+        torch.zeros(2, 3, 32, 128, dtype=torch.uint8),
+        torch.tensor([[1, 2, 3], [4, PADDING, PADDING]]),
+        torch.full((2, 64), UNKNOWN),
+        torch.zeros(2, 3, 4),
+    )
+    drawn = RenderedBatch(
+        torch.ones(1, 3, 32, 128, dtype=torch.uint8),
+        torch.tensor([[5]]),
+        torch.full((1, 64), 5),
+        torch.ones(1, 1, 4),
+    )
+    both = joined([own, drawn])
+    assert both.labels.tolist() == [[1, 2, 3], [4, -1, -1], [5, -1, -1]]
+    assert both.images.sum((1, 2, 3)).tolist() == [0, 0, 3 * 32 * 128]
+    assert both.boxes.shape == (3, 3, 4)
+    assert joined([own]) is own
+
+
+def test_the_number_of_workers_is_sensible() -> None:
+    assert 1 <= default_workers() <= 8
+    assert default_workers(devices=1000) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"rendered_share": 1.0}, "rendered_share must be from 0 to below 1, found 1; for rend"),
+        ({"validation_share": -0.1}, "validation_share must be from 0 to below 1"),
+        ({"validation_share": 1e-9}, "validation_share 1e-09 holds out none of the words"),
+        ({"batch_size": 0}, "batch_size must be 1 or more, found 0"),
+        ({"workers": -1}, "workers must be 0 or more"),
+        ({"augment": "hard"}, "augmentation policy hard: no such file"),
+        ({"shares": [1.0, 2.0]}, "weight above 0 for each"),
+        ({"charset": "xyz"}, "none of the first 44 words can be trained on; .*outside the charset"),
+    ],
+)
+def test_mistakes_are_told_at_once(crops: Path, arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        own_words([crops], **arguments)
+    assert "\n" not in str(caught.value)
+
+
+Run = Callable[..., Path]
+
+
+def arguments_for(crops: Path, *more: str) -> Iterator[str]:
+    """For `run`: train on own crops instead of rendered words alone."""
+    given = {"sources": f"[{crops}]", "workers": 0, "rendered_share": 0.4, "augment": "light"}
+    yield "--data=vit_str.training.OwnWords"
+    for name, value in given.items():
+        yield f"--data.init_args.{name}={value}"
+    yield from more
+
+
+def test_it_trains_from_the_command_line(run: Run, crops: Path) -> None:
+    folder = run("run", *arguments_for(crops), "--data.init_args.workers=1")
+    (log,) = folder.glob("log/version_*")
+    with (log / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {"rendered/word_accuracy_36", "crops/word_accuracy_36"} <= rows[0].keys()
+    assert [float(row["images"]) for row in rows if row.get("loss")][-1] == 20
+    steps = {row["step"]: row for row in rows if row["loss"]}
+    assert len(steps) == 6
+    assert all(float(row["loss_beside"]) > 0 for row in steps.values()), "of the rendered part"
+
+
+def test_a_run_that_is_cut_goes_on_exactly(run: Run, crops: Path) -> None:
+    whole = run("whole", *arguments_for(crops))
+    cut = run("cut", *arguments_for(crops, "--trainer.max_steps=2"))
+    # The schedule is by the steps of the whole run; these words are by their numbers.
+    run("cut", *arguments_for(crops))
+    with (cut / "log" / "version_1" / "metrics.csv").open() as file:
+        later = [float(row["images"]) for row in csv.DictReader(file) if row["loss"]]
+    assert later == [8, 12, 16, 20]
+    assert (whole / "weights.safetensors").exists()
+
+
+def test_a_mistake_is_one_line_on_the_command_line(
+    crops: Path, capsys: pytest.CaptureFixture[str], run: Run
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        run("run", *arguments_for(crops, "--data.init_args.sources=[nowhere]"))
+    assert left.value.code == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("vit-str train: nowhere: no such file or folder")

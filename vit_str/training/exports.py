@@ -1,0 +1,155 @@
+"""Weights files out of a run."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+
+from vit_str.doctor import fitting, make_golden
+from vit_str.golden import Golden
+from vit_str.training.data import LabeledPixels
+from vit_str.training.module import RecognizerTraining
+from vit_str.weights import WeightsFile, save_weights
+
+_GOLDEN_WORDS = 12
+
+
+class WeightsExport(Callback):
+    """After every validation and at the end, write the averaged model as a file for reading.
+
+    With it go golden images, rendered words of the validation, for ``vit-str doctor``.
+
+    Args:
+        path: the safetensors file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._words: list[bytes] = []
+        self._seconds = 0.0
+        self._start = time.monotonic()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"seconds": self._elapsed()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self._seconds, self._start = state_dict["seconds"], time.monotonic()
+
+    def _elapsed(self) -> float:
+        return self._seconds + time.monotonic() - self._start
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._start = time.monotonic()
+
+    def on_validation_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: LabeledPixels,
+        batch_idx: int,
+        dataloader_idx: int = 0,
+    ) -> None:
+        """Rendered words become golden images; crops of the user's own never do."""
+        if batch.source == "rendered" and not self._words:
+            self._words = fitting(batch.images[:_GOLDEN_WORDS])
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not trainer.sanity_checking:
+            self._save(trainer, pl_module)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """A run seldom ends at a validation; without this its last steps would be lost."""
+        self._save(trainer, pl_module)
+
+    def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not trainer.is_global_zero:
+            return
+        assert isinstance(pl_module, RecognizerTraining)
+        file = WeightsFile(
+            pl_module.averaged,
+            pl_module.charset,
+            pl_module.preprocessing,
+            provenance(trainer, pl_module) | {"seconds": round(self._elapsed())},
+        )
+        save_weights(
+            self.path,
+            file.recognizer,
+            file.charset,
+            file.preprocessing,
+            file.provenance,
+            golden=self._golden(file),
+        )
+
+    def _golden(self, file: WeightsFile) -> Golden | None:
+        try:
+            return make_golden(file, self._words) if self._words else None
+        except ValueError:  # a model that diverged, or whose steps cannot be looked into
+            return None
+
+
+class WeightsHistory(Callback):
+    """Weights files along a run: at step 0 and whenever the number of steps has doubled.
+
+    The model as it is being trained: the average that is judged and published stands, in the
+    first thousand steps, for a model that has hardly left its random start.
+
+    Args:
+        folder: where ``step-0000000.safetensors`` and so on go, in float16.
+        first: number of the first step after 0.
+
+    Raises:
+        ValueError: ``first`` is below 1.
+    """
+
+    def __init__(self, folder: Path, first: int = 64) -> None:
+        if first < 1:
+            raise ValueError(f"first must be a step from 1 on, found {first}")
+        self.folder, self.first = folder, first
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.global_step == 0:
+            self._save(trainer, pl_module)
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        doublings, rest = divmod(trainer.global_step, self.first)
+        if not rest and doublings.bit_count() == 1:
+            self._save(trainer, pl_module)
+
+    def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not trainer.is_global_zero:
+            return
+        assert isinstance(pl_module, RecognizerTraining)
+        save_weights(
+            self.folder / f"step-{trainer.global_step:07d}.safetensors",
+            pl_module.recognizer,
+            pl_module.charset,
+            pl_module.preprocessing,
+            provenance(trainer, pl_module),
+            torch.float16,
+        )
+
+
+def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
+    """Where weights come from that are saved now."""
+    datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
+    started_from = {"started_from": module.started_from} if module.started_from else {}
+    return started_from | {
+        "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
+        "data": getattr(datamodule, "provenance", "not said"),
+        "step": trainer.global_step,
+        "images": module.images_seen,
+        "device": str(module.device),
+        "torch": torch.__version__,
+        "scores": {name: round(float(v), 4) for name, v in trainer.callback_metrics.items()},
+    }
