@@ -106,6 +106,11 @@ class TrainingCLI(LightningCLI):
         callbacks(self).insert(0, start)
 
 
+def _means_something(record: logging.LogRecord) -> bool:
+    """Whether a message is for users: not the one about an argument that only Lightning can set."""
+    return "`weights_only` was not set" not in record.getMessage()
+
+
 def _write(config: Any, characters: str) -> None:
     """Make model and data write these characters."""
     config.model.charset = config.data.init_args.charset = characters
@@ -149,7 +154,10 @@ def main(arguments: Sequence[str]) -> int:
     warnings.filterwarnings("ignore", "The '.*_dataloader' does not have many workers")
     warnings.filterwarnings("ignore", "GPU available but not used")
     warnings.filterwarnings("ignore", "LightningCLI's args parameter")
+    warnings.filterwarnings("ignore", ".*LeafSpec.* is deprecated")  # Lightning's use of torch
     logging.getLogger("lightning.pytorch").setLevel(logging.INFO)
+    connector = logging.getLogger("lightning.pytorch.trainer.connectors.checkpoint_connector")
+    connector.addFilter(_means_something)
     try:
         cli = TrainingCLI(
             RecognizerTraining,
