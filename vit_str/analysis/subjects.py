@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, build, describe
 from vit_str.weights import load_weights, resolve
@@ -101,10 +101,13 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
     import yaml
 
     try:
-        model = yaml.safe_load(path.read_text(encoding="utf-8"))["model"]
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+        model = settings["model"]
         parts = model["recognizer"]["init_args"]
         description = {name: _part(parts[name]) for name in ("encoder", "decoder")}
-        return description, Charset(model.get("charset", PRINTABLE_ASCII))
+        named = settings.get("charset")
+        charset = charset_of(named) if named else Charset(model.get("charset", PRINTABLE_ASCII))
+        return description, charset
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file; give a configuration as in configs/") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError, LookupError, TypeError) as error:
@@ -113,8 +116,12 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
 
 
 def _part(values: dict[str, Any]) -> dict[str, Any]:
-    """``class_path`` and ``init_args`` as a weights file says them."""
+    """``class_path`` and ``init_args`` as a weights file says them, parts within parts too."""
+    arguments = values.get("init_args", {})
     return {
         "class": values["class_path"].rpartition(".")[2],
-        "arguments": values.get("init_args", {}),
+        "arguments": {
+            name: _part(value) if isinstance(value, dict) else value
+            for name, value in arguments.items()
+        },
     }
