@@ -1,5 +1,6 @@
 """What several tests share: drawn words, and a small model with random weights."""
 
+import signal
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,13 @@ from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.reading import Reader
 from vit_str.weights import WeightsFile, save_weights
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_is_heard() -> None:
+    """Shells start what runs in the background deaf to Ctrl-C, and children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def make_recognizer(charset_size: int = 94, seed: int = 0) -> Recognizer:
