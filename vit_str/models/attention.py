@@ -43,9 +43,9 @@ class ScaledDotProductAttention(nn.Module):
         self,
         queries: Float[Tensor, "batch head query head_dim"],
         keys: Float[Tensor, "batch head key head_dim"],
-        values: Float[Tensor, "batch head key head_dim"],
+        values: Float[Tensor, "batch head key value_dim"],
         mask: Mask | None = None,
-    ) -> Float[Tensor, "batch head query head_dim"]:
+    ) -> Float[Tensor, "batch head query value_dim"]:
         if queries.requires_grad and queries.device.type == "cpu":
             # The backward pass of the fused CPU kernel takes longer than everything else in a
             # block: for 64 tokens a training step is half as fast again without it.
@@ -81,9 +81,9 @@ class AdditiveAttention(nn.Module):
         self,
         queries: Float[Tensor, "batch head query head_dim"],
         keys: Float[Tensor, "batch head key head_dim"],
-        values: Float[Tensor, "batch head key head_dim"],
+        values: Float[Tensor, "batch head key value_dim"],
         mask: Mask | None = None,
-    ) -> Float[Tensor, "batch head query head_dim"]:
+    ) -> Float[Tensor, "batch head query value_dim"]:
         return self.weights(queries, keys, mask).to(values.dtype) @ values
 
 

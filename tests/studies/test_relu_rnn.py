@@ -1,0 +1,62 @@
+import pytest
+import torch
+
+from vit_str.studies import study_of
+from vit_str.studies.relu_rnn import (
+    DEFAULT,
+    IDENTITY,
+    LARGE,
+    LARGER,
+    findings,
+    measure,
+    network_of,
+    verdict_of,
+)
+from vit_str.studies.study import Verdict
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [row for seed in range(2) for row in measure(seed)]
+
+
+def test_identity_adds_up_positive_inputs_exactly():
+    network = network_of(IDENTITY, "ReLU")
+    into = network.network.weight_ih_l0
+    into.data.abs_()
+    x = torch.rand(2, 5, 16)
+    torch.testing.assert_close(network(x)[0], (x @ into.T).cumsum(1))
+
+
+def test_the_start_decides_whether_a_state_diverges(rows):
+    found = findings(rows)
+    growth = {
+        row["start"]: float(
+            row["log10 growth of the state, steps 50 to 100"].split()[0]  # the mean
+        )
+        for row in found.summary
+        if row["activation"] == "ReLU"
+    }
+    assert growth[LARGER] > 6 and abs(growth[DEFAULT]) < 0.1
+    assert 0 < growth[IDENTITY] < 0.3
+    assert growth[LARGE] < growth[LARGER]
+    assert found.verdict == Verdict.PARTLY
+    assert found.interval[0] <= found.value <= found.interval[1]
+
+
+def test_a_seed_decides(rows):
+    assert measure(1) == [row for row in rows if row["seed"] == 1]
+    assert study_of("relu-rnn").id == "relu-rnn"
+
+
+@pytest.mark.parametrize(
+    ("growths", "verdict"),
+    [
+        ((3.0, 2.0), Verdict.SUPPORTED),
+        ((3.0, 0.15), Verdict.PARTLY),
+        ((0.15, -0.1), Verdict.NOT_SUPPORTED),
+    ],
+)
+def test_the_rule(growths, verdict):
+    starts = zip(((DEFAULT, "ReLU"), (LARGE, "ReLU")), growths, strict=True)
+    assert verdict_of({start: [growth] * 3 for start, growth in starts}) == verdict

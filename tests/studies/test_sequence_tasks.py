@@ -1,0 +1,56 @@
+import pytest
+import torch
+
+from vit_str.studies.sequence_tasks import (
+    Recipe,
+    RecurrentTextEncoder,
+    RecurrentTranslator,
+    SequenceTask,
+    train_translator,
+)
+from vit_str.studies.tasks_tokens import seeded
+
+REVERSE = SequenceTask(4, (2, 5), True)
+
+
+def test_tasks_are_what_they_say() -> None:
+    sources, labels = REVERSE.draw(50, 5)
+    assert torch.equal(labels, sources.flip(1))
+    assert set(sources.flatten().tolist()) == {0, 1, 2, 3}
+    sources, labels = SequenceTask(4, (2, 5), False).draw(3, 4)
+    assert torch.equal(labels, sources)
+    with seeded(0):
+        assert {REVERSE.draw(1)[0].shape[1] for _ in range(50)} == {2, 3, 4, 5}
+
+
+def test_one_vector_is_the_last_state() -> None:
+    """What the decoder takes the mean of is a single feature: the state after the last symbol."""
+    torch.manual_seed(0)
+    one = RecurrentTextEncoder(4, 8, last_only=True)
+    sources = REVERSE.draw(3, 5)[0]
+    states = one.recur(one.embed(sources))[1][0]
+    assert one(sources).shape == (3, 1, 8)
+    torch.testing.assert_close(one(sources).mean(1), states)
+
+
+def test_accuracy_counts_symbols_in_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = RecurrentTranslator(REVERSE, 8, "dot", 10)
+    labels = torch.tensor([[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]])
+    written = torch.tensor([[0, 1, 2, -1], [0, 1, -1, -1], [0, 1, 2, 3], [1, 2, 0, -1]])
+
+    class Found:
+        labels = written
+
+    monkeypatch.setattr(model.decoder, "generate", lambda features: Found)
+    assert model.accuracy(labels, labels) == pytest.approx((8 / 12, 1 / 4))
+
+
+def test_short_sequences_are_learned() -> None:
+    model = train_translator(SequenceTask(3, (1, 2), True), "dot", Recipe(16, 120, 32, 0.02), 0)
+    assert model.accuracy(*SequenceTask(3, (1, 2), True).draw(100, 2))[0] > 0.9
+
+
+def test_no_steps_are_no_training() -> None:
+    models = [train_translator(REVERSE, "dot", Recipe(8, 0), 3) for _ in range(2)]
+    for a, b in zip(*(model.parameters() for model in models), strict=True):
+        assert torch.equal(a, b)

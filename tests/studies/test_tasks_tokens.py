@@ -1,0 +1,46 @@
+import torch
+from torch import nn
+
+from vit_str.studies.tasks_tokens import (
+    NextToken,
+    Pointers,
+    TokenNetwork,
+    Training,
+    learning_curve,
+    seeded,
+    steps_to,
+)
+
+
+def test_the_next_token_is_asked_for_in_a_circle():
+    said, answers = NextToken(length=5).draw(3, torch.Generator().manual_seed(0))
+    assert answers[:, :-1].equal(said[:, 1:])
+    assert answers[:, -1].equal(said[:, 0])
+
+
+def test_pointers_ask_for_what_stands_where_they_point():
+    inputs, answers = Pointers(2, length=5).draw(3, torch.Generator().manual_seed(0))
+    for row in range(3):
+        for token in range(5):
+            for pointer in range(2):
+                place = inputs[row, token, 1 + pointer]
+                assert answers[row, token, pointer] == inputs[row, place, 0]
+
+
+def curve() -> list[float]:
+    task = NextToken(length=4, symbols=4)
+    with seeded(3):
+        network = TokenNetwork(task, 8, nn.Identity())
+    return learning_curve(network, task, Training(4, 2, batch=4), 3)
+
+
+def test_the_same_seed_learns_the_same_and_nothing_outside_changes():
+    before = torch.get_rng_state()
+    assert curve() == curve()
+    assert len(curve()) == 2
+    assert torch.get_rng_state().equal(before)
+
+
+def test_steps_to_a_goal():
+    assert steps_to([0.5, 0.96, 0.9], 0.95, 20) == 40
+    assert steps_to([0.5, 0.6], 0.95, 20) is None
