@@ -220,10 +220,10 @@ def findings(
         )
     if later > mean:
         surprises.append(
-            f"Most of the weight, {later:.0%}, lies one state later than expected. A recurrent "
-            "state remembers the symbol before its own, so the state after the symbol just "
-            "written is easy to find and tells the next one. A map of attention shows which state "
-            "was read, not which symbol was meant."
+            f"Most of the weight, {later:.0%}, lies one state later than expected. Perhaps, "
+            "as was not tested, because a recurrent state remembers the symbol before its own: "
+            "the state after the symbol just written is then easy to find and tells the next "
+            "one. A map of attention shows which state was read, not which symbol was meant."
         )
     return Findings(
         rows,
