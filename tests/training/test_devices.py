@@ -71,7 +71,13 @@ def test_two_processes_equal_one_and_a_run_goes_on_with_either(run: Run) -> None
     assert losses(changing) == pytest.approx(losses(one), abs=1e-6)
     assert len(losses(one)) == 6
     for name, tensor in first["state_dict"].items():
-        torch.testing.assert_close(tensor, second["state_dict"][name], rtol=0, atol=1e-6, msg=name)
+        expected, found = determined(name, tensor), determined(name, second["state_dict"][name])
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-6, msg=name)
+
+
+def determined(name: str, tensor: torch.Tensor) -> torch.Tensor:
+    """What a gradient decides: a bias of all keys changes no softmax, so Adam scales up noise."""
+    return tensor[len(tensor) // 2 :] if name.endswith("to_keys_values.bias") else tensor
 
 
 @pytest.fixture

@@ -3,11 +3,15 @@
 import argparse
 import hashlib
 import os
+import signal
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 
 from vit_str.bulk.inputs import find_inputs
 from vit_str.bulk.output import OutputFolder
@@ -137,17 +141,52 @@ def _read(folder: OutputFolder, job: Job, weights: bytes, options: argparse.Name
         console.complain(f"{len(done):,} parts are read already, {len(left):,} are left")
     parts = ((n, part) for n, part in enumerate(folder.parts()) if n in left)
     began = time.monotonic()
-    try:
-        with started(options.ray_address, options.device, options.workers) as workers:
-            results = read_parts(parts, job, weights, workers)
-            _write(folder, results, left, tally, _HOPELESS * workers.count)
-    except KeyboardInterrupt:
-        console.complain(f"{len(folder.done()):,} parts are read; {_GOES_ON}")
-        raise
-    except (PoolError, _HopelessError) as error:
-        console.complain(f"{error}; {_GOES_ON}")
+    with _noticing_interrupts() as asked:
+        try:
+            with started(options.ray_address, options.device, options.workers) as workers:
+                results = _until(asked, read_parts(parts, job, weights, workers))
+                _write(folder, results, left, tally, _HOPELESS * workers.count)
+        except KeyboardInterrupt:
+            console.complain(f"{len(folder.done()):,} parts are read; {_GOES_ON}")
+            raise
+        except (PoolError, _HopelessError) as error:
+            if asked.is_set():  # the workers heard it first, and died of it
+                console.complain(f"{len(folder.done()):,} parts are read; {_GOES_ON}")
+                raise KeyboardInterrupt from error
+            console.complain(f"{error}; {_GOES_ON}")
     tally.seconds = time.monotonic() - began
     return tally
+
+
+@contextmanager
+def _noticing_interrupts() -> Iterator[threading.Event]:
+    """An event that says whether Ctrl-C was pressed: an exception alone may get lost.
+
+    Python drops one that is raised while a callback of a library runs, and Ray's processes, which
+    hear of it too, may die and be noticed before.
+    """
+    asked = threading.Event()
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield asked  # somebody else listens, or nobody shall
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        asked.set()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _until(asked: threading.Event, results: Iterator[Result]) -> Iterator[Result]:
+    """The results, until Ctrl-C is pressed."""
+    for result in results:
+        yield result
+        if asked.is_set():
+            raise KeyboardInterrupt
 
 
 def _write(
