@@ -1,6 +1,7 @@
 """A run that is cut and goes on equals one that was never cut, in everything that matters."""
 
 import csv
+import os
 import signal
 import subprocess
 import sys
@@ -108,11 +109,13 @@ def test_killed_at_any_moment_and_resumed_equals_uncut(run: Run) -> None:
     config.write_text((uncut / "config-in.yaml").read_text().replace(str(uncut), str(cut)))
     command = [sys.executable, "-c", KILLED_AFTER_A_CHECKPOINT, str(cut / "last.ckpt")]
     command += ["train", "--config", str(config), *arguments]
-    killed = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    # As many threads as here: sums in another order would differ in the last digit.
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
     assert 1 <= checkpoint(cut)["global_step"] < 25
     # What a library draws when it is first imported, after seeding, moves Python's own numbers.
-    assert_same_run(uncut, run("cut", *arguments), 25, apart_from="python")
+    assert_same_run(uncut, run("cut", *arguments), 25, apart_from="python", whole_log=False)
 
 
 def test_in_the_middle_of_a_step_of_several_batches(
@@ -164,7 +167,10 @@ def test_checkpoints_from_before_images_were_counted(run: Run) -> None:
     assert resumed["RenderedWords"] == {"images": 24, "batches": 6}
 
 
-def assert_same_run(uncut: Path, cut: Path, steps: int = 6, apart_from: str = "") -> None:
+def assert_same_run(
+    uncut: Path, cut: Path, steps: int = 6, apart_from: str = "", whole_log: bool = True
+) -> None:
+    """With ``whole_log`` false, rows of the log may be lost that were not on the disk in time."""
     first, second = checkpoint(uncut), checkpoint(cut)
     for run in (first, second):
         run["callbacks"]["RandomStates"].pop(apart_from, None)
@@ -174,8 +180,10 @@ def assert_same_run(uncut: Path, cut: Path, steps: int = 6, apart_from: str = ""
     assert any(key.startswith("average.") for key in first["state_dict"])
     assert_same(first["optimizer_states"], second["optimizer_states"])
     assert_same(first["callbacks"]["RandomStates"], second["callbacks"]["RandomStates"])
-    assert losses(cut) == losses(uncut)
-    assert len(losses(cut)) == steps
+    logged, expected = losses(cut), losses(uncut)
+    assert logged == {step: expected[step] for step in logged}
+    assert len(expected) == steps
+    assert len(logged) == steps if whole_log else len(logged) >= steps - 2
 
 
 def test_ctrl_c_finishes_the_step_and_the_run_goes_on(
