@@ -21,7 +21,7 @@ _LETTERS, _CLEAN = 0, 4
 _LEAST_INK = 0.4
 """A part with less than this share of the ink of an average one is not judged."""
 _NEARNESS = 6.0
-_LEAST_FIT = 0.45
+_LEAST_FIT = 0.35
 _LEAST_SWING = 0.05
 _REPAIRS = (0.35, 0.0), (0.7, 0.0), (0.35, 0.35), (1.0, 0.4)
 """Shares of the clean picture, and brightness added to the ink, in the order they are tried."""

@@ -34,21 +34,24 @@ def light(image: Images, strengths: Ingredients, draw: Draw) -> Images:
     return image.mul_(steepness).mul_(contrast).add_(0.5 + shift - 0.5 * contrast)
 
 
-def blur(image: Images, strengths: Ingredients, draw: Draw) -> None:
+def blur(
+    image: Images, strengths: Ingredients, reach: Float[Tensor, "batch 1 1 1"], draw: Draw
+) -> None:
     """Out of focus, a little or a lot, and blurred in one direction by motion, in place.
 
     Args:
         image: pictures, 0 to 1.
         strengths: of the ingredients.
+        reach: of the blur of each picture, 1 for the usual one.
         draw: random source.
     """
-    for share, least, most, reach in ((0.3, 0.3, 0.8, 2), (0.35, 0.6, 2.4, 5)):
+    for share, least, most, taps in ((0.3, 0.3, 0.8, 2), (0.35, 0.6, 2.2, 5)):
         chosen, deviation = draw.subset(share), draw.uniform(least, most, 1, 1, 1)
         if strengths.blur and len(chosen):
-            deviation = deviation[chosen] * strengths.blur
-            blurred = _gaussian(image.index_select(0, chosen), deviation, reach)
+            deviation = (deviation * reach)[chosen] * strengths.blur
+            blurred = _gaussian(image.index_select(0, chosen), deviation, taps)
             image.index_copy_(0, chosen, blurred)
-    _move(image, strengths.motion, draw)
+    _move(image, strengths.motion, reach[:, 0], draw)
 
 
 def _bend(exponent: Float[Tensor, "batch 1 1 1"]) -> Float[Tensor, "batch 1 1 1"]:
@@ -75,31 +78,31 @@ def _add_glare(image: Images, strength: float, draw: Draw) -> None:
     )
 
 
-def _gaussian(image: Images, deviation: Float[Tensor, "batch 1 1 1"], reach: int) -> Images:
+def _gaussian(image: Images, deviation: Float[Tensor, "batch 1 1 1"], taps: int) -> Images:
     """Each picture blurred by its own deviation, in rows, then in columns.
 
     One sum of shifted pictures: for few taps faster than a grouped convolution.
     """
-    offsets = torch.arange(reach + 1, device=image.device).view(-1, 1, 1, 1, 1)
+    offsets = torch.arange(taps + 1, device=image.device).view(-1, 1, 1, 1, 1)
     weights = (-0.5 * (offsets / deviation).square()).exp()
     weights = weights / (2 * weights.sum(0) - 1)
     pair = torch.empty_like(image)
     for axis in (-1, -2):
         length = image.shape[axis]
-        sides = (reach, reach, 0, 0) if axis == -1 else (0, 0, reach, reach)
+        sides = (taps, taps, 0, 0) if axis == -1 else (0, 0, taps, taps)
         padded = F.pad(image, sides, mode="replicate")
-        image = padded.narrow(axis, reach, length) * weights[0]
-        for offset in range(1, reach + 1):
-            before = padded.narrow(axis, reach - offset, length)
-            torch.add(before, padded.narrow(axis, reach + offset, length), out=pair)
+        image = padded.narrow(axis, taps, length) * weights[0]
+        for offset in range(1, taps + 1):
+            before = padded.narrow(axis, taps - offset, length)
+            torch.add(before, padded.narrow(axis, taps + offset, length), out=pair)
             image.addcmul_(pair, weights[offset])
     return image
 
 
-def _move(image: Images, strength: float, draw: Draw) -> None:
+def _move(image: Images, strength: float, reach: Float[Tensor, "batch 1 1"], draw: Draw) -> None:
     """Blur along a line, with one kernel for each picture, in place."""
     chosen = draw.subset(0.12)
-    length = draw.uniform(0.6, 3.0, 1, 1)[chosen] * strength
+    length = (draw.uniform(0.6, 3.0, 1, 1) * reach)[chosen] * strength
     angle = draw.uniform(0, math.pi, 1, 1)[chosen]
     if not strength or not len(chosen):
         return

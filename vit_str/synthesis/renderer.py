@@ -128,7 +128,9 @@ class Renderer:
         view = sample_view(lines, strengths, draw, self.image_size)
         mask = crop_mask(lines, view, self.image_size)
         clean = paint(mask, strengths, draw, self.pictures)
-        image = keep_legible(degrade(clean, strengths, draw), clean, mask)
+        lengths = (ids != PADDING).sum(1)
+        degraded = degrade(clean, view.crop_aspects, lengths, strengths, draw)
+        image = keep_legible(degraded, clean, mask)
         return RenderedBatch(
             (image * 255).round_().to(torch.uint8),
             ids,

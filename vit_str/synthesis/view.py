@@ -45,6 +45,12 @@ class View:
     size: Float[Tensor, "batch 2"]
     turned: Bool[Tensor, " batch"]
 
+    @property
+    def crop_aspects(self) -> Float[Tensor, " batch"]:
+        """Width over height of the crops, turned if readers turn them."""
+        aspect = self.size[:, 0] / self.size[:, 1]
+        return torch.where(self.turned, 1 / aspect, aspect)
+
     def forward(self, points: Float[Tensor, "batch point 2"]) -> Float[Tensor, "batch point 2"]:
         """Word coordinates to the crop, 0 to 1 in both directions."""
         plane = _project(self.homography, _bend(points, self.arc, self.aspect))

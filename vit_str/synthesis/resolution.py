@@ -1,0 +1,115 @@
+"""The pixels of the camera: how many a crop had before a reader brought it to its own size.
+
+Readers stretch every crop to one shape. A short word photographed with 20 rows has 30 columns,
+which become 128: its letters are blurred, noisy and blocky from side to side far more than from
+top to bottom, and those of a long word the other way round.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from vit_str.synthesis.draw import Draw
+from vit_str.synthesis.fields import Images
+
+Counts = Float[Tensor, " picture"]
+Matrices = Float[Tensor, "picture output input"]
+
+_SHARE = 0.8
+_MEDIAN_ROWS, _SPREAD = 27.0, 0.5
+_FEWEST_ROWS, _FEWEST_COLUMNS = 12.0, 6.0
+"""Of a crop, and of a letter: with fewer, nobody would have labelled it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Which pictures were taken with fewer pixels than they are drawn with, and how many.
+
+    Attributes:
+        chosen: these pictures.
+        columns: of each of them, a whole number.
+        rows: of each of them.
+    """
+
+    chosen: Int64[Tensor, " chosen"]
+    columns: Counts
+    rows: Counts
+
+    def shrink(self, image: Images) -> None:
+        """Bring these pictures to their pixels, in their upper left corners, in place."""
+        self._resample(image, _averages)
+
+    def enlarge(self, image: Images) -> None:
+        """Bring the corners back to whole pictures as readers do, bicubic, in place."""
+        self._resample(image, _bicubic)
+
+    def softness(self, image: Images) -> Float[Tensor, "batch 1 1 1"]:
+        """How far blur reaches, in pixels, over how far it does where they are as drawn.
+
+        It is a share of the height of a letter: more, and nobody would have labelled the word.
+        """
+        factor = self.rows / image.shape[-2]
+        return image.new_ones(len(image)).index_copy(0, self.chosen, factor)[:, None, None, None]
+
+    def _resample(self, image: Images, weights: Callable[[int, Counts], Matrices]) -> None:
+        if not len(self.chosen):
+            return
+        height, width = image.shape[-2:]
+        picked = image.index_select(0, self.chosen)
+        across = weights(width, self.columns).transpose(1, 2)
+        picked = torch.bmm(picked.flatten(1, 2), across).view_as(picked)
+        picked = weights(height, self.rows)[:, None] @ picked
+        image.index_copy_(0, self.chosen, picked)
+
+
+def sample_resolution(
+    aspects: Float[Tensor, " batch"],
+    lengths: Int64[Tensor, " batch"],
+    size: tuple[int, int],
+    strength: float,
+    draw: Draw,
+) -> Resolution:
+    """Draw with how many pixels each crop was taken.
+
+    Args:
+        aspects: width over height of the crops, before readers stretch them.
+        lengths: letters of the words.
+        size: height and width that they are drawn with.
+        strength: of the ingredient.
+        draw: random source.
+    """
+    chosen = draw.subset(min(1.0, _SHARE * strength))
+    rows = (draw.normal(_SPREAD).exp() * _MEDIAN_ROWS)[chosen].clamp(min=_FEWEST_ROWS)
+    fewest = lengths[chosen] * _FEWEST_COLUMNS
+    rows = torch.maximum(rows, fewest / aspects[chosen])
+    columns = rows * aspects[chosen]
+    return Resolution(
+        chosen, columns.round().clamp(max=size[1]), rows.round().clamp(1, max=size[0])
+    )
+
+
+def _averages(size: int, counts: Counts) -> Matrices:
+    """Each of the first ``counts`` outputs sees a triangle of inputs; the last one fills the rest.
+
+    With as many outputs as inputs nothing changes.
+    """
+    scale = (size / counts)[:, None]
+    place = torch.arange(size, device=counts.device)
+    seen = (torch.minimum(place, counts[:, None] - 1) + 0.5) * scale - 0.5
+    weights = (1 - (seen[:, :, None] - place).abs() / scale[:, :, None]).clamp_(min=0)
+    return weights / weights.sum(2, keepdim=True)
+
+
+def _bicubic(size: int, counts: Counts) -> Matrices:
+    """All outputs see the first ``counts`` inputs through the cubic of Keys (1981), a = -1/2."""
+    place = torch.arange(size, device=counts.device)
+    seen = (place + 0.5) * (counts / size)[:, None] - 0.5
+    distance = (seen[:, :, None] - place).abs()
+    near = (1.5 * distance - 2.5) * distance.square() + 1
+    far = ((-0.5 * distance + 2.5) * distance - 4) * distance + 2
+    weights = near.where(distance < 1, far.where(distance < 2, 0))
+    weights = weights * (place < counts[:, None])[:, None]
+    return weights / weights.sum(2, keepdim=True)
