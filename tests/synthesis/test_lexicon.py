@@ -57,6 +57,25 @@ def test_frequent_words_are_more_frequent_but_rare_ones_occur() -> None:
     assert len(words) > 25_000
 
 
+def test_half_of_the_strings_have_at_most_five_characters(lexicon: Lexicon) -> None:
+    """As on signs and labels; a list of words, rare ones included, has fewer than a quarter."""
+    lengths = sorted(map(len, lexicon.sample(8000, 1)))
+    assert lengths[len(lengths) // 2] in (5, 6)
+    words = sorted(map(len, Lexicon(Charset(), weights={"words": 1}).sample(8000, 1)))
+    assert words[len(words) // 2] in (5, 6)
+
+
+def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text("a bb ccc dddd eeeee ffffff ggggggggg")
+    counts = Counter(
+        map(str.lower, Lexicon(Charset(), words=file, weights={"words": 1}).sample(14_000, 1))
+    )
+    assert len(counts) == 7
+    assert min(counts.values()) > 1800
+    assert max(counts.values()) < 2200
+
+
 def test_languages_have_equal_shares() -> None:
     syllables = "".join(map(chr, range(0xAC00, 0xD7A4)))
     lexicon = Lexicon(Charset(PRINTABLE_ASCII + syllables), "ko+en", weights={"words": 1})

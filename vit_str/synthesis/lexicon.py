@@ -3,10 +3,10 @@
 import math
 import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate, islice
 from pathlib import Path
 
 from vit_str.charset import Charset
@@ -77,11 +77,11 @@ class Lexicon:
         self._plain = "".join(filter(str.isalnum, self._characters)) or self._characters
         lengths = range(1, maximum_length + 1)
         self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
-        counts = _count_words(words) if words else _language_words(language)
-        self._words, self._shares = self._usable_words(counts)
+        lists = [_count_words(words)] if words else _language_words(language)
+        self._words, self._shares = self._usable_words(lists)
         if words and not self._words:
             raise ValueError(
-                f"none of the {len(counts)} words in {words} can be written with the charset in "
+                f"none of the {len(lists[0])} words in {words} can be written with the charset in "
                 f"{maximum_length} characters; give another list or extend the charset"
             )
         if not words and len(self._words) < _FEWEST_WORDS:  # stray foreign words in the list
@@ -123,16 +123,15 @@ class Lexicon:
                 return candidate[: self.maximum_length].strip()
         return ""
 
-    def _usable_words(self, counts: Mapping[str, float]) -> tuple[list[str], list[float]]:
-        """Words that can be written, and their cumulative shares.
-
-        Half of the shares follows the square root of the frequency, half is the same for all,
-        so that names and rare words occur.
-        """
-        words = [word for word in counts if len(word) <= self.maximum_length and self._fit(word)]
-        roots = [math.sqrt(counts[word]) for word in words]
-        flat = sum(roots) / max(1, len(roots))
-        return words, list(accumulate(root + flat for root in roots))
+    def _usable_words(self, lists: Sequence[Mapping[str, float]]) -> tuple[list[str], list[float]]:
+        """Words that can be written, and their cumulative shares; lists have equal ones."""
+        words: list[str] = []
+        shares: list[float] = []
+        for counts in lists:
+            usable = [w for w in counts if len(w) <= self.maximum_length and self._fit(w)]
+            words += usable
+            shares += _word_shares(usable, [counts[word] for word in usable])
+        return words, list(accumulate(shares))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
         unknown = sorted(set(weights) - set(WEIGHTS))
@@ -238,6 +237,32 @@ _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str
 }
 
 
+def _word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
+    """How often each word is drawn; all together 1.
+
+    Half of the shares follows the square root of the frequency, half is the same for all, so that
+    names and rare words occur. As rare words are long and what hangs over a shop door is short,
+    lengths are half-way between those of such a list and those of running text.
+    """
+    roots = list(map(math.sqrt, counts))
+    flat = sum(roots) / max(1, len(roots))
+    shares = [root + flat for root in roots]
+    listed, running = _shares_of_lengths(words, shares), _shares_of_lengths(words, counts)
+    favor = {length: math.sqrt(running[length] / listed[length]) for length in listed}
+    favored = [share * favor[len(word)] for word, share in zip(words, shares, strict=True)]
+    total = sum(favored)
+    return [share / total for share in favored]
+
+
+def _shares_of_lengths(words: Sequence[str], weights: Sequence[float]) -> Mapping[int, float]:
+    """How much of all weight the words of each length have."""
+    shares: defaultdict[int, float] = defaultdict(float)
+    total = sum(weights)
+    for word, weight in zip(words, weights, strict=True):
+        shares[len(word)] += weight / total
+    return shares
+
+
 def _set_case(word: str, case: str, rng: random.Random) -> str:
     if case == "listed":
         return word
@@ -261,8 +286,8 @@ def _count_words(path: Path) -> Mapping[str, float]:
         raise ValueError(message) from None
 
 
-def _language_words(language: str) -> Mapping[str, float]:
-    """The most frequent words of a language or several, joined with ``+``.
+def _language_words(language: str) -> list[Mapping[str, float]]:
+    """The most frequent words of a language or several, joined with ``+``, a list for each.
 
     Without those in which digits stand for any digit.
     """
@@ -274,7 +299,7 @@ def _language_words(language: str) -> Mapping[str, float]:
             "or give a word list of your own"
         ) from None
     known = wordfreq.available_languages("best")
-    lists = []
+    lists: list[Mapping[str, float]] = []
     for code in language.split("+"):
         if code not in known:
             raise ValueError(
@@ -282,11 +307,6 @@ def _language_words(language: str) -> Mapping[str, float]:
                 f"found {language!r}; give a word list for any other"
             )
         frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
-        top = list(frequencies.items())[:_LIST_SIZE]
-        lists.append([(word, share) for word, share in top if not re.search(r"\d", word)])
-    # As many of each: half of the shares does not depend on the frequency.
-    fewest = min(map(len, lists))
-    words: dict[str, float] = {}
-    for word, share in chain.from_iterable(each[:fewest] for each in lists):
-        words[word] = words.get(word, 0.0) + share
-    return words
+        top = islice(frequencies.items(), _LIST_SIZE)
+        lists.append({word: share for word, share in top if not re.search(r"\d", word)})
+    return lists
