@@ -211,6 +211,7 @@ def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["--model", "png.safetensors"], "not a safetensors file"),
         (["--model", "whole.safetensors", "--device", "cuda:99"], "is not there"),
         (["--model", "whole.safetensors", "--device", "tpu"], "unknown device 'tpu'"),
+        (["--model", "whole.safetensors", "--care", "fast"], "TransformerDecoder reads in one way"),
     ],
 )
 def test_wrong_weights_and_devices(
@@ -346,7 +347,7 @@ sys.exit(cli.main(["read", "x.png"]))
 def test_interrupted_while_loading(
     words: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("vit_str.cli.loading.load", interrupt)

@@ -12,9 +12,9 @@ from PIL import Image
 import vit_str
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing, UnreadableImage
-from vit_str.models import Recognizer
+from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
 from vit_str.reading import Reader, Reading, Source, load
-from vit_str.weights import WeightsFile
+from vit_str.weights import WeightsFile, save_weights
 
 WORDS = ["one", "Two", "3", "vier", "5:00", "SIX", "seven!", "8", "nueve"]
 
@@ -33,6 +33,26 @@ def test_load_tells_what_is_wrong(weights_path: Path) -> None:
         load("huge")
     with pytest.raises(ValueError, match="unknown device"):
         load(weights_path, device="tpu")
+
+
+def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
+    decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
+    path = tmp_path / "permuted.safetensors"
+    save_weights(path, Recognizer(encoder, decoder), Charset(), Preprocessing(), {})
+    cares: tuple[str | None, ...] = (None, "fast", "careful")
+    ways = {care: load(path, "cpu", care=care).recognizer.decoder for care in cares}
+    assert {care: way.decoding for care, way in ways.items()} == {
+        None: "autoregressive",
+        "fast": "parallel",
+        "careful": "autoregressive",
+    }
+
+
+def test_a_model_that_cannot_choose_says_so(weights_path: Path) -> None:
+    with pytest.raises(ValueError, match="TransformerDecoder reads in one way only"):
+        load(weights_path, "cpu", care="fast")
 
 
 def test_a_reading_hangs_together(reader: Reader, word_image: Callable[..., Image.Image]) -> None:

@@ -48,18 +48,26 @@ class Frame(NamedTuple):
 Outcome = Sized | UnreadableImage
 
 
-def load(name_or_path: str | Path = "tiny", device: str = "auto") -> "Reader":
+def load(
+    name_or_path: str | Path = "tiny", device: str = "auto", *, care: str | None = None
+) -> "Reader":
     """A reader with the weights of the package (``tiny``) or of a ``.safetensors`` file.
 
     Args:
         name_or_path: see ``vit_str.weights.resolve``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
+        care: ``fast`` or ``careful``, for a model that can read both ways; None for the way it was
+            saved with.
 
     Raises:
-        ValueError: no such weights or device, or a file that cannot be used.
+        ValueError: no such weights or device, a file that cannot be used, or care from a model
+            that reads in one way only.
     """
     chosen = choose_device(device)
-    return Reader(load_weights(resolve(name_or_path)), chosen)
+    weights = load_weights(resolve(name_or_path))
+    if care is not None:
+        weights.recognizer.decoder.take_care(care)
+    return Reader(weights, chosen)
 
 
 class Reader:

@@ -76,6 +76,16 @@ def test_a_refinement_reads_every_character_from_the_others() -> None:
     assert not torch.equal(decoder(refinements=0).generate(FEATURES).labels, first)
 
 
+def test_one_set_of_weights_reads_fast_or_carefully() -> None:
+    model = decoder(refinements=0)
+    for care, decoding in (("fast", "parallel"), ("careful", "autoregressive")):
+        model.take_care(care)
+        other = decoder(decoding=decoding, refinements=1)
+        assert torch.equal(model.generate(FEATURES).labels, other.generate(FEATURES).labels)
+    with pytest.raises(ValueError, match="fast or careful, found 'slow'"):
+        model.take_care("slow")
+
+
 def test_other_ways_to_decode_are_refused() -> None:
     with pytest.raises(ValueError, match="autoregressive or parallel, found 'fast'"):
         PermutedDecoder(decoding="fast")

@@ -21,8 +21,7 @@ from vit_str.bulk.parts import Part
 from vit_str.bulk.quiet import quiet, quiet_loggers
 from vit_str.bulk.reading import Job, PartError, read_part
 from vit_str.images import one_line
-from vit_str.reading import Reader
-from vit_str.weights import load_weights
+from vit_str.reading import Reader, load
 
 _ATTEMPTS = 3
 # Threads that decode images for a GPU, where there are so many CPUs.
@@ -236,7 +235,7 @@ class PartReader:
             path = os.path.join(folder, "weights.safetensors")
             with open(path, "wb") as file:
                 file.write(weights)
-            return Reader(load_weights(path), self._workers.device)
+            return load(path, self._workers.device, care=self._job.care)
 
 
 def _first_line(error: Exception) -> str:

@@ -27,6 +27,7 @@ class Job:
         boxes: whether to find out where they are.
         batch_size: images that the model reads at once.
         folder: what relative paths of images start from.
+        care: how to read, see ``vit_str.load``.
     """
 
     format: Format
@@ -34,6 +35,7 @@ class Job:
     boxes: bool
     batch_size: int
     folder: Path
+    care: str | None = None
 
 
 def read_part(reader: Reader, part: Part, job: Job, threads: int = 1) -> bytes:

@@ -217,6 +217,11 @@ def _add_model(command: argparse.ArgumentParser) -> None:
         "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
     )
     command.add_argument(
+        "--care",
+        choices=("fast", "careful"),
+        help="how to read, for models that can choose (default: as they were saved)",
+    )
+    command.add_argument(
         "--batch-size",
         type=_positive,
         default=32,

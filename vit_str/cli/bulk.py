@@ -101,6 +101,7 @@ def _run(options: argparse.Namespace, paths: list[str]) -> bool:
         options.boxes,
         options.batch_size,
         Path.cwd(),
+        options.care,
     )
     with OutputFolder(Path(options.out), file_format, _settings(options, weights)) as folder:
         folder.divide(paths, lambda new: divide(new, options.part_size, options.column))
@@ -111,6 +112,8 @@ def _weights(options: argparse.Namespace) -> bytes:
     """The weights file, which the workers get as it is; it is known to be good then."""
     path = resolve(options.model)
     recognizer = load_weights(path).recognizer
+    if options.care:
+        recognizer.decoder.take_care(options.care)  # raises for one that cannot choose
     if options.boxes:
         looking_blocks(recognizer.decoder)  # raises for a decoder that does not look
     return path.read_bytes()
@@ -119,8 +122,10 @@ def _weights(options: argparse.Namespace) -> bytes:
 def _settings(options: argparse.Namespace, weights: bytes) -> dict[str, object]:
     """What decides how the results look."""
     relative = not all(map(os.path.isabs, options.paths))
+    care = {"care": options.care} if options.care else {}
     return {
         "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
+        **care,
         "boxes": options.boxes,
         "characters": options.characters or options.boxes,
         "part size": options.part_size,

@@ -104,6 +104,8 @@ def _name(model: str) -> str:
 def _command(options: argparse.Namespace, sets: Sequence[WordSet]) -> str:
     """The command to show in the page: names of sets and models, not the paths of a machine."""
     words = ["vit-str", "evaluate", *named(sets), "--model", _name(options.model)]
+    if options.care:
+        words += ["--care", options.care]
     if options.against:
         words += ["--against", _name(options.against)]
     if options.report:

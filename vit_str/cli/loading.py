@@ -1,4 +1,4 @@
-"""The reader that ``--model`` and ``--device`` ask for."""
+"""The reader that ``--model``, ``--device`` and ``--care`` ask for."""
 
 import argparse
 
@@ -10,9 +10,9 @@ def load_reader(options: argparse.Namespace) -> Reader:
     """Load it.
 
     Raises:
-        UsageError: no such weights or device, or a file that cannot be used.
+        UsageError: no such weights or device, a file that cannot be used, or no way to care.
     """
     try:
-        return load(options.model, options.device)
+        return load(options.model, options.device, care=options.care)
     except ValueError as error:
         raise console.UsageError(str(error)) from error

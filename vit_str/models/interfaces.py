@@ -65,3 +65,13 @@ class Decoder(nn.Module, ABC):
     @abstractmethod
     def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
         """The most probable labels."""
+
+    def take_care(self, care: str) -> None:
+        """Read ``fast`` or ``careful`` from now on; no weight changes.
+
+        Raises:
+            ValueError: another word, or this decoder can read in one way only.
+        """
+        raise ValueError(
+            f"{type(self).__name__} reads in one way only, neither fast nor careful: leave it out"
+        )

@@ -14,6 +14,7 @@ from vit_str.models.hypotheses import Hypotheses, read_to_end
 from vit_str.models.positions import LearnedPositions
 
 _DECODINGS = ("autoregressive", "parallel")
+_CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
 
 
 class PermutedDecoder(AutoregressiveDecoder):
@@ -70,6 +71,12 @@ class PermutedDecoder(AutoregressiveDecoder):
         self.block = DecoderBlock(dim, heads, mlp_ratio, dropout)
         self.norm = nn.LayerNorm(dim)
         self.classify = nn.Linear(dim, charset_size + 1)
+
+    def take_care(self, care: str) -> None:
+        """``fast`` writes all characters at once, ``careful`` one after the other; both refine."""
+        if care not in _CARE:
+            raise ValueError(f"care must be {' or '.join(_CARE)}, found {care!r}")
+        self.decoding, self.refinements = _CARE[care]
 
     def logits(
         self,
