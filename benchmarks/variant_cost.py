@@ -1,4 +1,4 @@
-"""What a model costs: parameters, arithmetic, and time to read, all models side by side.
+"""What a model costs: parameters, arithmetic, and time to read and to train, all side by side.
 
 Part of equal_budget.py.
 """
@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from measuring import interleave, pin
+from jaxtyping import Int64, UInt8
+from measuring import interleave, pin, synchronize
+from torch import Tensor
+from torch.optim import AdamW
 from torch.utils.flop_counter import FlopCounterMode
 
 from vit_str.evaluation import LabeledImages
 from vit_str.reading import Reader, load
 
 _WORDS = 256
+_TRAINED = 64
 _BATCH = 32
 _COUNTED = 16
 _ROUNDS = 7
@@ -26,55 +30,100 @@ _ROUNDS = 7
 def costs(weights: Mapping[str, Path], folder: Path, device: str) -> dict[str, dict[str, Any]]:
     """Name of a model -> its costs.
 
-    Images per second are from pixels to text, 32 at a time, on one CPU thread or on the device;
-    medians of rounds in which the models take turns. Arithmetic is that of reading these words,
-    as counted in products of matrices and convolutions: two operations per multiplication.
+    Reading goes from pixels to text, training takes one step of the model's own loss for each
+    batch, without other losses and without drawing the words; both 32 at a time, on one CPU thread
+    or on the device, medians of rounds in which the models take turns. Arithmetic is that of
+    reading, as counted in products of matrices and convolutions: two operations per multiplication.
 
     Args:
         weights: name -> weights file.
-        folder: labeled crops, of which 256 are read.
-        device: to read with.
+        folder: labeled crops, of which 256 are read and 64 trained on.
+        device: to read and train with.
     """
     pin()
     readers = {name: load(path, device) for name, path in weights.items()}
-    crops = LabeledImages(folder).paths[:_WORDS]
+    crops = LabeledImages(folder)
     pixels = {
-        name: torch.stack([reader.pixels(crop) for crop in crops])
+        name: torch.stack([reader.pixels(crop) for crop in crops.paths[:_WORDS]])
         for name, reader in readers.items()
     }
+    labels = crops.labels[:_TRAINED]
+    training = {name: _Training(reader, pixels[name], labels) for name, reader in readers.items()}
     seconds = interleave(
-        {name: lambda n=name: _seconds(readers[n], pixels[n]) for name in readers},  # type: ignore[misc]
+        {
+            name: lambda n=name: (_seconds(readers[n], pixels[n]), training[n].seconds())  # type: ignore[misc]
+            for name in readers
+        },
         _ROUNDS + 1,
     )
+    # Without the first round, which fills caches.
+    medians = {
+        name: [statistics.median(column) for column in zip(*rounds[1:], strict=True)]
+        for name, rounds in seconds.items()
+    }
     return {
         name: {
             "parameters": sum(p.numel() for p in reader.recognizer.parameters()),
             "flops": _flops(reader, pixels[name][:_COUNTED]),
-            # Without the first round, which fills caches.
-            "images_per_second": len(crops) / statistics.median(seconds[name][1:]),
+            "read_per_second": len(pixels[name]) / medians[name][0],
+            "trained_per_second": len(labels) / medians[name][1],
         }
         for name, reader in readers.items()
     }
 
 
-def cost_table(found: Sequence[tuple[str, dict[str, Any], float]]) -> list[list[str]]:
-    """Rows of a table: the titles, then a row for each model.
-
-    Args:
-        found: of each model its name, its costs, and the images per second of its training.
-    """
-    titles = ["variant", "parameters", "operations per image", "reads per second", "trains on"]
+def cost_table(found: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """Rows of a table: the titles, then a row for each model and its costs."""
+    titles = ["variant", "parameters", "operations to read", "reads per second", "trains on"]
     rows = [
         [
             name,
             f"{cost['parameters'] / 1e6:.1f} M",
             f"{cost['flops'] / 1e6:,.0f} M",
-            f"{cost['images_per_second']:,.0f}",
-            f"{trained:,.0f} per second",
+            f"{cost['read_per_second']:,.0f}",
+            f"{cost['trained_per_second']:,.0f} per second",
         ]
-        for name, cost, trained in found
+        for name, cost in found.items()
     ]
     return [titles, *rows]
+
+
+class _Training:
+    """Steps of a copy of a model, in bfloat16 as all configurations train."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        pixels: UInt8[Tensor, "word channel height width"],
+        labels: Sequence[str],
+    ) -> None:
+        self._model = copy.deepcopy(reader.recognizer).float().train()
+        self._optimizer = AdamW(self._model.parameters(), lr=1e-5, fused=True)
+        self._images = reader.preprocessing.normalize(pixels[: len(labels)].to(reader.device))
+        self._labels = _ids(reader, labels).to(reader.device)
+
+    def seconds(self) -> float:
+        """Time to train on all of the words once."""
+        kind = self._images.device.type
+        start = time.perf_counter()
+        for images, labels in zip(
+            self._images.split(_BATCH), self._labels.split(_BATCH), strict=True
+        ):
+            with torch.autocast(kind, torch.bfloat16):
+                loss = self._model.loss(images, labels)
+            self._optimizer.zero_grad()
+            loss.backward()
+            self._optimizer.step()
+        synchronize(kind)
+        return time.perf_counter() - start
+
+
+def _ids(reader: Reader, labels: Sequence[str]) -> Int64[Tensor, "word position"]:
+    """What a model of this charset and length can learn of the labels."""
+    known, longest = set(reader.charset.characters), reader.recognizer.decoder.maximum_length
+    return reader.charset.encode_batch(
+        ["".join(filter(known.__contains__, label))[:longest] for label in labels]
+    )
 
 
 def _seconds(reader: Reader, pixels: torch.Tensor) -> float:

@@ -1,0 +1,106 @@
+"""One set of weights, read fast and carefully: accuracy on the same words, and speed.
+
+    python benchmarks/care.py FOLDER... --model runs/vit_permuted/weights.safetensors
+
+For models that can choose (``vit-str read --care``): all characters at once or one after the
+other, and how often the label is read again with all other characters in sight. Every way reads
+the same labeled crops; differences to the first way are taken word by word, with 95 % intervals.
+Speed is from pixels to text, 32 at a time, on one CPU thread or on the device, in turns.
+"""
+
+import argparse
+import itertools
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from measuring import add_common_options, interleave, pin, print_machine, table, write_json
+
+from vit_str.comparison import paired_difference
+from vit_str.evaluation import LabeledImages, ReadWords, read_sets, together
+from vit_str.metrics import wilson_interval
+from vit_str.models import PermutedDecoder
+from vit_str.reading import Reader, load
+
+_BATCH = 32
+_TIMED = 256
+_REFINEMENTS = 0, 1, 2
+_WAYS = {
+    f"{decoding}, {times} refinement{'' if times == 1 else 's'}": (decoding, times)
+    for decoding, times in itertools.product(("autoregressive", "parallel"), _REFINEMENTS)
+}
+
+
+def main() -> None:
+    """Read in every way, compare, print."""
+    options = _parser().parse_args()
+    pin()
+    print_machine()
+    readers = {name: _reader(options, *way) for name, way in _WAYS.items()}
+    words = {name: _read(reader, options.folders) for name, reader in readers.items()}
+    pixels = _pixels(next(iter(readers.values())), options.folders[0])
+    seconds = interleave(
+        {name: lambda n=name: _seconds(readers[n], pixels) for name in readers},  # type: ignore[misc]
+        options.rounds,
+    )
+    rates = {name: [len(pixels) / taken for taken in seconds[name]] for name in readers}
+    first = next(iter(words.values())).right()
+    rows = [["way", f"word 36, n = {len(first):,}", "difference", "reads per second"]]
+    rows += [_row(name, words[name], first, rates[name]) for name in readers]
+    print(table(rows))
+    right = {name: float(found.right().mean()) for name, found in words.items()}
+    write_json(options.json, {"word_accuracy_36": right, "images_per_second": rates})
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="+", help="folders of labeled crops")
+    parser.add_argument("--model", required=True, help="name or .safetensors file")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 or mps (cpu)")
+    add_common_options(parser)
+    return parser
+
+
+def _reader(options: argparse.Namespace, decoding: str, refinements: int) -> Reader:
+    reader = load(options.model, options.device)
+    decoder = reader.recognizer.decoder
+    if not isinstance(decoder, PermutedDecoder):
+        raise SystemExit(f"care: {type(decoder).__name__} of {options.model} reads in one way only")
+    decoder.decoding, decoder.refinements = decoding, refinements
+    return reader
+
+
+def _read(reader: Reader, folders: list[Path]) -> ReadWords:
+    return together(read_sets(reader, folders, batch_size=_BATCH).values())
+
+
+def _pixels(reader: Reader, folder: Path) -> torch.Tensor:
+    return torch.stack([reader.pixels(path) for path in LabeledImages(folder).paths[:_TIMED]])
+
+
+def _seconds(reader: Reader, pixels: torch.Tensor) -> float:
+    start = time.perf_counter()
+    for batch in pixels.split(_BATCH):
+        reader.read_pixels(batch)  # ends with texts, so a GPU has finished
+    return time.perf_counter() - start
+
+
+def _row(name: str, words: ReadWords, first: np.ndarray, rates: list[float]) -> list[str]:
+    right = words.right()
+    low, high = wilson_interval(int(right.sum()), len(right))
+    found = paired_difference(first, right)
+    difference = f"{100 * found.difference:+.1f} [{_points(*found.interval)}]"
+    accuracy = f"{100 * right.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+    return [name, accuracy, difference, f"{statistics.median(rates):,.0f}"]
+
+
+def _points(low: float, high: float) -> str:
+    return f"{100 * low:+.1f}, {100 * high:+.1f}"
+
+
+if __name__ == "__main__":
+    main()
