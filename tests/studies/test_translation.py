@@ -4,23 +4,23 @@ import torch
 from vit_str.charset import PADDING
 from vit_str.models.beam import beam_search
 from vit_str.studies import Settings, Verdict
-from vit_str.studies.number_words import ids_of, in_words
+from vit_str.studies.spoken import ids_of, in_words
 from vit_str.studies.study import Row
 from vit_str.studies.tasks_tokens import seeded
 from vit_str.studies.translation import (
     BEAM,
-    DIGITS_TO_WORDS,
     GREEDY,
     STRANGER,
-    WORDS_TO_DIGITS,
     Size,
     Translation,
-    draw_numbers,
+    dates,
+    draw_many,
     findings,
     is_held_out,
     learn,
     log_probability,
     measure,
+    numbers,
     same,
 )
 
@@ -31,9 +31,18 @@ def test_a_fifth_of_the_numbers_is_held_out() -> None:
     share = sum(map(is_held_out, range(10_000))) / 10_000
     assert share == pytest.approx(0.2, abs=0.005)
     with seeded(0):
-        drawn = {held: set(draw_numbers(300, 3, held)) for held in (True, False)}
+        drawn = {held: set(draw_many(300, numbers(3), held)) for held in (True, False)}
     assert not drawn[True] & drawn[False]
     assert {len(str(number)) for number in drawn[True]} == {1, 2, 3}
+
+
+def test_dates_are_those_of_three_centuries() -> None:
+    spoken = dates()
+    with seeded(0):
+        days = draw_many(500, spoken, held_out=False)
+    years = {"".join(spoken.digits(day))[:2] for day in days}
+    assert years == {"18", "19", "20"}
+    assert max(len(spoken.words(day)) for day in days) <= 6
 
 
 def test_texts_are_the_same_whatever_the_padding() -> None:
@@ -45,7 +54,7 @@ def test_texts_are_the_same_whatever_the_padding() -> None:
 
 def test_the_probability_is_that_of_the_beam() -> None:
     with seeded(0):
-        model = learn(TINY, "cpu", lambda share: None)
+        model = learn(numbers(2), TINY, "cpu", lambda share: None)
     features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
     # The end as likely as it needs to be for no text to be cut.
     model.decoder.classify.bias.data[model.decoder.end] += 3
@@ -67,7 +76,7 @@ def rows(right: float, stranger: float) -> list[Row]:
             "of_the_other": 0.9,
             "log_probability": -0.1,
         }
-        for direction in (WORDS_TO_DIGITS, DIGITS_TO_WORDS)
+        for direction in (*numbers(2).directions, *dates().directions)
         for way, value in values.items()
         for seed in range(3)
     ]
@@ -86,8 +95,8 @@ def test_the_same_seed_gives_the_same_rows() -> None:
     before = torch.get_rng_state()
     for _ in range(2):
         with seeded(1):
-            model = learn(TINY, "cpu", lambda share: None)
-        found.append(measure(model, TINY, 1, "cpu"))
+            model = learn(dates(), TINY, "cpu", lambda share: None)
+        found.append(measure(model, dates(), TINY, 1, "cpu"))
     assert found[0] == found[1]
     assert torch.equal(before, torch.get_rng_state())
     assert len(found[0]) == 6

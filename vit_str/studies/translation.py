@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import torch
 import torch.nn.functional as F
@@ -16,12 +17,18 @@ from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.translation import TextTransformer, Translator
 from vit_str.studies.drawing import draw_bars, panels
 from vit_str.studies.intervals import mean_interval, with_interval
-from vit_str.studies.number_words import WORDS, ids_of, in_digits, in_words
 from vit_str.studies.sequence_tasks import fit
+from vit_str.studies.spoken import (
+    WORDS,
+    date_in_digits,
+    date_in_words,
+    ids_of,
+    in_digits,
+    in_words,
+)
 from vit_str.studies.study import Findings, Row, Settings, Study, Verdict
 from vit_str.studies.tasks_tokens import seeded
 
-WORDS_TO_DIGITS, DIGITS_TO_WORDS = "words to digits", "digits to words"
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
 _WAYS = (GREEDY, BEAM, STRANGER)
 _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
@@ -29,7 +36,56 @@ _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
 # Who translates has nearly all right; who guesses a number of the right length has none.
 _TRANSLATES, _SOME = 0.9, 0.5
 
-_MOST_WORDS = 9
+_MOST_SYMBOLS = 10
+_FIRST_DAY, _LAST_DAY = date(1800, 1, 1).toordinal(), date(2099, 12, 31).toordinal()
+
+Text = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """Two ways to write the same things, each of which can be had from the other.
+
+    Attributes:
+        things: what is written, in the plural.
+        draw: one of them, by torch's generator.
+        words: it in words.
+        digits: it in digits.
+    """
+
+    things: str
+    draw: Callable[[], int]
+    words: Callable[[int], Text]
+    digits: Callable[[int], Text]
+
+    @property
+    def directions(self) -> tuple[str, str]:
+        """From words to digits, and back."""
+        return f"{self.things}, words to digits", f"{self.things}, digits to words"
+
+
+def numbers(digits: int) -> Languages:
+    """Numbers of 1 to so many digits, every count of digits as often as the others."""
+
+    def draw() -> int:
+        length = int(torch.randint(1, digits + 1, ()))
+        return int(torch.randint(10 ** (length - 1) if length > 1 else 0, 10**length, ()))
+
+    return Languages("numbers", draw, in_words, in_digits)
+
+
+def dates() -> Languages:
+    """Days of three centuries."""
+
+    def draw() -> int:
+        return int(torch.randint(_FIRST_DAY, _LAST_DAY + 1, ()))
+
+    return Languages(
+        "dates",
+        draw,
+        lambda day: date_in_words(date.fromordinal(day)),
+        lambda day: date_in_digits(date.fromordinal(day)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +98,7 @@ class Size:
         depth: blocks of the encoder, and of the decoder.
         steps: batches of training.
         batch: texts in a batch, half of them in each direction.
-        tested: numbers that are translated.
+        tested: numbers, and dates, that are translated.
     """
 
     digits: int
@@ -52,13 +108,18 @@ class Size:
     batch: int = 64
     tested: int = 300
 
+    @property
+    def languages(self) -> tuple[Languages, ...]:
+        """What is translated, each by a model of its own."""
+        return numbers(self.digits), dates()
+
 
 _QUICK = Size(digits=4, dim=64, depth=2, steps=320)
 _FULL = Size(digits=6, dim=64, depth=2, steps=1500)
 
 
 class Translation(Study):
-    """One Transformer of the project's blocks translates number words to digits, and back."""
+    """A Transformer of the project's blocks translates numbers and dates to digits, and back."""
 
     id = "translation"
     posts = "RVES"
@@ -69,14 +130,16 @@ class Translation(Study):
     )
     expectation = (
         "One small Transformer learns both directions and translates more than nine in ten numbers "
-        "that it never saw; a beam changes little; with the features of another number it "
-        "translates that other number, so hardly one is right."
+        "that it never saw, another as many dates, whose parts change places; a beam changes "
+        "little; with the features of another text it translates that other one, so hardly one is "
+        "right."
     )
     experiment = (
         "A text encoder and a decoder of the project's blocks, with sinusoidal positions, are "
         "trained on numbers of up to six digits (quick: four), from words to digits and from "
-        "digits to words with one set of weights. Whole numbers right, of a fifth that is held "
-        "out of training; greedy, with a beam, and with the features of another number."
+        "digits to words with one set of weights, and others like them on dates (march twenty "
+        "three nineteen eighty four, 1984-03-23). Whole texts right, of a fifth that is held "
+        "out of training; greedy, with a beam, and with the features of another text."
     )
     correction = (
         "Self- and cross-attention are the paper's; the norms stand before the sub-layers here "
@@ -84,19 +147,25 @@ class Translation(Study):
         "probable text that was found, which is not always the right one."
     )
 
-    revised = "The size of the small version was chosen among five, with one seed each."
+    revised = (
+        "The size of the small version was chosen among five for numbers, with one seed each; "
+        "dates were added afterwards, at the same size."
+    )
 
     def run(self, settings: Settings) -> Findings:
         size = _QUICK if settings.quick else _FULL
+        languages = size.languages
+        count = settings.seeds * len(languages)
         rows: list[Row] = []
-        for seed in range(settings.seeds):
+        for number in range(count):
+            seed, spoken = number // len(languages), languages[number % len(languages)]
 
-            def look(share: float, seed: int = seed) -> None:
-                settings.progress((seed + share) / settings.seeds)
+            def look(share: float, number: int = number) -> None:
+                settings.progress((number + share) / count)
 
             with seeded(seed):
-                model = learn(size, settings.device, look)
-            rows += measure(model, size, seed, settings.device)
+                model = learn(spoken, size, settings.device, look)
+            rows += measure(model, spoken, size, seed, settings.device)
         return findings(rows)
 
 
@@ -105,31 +174,31 @@ def is_held_out(number: int) -> bool:
     return number * 7919 % 10_007 % 5 == 0
 
 
-def draw_numbers(count: int, digits: int, held_out: bool) -> list[int]:
-    """Numbers of 1 to so many digits, every count of digits as often as the others."""
+def draw_many(count: int, spoken: Languages, held_out: bool) -> list[int]:
+    """So many things to write, all of them held out of training or none."""
     found: list[int] = []
     while len(found) < count:
-        length = int(torch.randint(1, digits + 1, ()))
-        number = int(torch.randint(10 ** (length - 1) if length > 1 else 0, 10**length, ()))
-        if is_held_out(number) == held_out:
-            found.append(number)
+        drawn = spoken.draw()
+        if is_held_out(drawn) == held_out:
+            found.append(drawn)
     return found
 
 
-def learn(size: Size, device: str, progress: Callable[[float], None]) -> Translator:
+def learn(
+    spoken: Languages, size: Size, device: str, progress: Callable[[float], None]
+) -> Translator:
     """A translator of both directions, from torch's generator."""
     model = Translator(
-        TextTransformer(len(WORDS), size.dim, size.depth, 4, maximum_length=_MOST_WORDS),
+        TextTransformer(len(WORDS), size.dim, size.depth, 4, maximum_length=_MOST_SYMBOLS),
         TransformerDecoder(
-            len(WORDS), size.dim, size.depth, 4, _MOST_WORDS, positions="sinusoidal"
+            len(WORDS), size.dim, size.depth, 4, _MOST_SYMBOLS, positions="sinusoidal"
         ),
     ).to(device)
 
     def loss() -> Tensor:
-        numbers = draw_numbers(size.batch, size.digits, held_out=False)
+        drawn = draw_many(size.batch, spoken, held_out=False)
         half = size.batch // 2
-        words = [in_words(number) for number in numbers]
-        digits = [in_digits(number) for number in numbers]
+        words, digits = list(map(spoken.words, drawn)), list(map(spoken.digits, drawn))
         sources = ids_of(words[:half] + digits[half:]).to(device)
         return model.loss(sources, ids_of(digits[:half] + words[half:]).to(device))
 
@@ -137,16 +206,15 @@ def learn(size: Size, device: str, progress: Callable[[float], None]) -> Transla
     return model.eval()
 
 
-def measure(model: Translator, size: Size, seed: int, device: str) -> list[Row]:
-    """Share of held-out numbers that are translated without a mistake."""
+def measure(model: Translator, spoken: Languages, size: Size, seed: int, device: str) -> list[Row]:
+    """Share of held-out texts that are translated without a mistake."""
     with seeded(1_000_000 + seed):
-        numbers = draw_numbers(size.tested, size.digits, held_out=True)
-    words = ids_of([in_words(number) for number in numbers]).to(device)
-    digits = ids_of([in_digits(number) for number in numbers]).to(device)
+        drawn = draw_many(size.tested, spoken, held_out=True)
+    words = ids_of(list(map(spoken.words, drawn))).to(device)
+    digits = ids_of(list(map(spoken.digits, drawn))).to(device)
     rows: list[Row] = []
-    for direction, sources, labels in (
-        (WORDS_TO_DIGITS, words, digits),
-        (DIGITS_TO_WORDS, digits, words),
+    for direction, sources, labels in zip(
+        spoken.directions, (words, digits), (digits, words), strict=True
     ):
         with torch.no_grad():
             features = model.encoder(sources)
@@ -154,7 +222,7 @@ def measure(model: Translator, size: Size, seed: int, device: str) -> list[Row]:
             seen = features.roll(1, 0) if way == STRANGER else features
             found = beam_search(model.decoder, seen, _WIDTHS[way])
             right = same(found.labels, labels)
-            if way == STRANGER:  # a neighbor that is the same number is no stranger
+            if way == STRANGER:  # a neighbor that is the same text is no stranger
                 right = right[~same(labels, labels.roll(1, 0))]
             rows.append(
                 {
@@ -194,10 +262,10 @@ def log_probability(
 
 
 def findings(rows: Sequence[Row]) -> Findings:
-    """What the shares of right numbers say about the claim."""
+    """What the shares of right texts say about the claim."""
+    directions = dict.fromkeys(str(row["direction"]) for row in rows)
     by_direction = {
-        direction: {way: _values(rows, direction, way) for way in _WAYS}
-        for direction in (WORDS_TO_DIGITS, DIGITS_TO_WORDS)
+        direction: {way: _values(rows, direction, way) for way in _WAYS} for direction in directions
     }
     worst = [
         min(pair) for pair in zip(*(each[GREEDY] for each in by_direction.values()), strict=True)
@@ -205,12 +273,12 @@ def findings(rows: Sequence[Row]) -> Findings:
     mean, interval = mean_interval(worst)
     strangers = max(mean_interval(each[STRANGER])[1][1] for each in by_direction.values())
     because = (
-        "Of the numbers that it never saw, greedy decoding has "
-        + " and ".join(
-            f"{mean_interval(each[GREEDY])[0]:.1%} right from {direction}"
+        "Of texts that it never saw, greedy decoding has right: "
+        + "; ".join(
+            f"{direction} {mean_interval(each[GREEDY])[0]:.1%}"
             for direction, each in by_direction.items()
         )
-        + f". With the features of another number at most {strangers:.1%} are right: what is "
+        + f". With the features of another text at most {strangers:.1%} are right: what is "
         "written comes from what the encoder read."
     )
     return Findings(
@@ -223,7 +291,7 @@ def findings(rows: Sequence[Row]) -> Findings:
             for direction, each in by_direction.items()
         ],
         verdict_of(interval, strangers),
-        "share of held-out numbers translated without a mistake, greedy, the worse direction",
+        "share of held-out texts translated without a mistake, greedy, the worst direction",
         mean,
         interval,
         because,
@@ -251,21 +319,30 @@ def _surprises(rows: Sequence[Row], by_direction: dict[str, dict[str, list[float
         gain, interval = mean_interval(
             [b - a for a, b in zip(each[GREEDY], each[BEAM], strict=True)]
         )
-        greedy, beam = (
-            mean_interval(_values(rows, direction, way, "log_probability"))[0]
-            for way in (GREEDY, BEAM)
-        )
-        sure = "" if interval[0] > 0 or interval[1] < 0 else ", which may be chance"
-        found.append(
-            f"From {direction}, a beam of 4 finds texts of mean log probability {beam:.3f} "
-            f"instead of {greedy:.3f} and changes the share that is right by {gain:+.1%}{sure}."
-        )
-        other = mean_interval(_values(rows, direction, STRANGER, "of_the_other"))[0]
-        if other > _SOME:
+        if interval[0] > 0 or interval[1] < 0:
             found.append(
-                f"Given the features of another number, it writes that number in {other:.1%} of "
-                f"the cases (from {direction}): the decoder brings nothing of its own."
+                f"A beam of 4 changes the share that is right by {gain:+.1%} ({direction})."
             )
+    likelier = max(
+        mean_interval(_values(rows, direction, BEAM, "log_probability"))[0]
+        - mean_interval(_values(rows, direction, GREEDY, "log_probability"))[0]
+        for direction in by_direction
+    )
+    if not found:
+        found.append(
+            "A beam of 4 changes no share of right texts beyond chance; the log probability of "
+            f"what it finds is higher by {likelier:.3f} at most: a model that is sure of each "
+            "symbol leaves a search nothing to find."
+        )
+    others = [
+        mean_interval(_values(rows, direction, STRANGER, "of_the_other"))[0]
+        for direction in by_direction
+    ]
+    if min(others) > _SOME:
+        found.append(
+            f"Given the features of another text, it writes that text in {min(others):.1%} of the "
+            "cases or more, in every direction: the decoder brings nothing of its own."
+        )
     return found
 
 
@@ -275,8 +352,8 @@ def _values(rows: Sequence[Row], direction: str, way: str, column: str = "right"
 
 
 def _draw(figure: Figure, by_direction: dict[str, dict[str, list[float]]]) -> None:
-    titles = [f"From {direction}" for direction in by_direction]
-    for axes, each in zip(panels(figure, titles, width=4.2), by_direction.values(), strict=True):
+    titles = [direction.capitalize() for direction in by_direction]
+    for axes, each in zip(panels(figure, titles, width=3.4), by_direction.values(), strict=True):
         draw_bars(axes, {way.replace(", ", ",\n"): values for way, values in each.items()})
         axes.set_ylim(0, 1)
-        axes.set_ylabel("share of held-out numbers right")
+        axes.set_ylabel("share of held-out texts right")

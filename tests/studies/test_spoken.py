@@ -1,7 +1,17 @@
+from datetime import date, timedelta
+
 import pytest
 
 from vit_str.charset import PADDING
-from vit_str.studies.number_words import LIMIT, WORDS, ids_of, in_digits, in_words
+from vit_str.studies.spoken import (
+    LIMIT,
+    WORDS,
+    date_in_digits,
+    date_in_words,
+    ids_of,
+    in_digits,
+    in_words,
+)
 
 VALUES = {
     **{word: number for number, word in enumerate(WORDS[10:30])},
@@ -36,6 +46,29 @@ def test_examples() -> None:
     for number in (-1, LIMIT):
         with pytest.raises(ValueError, match="words for 0 to 999999"):
             in_words(number)
+
+
+@pytest.mark.parametrize(
+    ("day", "words"),
+    [
+        (date(1984, 3, 23), "march twenty three nineteen eighty four"),
+        (date(1905, 1, 1), "january one nineteen oh five"),
+        (date(1900, 12, 20), "december twenty nineteen hundred"),
+        (date(2000, 6, 10), "june ten two thousand"),
+        (date(2005, 5, 5), "may five two thousand five"),
+        (date(2022, 5, 20), "may twenty twenty twenty two"),
+    ],
+)
+def test_dates(day: date, words: str) -> None:
+    assert " ".join(date_in_words(day)) == words
+    assert "".join(date_in_digits(day)) == day.isoformat()
+
+
+def test_no_two_days_sound_alike() -> None:
+    days = [date(1800, 1, 1) + timedelta(number) for number in range(109_572)]
+    assert days[-1].year == 2099
+    assert len({date_in_words(day) for day in days}) == len(days)
+    assert max(len(date_in_words(day)) for day in days) == 6
 
 
 def test_ids_are_padded() -> None:
