@@ -100,6 +100,23 @@ def test_tall_crops_are_turned_as_readers_turn_them(lines: Lines) -> None:
     assert right < 0.2 * wrong  # not 0: one is averaged over columns, the other over rows
 
 
+def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas: GlyphAtlas) -> None:
+    """Lines are narrower and run up and down, letters stand as on a wall in front."""
+    ids = atlas.charset.encode_batch(["window"] * 400)
+    fonts = torch.zeros(len(ids), dtype=torch.long)
+    words = Typesetter(atlas).lay_out(ids, fonts, torch.full((len(ids),), 4.0))
+    flat = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
+    view = view_of(words, Ingredients(**flat | {"perspective": 1.0}))
+    narrowed, rise = (view.homography[:, :2, 0] / view.aspect[:, None]).unbind(1)
+    beside = narrowed < 0.999
+    assert 0.2 < beside.float().mean() < 0.4
+    assert narrowed.min() > 0.3
+    assert rise[beside].abs().max() > 0.3
+    assert not rise[~beside].any()
+    upright = torch.tensor([0.0, 1.0]).expand(400, 2)
+    assert torch.equal(view.homography[:, :2, 1], upright)
+
+
 def test_words_too_small_to_read_are_seen_straight_on(atlas: GlyphAtlas) -> None:
     ids = atlas.charset.encode_batch(["n" * 21] * 64)
     lines = Typesetter(atlas).lay_out(ids, torch.zeros(64, dtype=torch.long), torch.zeros(64))

@@ -173,13 +173,28 @@ def _sample_homography(
     flat, steep = draw.normal(0.16).clamp(-0.45, 0.45), draw.uniform(-0.6, 0.6)
     tilt_x = torch.where(draw.some(0.85) > 0, flat, steep) * draw.some(0.5) * strengths.perspective
     tilt_y = draw.normal(0.10).clamp(-0.3, 0.3) * draw.some(0.4) * strengths.perspective
+    width, rise = _sample_foreshortening(aspect, strengths.perspective, draw)
     cos, sin, zero = angle.cos(), angle.sin(), torch.zeros_like(angle)
     rows = [
-        cos * aspect, cos * slant - sin, zero,
-        sin * aspect, sin * slant + cos, zero,
+        cos * width - sin * rise, cos * slant - sin, zero,
+        sin * width + cos * rise, sin * slant + cos, zero,
         tilt_x, tilt_y, zero + 1,
     ]  # fmt: skip
     return torch.stack(rows, -1).reshape(-1, 3, 3)
+
+
+def _sample_foreshortening(
+    aspect: Float[Tensor, " batch"], strength: float, draw: Draw
+) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
+    """How wide a line on a wall beside the camera looks, and how far it rises over that width.
+
+    Seen from the side, a sign over one's head is narrow and its lines run up or down steeply, but
+    its letters stand upright.
+    """
+    beside = draw.some(0.3) * strength
+    width = aspect * (1 - draw.uniform(0.0, 0.65) * beside).clamp(min=0.3)
+    rise = aspect * draw.uniform(-0.35, 0.35) * beside
+    return width, rise
 
 
 def _sample_turns(strength: float, draw: Draw) -> Float[Tensor, " batch"]:
