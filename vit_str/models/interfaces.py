@@ -73,5 +73,6 @@ class Decoder(nn.Module, ABC):
             ValueError: another word, or this decoder can read in one way only.
         """
         raise ValueError(
-            f"{type(self).__name__} reads in one way only, neither fast nor careful: leave it out"
+            f"{type(self).__name__} reads in one way only: leave care out, or take a model with a "
+            "PermutedDecoder"
         )
