@@ -7,20 +7,17 @@ from vit_str.studies import Settings, Verdict
 from vit_str.studies.spoken import ids_of, in_words
 from vit_str.studies.study import Row
 from vit_str.studies.tasks_tokens import seeded
+from vit_str.studies.tasks_translation import dates, draw_many, is_held_out, numbers
 from vit_str.studies.translation import (
     BEAM,
     GREEDY,
     STRANGER,
     Size,
     Translation,
-    dates,
-    draw_many,
     findings,
-    is_held_out,
     learn,
     log_probability,
     measure,
-    numbers,
     same,
 )
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 import torch
 import torch.nn.functional as F
@@ -18,16 +17,10 @@ from vit_str.models.translation import TextTransformer, Translator
 from vit_str.studies.drawing import draw_bars, panels
 from vit_str.studies.intervals import mean_interval, with_interval
 from vit_str.studies.sequence_tasks import fit
-from vit_str.studies.spoken import (
-    WORDS,
-    date_in_digits,
-    date_in_words,
-    ids_of,
-    in_digits,
-    in_words,
-)
+from vit_str.studies.spoken import WORDS, ids_of
 from vit_str.studies.study import Findings, Row, Settings, Study, Verdict
 from vit_str.studies.tasks_tokens import seeded
+from vit_str.studies.tasks_translation import Languages, dates, draw_many, numbers
 
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
 _WAYS = (GREEDY, BEAM, STRANGER)
@@ -37,55 +30,6 @@ _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
 _TRANSLATES, _SOME = 0.9, 0.5
 
 _MOST_SYMBOLS = 10
-_FIRST_DAY, _LAST_DAY = date(1800, 1, 1).toordinal(), date(2099, 12, 31).toordinal()
-
-Text = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Languages:
-    """Two ways to write the same things, each of which can be had from the other.
-
-    Attributes:
-        things: what is written, in the plural.
-        draw: one of them, by torch's generator.
-        words: it in words.
-        digits: it in digits.
-    """
-
-    things: str
-    draw: Callable[[], int]
-    words: Callable[[int], Text]
-    digits: Callable[[int], Text]
-
-    @property
-    def directions(self) -> tuple[str, str]:
-        """From words to digits, and back."""
-        return f"{self.things}, words to digits", f"{self.things}, digits to words"
-
-
-def numbers(digits: int) -> Languages:
-    """Numbers of 1 to so many digits, every count of digits as often as the others."""
-
-    def draw() -> int:
-        length = int(torch.randint(1, digits + 1, ()))
-        return int(torch.randint(10 ** (length - 1) if length > 1 else 0, 10**length, ()))
-
-    return Languages("numbers", draw, in_words, in_digits)
-
-
-def dates() -> Languages:
-    """Days of three centuries."""
-
-    def draw() -> int:
-        return int(torch.randint(_FIRST_DAY, _LAST_DAY + 1, ()))
-
-    return Languages(
-        "dates",
-        draw,
-        lambda day: date_in_words(date.fromordinal(day)),
-        lambda day: date_in_digits(date.fromordinal(day)),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +111,6 @@ class Translation(Study):
                 model = learn(spoken, size, settings.device, look)
             rows += measure(model, spoken, size, seed, settings.device)
         return findings(rows)
-
-
-def is_held_out(number: int) -> bool:
-    """A fifth of all numbers, spread without a rule that shows in their digits."""
-    return number * 7919 % 10_007 % 5 == 0
-
-
-def draw_many(count: int, spoken: Languages, held_out: bool) -> list[int]:
-    """So many things to write, all of them held out of training or none."""
-    found: list[int] = []
-    while len(found) < count:
-        drawn = spoken.draw()
-        if is_held_out(drawn) == held_out:
-            found.append(drawn)
-    return found
 
 
 def learn(
