@@ -11,12 +11,13 @@ Speed is from pixels to text, 32 at a time, on one CPU thread or on the device, 
 import argparse
 import itertools
 import statistics
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
 from measuring import add_common_options, interleave, pin, print_machine, table, write_json
+from variant_cost import reading_seconds
+from variant_report import percent, points
 
 from vit_str.comparison import paired_difference
 from vit_str.evaluation import LabeledImages, ReadWords, read_sets, together
@@ -35,14 +36,22 @@ _WAYS = {
 
 def main() -> None:
     """Read in every way, compare, print."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    try:
+        _measure(options)
+    except (ValueError, OSError) as error:
+        parser.exit(2, f"care: {error}\n")
+
+
+def _measure(options: argparse.Namespace) -> None:
     pin()
     print_machine()
     readers = {name: _reader(options, *way) for name, way in _WAYS.items()}
     words = {name: _read(reader, options.folders) for name, reader in readers.items()}
     pixels = _pixels(next(iter(readers.values())), options.folders[0])
     seconds = interleave(
-        {name: lambda n=name: _seconds(readers[n], pixels) for name in readers},  # type: ignore[misc]
+        {name: lambda n=name: reading_seconds(readers[n], pixels) for name in readers},  # type: ignore[misc]
         options.rounds,
     )
     rates = {name: [len(pixels) / taken for taken in seconds[name]] for name in readers}
@@ -69,7 +78,7 @@ def _reader(options: argparse.Namespace, decoding: str, refinements: int) -> Rea
     reader = load(options.model, options.device)
     decoder = reader.recognizer.decoder
     if not isinstance(decoder, PermutedDecoder):
-        raise SystemExit(f"care: {type(decoder).__name__} of {options.model} reads in one way only")
+        raise ValueError(f"{type(decoder).__name__} of {options.model} reads in one way only")
     decoder.decoding, decoder.refinements = decoding, refinements
     return reader
 
@@ -82,24 +91,12 @@ def _pixels(reader: Reader, folder: Path) -> torch.Tensor:
     return torch.stack([reader.pixels(path) for path in LabeledImages(folder).paths[:_TIMED]])
 
 
-def _seconds(reader: Reader, pixels: torch.Tensor) -> float:
-    start = time.perf_counter()
-    for batch in pixels.split(_BATCH):
-        reader.read_pixels(batch)  # ends with texts, so a GPU has finished
-    return time.perf_counter() - start
-
-
 def _row(name: str, words: ReadWords, first: np.ndarray, rates: list[float]) -> list[str]:
     right = words.right()
-    low, high = wilson_interval(int(right.sum()), len(right))
+    accuracy = percent(float(right.mean()), wilson_interval(int(right.sum()), len(right)))
     found = paired_difference(first, right)
-    difference = f"{100 * found.difference:+.1f} [{_points(*found.interval)}]"
-    accuracy = f"{100 * right.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+    difference = points(found.difference, found.interval)
     return [name, accuracy, difference, f"{statistics.median(rates):,.0f}"]
-
-
-def _points(low: float, high: float) -> str:
-    return f"{100 * low:+.1f}, {100 * high:+.1f}"
 
 
 if __name__ == "__main__":

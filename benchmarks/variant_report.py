@@ -70,12 +70,12 @@ def markdown(found: Sequence[dict[str, Any]], title: str) -> str:
     for variant in found:
         sets = variant["sets"]
         minutes = sum(run["minutes"] for run in variant["runs"])
-        cells = [_percent(sets[name]["accuracy"], sets[name]["interval"]) for name in names]
+        cells = [percent(sets[name]["accuracy"], sets[name]["interval"]) for name in names]
         characters = f"{100 * sets[chief]['character_accuracy']:.1f}"
         accuracies.append([variant["variant"], *cells, characters, f"{minutes:.1f}"])
         if "difference" in sets[chief]:
             pairs = {name: sets[name]["difference"] for name in names}
-            cells = [_points(pair["mean"], pair["interval"]) for pair in pairs.values()]
+            cells = [points(pair["mean"], pair["interval"]) for pair in pairs.values()]
             p_values = ", ".join(f"{seed['p_value']:.2g}" for seed in pairs[chief]["seeds"])
             by_seed = ", ".join(f"{100 * s['difference']:+.1f}" for s in pairs[chief]["seeds"])
             differences.append([variant["variant"], *cells, p_values, by_seed])
@@ -130,11 +130,13 @@ def _interval(shares: Float[np.ndarray, " word"], seeds: int) -> Interval:
     return bootstrap_interval(shares, np.ones_like(shares))
 
 
-def _percent(value: float, interval: Interval) -> str:
+def percent(value: float, interval: Interval) -> str:
+    """A share and its interval."""
     return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
 
 
-def _points(value: float, interval: Interval) -> str:
+def points(value: float, interval: Interval) -> str:
+    """A difference of shares and its interval."""
     return f"{100 * value:+.1f} [{100 * interval[0]:+.1f}, {100 * interval[1]:+.1f}]"
 
 
