@@ -19,8 +19,16 @@ from vit_str.models.columns import ColumnSpeller
 from vit_str.models.dense import TokenClassifier
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.training.data import LabeledPixels
-from vit_str.training.resuming import align_batches, check_charset, check_together
+from vit_str.training.muon import MuonAdamW, transformer_matrices
+from vit_str.training.resuming import (
+    align_batches,
+    check_charset,
+    check_optimizer,
+    check_together,
+)
 from vit_str.training.schedule import WarmupStableDecay, progress
+
+_BETAS = 0.9, 0.98
 
 
 class RecognizerTraining(LightningModule):
@@ -29,8 +37,10 @@ class RecognizerTraining(LightningModule):
     Args:
         recognizer: the model.
         charset: the characters that it writes.
-        learning_rate: highest rate.
-        weight_decay: of AdamW, on all matrices but those of embeddings.
+        learning_rate: highest rate of AdamW.
+        muon_learning_rate: highest rate of Muon, which then takes the matrices of attention and
+            feed-forward over from AdamW; without it, AdamW trains everything.
+        weight_decay: of both, on all matrices but those of embeddings.
         schedule: of the learning rate.
         dense_weight: of the loss of naming the character under each token, at the start; it
             fades linearly to a tenth.
@@ -42,6 +52,7 @@ class RecognizerTraining(LightningModule):
     Attributes:
         images_seen: images in all optimizer steps so far, on all devices, in all legs of the run.
             A step that is not finished does not count: a run that goes on starts it anew.
+        resumed_at: step of the checkpoint that this leg of the run has resumed from, or 0.
         started_from: the weights file that a run has started from, if any, for its provenance.
     """
 
@@ -50,6 +61,7 @@ class RecognizerTraining(LightningModule):
         recognizer: Recognizer,
         charset: str = PRINTABLE_ASCII,
         learning_rate: float = 1e-3,
+        muon_learning_rate: float | None = None,
         weight_decay: float = 0.05,
         schedule: WarmupStableDecay | None = None,
         dense_weight: float = 1.0,
@@ -81,12 +93,13 @@ class RecognizerTraining(LightningModule):
                 parameter.requires_grad_(False)
         self._move = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
         self.averaging, self._has_average = averaging, False
-        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.learning_rate, self.muon_learning_rate = learning_rate, muon_learning_rate
+        self.weight_decay = weight_decay
         self.schedule = schedule or WarmupStableDecay()
         self.dense_weight, self.column_weight = dense_weight, column_weight
         self.compile_model = compile_model
         self._losses = self.losses
-        self.images_seen = 0
+        self.images_seen, self.resumed_at = 0, 0
         self.started_from: dict[str, Any] | None = None
         self._unfinished: list[dict[str, Any]] = []
         self._readings: dict[str, list[tuple[str, str]]] = {}
@@ -98,16 +111,28 @@ class RecognizerTraining(LightningModule):
             self._losses = torch.compile(self._losses_of_one_length, dynamic=False)
 
     def configure_optimizers(self) -> AdamW:
-        """AdamW, without decay on norms, biases and embeddings (patches, positions, characters)."""
-        judged = {id(parameter) for parameter in self.average.parameters()}
-        trained = [(n, p) for n, p in self.named_parameters() if id(p) not in judged]
-        matrices = [p for name, p in trained if p.ndim > 1 and "embed_" not in name]
+        """AdamW, without decay on norms, biases and embeddings; Muon if it has a learning rate."""
+        matrices, stacked = transformer_matrices(self.recognizer)
+        elsewhere = {id(parameter) for parameter in self.average.parameters()}
+        elsewhere |= {id(matrix) for matrix in matrices} if self._uses_muon else set()
+        trained = [(n, p) for n, p in self.named_parameters() if id(p) not in elsewhere]
+        decayed = [p for name, p in trained if p.ndim > 1 and "embed_" not in name]
         others = [p for name, p in trained if p.ndim <= 1 or "embed_" in name]
         groups = [
-            {"params": matrices, "weight_decay": self.weight_decay},
-            {"params": others, "weight_decay": 0.0},
+            {"params": decayed, "weight_decay": self.weight_decay, "lr": self.learning_rate},
+            {"params": others, "weight_decay": 0.0, "lr": self.learning_rate},
         ]
-        return AdamW(groups, lr=self.learning_rate, betas=(0.9, 0.98), fused=True)
+        if self._uses_muon:
+            rate = cast(float, self.muon_learning_rate)
+            return MuonAdamW(matrices, stacked, groups, rate, self.weight_decay, betas=_BETAS)
+        return AdamW(groups, betas=_BETAS, fused=True)
+
+    @property
+    def _uses_muon(self) -> bool:
+        """Whether it is asked for, and the model has matrices that it is for."""
+        return self.muon_learning_rate is not None and bool(
+            transformer_matrices(self.recognizer)[0]
+        )
 
     def losses(
         self,
@@ -146,8 +171,11 @@ class RecognizerTraining(LightningModule):
     def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
         """Set the learning rate."""
         factor = self.schedule.factor(self.global_step, progress(self.trainer))
-        for group in self.trainer.optimizers[0].param_groups:
+        optimizer = self.trainer.optimizers[0]
+        for group in optimizer.param_groups:
             group["lr"] = self.learning_rate * factor
+        if isinstance(optimizer, MuonAdamW):
+            optimizer.param_groups[0]["lr"] = cast(float, self.muon_learning_rate) * factor
 
     def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
         """The decoder's loss, and beside it the fading others.
@@ -160,7 +188,7 @@ class RecognizerTraining(LightningModule):
         )
         losses = {name: self._mean(name) for name in ("loss", "loss_beside")}
         values = {
-            "learning_rate": self.trainer.optimizers[0].param_groups[0]["lr"],
+            "learning_rate": self.trainer.optimizers[0].param_groups[-1]["lr"],
             "images": float(self.images_seen),
         }
         several = self.trainer.world_size > 1
@@ -192,11 +220,13 @@ class RecognizerTraining(LightningModule):
         """Go on after the last finished step.
 
         Raises:
-            CannotStart: the checkpoint is of another charset.
+            CannotStart: the checkpoint is of another charset or optimizer.
         """
         check_charset(self.charset, checkpoint)
+        check_optimizer(self._uses_muon, checkpoint)
         self.images_seen = checkpoint.get("images_seen", self._images_in(checkpoint["global_step"]))
         self.started_from = checkpoint.get("started_from")
+        self.resumed_at = checkpoint["global_step"]
         align_batches(checkpoint, self.trainer.accumulate_grad_batches)
 
     def _images_in(self, steps: int) -> int:

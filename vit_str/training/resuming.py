@@ -10,6 +10,7 @@ from lightning.pytorch import Trainer
 
 from vit_str.charset import Charset
 
+_OPTIMIZERS = "AdamW", "Muon"
 _COUNTS = ("ready", "started", "processed", "completed")
 
 
@@ -53,6 +54,27 @@ def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:
             f"expected the charset of the checkpoint, {len(characters):,} characters, found "
             f"{len(charset):,}{order}; to change it, start from the weights file of that run "
             "(--init FILE) in another folder (--folder)"
+        )
+
+
+def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
+    """Refuse a checkpoint whose optimizer is not the configured one.
+
+    Args:
+        muon: whether the run trains matrices with Muon.
+        checkpoint: of Lightning.
+
+    Raises:
+        CannotStart: only one of them does.
+    """
+    states = checkpoint.get("optimizer_states") or [{"param_groups": []}]
+    groups = states[0]["param_groups"]
+    found = any("momentum" in group for group in groups)
+    if groups and found != muon:
+        raise CannotStart(
+            f"expected a checkpoint of {_OPTIMIZERS[muon]}, found one of {_OPTIMIZERS[found]}: add "
+            f"--model.muon_learning_rate {0.002 if found else 'null'}, or start from the weights "
+            "file of that run (--init FILE) in another folder (--folder)"
         )
 
 

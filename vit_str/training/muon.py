@@ -1,0 +1,162 @@
+"""Muon for the matrices of Transformer blocks, AdamW for everything else, as one optimizer."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from vit_str.devices import fastest_dtype
+from vit_str.models.attention import MultiHeadAttention
+from vit_str.models.blocks import FeedForward
+
+Matrix = Float[Tensor, "row column"]
+
+# Quintic Newton-Schulz iteration of Jordan 2024: a X + b (X Xᵀ) X + c (X Xᵀ)² X.
+_COEFFICIENTS = 3.4445, -4.7750, 2.0315
+_ITERATIONS = 5
+_SMALLEST_NORM = 1e-7
+_ADAMW_RMS = 0.2
+"""Root mean square of a usual AdamW update; Muon's is scaled to it (Liu et al. 2025, eq. 4)."""
+
+
+class MuonAdamW(AdamW):
+    """Orthogonalized momentum on matrices (Muon, Jordan et al. 2024), AdamW on the rest.
+
+    The first parameter group holds the matrices. An update of Muon is scaled so that it is as
+    large as one of AdamW usually is: ``adjust_lr_fn="match_rms_adamw"`` of ``torch.optim.Muon``,
+    with which it agrees on single matrices. Beside it, this class takes projections that hold
+    several matrices below each other, such as keys and values, one by one; and the processes of a
+    distributed run share the work: each orthogonalizes a part of the matrices.
+
+    Args:
+        matrices: two-dimensional parameters for Muon.
+        stacked: ids of those among them that hold two matrices, one below the other.
+        groups: parameter groups for AdamW.
+        learning_rate: of Muon.
+        weight_decay: of Muon, decoupled.
+        momentum: of the moving average of gradients (Nesterov).
+        betas: of AdamW.
+    """
+
+    def __init__(
+        self,
+        matrices: Iterable[nn.Parameter],
+        stacked: Iterable[int],
+        groups: Iterable[dict[str, Any]],
+        learning_rate: float,
+        weight_decay: float,
+        momentum: float = 0.95,
+        betas: tuple[float, float] = (0.9, 0.98),
+    ) -> None:
+        muon = {
+            "params": list(matrices),
+            "lr": learning_rate,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+        }
+        super().__init__([muon, *groups], betas=betas, fused=True)
+        self._stacked = frozenset(stacked)
+
+    @torch.no_grad()
+    def step(  # type: ignore[override]
+        self, closure: Callable[[], float] | None = None
+    ) -> float | None:
+        """One step of both."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        self._step_matrices()
+        groups = self.param_groups
+        self.param_groups = groups[1:]
+        try:
+            super().step()
+        finally:
+            self.param_groups = groups
+        return loss
+
+    def _step_matrices(self) -> None:
+        group = self.param_groups[0]
+        parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+        updates = [self._momentum(parameter, group["momentum"]) for parameter in parameters]
+        parts = [
+            part
+            for parameter, update in zip(parameters, updates, strict=True)
+            for part in update.chunk(2 if id(parameter) in self._stacked else 1)
+        ]
+        _orthogonalize_all(parts)
+        for parameter, update in zip(parameters, updates, strict=True):
+            rows = len(parameter) // (2 if id(parameter) in self._stacked else 1)
+            scale = _ADAMW_RMS * max(rows, parameter.shape[1]) ** 0.5
+            parameter.mul_(1 - group["lr"] * group["weight_decay"])
+            parameter.add_(update, alpha=-group["lr"] * scale)
+
+    def _momentum(self, parameter: nn.Parameter, momentum: float) -> Matrix:
+        """The average of gradients moved on, and looked at one step ahead: a fresh tensor."""
+        assert parameter.grad is not None
+        state = self.state[parameter]
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = torch.zeros_like(parameter)
+            state["step"] = torch.tensor(0.0)  # not used, but AdamW expects it in what it loads
+        average: Tensor = state["momentum_buffer"].lerp_(parameter.grad, 1 - momentum)
+        return parameter.grad.lerp(average, momentum)
+
+
+def transformer_matrices(model: nn.Module) -> tuple[list[nn.Parameter], list[int]]:
+    """Matrices of attention and feed-forward, and the ids of those that hold keys and values."""
+    matrices, stacked = [], []
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            both = module.to_keys_values.weight
+            matrices += [module.to_queries.weight, both, module.to_output.weight]
+            stacked.append(id(both))
+        elif isinstance(module, FeedForward):
+            matrices += [layer.weight for layer in module if isinstance(layer, nn.Linear)]
+    return matrices, stacked
+
+
+def _orthogonalize_all(matrices: list[Matrix]) -> None:
+    """Replace every matrix by the nearest one with equal singular values, in place.
+
+    Matrices of one shape are worked on together. Of several processes each takes a part of every
+    shape and leaves zeros in place of the others, so that the sum over processes is exact.
+    """
+    by_shape = defaultdict(list)
+    for matrix in matrices:
+        by_shape[matrix.shape].append(matrix)
+    rank, processes = 0, 1
+    if dist.is_available() and dist.is_initialized():
+        rank, processes = dist.get_rank(), dist.get_world_size()
+    for same in by_shape.values():
+        mine = same[rank::processes]
+        results = orthogonalize(torch.stack(mine)) if mine else ()
+        for matrix in same:
+            matrix.zero_()
+        for matrix, result in zip(mine, results, strict=True):
+            matrix.copy_(result)
+    if processes > 1:
+        flat = torch.cat([matrix.flatten() for matrix in matrices])
+        dist.all_reduce(flat)
+        sizes = [matrix.numel() for matrix in matrices]
+        for matrix, values in zip(matrices, flat.split(sizes), strict=True):
+            matrix.copy_(values.view_as(matrix))
+
+
+def orthogonalize(
+    matrices: Float[Tensor, "matrix row column"],
+) -> Float[Tensor, "matrix row column"]:
+    """Matrices with the singular vectors of these and singular values near 1 (0.7 to 1.2)."""
+    a, b, c = _COEFFICIENTS
+    tall = matrices.shape[1] > matrices.shape[2]
+    wide = matrices.transpose(1, 2) if tall else matrices
+    x = wide.to(fastest_dtype(matrices.device))
+    x = x / x.norm(dim=(1, 2), keepdim=True).clamp(min=_SMALLEST_NORM)
+    for _ in range(_ITERATIONS):
+        gram = x @ x.transpose(1, 2)
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return (x.transpose(1, 2) if tall else x).to(matrices.dtype)
