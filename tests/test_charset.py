@@ -52,6 +52,13 @@ def test_latin_writes_european_languages() -> None:
     assert all(character.isprintable() for character in latin.characters)
 
 
+def test_western_writes_several_words_of_western_languages() -> None:
+    western = charset_of("western")
+    assert not western.unknown("Crème brûlée für 5 €, ¿qué? Smørrebrød på åen, Þórður, œuvre")
+    assert western.characters[:94] == PRINTABLE_ASCII
+    assert not set("×÷\xa0\xad") & set(western.characters)
+
+
 def test_names_are_joined_by_plus_and_files_are_read(tmp_path: Path) -> None:
     assert charset_of("digits").characters == "0123456789"
     assert charset_of("digits+ascii").characters[:11] == "0123456789!"

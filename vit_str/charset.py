@@ -25,6 +25,12 @@ def _latin() -> str:
     return signs + "".join(filter(str.isalpha, map(chr, range(0x100, 0x180))))
 
 
+def _western() -> str:
+    """Space, printable ASCII, the letters of Latin-1 with their neighbors, and common signs."""
+    letters = "".join(filter(str.isalpha, map(chr, range(0xC0, 0x100))))
+    return PRINTABLE_ASCII + " " + letters + "ŒœŠšŸŽž" + "¡¿«»£€§°¥"
+
+
 def _hangul() -> str:
     """The 2,350 syllables of KS X 1001, in its order: 25 rows of 94."""
     cells = (bytes([row, cell]) for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF))
@@ -35,12 +41,13 @@ CHARSETS: Mapping[str, str] = MappingProxyType(
     {
         "digits": "0123456789",
         "ascii": PRINTABLE_ASCII,
+        "western": _western(),
         "latin": PRINTABLE_ASCII + _latin(),
         "korean": PRINTABLE_ASCII + _hangul(),
     }
 )
-"""Charsets by name. ``latin`` writes the languages of Western, Central and Northern Europe,
-``korean`` has the syllables of KS X 1001."""
+"""Charsets by name. ``western`` writes the languages of Western and Northern Europe, with spaces;
+``latin`` those of Central Europe too; ``korean`` has the syllables of KS X 1001."""
 
 
 class Charset:

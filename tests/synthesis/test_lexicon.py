@@ -1,9 +1,10 @@
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 
@@ -76,13 +77,39 @@ def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path: P
     assert max(counts.values()) < 2200
 
 
+def test_nothing_is_an_empty_string() -> None:
+    lexicon = Lexicon(Charset(), weights={"nothing": 0.25, "words": 0.75})
+    strings = lexicon.sample(4000, 1)
+    assert strings.count("") / 4000 == pytest.approx(0.25, abs=0.03)
+    assert len(strings) == 4000
+
+
+def test_languages_have_weights() -> None:
+    lexicon = Lexicon(charset_of("western"), "en*3+sv", weights={"words": 1})
+    only_swedish = Lexicon(charset_of("western"), "sv", weights={"words": 1})
+
+    def accented(words: list[str]) -> float:
+        return sum(not word.isascii() for word in words) / len(words)
+
+    share = accented(lexicon.sample(8000, 1)) / accented(only_swedish.sample(8000, 1))
+    assert share == pytest.approx(0.25, abs=0.05)
+    for mistake in ("en*0", "en*x", "en*"):
+        with pytest.raises(ValueError, match=re.escape(repr(mistake))):
+            Lexicon(Charset(), mistake)
+
+
+def test_half_of_the_strings_without_context_have_no_accents() -> None:
+    strings = Lexicon(charset_of("western"), weights={"contextless": 1}).sample(2000, 1)
+    assert 0.45 < sum(string.isascii() for string in strings) / 2000 < 0.75
+
+
 def test_languages_have_equal_shares() -> None:
     syllables = "".join(map(chr, range(0xAC00, 0xD7A4)))
     lexicon = Lexicon(Charset(PRINTABLE_ASCII + syllables), "ko+en", weights={"words": 1})
     words = lexicon.sample(4000, 1)
     korean = sum(not word.isascii() for word in words) / len(words)
     assert korean == pytest.approx(0.5, abs=0.06)
-    with pytest.raises(ValueError, match="or several as in en\\+de, found 'ko\\+xx'"):
+    with pytest.raises(ValueError, match="or several as in en\\*8\\+de, found 'ko\\+xx'"):
         Lexicon(Charset(), "ko+xx")
 
 
@@ -93,8 +120,9 @@ def test_weights_choose_ingredients() -> None:
 
 
 def test_unwritable_ingredients_are_left_out() -> None:
-    assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {"phrases"}
-    assert set(Lexicon(Charset(PRINTABLE_ASCII + " ")).ingredients) == set(WEIGHTS)
+    assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {"phrases", "nothing"}
+    with_spaces = Lexicon(Charset(PRINTABLE_ASCII + " ")).ingredients
+    assert set(with_spaces) == set(WEIGHTS) - {"nothing"}
     alphanumeric = Lexicon(Charset(ALPHANUMERIC)).ingredients
     assert {"words", "numbers", "contextless"} <= set(alphanumeric)
     assert not {"punctuated", "possessives", "addresses"} & set(alphanumeric)

@@ -76,9 +76,30 @@ def test_pictures_serve_as_backgrounds(atlas: GlyphAtlas) -> None:
     assert not same(with_pictures.batch(16, 1, 0), without.batch(16, 1, 0))
 
 
+def test_an_empty_label_gives_a_crop_without_text(renderer: Renderer) -> None:
+    labels = ["", "good", "", "words"]
+    plain = Ingredients(**dict.fromkeys(Ingredients.__annotations__, 0.0))
+    for strengths in (renderer.ingredients, plain):
+        mixed = replace(renderer, strengths).render(labels, 1)
+        words = replace(renderer, strengths).render(["good", "good", "good", "words"], 1)
+        text = [renderer.charset.decode(row) for row in mixed.labels.tolist()]
+        assert text == labels
+        empty = [0, 2]
+        assert (mixed.token_characters[empty] == PADDING).all()
+        assert (mixed.boxes[empty] == 0).all()
+        assert torch.equal(mixed.token_characters[[1, 3]], words.token_characters[[1, 3]])
+    # Without effects, what is left is a wall of one color.
+    assert mixed.images[empty].float().flatten(2).std(2).max() < 3
+    assert mixed.images[[1, 3]].float().flatten(2).std(2).max() > 20
+    assert (renderer.render(["", ""], 1).labels == PADDING).all()
+
+
+def replace(renderer: Renderer, strengths: Ingredients) -> Renderer:
+    atlas = renderer._typesetter.atlas
+    return Renderer(atlas, renderer.lexicon, ingredients=strengths)
+
+
 def test_labels_that_cannot_be_drawn_are_refused(renderer: Renderer) -> None:
-    with pytest.raises(ValueError, match="empty label"):
-        renderer.render(["good", ""], 1)
     with pytest.raises(ValueError, match="charset of 94 characters lacks"):
         renderer.render(["가나"], 1)
     with pytest.raises(ValueError, match="strength of blur"):

@@ -3,6 +3,7 @@
 import math
 import random
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -31,8 +32,11 @@ WEIGHTS: Mapping[str, float] = {
     "addresses": 0.015,
     "abbreviations": 0.01,
     "contextless": 0.19,
+    "nothing": 0.0,
 }
-"""Every ingredient and its usual share; those that a charset cannot write are left out."""
+"""Every ingredient and its usual share; those that a charset cannot write are left out.
+
+``nothing`` is the empty string: a crop without text."""
 
 CASES: Mapping[str, float] = {"listed": 0.27, "title": 0.25, "upper": 0.45, "mixed": 0.03}
 """Shares of case among words. Listed words are lower case, a user's own are as he wrote them."""
@@ -50,8 +54,8 @@ class Lexicon:
 
     Args:
         charset: the characters that may occur. Spaces occur only if it holds the space.
-        language: whose words, a language code of the ``wordfreq`` library; several, as in
-            ``ko+en``, have equal shares.
+        language: whose words, a language code of the ``wordfreq`` library, or several with their
+            weights, as in ``ko+en`` or ``en*8+de+fr``.
         words: a text file of the user's own words, separated by white space, instead of the
             words of ``language``; words that occur more often in it are drawn more often.
         weights: ingredients to use and their shares, instead of ``WEIGHTS``.
@@ -74,15 +78,15 @@ class Lexicon:
         self.maximum_length = maximum_length
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "") or charset.characters
-        self._plain = "".join(filter(str.isalnum, self._characters)) or self._characters
+        self._plain = "".join(filter(_is_plain, self._characters)) or self._characters
         lengths = range(1, maximum_length + 1)
         self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
-        lists = [_count_words(words)] if words else _language_words(language)
+        lists = [(_count_words(words), 1.0)] if words else _language_words(language)
         self._words, self._shares = self._usable_words(lists)
         if words and not self._words:
             raise ValueError(
-                f"none of the {len(lists[0])} words in {words} can be written with the charset in "
-                f"{maximum_length} characters; give another list or extend the charset"
+                f"none of the {len(lists[0][0])} words in {words} can be written with the charset "
+                f"in {maximum_length} characters; give another list or extend the charset"
             )
         if not words and len(self._words) < _FEWEST_WORDS:  # stray foreign words in the list
             self._words, self._shares = [], []
@@ -98,12 +102,15 @@ class Lexicon:
         return dict(self._ingredients)
 
     def sample(self, count: int, seed: int) -> list[str]:
-        """Draw ``count`` strings of 1 to ``maximum_length`` characters; same seed, same strings."""
+        """Draw ``count`` strings of up to ``maximum_length`` characters; same seed, same strings.
+
+        Only the ingredient ``nothing`` gives empty ones.
+        """
         rng = random.Random(seed)
         names, weights = list(self._ingredients), list(self._ingredients.values())
         shares = Counter(rng.choices(names, weights, k=count))
-        strings: list[str] = []
-        for name in names:
+        strings = [""] * shares.pop("nothing", 0)
+        for name in shares:
             fitted = [self._fit(string) for string in self._drawer(name)(rng, shares[name])]
             lost = fitted.count("")
             strings += filter(None, fitted)
@@ -123,14 +130,16 @@ class Lexicon:
                 return candidate[: self.maximum_length].strip()
         return ""
 
-    def _usable_words(self, lists: Sequence[Mapping[str, float]]) -> tuple[list[str], list[float]]:
-        """Words that can be written, and their cumulative shares; lists have equal ones."""
+    def _usable_words(
+        self, lists: Sequence[tuple[Mapping[str, float], float]]
+    ) -> tuple[list[str], list[float]]:
+        """Words of several weighted lists that can be written, and their cumulative shares."""
         words: list[str] = []
         shares: list[float] = []
-        for counts in lists:
+        for counts, weight in lists:
             usable = [w for w in counts if len(w) <= self.maximum_length and self._fit(w)]
             words += usable
-            shares += _word_shares(usable, [counts[word] for word in usable])
+            shares += [weight * s for s in _word_shares(usable, [counts[w] for w in usable])]
         return words, list(accumulate(shares))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
@@ -140,7 +149,11 @@ class Lexicon:
                 f"weights must be at least 0 and named {', '.join(WEIGHTS)}; found {dict(weights)}"
             )
         used = {name: weight for name, weight in weights.items() if weight}
-        usable = {name: used[name] for name in used if self._writable(self._drawer(name))}
+        usable = {
+            name: weight
+            for name, weight in used.items()
+            if name == "nothing" or self._writable(self._drawer(name))
+        }
         return usable or {"contextless": 1.0}
 
     def _writable(self, draw: Drawer) -> bool:
@@ -237,6 +250,12 @@ _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str
 }
 
 
+def _is_plain(character: str) -> bool:
+    """Whether it is a digit, a letter of English or one of another script."""
+    latin = unicodedata.name(character, "").startswith("LATIN")
+    return character.isalnum() and (character.isascii() or not latin)
+
+
 def _word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
     """How often each word is drawn; all together 1.
 
@@ -286,8 +305,8 @@ def _count_words(path: Path) -> Mapping[str, float]:
         raise ValueError(message) from None
 
 
-def _language_words(language: str) -> list[Mapping[str, float]]:
-    """The most frequent words of a language or several, joined with ``+``, a list for each.
+def _language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
+    """The most frequent words of each language and its weight.
 
     Without those in which digits stand for any digit.
     """
@@ -299,14 +318,16 @@ def _language_words(language: str) -> list[Mapping[str, float]]:
             "or give a word list of your own"
         ) from None
     known = wordfreq.available_languages("best")
-    lists: list[Mapping[str, float]] = []
-    for code in language.split("+"):
-        if code not in known:
+    lists: list[tuple[Mapping[str, float], float]] = []
+    for part in language.split("+"):
+        code, star, weight = part.partition("*")
+        if code not in known or (star and not re.fullmatch(r"[1-9]\d{0,3}", weight)):
             raise ValueError(
-                f"language must be one of {', '.join(sorted(known))}, or several as in en+de, "
+                f"language must be one of {', '.join(sorted(known))}, or several as in en*8+de, "
                 f"found {language!r}; give a word list for any other"
             )
         frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
         top = islice(frequencies.items(), _LIST_SIZE)
-        lists.append({word: share for word, share in top if not re.search(r"\d", word)})
+        words = {word: share for word, share in top if not re.search(r"\d", word)}
+        lists.append((words, float(weight or 1)))
     return lists

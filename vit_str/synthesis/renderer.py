@@ -103,39 +103,55 @@ class Renderer:
     def render(self, labels: Sequence[str], seed: int, difficulty: float = 1.0) -> RenderedBatch:
         """Pictures of the given labels, in their order.
 
+        An empty label gives a crop without text: what would be behind and around a word.
+
         Raises:
-            ValueError: a label is empty or holds characters outside the charset.
+            ValueError: a label holds characters outside the charset.
         """
-        if not all(labels):
-            raise ValueError("cannot draw an empty label; drop it")
+        words = self._with_words(labels)
         # Words of about the same length share a chunk: its width is that of the longest.
-        order = sorted(range(len(labels)), key=lambda place: len(labels[place]))
-        ids = self.charset.encode_batch(labels)
+        order = sorted(range(len(words)), key=lambda index: len(words[index]))
+        ids = self.charset.encode_batch(words)
+        blank = torch.tensor([not label for label in labels])
         strengths = self.ingredients.at(difficulty)
         chunks = []
         for number, start in enumerate(range(0, len(order), self.chunk)):
             chosen = ids[order[start : start + self.chunk]]
             chosen = chosen[:, : int((chosen != PADDING).sum(1).max())].to(self.device)
             draw = Draw(_mix(seed + number), len(chosen), self._noise)
-            chunks.append(self._render_chunk(chosen, strengths, draw))
+            empty = blank[order[start : start + self.chunk]].nonzero()[:, 0].to(self.device)
+            chunks.append(self._render_chunk(chosen, empty, strengths, draw))
         back = torch.tensor(order).argsort().to(self.device)
         return _join(chunks, back, ids.shape[1])
 
+    def _with_words(self, labels: Sequence[str]) -> list[str]:
+        """The labels, with a word in place of each empty one: crops are as wide as words are."""
+        words: list[str] = []
+        last = next(filter(None, labels), self.charset.characters[0])
+        for label in labels:
+            last = label or last
+            words.append(last)
+        return words
+
     def _render_chunk(
-        self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, draw: Draw
+        self,
+        ids: Int64[Tensor, "batch position"],
+        empty: Int64[Tensor, " crop"],
+        strengths: Ingredients,
+        draw: Draw,
     ) -> RenderedBatch:
         lines = self._typesetter.set(ids, strengths, draw)
         view = sample_view(lines, strengths, draw, self.image_size)
-        mask = crop_mask(lines, view, self.image_size)
+        mask = crop_mask(lines, view, self.image_size).index_fill_(0, empty, 0)
         clean = paint(mask, strengths, draw, self.pictures)
         lengths = (ids != PADDING).sum(1)
         degraded = degrade(clean, view.crop_aspects, lengths, strengths, draw)
         image = keep_legible(degraded, clean, mask)
         return RenderedBatch(
             (image * 255).round_().to(torch.uint8),
-            ids,
-            token_characters(lines, view, self.grid),
-            character_boxes(lines, view, self.image_size),
+            ids.index_fill(0, empty, PADDING),
+            token_characters(lines, view, self.grid).index_fill_(0, empty, PADDING),
+            character_boxes(lines, view, self.image_size).index_fill_(0, empty, 0),
         )
 
 
