@@ -1,10 +1,11 @@
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from vit_str.synthesis.fonts import family_of, find_fonts, split_fonts
+from vit_str.synthesis.fonts import family_of, find_fonts, limit_families, split_fonts
 
 NAMES = [
     f"Family {number}{style}/file{number}"
@@ -74,3 +75,13 @@ def test_split_leaves_something_on_both_sides() -> None:
     assert all(split_fonts(["A/a", "B/b"], held_out=0))
     assert all(split_fonts(["A/a", "B/b"], held_out=1))
     assert split_fonts(["A/a", "A Bold/b"]) == ([0, 1], [])
+
+
+def test_large_families_are_thinned_evenly() -> None:
+    names = [f"Large Bold/{number}" for number in range(40)] + ["Small/a", "Small Bold/b"]
+    kept = limit_families(names, range(1, 42), most=4)
+    assert [names[index] for index in kept[-2:]] == ["Small/a", "Small Bold/b"]
+    assert len(kept) == 6
+    steps = [second - first for first, second in pairwise(kept[:4])]
+    assert min(steps) >= 9 and kept[0] == 1
+    assert limit_families(names, [3, 5, 40], most=4) == [3, 5, 40]

@@ -20,6 +20,16 @@ def test_pictures_of_any_size_below_a_folder(tmp_path: Path) -> None:
     assert pictures[1, 0].float().mean() > 200 > 60 > pictures[1, 1].float().mean()
 
 
+def test_a_large_picture_is_many_tiles(tmp_path: Path) -> None:
+    picture = Image.new("RGB", (1100, 600), "blue")
+    picture.paste("red", (0, 0, 550, 300))
+    picture.save(tmp_path / "large.png")
+    pictures = load_pictures([tmp_path])
+    assert pictures.shape == (4, 3, 128, 256)
+    red = pictures[:, 0].float().mean((1, 2))
+    assert red[0] == 255 and red[1:].max() < 5
+
+
 def test_mistakes_are_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no folder at"):
         load_pictures([tmp_path / "nowhere"])

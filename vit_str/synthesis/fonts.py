@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-SUFFIXES = frozenset({".ttf", ".otf", ".ttc", ".otc"})
+SUFFIXES = frozenset({".ttf", ".otf", ".ttc", ".otc", ".woff"})
 NO_FONTS = (
     "install the training extra (pip install 'vit-str[train]'), which brings a few, install the "
     "Debian packages listed in data/fonts-debian.txt, or name a folder of your own (--fonts FOLDER)"
@@ -80,6 +80,28 @@ def split_fonts(names: Sequence[str], held_out: float = 0.03) -> tuple[list[int]
     for index, name in enumerate(names):
         sides[family_of(name) in chosen].append(index)
     return sides
+
+
+def limit_families(names: Sequence[str], indices: Sequence[int], most: int = 12) -> list[int]:
+    """Those of the fonts with at most so many of one family, spread evenly over its styles.
+
+    Fonts are drawn alike often; without a limit, every third word would be in a family that comes
+    in hundreds of files.
+
+    Args:
+        names: of fonts, as ``family/file``.
+        indices: the fonts to choose from.
+        most: fonts kept of a family.
+    """
+    families = defaultdict(list)
+    for index in indices:
+        families[family_of(names[index])].append(index)
+    kept = [
+        family[number * len(family) // most] if len(family) > most else family[number]
+        for family in families.values()
+        for number in range(min(most, len(family)))
+    ]
+    return sorted(kept)
 
 
 def _place(family: str) -> float:

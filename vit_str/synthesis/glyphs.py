@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from vit_str.charset import Charset
-from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, split_fonts
+from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.honesty import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
 from vit_str.synthesis.rasterize_parallel import Progress, rasterize_parallel
@@ -197,8 +197,8 @@ class GlyphAtlas:
         return replace(self, **parts, names=[self.names[index] for index in indices])
 
     def training(self) -> "GlyphAtlas":
-        """The fonts to train with."""
-        return self.select(split_fonts(self.names)[0])
+        """The fonts to train with, not too many of one family."""
+        return self.select(limit_families(self.names, split_fonts(self.names)[0]))
 
     def held_out(self) -> "GlyphAtlas":
         """The families kept out of training; all fonts if there is only one family."""

@@ -5,19 +5,22 @@ from pathlib import Path
 
 import torch
 from jaxtyping import UInt8
+from PIL import Image
 from torch import Tensor
 
 from vit_str.images import SUFFIXES, Preprocessing, UnreadableImage, load_image
 
 _SIZE = 128, 256
 _MOST = 4096
+_MOST_TILES = 4
 
 
 def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height width"]:
-    """The pictures in some folders, those below them included, at one small size.
+    """The pictures in some folders, those below them included, as tiles of one small size.
 
-    At most 4,096 are kept, spread evenly over all in the order of their names: 400 MB. Files that
-    cannot be read are passed over.
+    A picture gives a tile for every 512 x 256 pixels that it has, at most 16, at least one. At
+    most 4,096 tiles are kept, spread evenly over all in the order of their names: 400 MB. Files
+    that cannot be read are skipped.
 
     Raises:
         ValueError: a folder is missing, or holds no picture that can be read.
@@ -28,13 +31,28 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
             raise ValueError(f"expected a folder of pictures, found no folder at {folder}")
         paths += [path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES]
     paths.sort()
-    resize = Preprocessing(*_SIZE)
-    pictures = []
+    tiles: list[Tensor] = []
     for path in paths[:: -(-len(paths) // _MOST) or 1]:
         try:
-            pictures.append(resize.pixels(load_image(path)))
+            tiles += _tiles(load_image(path))
         except UnreadableImage:
             continue
-    if not pictures:
+    if not tiles:
         raise ValueError(f"found no readable picture in {', '.join(map(str, folders))}")
-    return torch.stack(pictures)
+    return torch.stack(tiles[:: -(-len(tiles) // _MOST)])
+
+
+def _tiles(image: Image.Image) -> list[Tensor]:
+    """The parts of a picture, without a rest, from left to right and top to bottom."""
+    columns, rows = (
+        min(max(side // (2 * tile), 1), _MOST_TILES)
+        for side, tile in zip(image.size, reversed(_SIZE), strict=True)
+    )
+    width, height = image.width / columns, image.height / rows
+    resize = Preprocessing(*_SIZE)
+    boxes = [
+        (column * width, row * height, (column + 1) * width, (row + 1) * height)
+        for row in range(rows)
+        for column in range(columns)
+    ]
+    return [resize.pixels(image.crop(tuple(map(round, box)))) for box in boxes]
