@@ -29,6 +29,7 @@ def configuration(folder: Path, fonts: Path) -> dict[str, object]:
     decoder = {"class_path": f"{model}.TransformerDecoder", "init_args": part | {"dropout": 0.1}}
     return {
         "seed_everything": 1,
+        "folder": str(folder),
         "ckpt_path": "last",
         "trainer": {
             "accelerator": "cpu",
@@ -43,13 +44,13 @@ def configuration(folder: Path, fonts: Path) -> dict[str, object]:
             "enable_model_summary": False,
             "logger": {
                 "class_path": "lightning.pytorch.loggers.CSVLogger",
-                "init_args": {"save_dir": str(folder), "name": "log"},
+                "init_args": {"save_dir": ".", "name": "log"},
             },
             "callbacks": [
                 {
                     "class_path": "lightning.pytorch.callbacks.ModelCheckpoint",
                     "init_args": {
-                        "dirpath": str(folder),
+                        "dirpath": ".",
                         "save_last": True,
                         "enable_version_counter": False,
                         "save_top_k": 0,
@@ -58,21 +59,22 @@ def configuration(folder: Path, fonts: Path) -> dict[str, object]:
                 },
                 {
                     "class_path": "vit_str.training.StopCleanly",
-                    "init_args": {"path": str(folder / "last.ckpt")},
+                    "init_args": {"path": "last.ckpt"},
                 },
                 {
                     "class_path": "vit_str.training.WeightsExport",
-                    "init_args": {"path": str(folder / "weights.safetensors")},
+                    "init_args": {"path": "weights.safetensors"},
                 },
                 {
                     "class_path": "vit_str.training.PredictionSheet",
-                    "init_args": {"folder": str(folder / "readings")},
+                    "init_args": {"folder": "readings"},
                 },
                 {"class_path": "vit_str.training.RandomStates"},
             ],
         },
         "model": {
             "averaging": 0.9,
+            "muon_learning_rate": 0.002,
             "schedule": {
                 "class_path": "vit_str.training.WarmupStableDecay",
                 "init_args": {"warmup_steps": 2, "decay_share": 0.5},

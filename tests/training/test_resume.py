@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
 from PIL import Image
 
 import vit_str
@@ -19,6 +20,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
 from vit_str.training.callbacks import StopCleanly
+from vit_str.training.data import RenderedWords
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import load_weights
 
@@ -200,10 +202,57 @@ def test_ctrl_c_finishes_the_step_and_the_run_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(RecognizerTraining, "training_step", interrupted_step)
         stopped = run("cut", code=130)
-    assert "stopped at step 3; the same command goes on" in capsys.readouterr().err
+    assert "stopped at step 3; the same command resumes" in capsys.readouterr().err
     assert checkpoint(stopped)["global_step"] == 3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert_same_run(uncut, run("cut"))
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_stops_at_once(
+    second: signal.Signals, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = RecognizerTraining.training_step
+
+    def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
+        if self.global_step == 2:
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(second)
+        return step(self, batch, batch_idx)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RecognizerTraining, "training_step", interrupted_step)
+        with pytest.raises(SystemExit) as stopped:
+            run("cut")
+    assert stopped.value.code == 128 + second
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert_same_run(run("uncut"), run("cut"), whole_log=False)
+
+
+def test_a_signal_before_the_first_step_is_no_success(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped_while_fonts_are_drawn(self: RenderedWords) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(RenderedWords, "prepare_data", stopped_while_fonts_are_drawn)
+    with pytest.raises(SystemExit) as stopped:
+        run("run")
+    assert stopped.value.code == 143
+    assert "the same command starts again" in capsys.readouterr().err
+
+
+def test_the_end_is_saved_and_a_finished_run_says_so(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ModelCheckpoint, "on_train_batch_end", lambda *_: None)
+    folder = run("run", "--trainer.max_steps=4")
+    assert checkpoint(folder)["global_step"] == 4
+    assert "already finished" not in capsys.readouterr().err
+    before = checkpoint(folder)
+    run("run", "--trainer.max_steps=4")
+    assert "already finished at step 4; for more, raise" in capsys.readouterr().err
+    assert_same(before["state_dict"], checkpoint(folder)["state_dict"])
 
 
 def test_the_exported_weights_are_the_average_and_read(run: Run) -> None:

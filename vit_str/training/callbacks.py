@@ -85,18 +85,21 @@ def _set_random_states(states: dict[str, Any]) -> None:
 
 
 class StopCleanly(Callback):
-    """On Ctrl-C or a request to terminate: finish the step, save, stop.
+    """On Ctrl-C or SIGTERM: finish the step, save, stop. A second signal stops at once.
 
-    A checkpoint in the middle of a step would not be one to go on from exactly. A second Ctrl-C
-    stops at once.
+    A checkpoint in the middle of a step would not be one to resume from exactly. The end of a run
+    is saved too.
 
     Args:
         path: the checkpoint.
+
+    Attributes:
+        signal: number of the signal that asked to stop; 0 if none did.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.asked = False
+        self.signal = 0
         self._previous: dict[int, Any] = {}
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -105,8 +108,9 @@ class StopCleanly(Callback):
                 self._previous[number] = signal.signal(number, self._ask)
 
     def _ask(self, number: int, frame: object) -> None:
-        self.asked = True
-        self._restore()
+        if self.signal:
+            raise SystemExit(128 + number)
+        self.signal = number
 
     def _restore(self) -> None:
         while self._previous:
@@ -124,12 +128,17 @@ class StopCleanly(Callback):
         if not pl_module.between_steps:
             return
         # All processes of a run stop after the same step, whichever of them was asked.
-        self.asked = trainer.strategy.reduce_boolean_decision(self.asked, all=False)
-        if self.asked:
+        if trainer.strategy.reduce_boolean_decision(bool(self.signal), all=False):
+            self.signal = self.signal or signal.SIGTERM
             trainer.save_checkpoint(self.path)
             trainer.should_stop = True
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        assert isinstance(pl_module, RecognizerTraining)
+        if not self.signal and pl_module.between_steps:
+            trainer.save_checkpoint(self.path)
+
+    def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         self._restore()
 
 

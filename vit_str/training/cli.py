@@ -1,26 +1,33 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
 import logging
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import torch
+import yaml
 from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.pytorch import Callback, LightningDataModule
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
+from lightning.pytorch.utilities import rank_zero_info
 
 from vit_str.charset import CHARSETS, charset_of
+from vit_str.devices import choose_device, fastest_dtype
 from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.resuming import CannotStart, WholeFiles
 from vit_str.training.starting import StartFromWeights
 
+_STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
 _PLACES = ("dirpath", "path", "folder", "save_dir")
 
 
@@ -66,7 +73,12 @@ class TrainingCLI(LightningCLI):
         parser.add_argument(
             "--folder",
             type=Path | None,
-            help="where the run is kept, instead of the folder in the configuration",
+            help="where the run is kept: paths of callbacks and loggers are relative to it",
+        )
+        parser.add_argument(
+            "--recipe",
+            type=str | None,
+            help="in a configuration: the file with what it leaves out, relative to it",
         )
         parser.link_arguments("model.charset", "data.init_args.charset")
         for name in ("image_size", "grid", "maximum_length"):
@@ -77,6 +89,9 @@ class TrainingCLI(LightningCLI):
         config = self.config.fit
         if config.get("weights_only", True) is None:
             config.weights_only = True  # a checkpoint is data: nothing in it is run
+        if _emulates_bfloat16(config.trainer):
+            config.trainer.precision = "32-true"
+            rank_zero_info("This CPU has no bfloat16 instructions: training in float32")
         try:
             if config.charset is not None:
                 _write(config, charset_of(config.charset).characters)
@@ -106,6 +121,15 @@ class TrainingCLI(LightningCLI):
         callbacks(self).insert(0, start)
 
 
+def _emulates_bfloat16(trainer: Any) -> bool:
+    """Whether the configuration asks a CPU for bfloat16 that would be slower than float32."""
+    on_cpu = trainer.accelerator == "cpu" or (
+        trainer.accelerator == "auto" and choose_device().type == "cpu"
+    )
+    cpu = torch.device("cpu")
+    return trainer.precision == "bf16-mixed" and on_cpu and fastest_dtype(cpu) == torch.float32
+
+
 def _means_something(record: logging.LogRecord) -> bool:
     """Whether a message is for users: not the one about an argument that only Lightning can set."""
     return "`weights_only` was not set" not in record.getMessage()
@@ -118,20 +142,12 @@ def _write(config: Any, characters: str) -> None:
 
 
 def _move(trainer: Any, folder: Path) -> None:
-    """Put everything that is kept in the folder of checkpoints into another folder."""
-    parts = [*(trainer.callbacks or []), *_loggers(trainer)]
-    arguments = [part.init_args for part in parts if "init_args" in part]
-    homes = [given.dirpath for given in arguments if given.get("dirpath")]
-    if not homes:
-        raise ValueError(
-            "--folder takes the place of the dirpath of a ModelCheckpoint, but the configuration "
-            "has none; add one to trainer.callbacks, or leave out --folder"
-        )
-    for given in arguments:
+    """Put everything that is kept into a folder."""
+    for part in [*(trainer.callbacks or []), *_loggers(trainer)]:
+        given = part.get("init_args") or {}
         for name in _PLACES:
-            if given.get(name) and Path(given[name]).is_relative_to(homes[0]):
-                moved = folder / Path(given[name]).relative_to(homes[0])
-                given[name] = type(given[name])(moved)
+            if given.get(name):
+                given[name] = type(given[name])(folder / given[name])
 
 
 def _loggers(trainer: Any) -> list[Any]:
@@ -147,6 +163,27 @@ def _last(cli: LightningCLI) -> Iterator[Path]:
             yield from Path(callback.dirpath).glob(f"{name}*{callback.FILE_EXTENSION}")
 
 
+def _with_recipes(arguments: Sequence[str]) -> list[str]:
+    """The arguments, each configuration behind the recipe that it names."""
+    expanded: list[str] = []
+    for index, argument in enumerate(arguments):
+        option, equals, value = argument.partition("=")
+        if option in ("-c", "--config"):
+            recipe = _recipe(Path(value if equals else "".join(arguments[index + 1 : index + 2])))
+            expanded += [f"--config={recipe}"] if recipe else []
+        expanded.append(argument)
+    return expanded
+
+
+def _recipe(path: Path) -> Path | None:
+    try:
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return None  # the parser says what is wrong
+    recipe = given.get("recipe") if isinstance(given, dict) else None
+    return path.parent / recipe if isinstance(recipe, str) else None
+
+
 def main(arguments: Sequence[str]) -> int:
     """Train as the arguments say; returns the exit code."""
     keep_freed_memory()
@@ -159,26 +196,58 @@ def main(arguments: Sequence[str]) -> int:
     connector = logging.getLogger("lightning.pytorch.trainer.connectors.checkpoint_connector")
     connector.addFilter(_means_something)
     try:
-        cli = TrainingCLI(
-            RecognizerTraining,
-            LightningDataModule,
-            subclass_mode_data=True,
-            save_config_kwargs={"overwrite": True},
-            args=["fit", *arguments],
-            parser_kwargs={"prog": "vit-str train"},
-            seed_everything_default=1,
-        )
+        with _signals_before_training():
+            cli = TrainingCLI(
+                RecognizerTraining,
+                LightningDataModule,
+                subclass_mode_data=True,
+                save_config_kwargs={"overwrite": True},
+                args=["fit", *_with_recipes(arguments)],
+                parser_kwargs={"prog": "vit-str train"},
+                seed_everything_default=1,
+            )
     except CannotStart as error:
         sys.stderr.write(f"vit-str train: {error}\n")
         return 2
-    if any(isinstance(callback, StopCleanly) and callback.asked for callback in callbacks(cli)):
+    return _ending(cli)
+
+
+@contextmanager
+def _signals_before_training() -> Iterator[None]:
+    """Stop at once on a signal: nothing has been trained, and Lightning would call it a success."""
+
+    def stop(number: int, frame: object) -> NoReturn:
+        sys.stderr.write("vit-str train: stopped; the same command starts again or resumes\n")
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _ending(cli: TrainingCLI) -> int:
+    """Say how the run ended; returns the exit code."""
+    step = cli.trainer.global_step
+    signals = [one.signal for one in callbacks(cli) if isinstance(one, StopCleanly) and one.signal]
+    line = ""
+    if signals:
         # Who leaves first with this code makes launchers end the others, whatever they still write.
         cli.trainer.strategy.barrier("stopped")
-        if cli.trainer.is_global_zero:
-            step = cli.trainer.global_step
-            sys.stderr.write(f"vit-str train: stopped at step {step}; the same command goes on\n")
-        return 130
-    return 0
+        line = f"stopped at step {step:,}; the same command resumes"
+    elif step and step == cli.model.resumed_at:
+        line = (
+            f"already finished at step {step:,}; for more, raise --trainer.max_time or "
+            "--trainer.max_steps"
+        )
+    if line and cli.trainer.is_global_zero:
+        sys.stderr.write(f"vit-str train: {line}\n")
+    return _STOPPED if signals else 0
 
 
 def callbacks(cli: LightningCLI) -> list[Callback]:
