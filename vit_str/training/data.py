@@ -101,7 +101,7 @@ class RenderedWords(LightningDataModule):
         charset: the characters to write; linked to the model's.
         image_size: height and width, linked to the encoder's.
         grid: rows and columns of tokens, linked to the encoder's.
-        language: of the frequency list (a code that wordfreq knows).
+        language: of the words: codes that wordfreq knows, with weights, as in ``en*8+de+fr``.
         words: a word list or text of your own instead.
         text: share of every kind of text, by name as in `Lexicon`; what is not named keeps its own.
         maximum_length: most characters in a word; linked to the decoder's.
