@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vit_str.cli.arguments import positive
-from vit_str.datasets.choose import FORMATS, WRITABLE
+from vit_str.datasets.formats import FORMATS, WRITABLE
 
 _EPILOG = """\
 examples:

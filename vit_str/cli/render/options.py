@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from vit_str.datasets.choose import WRITABLE, format_of
+from vit_str.datasets.formats import WRITABLE, format_of
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
