@@ -32,7 +32,7 @@ from measuring import (
     write_json,
 )
 
-from vit_str.cli.paths import find_images
+from vit_str.commands.paths import find_images
 
 
 class Round(NamedTuple):

@@ -34,7 +34,7 @@ from measuring import (
 )
 from peers import Peer, RapidOCR, Tesseract, first_output
 
-from vit_str.cli.paths import find_images
+from vit_str.commands.paths import find_images
 from vit_str.devices import fastest_dtype
 from vit_str.evaluation import LabeledImages
 from vit_str.images import UnreadableImage, load_image

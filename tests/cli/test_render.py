@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from vit_str.cli import main
-from vit_str.cli.render import write
+from vit_str.commands.render import write
 from vit_str.datasets import LabeledWord
 from vit_str.evaluation import LabeledImages
 

@@ -12,8 +12,8 @@ from jaxtyping import UInt8
 from PIL import Image
 from tqdm import tqdm
 
-from vit_str.cli import console
-from vit_str.cli.render.material import BATCH, layout_of, material_of, record_of
+from vit_str import console
+from vit_str.commands.render.material import BATCH, layout_of, material_of, record_of
 from vit_str.datasets import DatasetWriter, LabeledWord, Record, writer_of
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 

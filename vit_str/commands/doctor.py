@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from vit_str.cli import console
-from vit_str.cli.doctor_text import Check, file_troubles, lines, troubles
-from vit_str.cli.paths import STANDARD_INPUT, find_images
+from vit_str import console
+from vit_str.commands.doctor_text import Check, file_troubles, lines, troubles
+from vit_str.commands.paths import STANDARD_INPUT, find_images
 from vit_str.devices import choose_device, present_devices
 from vit_str.doctor import difference, images_per_second, make_golden, precisions
 from vit_str.environment import device_name, software
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
         file = load_weights(path)
         devices = [choose_device(options.device)] if options.device else present_devices()
     except ValueError as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error
     if options.golden:
         return _renew(path, file, options)
     facts = _facts(path, file)
@@ -154,16 +154,16 @@ def _renew(path: Path, file: WeightsFile, options: argparse.Namespace) -> int:
     """Write a copy of the file with golden images."""
     found = find_images(options.golden)
     for place, trouble in found.troubles:
-        raise console.UsageError(f"{one_line(place)}: {trouble}")
+        raise ValueError(f"{one_line(place)}: {trouble}")
     images: list[Source] = [image for image in found.paths if image != STANDARD_INPUT]
     if not 1 <= len(images) <= MOST_IMAGES:
-        raise console.UsageError(
+        raise ValueError(
             f"--golden takes 1 to {MOST_IMAGES} images, found {len(images)}; name some of them"
         )
     try:
         golden = make_golden(file, images)
     except ValueError as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error
     try:
         renew_weights(path, options.out, replace(file, golden=golden))
     except OSError as error:

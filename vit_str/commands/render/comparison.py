@@ -3,8 +3,8 @@
 import argparse
 from importlib import import_module
 
-from vit_str.cli import console
-from vit_str.cli.render.material import material_of
+from vit_str import console
+from vit_str.commands.render.material import material_of
 
 _COUNT = 2000
 

@@ -13,14 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 
+from vit_str import console
 from vit_str.bulk.inputs import find_inputs
 from vit_str.bulk.output import OutputFolder
 from vit_str.bulk.parts import divide
 from vit_str.bulk.pool import PoolError, Result, read_parts, started
 from vit_str.bulk.reading import Job
 from vit_str.bulk.rows import Format
-from vit_str.cli import console
-from vit_str.cli.paths import STANDARD_INPUT
+from vit_str.commands.paths import STANDARD_INPUT
 from vit_str.images import one_line
 from vit_str.models.character_boxes import looking_blocks
 from vit_str.weights import load_weights, resolve
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         complete = _run(options, inputs.paths)
     except ValueError as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error
     except OSError as error:
         reason = error.strerror or error
         trouble = f"cannot write into {options.out}: {reason}; when that is mended, {_GOES_ON}"
@@ -68,27 +68,23 @@ def _check(options: argparse.Namespace) -> None:
     """Refuse at once what can be seen from the command alone."""
     options.part_size = options.part_size or _PART_SIZE
     if not options.out:
-        raise console.UsageError("--engine ray needs --out FOLDER, which the results go to")
+        raise ValueError("--engine ray needs --out FOLDER, which the results go to")
     if options.format not in (None, *Format):
-        raise console.UsageError(
-            f"--engine ray writes --format parquet or jsonl, found {options.format}"
-        )
+        raise ValueError(f"--engine ray writes --format parquet or jsonl, found {options.format}")
     if STANDARD_INPUT in options.paths:
-        raise console.UsageError("--engine ray reads no standard input; name files or folders")
+        raise ValueError("--engine ray reads no standard input; name files or folders")
     if options.device not in _DEVICES:
-        raise console.UsageError(
+        raise ValueError(
             f"--engine ray gives GPUs out itself: --device {', '.join(_DEVICES)}, "
             f"not {options.device}"
         )
     out = Path(options.out).resolve()
     for path in map(Path, options.paths):
         if path.is_dir() and out.is_relative_to(path.resolve()):
-            raise console.UsageError(f"--out lies in {path}, which is read; give one outside it")
+            raise ValueError(f"--out lies in {path}, which is read; give one outside it")
     for package in ("ray", "pyarrow"):
         if find_spec(package) is None:
-            raise console.UsageError(
-                f'--engine ray needs {package}, run: pip install "vit-str[ray]"'
-            )
+            raise ValueError(f'--engine ray needs {package}, run: pip install "vit-str[ray]"')
 
 
 def _run(options: argparse.Namespace, paths: list[str]) -> bool:

@@ -6,14 +6,57 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from vit_str.cli import console
-from vit_str.cli.evaluation_output import Output
-from vit_str.cli.loading import load_reader
+from vit_str import console
+from vit_str.commands.arguments import add_reader
+from vit_str.commands.evaluation_output import Output
+from vit_str.commands.loading import load_reader
 from vit_str.comparison import Comparison
 from vit_str.evaluation import Report, WordSet, evaluate, open_set
 from vit_str.evaluation.markdown import Subject, report_markdown
 from vit_str.evaluation.run import named
 from vit_str.reading import Reader
+
+_DESCRIPTION = """\
+Read labeled images and compare: word accuracy under 36, 62, 94 and all
+characters (full: exactly as written, in any script), character accuracy, 1-NED and the
+error of the confidences, each with a 95 % interval. With --against, also how much
+better --model is, word by word. JSON and pages of Markdown also have accuracy by kind
+of word, accuracy if the least sure are rejected, and the most common mistakes."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``vit-str evaluate``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="folder with labels.tsv (file, tab, label) and the images, beside it or in images/; "
+        "or another data set: LMDB, tar archives, ... (see vit-str data --help)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="NAME|FILE",
+        help="weights to compare with on the same words",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
+    parser.add_argument(
+        "--breakdown", action="store_true", help="print accuracy by kind of word too"
+    )
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="write a page without figures, such as all.md"
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FOLDER",
+        help="write a page with figures: report.md and PNG files, no image of a word",
+    )
+    parser.add_argument(
+        "--sheet",
+        metavar="FILE",
+        help="write a picture with the images of the surest mistakes, such as mistakes.png",
+    )
+    add_reader(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +89,7 @@ def _open(sources: Sequence[str]) -> list[WordSet]:
     try:
         return [open_set(source) for source in sources]
     except (ValueError, OSError) as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error
 
 
 def _evaluate(
@@ -63,7 +106,7 @@ def _evaluate(
                 for reader in readers
             ]
         except OSError as error:  # a data set that went away, such as one on a network
-            raise console.UsageError(f"cannot read on: {error}") from error
+            raise ValueError(f"cannot read on: {error}") from error
 
 
 def _text(

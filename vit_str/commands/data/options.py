@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from vit_str.cli.arguments import positive
+from vit_str.commands.arguments import positive
 from vit_str.datasets.choose import FORMATS, WRITABLE
 
 _EPILOG = """\

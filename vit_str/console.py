@@ -1,4 +1,4 @@
-"""What the commands say to the terminal, and what happens when nobody listens."""
+"""What the commands print: results, complaints and a progress bar."""
 
 import io
 import os
@@ -6,10 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-
-class UsageError(Exception):
-    """The command cannot do what was asked: exit code 2."""
 
 
 class OutputError(Exception):
@@ -61,10 +57,11 @@ def drop_output() -> None:
         return
 
 
-def complain(line: str) -> None:
-    """Print a line to standard error."""
+def complain(line: str, command: str | None = None) -> None:
+    """Print a line to standard error, after the name of the program or of one of its commands."""
     if sys.stderr is not None:
-        sys.stderr.write(f"vit-str: {line}\n")
+        program = f"vit-str {command}" if command else "vit-str"
+        sys.stderr.write(f"{program}: {line}\n")
         sys.stderr.flush()
 
 

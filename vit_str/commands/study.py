@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from vit_str.cli import console
-from vit_str.cli.arguments import positive
+from vit_str import console
+from vit_str.commands.arguments import positive
 
 _DESCRIPTION = """\
 The claims that this project grew from, each as an experiment that anyone can run: what is claimed,
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return command(options)
     except ValueError as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)
         return console.fail(f"{error.filename or options.out}: {reason}", 1)

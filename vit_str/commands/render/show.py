@@ -8,10 +8,10 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-from vit_str.cli import console
-from vit_str.cli.render.material import BATCH, material_of
-from vit_str.cli.render.options import ALL, FONTS, INGREDIENTS
-from vit_str.cli.render.word_sheet import labeled_images
+from vit_str import console
+from vit_str.commands.render.material import BATCH, material_of
+from vit_str.commands.render.options import ALL, FONTS, INGREDIENTS
+from vit_str.commands.render.word_sheet import labeled_images
 from vit_str.sheets import Cell, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.renderer import Renderer
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Write one sheet, or one for each ingredient."""
     (options.out if options.show == ALL else options.out.parent).mkdir(parents=True, exist_ok=True)
     if options.show == FONTS:
-        from vit_str.cli.render.font_sheet import run as show_fonts
+        from vit_str.commands.render.font_sheet import run as show_fonts
 
         return show_fonts(options)
     # Other ingredients would hide what this one does: clean words, if nothing else is asked for.

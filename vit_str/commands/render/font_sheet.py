@@ -7,9 +7,9 @@ from jaxtyping import Int64
 from PIL import Image
 from torch import Tensor
 
+from vit_str import console
 from vit_str.charset import PADDING, Charset
-from vit_str.cli import console
-from vit_str.cli.render.material import FontBar, charset_of
+from vit_str.commands.render.material import FontBar, charset_of
 from vit_str.sheets import Cell, caption_font, sheet
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas

@@ -11,9 +11,9 @@ from typing import Any
 from tqdm import tqdm
 
 import vit_str
-from vit_str.cli import console
-from vit_str.cli.data.journal import Journal, Stage, digest_of
-from vit_str.cli.data.words import entries_from, judged, number_of, open_source, rules_of
+from vit_str import console
+from vit_str.commands.data.journal import Journal, Stage, digest_of
+from vit_str.commands.data.words import entries_from, judged, number_of, open_source, rules_of
 from vit_str.datasets import (
     SHARD_SIZE,
     DatasetWriter,

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from vit_str.cli import console
+from vit_str import console
 from vit_str.evaluation import Report, WordSet
 from vit_str.evaluation.mistakes import Mistake, mistake_sheet, surest_mistakes
 from vit_str.sheets import Font, caption_font
@@ -43,7 +43,7 @@ class Output:
             UsageError: it cannot, or a library is missing.
         """
         if self.sheet and self.sheet.suffix.lower() not in _picture_formats():
-            raise console.UsageError(
+            raise ValueError(
                 f"the sheet is a picture: expected a name such as mistakes.png, found {self.sheet}"
             )
         if self.report:
@@ -53,9 +53,9 @@ class Output:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise console.UsageError(f"cannot write {folder}: {error.strerror}") from error
+                raise ValueError(f"cannot write {folder}: {error.strerror}") from error
             if not os.access(folder, os.W_OK):
-                raise console.UsageError(f"cannot write {folder}: no permission")
+                raise ValueError(f"cannot write {folder}: no permission")
 
     def write(
         self, report: Report, page: Callable[[bool], str], sets: Mapping[str, WordSet]
@@ -89,7 +89,7 @@ def _figures() -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "vit_str").partition(".")[0] == "vit_str":
             raise  # a mistake of ours, not a package that the base install leaves out
-        raise console.UsageError(
+        raise ValueError(
             f'the figures of --report need {error.name}, run: pip install "vit-str[analyze]", '
             "or give --markdown FILE for a page without figures"
         ) from error

@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Sequence
 
-from vit_str.cli import console
-from vit_str.cli.render.options import parse
+from vit_str import console
+from vit_str.commands.render.options import parse
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -17,13 +17,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         # Imported here, so that help and wrong arguments are answered at once.
         if options.show:
-            from vit_str.cli.render.show import run
+            from vit_str.commands.render.show import run
         elif options.compare:
-            from vit_str.cli.render.comparison import run
+            from vit_str.commands.render.comparison import run
         elif options.sheet:
-            from vit_str.cli.render.word_sheet import run
+            from vit_str.commands.render.word_sheet import run
         else:
-            from vit_str.cli.render.write import run
+            from vit_str.commands.render.write import run
         return run(options)
     except ValueError as error:
         raise _usage_error(error) from error
@@ -40,5 +40,5 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         raise _usage_error(error) from error
 
 
-def _usage_error(error: ValueError) -> console.UsageError:
-    return console.UsageError(" ".join(str(error).split()))
+def _usage_error(error: ValueError) -> ValueError:
+    return ValueError(" ".join(str(error).split()))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PIL import Image
 
-from vit_str.cli import console
-from vit_str.cli.data.words import CHUNK, Entry, judged, number_of, open_source, rules_of
-from vit_str.cli.render.options import check_picture
+from vit_str import console
+from vit_str.commands.data.words import CHUNK, Entry, judged, number_of, open_source, rules_of
+from vit_str.commands.render.options import check_picture
 from vit_str.datasets import IndexedSource, LabeledWord, Skipped, WordSource
 from vit_str.sheets import Cell, caption_font, sheet
 

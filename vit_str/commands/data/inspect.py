@@ -8,9 +8,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from vit_str.cli import console
-from vit_str.cli.data.statistics import QUANTILES, Look, Statistics, look_at
-from vit_str.cli.data.words import judged, number_of, open_source, rules_of
+from vit_str import console
+from vit_str.commands.data.statistics import QUANTILES, Look, Statistics, look_at
+from vit_str.commands.data.words import judged, number_of, open_source, rules_of
 from vit_str.datasets import Skipped, SkipReport, WordSource
 
 _BAR = 40

@@ -2,7 +2,6 @@
 
 import argparse
 
-from vit_str.cli import console
 from vit_str.reading import Reader, load
 
 
@@ -15,4 +14,4 @@ def load_reader(options: argparse.Namespace) -> Reader:
     try:
         return load(options.model, options.device, care=options.care)
     except ValueError as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error

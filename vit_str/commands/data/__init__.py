@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Sequence
 from importlib import import_module
 
-from vit_str.cli import console
-from vit_str.cli.data.options import parse
+from vit_str import console
+from vit_str.commands.data.options import parse
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
         # Imported here, so that help and wrong arguments are answered at once.
         return _run(options)
     except ValueError as error:
-        raise console.UsageError(" ".join(str(error).split())) from error
+        raise ValueError(" ".join(str(error).split())) from error
     except OSError as error:
         reason = error.strerror or str(error)
         where = error.filename or getattr(options, "target", None) or options.command
@@ -27,5 +27,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    code: int = import_module(f"vit_str.cli.data.{options.command}").run(options)
+    code: int = import_module(f"vit_str.commands.data.{options.command}").run(options)
     return code

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from vit_str.cli import console
-from vit_str.cli.arguments import add_device
+from vit_str import console
+from vit_str.commands.arguments import add_device
 from vit_str.devices import choose_device
 from vit_str.doctor import make_golden
 from vit_str.evaluation import open_set
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
         fitted, judged = _divide(words, sets, tests, options.seed)
         result = fit(fitted)
     except (ValueError, OSError) as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error
     for trouble in troubles:
         console.complain(trouble)
     values = _values(result, judged, file.temperature, options.characters)
@@ -121,15 +121,15 @@ def _files(options: argparse.Namespace) -> tuple[Path, Path]:
     try:
         source = resolve(options.weights)
     except ValueError as error:
-        raise console.UsageError(str(error)) from error
+        raise ValueError(str(error)) from error
     if out.suffix != ".safetensors" or out.is_dir():
-        raise console.UsageError(f"--out {out}: give the name of a file ending in .safetensors")
+        raise ValueError(f"--out {out}: give the name of a file ending in .safetensors")
     if out.exists() and source.exists() and os.path.samefile(out, source):
-        raise console.UsageError(f"--out {out}: is the weights file itself; give another name")
+        raise ValueError(f"--out {out}: is the weights file itself; give another name")
     try:  # before the words are read, which takes long
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise console.UsageError(f"--out {out}: no such folder ({error.strerror})") from error
+        raise ValueError(f"--out {out}: no such folder ({error.strerror})") from error
     return source, out
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 from PIL import Image
 from tqdm import tqdm
 
-from vit_str.cli.render.material import BATCH, material_of
+from vit_str.commands.render.material import BATCH, material_of
 from vit_str.sheets import Cell, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
