@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from vit_str.images import one_line
-from vit_str.metrics import Interval
+from vit_str.statistics import Interval
 
 Row = Sequence[str]
 
