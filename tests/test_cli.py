@@ -13,8 +13,8 @@ from PIL import Image
 
 from vit_str import cli
 from vit_str.cli import main
-from vit_str.commands.paths import find_images
 from vit_str.reading import Reader
+from vit_str.reading.inputs import find_inputs
 
 BAD = {
     "empty.png": b"",
@@ -350,21 +350,21 @@ def test_interrupted_while_loading(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("vit_str.commands.loading.load", interrupt)
+    monkeypatch.setattr("vit_str.reading.reader.load", interrupt)
     assert main(["read", str(words)]) == 130
     assert capsys.readouterr().err == "vit-str read: interrupted\n"
 
 
-def test_find_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("b/deep").mkdir(parents=True)
     for file in ("b/2.PNG", "b/1.jpg", "b/deep/0.tif", "b/._1.jpg", "b/notes.txt", "[1].png", "x"):
         Path(file).touch()
     inside = [os.path.join("b", file) for file in ("1.jpg", "2.PNG", os.path.join("deep", "0.tif"))]
-    assert find_images(["b"]).paths == inside
-    assert find_images(["b/*"]).paths == [inside[0], inside[1], inside[2], "b/notes.txt"]
-    assert find_images(["**/*.tif", "x", "-", "[1].png"]).paths == [inside[2], "x", "-", "[1].png"]
-    assert find_images(["b", "b"]).paths == inside * 2
+    assert find_inputs(["b"]).paths == inside
+    assert find_inputs(["b/*"]).paths == [inside[0], inside[1], inside[2], "b/notes.txt"]
+    assert find_inputs(["**/*.tif", "x", "-", "[1].png"]).paths == [inside[2], "x", "-", "[1].png"]
+    assert find_inputs(["b", "b"]).paths == inside * 2
 
 
 def test_evaluate(

@@ -108,9 +108,9 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
 
 def _read(arguments: Sequence[str]) -> int:
-    from vit_str.commands import read
+    from vit_str.reading import command
 
-    return _run("read", read, arguments)
+    return _run("read", command, arguments)
 
 
 def _evaluate(arguments: Sequence[str]) -> int:

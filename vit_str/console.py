@@ -92,10 +92,10 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
-    def advance(self) -> None:
-        """One image more is done."""
+    def advance(self, count: int = 1) -> None:
+        """So many images more are done."""
         if self._bar is not None:
-            self._bar.update()
+            self._bar.update(count)
 
     def complain(self, line: str) -> None:
         """Print a line to standard error, above the bar."""

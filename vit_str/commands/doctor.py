@@ -13,13 +13,13 @@ import torch
 
 from vit_str import console
 from vit_str.commands.doctor_text import Check, file_troubles, lines, troubles
-from vit_str.commands.paths import STANDARD_INPUT, find_images
 from vit_str.devices import choose_device, present_devices
 from vit_str.doctor import difference, images_per_second, make_golden, precisions
 from vit_str.environment import device_name, software
 from vit_str.golden import MOST_IMAGES, Golden
 from vit_str.images import one_line
 from vit_str.reading import Reader, Source
+from vit_str.reading.inputs import STANDARD_INPUT, find_inputs
 from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve
 from vit_str.weights_header import is_intact, stored_dtypes
 
@@ -152,8 +152,8 @@ def _values(
 
 def _renew(path: Path, file: WeightsFile, options: argparse.Namespace) -> int:
     """Write a copy of the file with golden images."""
-    found = find_images(options.golden)
-    for place, trouble in found.troubles:
+    found = find_inputs(options.golden)
+    for place, trouble in found.problems:
         raise ValueError(f"{one_line(place)}: {trouble}")
     images: list[Source] = [image for image in found.paths if image != STANDARD_INPUT]
     if not 1 <= len(images) <= MOST_IMAGES:

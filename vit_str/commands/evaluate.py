@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vit_str import console
-from vit_str.commands.arguments import add_reader
 from vit_str.commands.evaluation_output import Output
-from vit_str.commands.loading import load_reader
 from vit_str.comparison import Comparison
 from vit_str.evaluation import Report, WordSet, evaluate, open_set
 from vit_str.evaluation.markdown import Subject, report_markdown
 from vit_str.evaluation.run import named
-from vit_str.reading import Reader
+from vit_str.reading import Reader, load
+from vit_str.reading.command import add_reader_arguments
 
 _DESCRIPTION = """\
 Read labeled images and compare: word accuracy under 36, 62, 94 and all
@@ -56,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write a picture with the images of the surest mistakes, such as mistakes.png",
     )
-    add_reader(parser)
+    add_reader_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     output = Output(*(Path(file) if file else None for file in files))
     output.prepare()
     models = [options.model, *([options.against] if options.against else [])]
-    readers = [load_reader(argparse.Namespace(**vars(options) | {"model": m})) for m in models]
+    readers = [load(model, options.device, care=options.care) for model in models]
     reports = _evaluate(readers, sets, options)
     for trouble in reports[0].troubles:
         console.complain(trouble)
