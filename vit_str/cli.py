@@ -144,9 +144,9 @@ def _data(arguments: Sequence[str]) -> int:
 
 
 def _doctor(arguments: Sequence[str]) -> int:
-    from vit_str.commands.doctor import main
+    from vit_str.weights import command
 
-    return main(arguments)
+    return _run("doctor", command, arguments)
 
 
 def _calibrate(arguments: Sequence[str]) -> int:

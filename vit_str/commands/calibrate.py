@@ -13,7 +13,6 @@ import numpy as np
 from vit_str import console
 from vit_str.commands.arguments import add_device
 from vit_str.devices import choose_device
-from vit_str.doctor import make_golden
 from vit_str.evaluation import open_set
 from vit_str.evaluation.sets import Item, WordSet
 from vit_str.evaluation.tables import aligned, percent
@@ -22,6 +21,7 @@ from vit_str.metrics import FULL, Protocol, normalize_label
 from vit_str.reading import Reader
 from vit_str.temperature import Fit, Words, fit, grade
 from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve
+from vit_str.weights.doctor import make_golden
 
 _DESCRIPTION = """\
 Fit the temperature that makes the confidence of a word the share of such words that is right, on

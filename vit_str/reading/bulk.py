@@ -1,13 +1,15 @@
 """Reading images by the million with Ray Data: a pool of workers, results a part at a time."""
 
 import json
+import logging
 import os
 import pickle
 import signal
 import socket
 import tempfile
 import threading
-from collections import deque
+import warnings
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -25,13 +27,14 @@ from vit_str.reading.rows import reading_row
 
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
 _OBJECT_STORE = 512 << 20  # bytes; results pass through it, images do not
-_RETRIES = 2  # of a part whose worker died
+_ATTEMPTS = 3  # at a part whose workers die
 _CONNECT_TIMEOUT = 20  # seconds
 _RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # it would report to its makers over the network
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     # Ray does what anybody tells it who reaches it: it shall listen to this machine only.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
     # Workers are what the command is for; Ray would let everything else go first.
     "RAY_worker_niceness": "0",
 }
@@ -57,7 +60,7 @@ class Job:
 class Workers(NamedTuple):
     """The processes that read: how many, their type of device, and threads that decode in each."""
 
-    count: int
+    processes: int
     device: str
     threads: int = 1
 
@@ -88,16 +91,20 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
     """
     for name, value in _RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):  # results alone belong there
+    # Ray prints about its own affairs; standard output is for results alone.
+    with warnings.catch_warnings(), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        warnings.filterwarnings("ignore", module=r"ray(\.|$)")
         import ray
         import ray.data
+
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
 
         local = None if address else _local_workers(device, count)
         options: dict[str, Any] = {"address": address}
         if local:
             options = {
-                "num_cpus": local.count * local.threads,
-                "num_gpus": local.count if local.device == "cuda" else 0,
+                "num_cpus": local.processes * local.threads,
+                "num_gpus": local.processes if local.device == "cuda" else 0,
                 "object_store_memory": _OBJECT_STORE,
                 "include_dashboard": False,
             }
@@ -168,23 +175,24 @@ def read_parts(
     import ray
 
     remaining = iter(images)
-    parts = []
+    parts: list[dict[str, bytes]] = []
     while part := list(islice(remaining, part_size)):
-        parts.append({"images": pickle.dumps(part)})
+        parts.append({"part": pickle.dumps((len(parts), part))})
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.max_errored_blocks = -1  # a part that no worker survives does not stop the others
+    attempts = ray.remote(Attempts).options(num_cpus=0).remote()
     try:
         # One block each: results come part by part, and a worker that dies loses one part.
         dataset = ray.data.from_items(parts, override_num_blocks=len(parts)).map_batches(
             PartReader,
             batch_size=1,
             batch_format="pyarrow",
-            fn_constructor_args=(job, workers, ray.put(weights)),
-            compute=ray.data.ActorPoolStrategy(size=workers.count, max_tasks_in_flight_per_actor=1),
+            fn_constructor_args=(job, workers, weights, attempts),
+            compute=ray.data.ActorPoolStrategy(
+                size=workers.processes, max_tasks_in_flight_per_actor=1
+            ),
             num_cpus=workers.threads,
             num_gpus=1 if workers.device == "cuda" else 0,
-            max_task_retries=_RETRIES,
         )
         for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
             for row in batch.to_pylist():
@@ -193,27 +201,44 @@ def read_parts(
         raise RayError(f"Ray stopped: {_first_line(error)}") from error
 
 
+class Attempts:
+    """Counts, in a process that outlives the workers, how often each part was begun."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+
+    def begin(self, part: int) -> int:
+        """Count once more; returns which attempt this is, from 1 on."""
+        self._counts[part] += 1
+        return self._counts[part]
+
+
 class PartReader:
     """Lives in a worker, holds the reader and reads one part after the other."""
 
-    def __init__(self, job: Job, workers: Workers, weights: Any) -> None:
-        import ray
-
-        self._job, self._threads = job, workers.threads
+    def __init__(self, job: Job, workers: Workers, weights: bytes, attempts: Any) -> None:
+        self._job, self._threads, self._attempts = job, workers.threads, attempts
         if workers.device == "cpu":
             torch.set_num_threads(1)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "weights.safetensors")
-            path.write_bytes(ray.get(weights))
+            path.write_bytes(weights)
             self._reader = load(path, workers.device, care=job.care)
 
     def __call__(self, table: Any) -> Any:
         """A table of one part -> a table of one `PartResult`, its rows as JSON."""
         import pyarrow
+        import ray
 
         rows, problem = [], ""
+        number, images = pickle.loads(table["part"][0].as_py())  # noqa: S301 - of this run
         try:
-            rows = self.read(pickle.loads(table["images"][0].as_py()))  # noqa: S301 - of this run
+            if ray.get(self._attempts.begin.remote(number)) > _ATTEMPTS:
+                raise RuntimeError(
+                    f"{images[0].name} and those after it: workers died {_ATTEMPTS} times, for "
+                    "want of memory or by an image that no decoder survives"
+                )
+            rows = self.read(images)
         except Exception as error:  # whatever it is must not cost the other parts
             problem = _first_line(error)
         return pyarrow.table({"rows": [json.dumps(rows)], "problem": [problem]})

@@ -1,4 +1,4 @@
-"""The outside of a weights file: is it a whole safetensors file, and is it as it was written?"""
+"""The header of a weights file: is the file complete, and is it as it was written?"""
 
 import hashlib
 import json
@@ -17,18 +17,18 @@ _FOREIGN_STARTS = {
 
 
 def checksum(file: BinaryIO) -> str:
-    """SHA-256 of all that a safetensors file says: every tensor and all metadata but the checksum.
+    """SHA-256 of all that a safetensors file holds: tensors and metadata, but for the checksum.
 
     Not of the bytes of the file: the order of its header is free.
 
     Args:
-        file: open at its start, and whole (``check_size``).
+        file: open at its start, and complete (``check_size``).
     """
     return _digest(_header(file), file)
 
 
 def is_intact(path: Path) -> bool | None:
-    """Whether a weights file says what it said when it was written; None without a checksum."""
+    """Whether a weights file is as it was written; None without a checksum."""
     with path.open("rb") as file:
         header = _header(file)
         stored = header.get("__metadata__", {}).get(CHECKSUM)
@@ -57,16 +57,16 @@ def _digest(header: dict[str, Any], data: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def unusable(path: Path, trouble: str) -> ValueError:
+def unusable(path: Path, reason: str) -> ValueError:
     """The error that says in one line what is wrong with a weights file."""
-    return ValueError(f"weights file {path}: {trouble}")
+    return ValueError(f"weights file {path}: {reason}")
 
 
 def check_size(path: Path) -> None:
-    """Tell a file that is no safetensors file from one that is cut short.
+    """Refuse a file that is no safetensors file, or cut short.
 
     Raises:
-        ValueError: it is one or the other, or cannot be read. One line that says what to do.
+        ValueError: that, or it cannot be read. One line that says what to do.
     """
     try:
         size = path.stat().st_size
@@ -87,8 +87,8 @@ def check_size(path: Path) -> None:
         raise unusable(path, "not a safetensors file; give one that vit-str has written")
     needed = _needed_size(header_size, (start[8:] + header)[:header_size])
     if size < needed:
-        trouble = f"cut short, {size:,} of {needed:,} bytes; download or export it again"
-        raise unusable(path, trouble)
+        reason = f"cut short, {size:,} of {needed:,} bytes; download or export it again"
+        raise unusable(path, reason)
 
 
 def _needed_size(header_size: int, header: bytes) -> int:

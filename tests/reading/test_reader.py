@@ -41,13 +41,14 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path:
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
     path = tmp_path / "permuted.safetensors"
     save_weights(path, Recognizer(encoder, decoder), Charset(), Preprocessing(), {})
-    cares: tuple[str | None, ...] = (None, "fast", "careful")
-    ways = {care: load(path, "cpu", care=care).recognizer.decoder for care in cares}
-    assert {care: way.decoding for care, way in ways.items()} == {
-        None: "autoregressive",
-        "fast": "parallel",
-        "careful": "autoregressive",
-    }
+    pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
+    for care in ("fast", "careful", None):
+        reader = load(path, "cpu", care=care)
+        labels = decoder.generate(reader.features(pixels).float(), care=care).labels
+        expected = [reader.charset.decode(ids) for ids in labels.tolist()]
+        assert [reading.text for reading in reader.read_pixels(pixels)] == expected
+    with pytest.raises(ValueError, match="fast or careful, found 'slow'"):
+        load(path, "cpu", care="slow")
 
 
 def test_a_model_that_cannot_choose_says_so(weights_path: Path) -> None:
@@ -375,4 +376,4 @@ def test_the_temperature_changes_confidences_and_no_text(
             assert b.confidence < a.confidence < c.confidence
             assert a.box == b.box == c.box
     # Loss and training are as they were: the model that came in knows of no temperature.
-    assert weights.recognizer.decoder.temperature == 1
+    assert weights.temperature == 1

@@ -1,9 +1,4 @@
-"""Weights files: one safetensors file holds all that reading needs.
-
-Tensors, and as metadata the description of the model, the charset, the preprocessing, the
-temperature, what golden images said, and where the weights come from. Nothing in it is ever
-executed or unpickled.
-"""
+"""Writing and reading weights files."""
 
 import json
 import os
@@ -19,12 +14,13 @@ from safetensors.torch import save
 from torch import Tensor
 
 from vit_str.charset import Charset
-from vit_str.golden import Golden
+from vit_str.files import write_atomically
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, build, describe
-from vit_str.weights_header import CHECKSUM, check_size, checksum, unusable
+from vit_str.weights.golden import Golden
+from vit_str.weights.header import CHECKSUM, check_size, checksum, unusable
 
-BUNDLED = Path(__file__).parent / "bundled"
+BUNDLED = Path(__file__).parents[1] / "bundled"
 """Folder of the weights that come with the package: ``<name>.safetensors``."""
 
 _FORMAT = "vit-str"
@@ -43,7 +39,7 @@ class WeightsFile:
         charset: the characters that it writes.
         preprocessing: what images go through before they come to it.
         provenance: where the weights come from: command, data, date, scores; free form.
-        temperature: what makes confidences mean what they say, see ``Decoder.temperature``.
+        temperature: what makes confidences mean what they say, see ``Decoder.generate``.
         golden: images to check the model with on another machine, if there are any.
     """
 
@@ -66,10 +62,10 @@ def save_weights(
     temperature: float = 1.0,
     golden: Golden | None = None,
 ) -> None:
-    """Write a weights file, whole or not at all; folders that are missing are made.
+    """Write a weights file atomically; missing folders are created.
 
-    It gets the lowest version that says all there is: files without a temperature and golden
-    images can be read by every vit-str.
+    It gets the lowest version that holds all there is: every vit-str reads files without a
+    temperature and golden images.
 
     Args:
         path: the file, ending in ``.safetensors``.
@@ -133,13 +129,8 @@ def _write(
         metadata[_GOLDEN], images = golden.to_file()
         tensors = tensors | {_GOLDEN_IMAGES: images}
     metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(save(tensors, metadata))
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(save(tensors, metadata))
 
 
 def load_weights(path: str | Path) -> WeightsFile:
@@ -168,8 +159,8 @@ def load_weights(path: str | Path) -> WeightsFile:
             golden=None if images is None else Golden.from_file(metadata[_GOLDEN], images),
         )
     except (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError) as error:
-        trouble = f"its parts do not fit together ({_first_line(error)}); export it again"
-        raise unusable(path, trouble) from error
+        reason = f"its parts do not fit together ({_first_line(error)}); export it again"
+        raise unusable(path, reason) from error
 
 
 def resolve(name_or_path: str | Path) -> Path:
@@ -230,8 +221,8 @@ def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
     version = metadata.get("version")
     if version not in _VERSIONS:
         known = " and ".join(_VERSIONS)
-        trouble = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
-        raise unusable(path, trouble)
+        reason = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
+        raise unusable(path, reason)
 
 
 def _fill(recognizer: Recognizer, tensors: Mapping[str, Tensor]) -> None:

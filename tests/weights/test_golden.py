@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 import torch
 
-from vit_str.golden import MOST_BYTES, MOST_IMAGES, Golden
+from vit_str.weights.golden import MOST_BYTES, MOST_IMAGES, Golden
 
 GOLDEN = Golden(
     (b"one", b"three"), ("1", ""), (0.5, 0.25), (((4.0, 1.5), (3.0, 2.0)), ((2.0, 1.0),))

@@ -12,13 +12,13 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-import vit_str.weights
+import vit_str.weights.file
 from vit_str.charset import Charset
-from vit_str.golden import Golden
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve, save_weights
-from vit_str.weights_header import is_intact
+from vit_str.weights.golden import Golden
+from vit_str.weights.header import is_intact
 
 GOLDEN = Golden(
     (b"an image", b"another"), ("é", ""), (0.5, 1.0), (((3.5, 1.0),) * 2, ((9.0, 2.0),))
@@ -331,7 +331,7 @@ def test_nothing_is_unpickled(weights_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vit_str.weights, "BUNDLED", tmp_path)
+    monkeypatch.setattr(vit_str.weights.file, "BUNDLED", tmp_path)
     for name in ("tiny", "small"):
         (tmp_path / f"{name}.safetensors").touch()
     assert resolve("tiny") == tmp_path / "tiny.safetensors"

@@ -12,10 +12,10 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.devices import fastest_dtype
-from vit_str.golden import MOST_BYTES, MOST_IMAGES, Golden, Steps
 from vit_str.models.step_scores import step_scores
 from vit_str.reading import Reader, Source
 from vit_str.weights import WeightsFile
+from vit_str.weights.golden import MOST_BYTES, MOST_IMAGES, Golden, Steps
 
 _CPU_FLOAT32 = 0.0002
 TOLERANCES = {torch.float32: 0.02, torch.float16: 0.05, torch.bfloat16: 0.4}
@@ -110,11 +110,9 @@ def two_best_scores(
         UnreadableImage: one of the images cannot be read.
         ValueError: a text that the model cannot write, or a model without scores for every step.
     """
-    pixels = torch.stack([reader.pixels(image) for image in images]).to(reader.device)
+    features = reader.features(torch.stack([reader.pixels(image) for image in images]))
     labels = reader.charset.encode_batch(texts).to(reader.device)
     with torch.inference_mode():
-        normalized = reader.preprocessing.normalize(pixels).to(reader.dtype)
-        features = reader.recognizer.encode(normalized)
         steps = step_scores(reader.recognizer.decoder, features, labels)
     best = steps.scores.topk(2).values
     return tuple(_steps(best[steps.words == word]) for word in range(len(texts)))
@@ -135,11 +133,11 @@ def difference(reader: Reader, golden: Golden) -> Difference:
         for reading, confidence, same in zip(readings, golden.confidences, alike, strict=True)
         if same
     ]
-    other = [place for place, same in enumerate(alike) if not same]
+    other = [index for index, same in enumerate(alike) if not same]
     scores = two_best_scores(reader, golden.images, golden.texts)
     return Difference(
-        texts=tuple((golden.texts[place], readings[place].text) for place in other),
-        close=sum(golden.margin(place) < 2 * allowed for place in other),
+        texts=tuple((golden.texts[index], readings[index].text) for index in other),
+        close=sum(golden.margin(index) < 2 * allowed for index in other),
         score=max(map(_largest, scores, golden.scores)),
         confidence=max(confidences, default=0.0),
         allowed=allowed,

@@ -7,7 +7,11 @@ import torch
 from PIL import Image
 
 from vit_str.charset import Charset
-from vit_str.doctor import (
+from vit_str.images import UnreadableImage
+from vit_str.models import Recognizer
+from vit_str.reading import Reader
+from vit_str.weights import WeightsFile, load_weights, save_weights
+from vit_str.weights.doctor import (
     TOLERANCES,
     difference,
     fitting,
@@ -16,10 +20,6 @@ from vit_str.doctor import (
     precisions,
     tolerance,
 )
-from vit_str.images import UnreadableImage
-from vit_str.models import Recognizer
-from vit_str.reading import Reader
-from vit_str.weights import WeightsFile, load_weights, save_weights
 
 WORDS = ("one", "Two", "3", "vier", "5:00", "SIX")
 CPU = torch.device("cpu")
@@ -157,7 +157,7 @@ def test_float32_is_always_checked(monkeypatch: pytest.MonkeyPatch) -> None:
         (torch.float32, (torch.float32,)),
         (torch.bfloat16, (torch.float32, torch.bfloat16)),
     ]:
-        monkeypatch.setattr("vit_str.doctor.fastest_dtype", lambda _, dtype=fastest: dtype)
+        monkeypatch.setattr("vit_str.weights.doctor.fastest_dtype", lambda _, dtype=fastest: dtype)
         assert precisions(CPU) == expected
 
 
