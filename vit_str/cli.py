@@ -126,9 +126,9 @@ def _train(arguments: Sequence[str]) -> int:
 
 
 def _render(arguments: Sequence[str]) -> int:
-    from vit_str.commands.render import main
+    from vit_str.rendering import command
 
-    return main(arguments)
+    return _run("render", command, arguments)
 
 
 def _analyze(arguments: Sequence[str]) -> int:

@@ -124,7 +124,7 @@ def _write_copy(path: Path, file: WeightsFile, golden: Sequence[str], out: str) 
     try:
         renew_weights(path, out, replace(file, golden=made))
     except OSError as error:
-        raise console.OutputError(f"cannot write {out}: {error.strerror}") from error
+        raise OSError(f"cannot write {out}: {error.strerror}") from error
     for image, text, confidence in zip(images, made.texts, made.confidences, strict=True):
         console.write(f"{one_line(str(image))}\t{one_line(text)}\t{confidence:.4f}")
 

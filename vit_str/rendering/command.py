@@ -1,18 +1,23 @@
-"""The options of ``vit-str render``."""
+"""``vit-str render``: rendered words as a data set for any trainer, or as sheets to look at."""
 
 import argparse
 import math
-from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from vit_str import console
 from vit_str.datasets.choose import WRITABLE, format_of
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
 ALL, FONTS = "all", "fonts"
+_COUNT, _SHOWN, _COMPARED = 160, 24, 2000  # words, unless the options say another number
 SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
+
+if TYPE_CHECKING:
+    from vit_str.rendering.material import Look
 
 _EPILOG = """\
 examples:
@@ -22,7 +27,7 @@ examples:
   vit-str render --sheet words.png                       words to look at
   vit-str render --show curve --out curve.png            what an ingredient does
   vit-str render --compare FOLDER --out comparison/      how words differ from photographs
-A run that was stopped goes on when the same command is given again. Words are numbered from 0;
+The same command resumes a run that was stopped. Words are numbered from 0;
 --start 50000 --count 50000 makes the second half of the first 100,000, on any machine.
 
 exit codes: 0 all well; 1 output not written; 2 wrong use; 130 interrupted with Ctrl-C."""
@@ -30,31 +35,110 @@ exit codes: 0 all well; 1 output not written; 2 wrong use; 130 interrupted with 
 _Group = argparse._ArgumentGroup
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options, checked as far as that goes without fonts and words.
-
-    Raises:
-        ValueError: options that do not go together.
-    """
-    parser = argparse.ArgumentParser(
-        "vit-str render",
-        description="Render labeled words: a data set for any trainer, or a sheet to look at.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``vit-str render``."""
+    parser.description = "Render labeled words: a data set for any trainer, or a sheet to look at."
+    parser.epilog = _EPILOG
     _add_output(parser.add_argument_group("what to make"))
     _add_words(parser.add_argument_group("what to write"))
     _add_looks(parser.add_argument_group("how it looks"))
-    options = parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make what the options name; returns the exit code."""
     _check_target(options)
     if options.show:
-        _check_shown(options)
-    elif options.compare:
-        options.out = options.out or Path("comparison")
-    elif options.out:
-        _check_data_set(options)
-    return options
+        return _show(options)
+    if options.compare:
+        return _compare(options)
+    count = options.count or _COUNT
+    if options.sheet:
+        from vit_str.rendering.sheets import write_word_sheet
+
+        write_word_sheet(options.sheet, _look(options), options.seed, options.start, count)
+        return 0
+    _check_data_set(options)
+    from vit_str.rendering.dataset import Target, write_dataset
+
+    target = Target(
+        options.out,
+        options.format,
+        count,
+        options.start,
+        options.seed,
+        options.image_format,
+        options.boxes,
+        options.shard_size,
+    )
+    try:
+        write_dataset(_look(options), target)
+    except OSError as error:
+        where, reason = error.filename or options.out, error.strerror or error
+        raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error
+    return 0
+
+
+def _look(options: argparse.Namespace, difficulty: float = 1.0) -> "Look":
+    """What to draw; the difficulty is for options that do not name one."""
+    from vit_str.rendering.material import Look
+
+    return Look(
+        charset="ascii" if options.charset is None else options.charset,
+        words=options.words,
+        language=options.language,
+        fonts=options.fonts,
+        held_out=options.held_out,
+        pictures=options.pictures,
+        size=(options.height, options.width),
+        difficulty=difficulty if options.difficulty is None else options.difficulty,
+        strengths=options.ingredients,
+        device=options.device,
+    )
+
+
+def _show(options: argparse.Namespace) -> int:
+    """Write the sheet of an ingredient, those of all, or that of the fonts."""
+    if options.show not in (*INGREDIENTS, ALL, FONTS):
+        raise ValueError(
+            f"nothing to show by the name {options.show!r}; give {ALL}, {FONTS} or one of "
+            f"{', '.join(INGREDIENTS)}"
+        )
+    out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
+    if options.show != ALL:
+        _check_picture(out)
+    from vit_str.rendering.material import load_material
+    from vit_str.rendering.sheets import write_font_sheet, write_ingredient_sheet
+
+    # Other ingredients would hide what this one does: clean words, if nothing else is asked for.
+    look = _look(options, difficulty=0.0)
+    if options.show == FONTS:
+        count, rejections = write_font_sheet(out, look)
+        rejected = out.with_suffix(".rejected.tsv")
+        lines = [f"{rejection.path}\t{rejection.reason}\n" for rejection in rejections]
+        rejected.write_text("font\treason\n" + "".join(lines), encoding="utf-8")
+        console.write(f"{count:,} fonts: {out}; {len(rejections):,} are not used: {rejected}")
+        return 0
+    renderer, count = load_material(look).renderer, options.count or _SHOWN
+    if options.show != ALL:
+        write_ingredient_sheet(out, look, renderer, options.show, options.seed, count)
+        return 0
+    for name in INGREDIENTS:
+        try:
+            path = out / f"{name}.png"
+            write_ingredient_sheet(path, look, renderer, name, options.seed, count)
+        except ValueError as error:  # an ingredient that changes nothing
+            console.complain(str(error))
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    """Write the report of rendered and photographed words, and print its table."""
+    from vit_str.analysis.commands.realism import compare
+    from vit_str.rendering.material import load_material
+
+    renderer, out = load_material(_look(options)).renderer, options.out or Path("comparison")
+    console.write(compare(renderer, options.compare, options.count or _COMPARED, options.seed, out))
+    return 0
 
 
 def _add_output(group: _Group) -> None:
@@ -137,7 +221,7 @@ def _check_target(options: argparse.Namespace) -> None:
     if options.sheet and (options.out or options.show):
         raise ValueError("--sheet makes a picture and nothing else: leave out --out and --show")
     if options.sheet:
-        check_picture(options.sheet)
+        _check_picture(options.sheet)
 
 
 def _check_data_set(options: argparse.Namespace) -> None:
@@ -155,24 +239,8 @@ def _check_data_set(options: argparse.Namespace) -> None:
         )
 
 
-def _check_shown(options: argparse.Namespace) -> None:
-    if options.show not in (*INGREDIENTS, ALL, FONTS):
-        raise ValueError(
-            f"nothing to show by the name {options.show!r}; give {ALL}, {FONTS} or one of "
-            f"{', '.join(INGREDIENTS)}"
-        )
-    if options.show != ALL:
-        options.out = options.out or Path(f"{options.show}.png")
-        check_picture(options.out)
-    options.out = options.out or Path("ingredients")
-
-
-def check_picture(path: Path) -> None:
-    """Refuse a name that Pillow would not know how to write.
-
-    Raises:
-        ValueError: it does not end in .png, .jpg or .webp.
-    """
+def _check_picture(path: Path) -> None:
+    """Refuse a name that Pillow would not know how to write."""
     if path.suffix.lower() not in {".png", ".jpg", ".jpeg", ".webp"}:
         raise ValueError(f"a picture needs a name that ends in .png, .jpg or .webp, found {path}")
 

@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 from vit_str.cli import main
-from vit_str.commands.render import write
 from vit_str.datasets import LabeledWord
 from vit_str.evaluation import LabeledImages
+from vit_str.rendering import dataset
 
 Render = Callable[..., int]
 
@@ -137,7 +137,7 @@ def test_other_words_are_not_mixed_in(
     assert render("--count", 9, "--out", "out", *other) == 2
     error = capsys.readouterr().err
     assert error == (
-        f"vit-str: out was begun with {message}: give the same arguments to go on, "
+        f"vit-str render: out was begun with {message}: give the same arguments to resume, "
         "or another --out\n"
     )
     assert contents(tmp_path / "out") == before
@@ -177,7 +177,7 @@ def test_ctrl_c_is_one_line_and_the_run_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path, real = tmp_path / name, write._encode
+    path, real = tmp_path / name, dataset._encode
     calls = []
 
     def interrupted(*arguments: object, **named: object) -> bytes:
@@ -186,13 +186,15 @@ def test_ctrl_c_is_one_line_and_the_run_goes_on(
             raise KeyboardInterrupt
         return real(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(write, "_encode", interrupted)
+    monkeypatch.setattr(dataset, "_encode", interrupted)
     assert render("--count", 150, "--out", path) == 130
-    line = "vit-str: interrupted after 64 of 150 words; the same command goes on\n"
-    assert capsys.readouterr().err == line
-    monkeypatch.setattr(write, "_encode", real)
+    assert capsys.readouterr().err.splitlines() == [
+        "vit-str: stopped after 64 of 150 words; the same command resumes",
+        "vit-str render: interrupted",
+    ]
+    monkeypatch.setattr(dataset, "_encode", real)
     assert render("--count", 150, "--out", path) == 0
-    assert "going on after 64 words" in capsys.readouterr().err
+    assert "resuming after 64 words" in capsys.readouterr().err
     assert render("--count", 150, "--out", path) == 0
     assert "all 150 words are there already" in capsys.readouterr().err
 
@@ -241,7 +243,7 @@ sys.exit(main(sys.argv[1:]))
     answer = subprocess.run(command, capture_output=True, check=False)
     error = answer.stderr.decode()
     assert answer.returncode == 1, error
-    assert error.startswith("vit-str: cannot write ")
+    assert error.startswith("vit-str render: cannot write ")
     assert error.count("\n") == 1
     assert main([*arguments, *more]) == 0, "with room again, it goes on"
 

@@ -6,7 +6,7 @@ from PIL import Image
 
 from vit_str.charset import Charset
 from vit_str.cli import main
-from vit_str.commands.render.show import STRENGTHS, changed_words
+from vit_str.rendering.sheets import STRENGTHS, changed_words
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
