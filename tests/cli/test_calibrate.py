@@ -10,9 +10,9 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from vit_str.cli import main
-from vit_str.doctor import difference, make_golden
 from vit_str.reading import Reader
 from vit_str.weights import WeightsFile, load_weights, renew_weights
+from vit_str.weights.doctor import difference, make_golden
 
 COUNT = 160
 TRUE_TEMPERATURE = 0.5

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from vit_str.cli import main
-from vit_str.cli.data import convert
+from vit_str.commands.data import convert
 from vit_str.datasets import LabeledWord, Skipped, open_words
 
 Data = Callable[..., int]
@@ -203,7 +203,7 @@ def test_ctrl_c_is_one_line_and_the_same_command_goes_on(
 SLOW = """
 import sys, time
 from vit_str.cli import main
-from vit_str.cli.data import convert
+from vit_str.commands.data import convert
 real = convert.digest_of
 def slow(*arguments):
     time.sleep(0.15)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-import vit_str.cli.bulk
+import vit_str.commands.bulk
 from vit_str.bulk.parts import Part
 from vit_str.bulk.pool import PoolError, Result, Workers
 from vit_str.bulk.reading import Job, PartError, read_part
@@ -79,9 +79,9 @@ class Pool:
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch, weights_path: Path) -> Pool:
     pool = Pool(load(weights_path, "cpu"))
-    monkeypatch.setattr(vit_str.cli.bulk, "find_spec", lambda _: True)
-    monkeypatch.setattr(vit_str.cli.bulk, "started", pool.started)
-    monkeypatch.setattr(vit_str.cli.bulk, "read_parts", pool.read_parts)
+    monkeypatch.setattr(vit_str.commands.bulk, "find_spec", lambda _: True)
+    monkeypatch.setattr(vit_str.commands.bulk, "started", pool.started)
+    monkeypatch.setattr(vit_str.commands.bulk, "read_parts", pool.read_parts)
     return pool
 
 
@@ -247,7 +247,7 @@ def test_wrong_use_is_one_line(
 def test_without_ray_it_says_what_to_install(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(vit_str.cli.bulk, "find_spec", lambda _: None)
+    monkeypatch.setattr(vit_str.commands.bulk, "find_spec", lambda _: None)
     assert main(command) == 2
     assert 'needs ray, run: pip install "vit-str[ray]"' in capsys.readouterr().err
 
