@@ -10,9 +10,9 @@ from jaxtyping import Bool
 
 from vit_str.evaluation import ReadWords, aligned, percent, together
 from vit_str.evaluation.markdown import table
-from vit_str.evaluation.tables import plain
 from vit_str.images import one_line
 from vit_str.metrics import WORD_PROTOCOLS, Interval, Protocol, bootstrap_interval
+from vit_str.pages.markdown import plain
 
 SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 """Metrics that are compared."""
