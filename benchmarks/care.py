@@ -19,11 +19,10 @@ from measuring import add_common_options, interleave, pin, print_machine, table,
 from variant_cost import reading_seconds
 from variant_report import percent, points
 
-from vit_str.comparison import paired_difference
 from vit_str.evaluation import LabeledImages, ReadWords, read_sets, together
-from vit_str.metrics import wilson_interval
 from vit_str.models import PermutedDecoder
 from vit_str.reading import Reader, load
+from vit_str.statistics import paired_difference, wilson_interval
 
 _BATCH = 32
 _TIMED = 256

@@ -1,71 +1,9 @@
 import json
-import math
-from fractions import Fraction
-from itertools import product
 
-import numpy as np
 import pytest
 
-from vit_str.comparison import Comparison, mcnemar, paired_difference
+from vit_str.comparison import Comparison
 from vit_str.evaluation import ReadWords
-from vit_str.metrics import wilson_interval
-
-
-def by_counting(only_first: int, only_second: int) -> float:
-    """All falls of as many coins, those at least as uneven counted one by one."""
-    n, uneven = only_first + only_second, abs(only_first - only_second)
-    falls = [abs(n - 2 * sum(coins)) >= uneven for coins in product((0, 1), repeat=n)]
-    return float(Fraction(sum(falls), len(falls)))
-
-
-@pytest.mark.parametrize("split", [(0, 0), (1, 0), (0, 5), (3, 9), (6, 6), (10, 2), (7, 6)])
-def test_mcnemar_against_counting(split: tuple[int, int]) -> None:
-    assert mcnemar(*split) == pytest.approx(by_counting(*split))
-    assert mcnemar(*split) == mcnemar(*reversed(split))
-
-
-def test_mcnemar_against_scipy() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    for only_first, only_second in [(5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
-        expected = stats.binomtest(only_first, only_first + only_second).pvalue
-        assert mcnemar(only_first, only_second) == pytest.approx(expected, rel=1e-6)
-
-
-def test_difference_of_pairs() -> None:
-    first = np.array([True, True, False, False] * 100)
-    second = np.array([True, False, True, True] * 100)
-    found = paired_difference(first, second)
-    assert (found.n, found.only_first, found.only_second) == (400, 100, 200)
-    assert found.difference == 0.25
-    # The variance of a difference of pairs: (b + c - (c - b)^2 / n) / n^2.
-    half = 1.96 * math.sqrt(300 - 100**2 / 400) / 400
-    assert found.interval == pytest.approx((0.25 - half, 0.25 + half), abs=0.015)
-    assert found.p_value == mcnemar(100, 200)
-    back = paired_difference(second, first)
-    assert (back.difference, back.p_value) == (-0.25, found.p_value)
-
-
-def test_pairs_say_more_than_two_shares() -> None:
-    """Two models that differ in ten of a thousand words, all in favor of one."""
-    first = np.arange(1000) % 2 == 0
-    second = first | (np.arange(1000) < 20)
-    found = paired_difference(first, second)
-    assert found.interval[0] > 0
-    assert found.p_value < 0.01
-    assert wilson_interval(500, 1000)[1] > 0.51
-
-
-def test_nothing_to_compare() -> None:
-    found = paired_difference([], [])
-    assert math.isnan(found.difference)
-    assert found.p_value == 1
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["difference"] is None
-
-
-def test_the_same_words() -> None:
-    with pytest.raises(ValueError, match="same words, found 1 and 2"):
-        paired_difference([True], [True, False])
-
 
 FULL = ("word", "full")
 

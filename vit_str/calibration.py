@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from vit_str.metrics import Interval
+from vit_str.statistics import Interval
 
 BINS = 15
 _SAMPLES = 1000

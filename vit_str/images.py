@@ -21,6 +21,8 @@ from jaxtyping import Float, UInt8
 from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
+from vit_str.files import one_line
+
 # Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
 # below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
 warnings.filterwarnings("ignore", module=r"PIL\.")
@@ -81,17 +83,6 @@ class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
 
     def __str__(self) -> str:
         return f"{one_line(self.name)}: {self.trouble}"
-
-
-def one_line(text: str) -> str:
-    """Escape line breaks, tabs and other control characters, which file names may hold.
-
-    Surrogates stay: they stand for bytes that are not UTF-8 (PEP 383).
-    """
-    return "".join(
-        repr(character)[1:-1] if ord(character) < 32 or 127 <= ord(character) < 160 else character
-        for character in text
-    )
 
 
 def load_image(source: ImageSource) -> Image.Image:

@@ -18,9 +18,9 @@ from torch import Tensor
 
 from vit_str.calibration import calibrate
 from vit_str.images import UnreadableImage
-from vit_str.metrics import Interval
 from vit_str.models.step_scores import step_scores
 from vit_str.reading import Reader, Source
+from vit_str.statistics import Interval
 
 TEMPERATURES = np.geomspace(0.25, 8, 141)
 """What is tried: 2.5 % apart, which is finer than words can tell."""

@@ -14,7 +14,7 @@ from vit_str.evaluation.breakdown import rejection as kept_shares
 from vit_str.evaluation.markdown import FIGURES
 from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically
-from vit_str.metrics import FULL, Interval
+from vit_str.metrics import FULL
 from vit_str.pages.images import figure_image, png
 from vit_str.pages.style import (
     COLORS,
@@ -27,6 +27,7 @@ from vit_str.pages.style import (
     shortened,
     styled,
 )
+from vit_str.statistics import Interval
 
 _COLUMNS = 4
 _NAME = 28

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from vit_str.metrics import Interval
+from vit_str.statistics import Interval
 
 Row = Sequence[str]
 

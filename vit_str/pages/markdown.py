@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from vit_str.images import one_line
+from vit_str.files import one_line
 
 # A bracket is a mark only before another one: it ends the text of a link.
 _MARKS = re.compile(r"([\\`*_<>|~$]|\](?=[(\[:]))")
