@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import ModuleType
 
 from vit_str.cli import console
 
@@ -18,7 +19,7 @@ exit codes: 0 all well; 1 some image could not be read, or the output not writte
 _HANDED_OVER = {
     "train": ("vit_str.training.cli", "train a model on rendered text"),
     "render": ("vit_str.cli.render", "render labeled word images"),
-    "analyze": ("vit_str.analysis.cli", "look into models: how far attention reaches, and more"),
+    "analyze": ("vit_str.analysis.command", "look into models: how far attention reaches, and more"),
     "data": ("vit_str.cli.data", "inspect, convert and show labeled word images on disk"),
     "doctor": ("vit_str.cli.doctor", "check a weights file and this machine"),
     "calibrate": ("vit_str.cli.calibrate", "make confidences mean what they say"),
@@ -73,7 +74,10 @@ def _run(arguments: list[str]) -> int:
 def _hand_over(command: str, arguments: list[str]) -> int:
     module, _ = _HANDED_OVER[command]
     try:
-        code: int | None = import_module(module).main(arguments)
+        if command == "analyze":  # until the table of commands is there
+            code: int | None = _run_room(command, import_module(module), arguments)
+        else:
+            code = import_module(module).main(arguments)
     except ModuleNotFoundError as error:
         missing = (error.name or "vit_str").partition(".")[0]
         if missing == "vit_str" or command not in _EXTRAS:
@@ -82,6 +86,13 @@ def _hand_over(command: str, arguments: list[str]) -> int:
             f'{command} needs {error.name}, run: pip install "vit-str[{_EXTRAS[command]}]"'
         ) from error
     return code or 0
+
+
+def _run_room(command: str, room: ModuleType, arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(f"vit-str {command}", allow_abbrev=False)
+    room.add_arguments(parser)
+    code: int = room.run(parser.parse_args(arguments))
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

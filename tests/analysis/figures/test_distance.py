@@ -9,15 +9,15 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from vit_str.analysis.figures.distance import (
+from vit_str.analysis.distance.figures import (
     against_convolution,
     differences_by_layer,
     heads_by_depth,
     sorted_heads,
 )
-from vit_str.analysis.figures.offsets import offsets_gallery
-from vit_str.analysis.figures.reach import distance_against_entropy, reach
-from vit_str.analysis.tables import Row
+from vit_str.analysis.distance.offset_figure import offsets_gallery
+from vit_str.analysis.distance.scatter import distance_against_entropy, reach
+from vit_str.analysis.results import Row
 from vit_str.pages.images import figure_image
 from vit_str.pages.style import ready_to_draw
 
