@@ -4,22 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from einops import rearrange
 from jaxtyping import Float, UInt8
-from matplotlib import font_manager
-from PIL import Image, ImageDraw, ImageFont
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from vit_str.pages.style import COLORS, HEAT, INK, MUTED, PLATE
+from vit_str.pages.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
 
-_WIDTH = 1040  # of a sheet, in pixels
-_LABEL = 44  # left of the maps
-_GAP, _HEAD, _NAMES = 8, 24, 18
+_WIDTH, _TITLE = 10.5, 0.32  # inches, of the sheet and above the first row of a word
 _MOST_ROWS = 12
-_STRONGEST = 0.85  # of the color over the picture
-_TRUE = (("#000000", 3), ("#ffffff", 1))  # color and width of lines around true boxes
-
 
 CAUTION = (
     "Attention is not explanation: a map shows where the decoder took features from, not that the "
@@ -68,77 +63,59 @@ def mapped_words(
     ]
 
 
-def map_sheet(words: Sequence[MappedWord]) -> Image.Image:
+@styled()
+def map_sheet(words: Sequence[MappedWord]) -> Figure:
     """Words one below the other; the darkest color is the largest value of each map.
 
-    Boxes are colored by row, true ones white in black.
+    Boxes are in the colors of their characters, true ones white in black.
     """
-    blocks = [_block(word) for word in words]
-    height = sum(block.height + 2 * _GAP for block in blocks)
-    sheet = Image.new("RGB", (_WIDTH, max(height, 1)), PLATE)
-    pen = ImageDraw.Draw(sheet)
-    top = 0
-    for block in blocks:
-        sheet.paste(block, (0, top))
-        top += block.height + _GAP
-        pen.line((0, top, _WIDTH, top), fill="#e0ddd5")
-        top += _GAP
+    columns = 1 + max(len(word.maps) for word in words)
+    heights = []
+    for word in words:
+        height = 0.95 * _WIDTH / columns * word.pixels.shape[1] / word.pixels.shape[2]
+        rows = min(len(word.rows), _MOST_ROWS)
+        heights += [height + _TITLE, *[height] * (rows - 1)]
+    sheet = figure(_WIDTH, sum(heights))
+    grid = sheet.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+    for axes in grid.flat:
+        axes.set_axis_off()
+    start = 0
+    for word in words:
+        end = start + min(len(word.rows), _MOST_ROWS)
+        _draw_word(grid[start:end], word)
+        start = end
     return sheet
 
 
-def _block(word: MappedWord) -> Image.Image:
-    """The image as it is, and one row of maps after the other."""
-    image = Image.fromarray(rearrange(word.pixels, "c h w -> h w c").cpu().numpy())
-    columns = len(word.maps) + 1
-    across = (_WIDTH - _LABEL - (columns - 1) * _GAP) // columns
-    down = max(1, round(image.height * across / image.width))
-    large = image.resize((across, down), Image.Resampling.BICUBIC)
-    rows = word.rows[:_MOST_ROWS]
-    block = Image.new("RGB", (_WIDTH, _HEAD + _NAMES + len(rows) * (down + _GAP)), PLATE)
-    pen = ImageDraw.Draw(block)
-    pen.text((0, 2), word.title, fill=INK, font=_font(14))
-    if len(rows) < len(word.rows):
-        more = f"the first {len(rows)} of {len(word.rows)}"
-        pen.text((_WIDTH, 5), more, fill=MUTED, font=_font(11), anchor="ra")
-    for column, name in enumerate(["image", *word.maps]):
-        x = _LABEL + column * (across + _GAP)
-        pen.text((x, _HEAD), name, fill=MUTED, font=_font(11))
-    for row, label in enumerate(rows):
-        y = _HEAD + _NAMES + row * (down + _GAP)
+def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
+    image = rearrange(word.pixels, "c h w -> h w c").cpu().numpy()
+    height, width = image.shape[:2]
+    more = "" if len(grid) == len(word.rows) else f", the first {len(grid)} characters"
+    grid[0, 0].imshow(image)
+    grid[0, 0].set_title(plain(f"{word.title}{more}"), fontsize=9)
+    for box in word.true_boxes:
+        _frame(grid[0, 0], box, "black", 2.0)
+        _frame(grid[0, 0], box, "white", 0.8)
+    for row, axes_of_row in enumerate(grid):
         color = COLORS[row % len(COLORS)] if word.boxes else INK
-        pen.text((_LABEL - 8, y + down / 2), label, fill=color, font=_font(15), anchor="rm")
-        if not row:
-            block.paste(_with_boxes(large, word, across / image.width), (_LABEL, y))
-        for column, maps in enumerate(word.maps.values(), 1):
-            block.paste(_heated(large, maps[row]), (_LABEL + column * (across + _GAP), y))
-    return block
+        if word.boxes:
+            _frame(grid[0, 0], word.boxes[row], color, 1.4)
+        for axes, (method, maps) in zip(axes_of_row[1:], word.maps.items(), strict=False):
+            shares = (maps[row] / maps[row].max().clamp(min=1e-12)).float().cpu().numpy()
+            axes.imshow(0.45 * image.mean(2) + 140, "gray", vmin=0, vmax=255)
+            extent = (-0.5, width - 0.5, height - 0.5, -0.5)
+            axes.imshow(shares, HEAT, alpha=0.85 * np.sqrt(shares), vmin=0, extent=extent)
+            if not row:
+                axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
+                axes.title.set_color(MUTED)
+        label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "color": color}
+        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.rows[row]), **label)
 
 
-def _with_boxes(large: Image.Image, word: MappedWord, scale: float) -> Image.Image:
-    picture = large.copy()
-    pen = ImageDraw.Draw(picture)
-    frames = [(box, color, width) for box in word.true_boxes for color, width in _TRUE]
-    for row, box in enumerate(word.boxes):
-        frames.append((box, COLORS[row % len(COLORS)], 2))
-    for box, color, width in frames:
-        left, top, right, bottom = (side * scale for side in box)
-        corners = (left, top, max(left, right - 1), max(top, bottom - 1))
-        pen.rectangle(corners, outline=color, width=width)
-    return picture
-
-
-def _heated(picture: Image.Image, values: Float[Tensor, "row column"]) -> Image.Image:
-    """The picture in pale gray, under the color of each token."""
-    gray = np.asarray(picture.convert("L"), dtype=float)
-    shares = (values / values.max().clamp(min=1e-12)).float().cpu()
-    size = picture.height, picture.width
-    spread = torch.nn.functional.interpolate(shares[None, None], size, mode="nearest-exact")
-    shares_of_pixels = spread[0, 0].numpy()
-    colors = HEAT(shares_of_pixels)[..., :3] * 255
-    pale = np.repeat((0.45 * gray + 0.55 * 255)[..., None], 3, 2)
-    strength = _STRONGEST * np.sqrt(shares_of_pixels)[..., None]
-    return Image.fromarray((pale * (1 - strength) + colors * strength).round().astype(np.uint8))
-
-
-def _font(size: int) -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(font_manager.findfont("DejaVu Sans"), size)
+def _frame(axes: Axes, box: Sequence[float], color: str, linewidth: float) -> None:
+    """The edges of a box, whose sides are in pixels of the image."""
+    left, top, right, bottom = box
+    corner, size = (left - 0.5, top - 0.5), (right - left, bottom - top)
+    axes.add_patch(
+        Rectangle(corner, *size, fill=False, edgecolor=color, linewidth=linewidth, clip_on=False)
+    )

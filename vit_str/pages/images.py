@@ -13,15 +13,18 @@ SHARPNESS = 2
 """Pixels of a figure for each CSS pixel: screens that have them show fine lines."""
 
 _COLORS = 256  # of a figure: lines and areas of few colors take a third of the bytes
+_COLORS_OF_LINES = 20_000  # at most: soft edges of lines and letters; photographs have more
 _QUALITY = 85  # of an embedded picture, as WebP
 
 
 def figure_image(figure: Figure) -> Image.Image:
-    """A figure as pixels of 256 colors; as a PNG half the bytes of an SVG."""
+    """A figure as pixels, of 256 colors unless it shows photographs."""
     file = io.BytesIO()
     with ready_to_draw(figure):
         figure.savefig(file, format="png", dpi=_CSS_PIXELS * SHARPNESS)
     image = Image.open(file).convert("RGB")
+    if image.getcolors(_COLORS_OF_LINES) is None:
+        return image
     # The most different colors: rare ones, such as of one dot, stay.
     return image.quantize(_COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
 

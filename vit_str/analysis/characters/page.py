@@ -175,7 +175,7 @@ def _words(page: Page, shown: Sequence[MappedWord]) -> None:
     page.heading("Word by word")
     page.note(CAUTION)
     for number, start in enumerate(range(0, len(shown), _PER_SHEET), 1):
-        page.picture(
+        page.figure(
             map_sheet(shown[start : start + _PER_SHEET]),
             f"overlays-{number}",
             "Every word with the boxes from attention (in the colors of the characters) and, where "

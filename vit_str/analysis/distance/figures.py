@@ -1,9 +1,8 @@
-"""Figures of attention distance: plain values in, a figure out.
+"""Figures of attention distance by depth: measurements in, a figure out.
 
-Rows are those of one norm (renormalized or raw). Chance values go by name, such as ``uniform``;
-where the grids of models differ, by model and then by name. Models whose name begins with
-``untrained:`` are drawn muted into the panels of the others: they are a chance line too.
-`scatter`, `offset_figure` and `training` have more.
+Measurements are those of one norm (renormalized or raw). Chance values go by model and then by
+name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into the
+panels of the others. `scatter` and `offset_figure` have more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,74 +13,53 @@ from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import (
-    ByName,
-    Label,
-    chance_lines,
-    chance_of,
-    depth_legend,
-    first_of_rows,
-    last_of_rows,
-    layer_ticks,
-    mark_shares,
-    name_lines,
-    panels,
-)
+from vit_str.pages.panels import chance_lines, depth_legend, layer_ticks, legend, panels
 from vit_str.pages.style import (
     COLORS,
-    INK,
     PLATE,
     UNTRAINED,
-    UNTRAINED_INK,
+    LineStyle,
     chance_style,
     depth_color,
     model_colors,
     styled,
 )
 
-Curve = Sequence[tuple[int, float, float, float]]
-"""Layer, mean, and the ends of its interval."""
+Chances = Mapping[str, Mapping[str, float]]
+"""Model -> name of a chance line -> distance in px."""
 
-_MANY = 3  # panels in a row: fewer numbers at their axes
 _SPREAD = 0.27  # of the dots of a layer, to either side
 
 
 @styled()
-def heads_by_depth(rows: Sequence[Measurement], chance: ByName[float]) -> Figure:
+def heads_by_depth(rows: Sequence[Measurement], chance: Chances) -> Figure:
     """A dot for every head over the layers, the mean of each layer as a line, with intervals.
 
     Args:
         rows: ``distance`` in px, of heads and layers; others are left out.
-        chance: attention distance by chance, in px; the right axis is in shares of ``uniform``.
+        chance: attention distance by chance.
 
     Raises:
         ValueError: no such rows, or rows of several norms.
     """
     table = HeadTable(rows, "distance", "px")
     sheet, grid = panels(table.titles())
-    end = table.layers + 0.5
-    labels = {}
     for (model, color), axes in zip(model_colors(table.shown).items(), grid, strict=True):
-        labels[axes] = chance_lines(axes, chance_of(chance, model), 0.5, end)
+        chance_lines(axes, chance[model])
         for name in table.references(model):
-            means = [row[1] for row in table.layer_means(name)]
-            x = [0.5, *range(1, len(means) + 1), end]
-            axes.plot(x, [means[0], *means, means[-1]], zorder=1.2, **UNTRAINED)
+            layers, means, *_ = zip(*table.layer_means(name), strict=True)
+            axes.plot(layers, means, zorder=1.2, label=table.short_name(name), **UNTRAINED)
             dots = [(row.layer, row.mean) for row in table.heads(name)]
-            axes.plot(
-                *zip(*dots, strict=True), "o", color=UNTRAINED["color"], markersize=3, zorder=1.2
-            )
-            labels[axes].append(Label(means[-1], table.short_name(name), UNTRAINED_INK))
-        _draw_curve(axes, table.layer_means(model), color)
-        _draw_heads(axes, table.by_layer(model), color)
-        _mark_layers(axes, table.layers, len(grid))
-    _mark_distances(grid, table, chance, labels)
-    name_lines(sheet, labels, end)
+            style: LineStyle = {"color": UNTRAINED["color"], "markersize": 3, "zorder": 1.2}
+            axes.plot(*zip(*dots, strict=True), "o", **style)
+        _draw_layers(axes, table, model, color)
+    _label_distances(grid, table, chance)
+    legend(sheet, grid)
     return sheet
 
 
 @styled()
-def sorted_heads(rows: Sequence[Measurement], chance: ByName[float]) -> Figure:
+def sorted_heads(rows: Sequence[Measurement], chance: Chances) -> Figure:
     """The heads of every layer from the nearest to the farthest looking, a line for each layer.
 
     Arguments and errors are those of `heads_by_depth`. The untrained model is one line, the mean
@@ -89,25 +67,21 @@ def sorted_heads(rows: Sequence[Measurement], chance: ByName[float]) -> Figure:
     """
     table = HeadTable(rows, "distance", "px")
     sheet, grid = panels(table.titles())
-    most = max(len(heads) for model in table.shown for heads in table.by_layer(model).values())
-    start, end = 0.8, most + 0.2
-    labels = {}
     for model, axes in zip(table.shown, grid, strict=True):
-        labels[axes] = chance_lines(axes, chance_of(chance, model), start, end)
+        chance_lines(axes, chance[model])
         for name in table.references(model):
             means = np.mean([_sorted(heads) for heads in table.by_layer(name).values()], 0)
-            x = [*range(1, len(means) + 1), end]
-            axes.plot(x, [*means, means[-1]], zorder=1.2, **UNTRAINED)
-            labels[axes].append(Label(float(means[-1]), table.short_name(name), UNTRAINED_INK))
+            label = table.short_name(name)
+            axes.plot(range(1, len(means) + 1), means, zorder=1.2, label=label, **UNTRAINED)
         for layer, heads in table.by_layer(model).items():
             color = depth_color(layer, table.layers)
             axes.plot(range(1, len(heads) + 1), _sorted(heads), "o-", color=color, markersize=4)
-        axes.set(xlim=(start, end), xticks=layer_ticks(most, 12 if len(grid) < _MANY else 8))
-        axes.set_xlabel("head of its layer, the nearest looking first")
+        most = max(map(len, table.by_layer(model).values()))
+        axes.set(xticks=layer_ticks(most, 8), xlabel="head of its layer, the nearest looking first")
         axes.grid(visible=False, axis="x")
-    _mark_distances(grid, table, chance, labels)
-    name_lines(sheet, labels, end)
+    _label_distances(grid, table, chance)
     depth_legend(sheet, grid, table.layers)
+    legend(sheet, grid)
     return sheet
 
 
@@ -129,74 +103,84 @@ def differences_by_layer(
     """
     table = HeadTable(rows, metric, unit)
     sheet, grid = panels(table.titles())
-    end = table.layers + 0.5
     for model, axes in zip(table.shown, grid, strict=True):
-        axes.plot([0.5, end], [0, 0], zorder=1.5, **chance_style("uniform"))
-        _draw_curve(axes, table.layer_means(model), COLORS[0])
-        _draw_heads(axes, table.by_layer(model), COLORS[0], hollow_at_zero=True)
-        _mark_layers(axes, table.layers, len(grid))
-    for axes in first_of_rows(grid):
-        axes.set_ylabel(f"difference of {metric.replace('_', ' ')} ({unit})")
-    name_lines(sheet, {axes: [Label(0, "no\ndifference", INK)] for axes in grid}, end)
+        axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
+        _draw_layers(axes, table, model, COLORS[0], hollow_at_zero=True)
+    grid[0].set_ylabel(f"difference of {metric.replace('_', ' ')} ({unit})")
+    legend(sheet, grid)
     return sheet
 
 
-def _draw_curve(axes: Axes, curve: Curve, color: str, marker: str = "") -> None:
-    layers, means, lows, highs = zip(*curve, strict=True)
-    axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0, zorder=1.8)
-    axes.plot(layers, means, color=color, marker=marker, markersize=4, zorder=2)
+@styled()
+def along_training(
+    rows: Sequence[Measurement], images: Mapping[str, int], chance: Mapping[str, float]
+) -> Figure:
+    """Attention distance of every layer, and of the nearest looking head of each, over a run.
+
+    Args:
+        rows: ``distance`` in px, of heads and layers, of models of the same depth.
+        images: model -> images that it had been trained on; gives the order.
+        chance: attention distance by chance, in px.
+
+    Raises:
+        ValueError: no such rows, or rows of several norms.
+    """
+    table = HeadTable([row for row in rows if row.model in images], "distance", "px")
+    models = sorted(images, key=images.__getitem__)
+    remark = f"n = {max(row.n for row in rows):,}"
+    sheet, grid = panels([("mean of the layer", remark), ("its nearest looking head", remark)])
+    for layer in range(1, table.layers + 1):
+        means = [table.layer_means(model)[layer - 1][1] for model in models]
+        nearest = [min(row.mean for row in table.by_layer(model)[layer]) for model in models]
+        for axes, values in zip(grid, (means, nearest), strict=True):
+            color = depth_color(layer, table.layers)
+            axes.plot(range(len(models)), values, "o-", color=color, markersize=3.5)
+    for axes in grid:
+        chance_lines(axes, chance)
+        axes.set_xlabel("images trained on")
+        axes.set_xticks(range(len(models)), [_short(images[model]) for model in models])
+        axes.grid(visible=False, axis="x")
+    grid[0].set_ylabel("attention distance (px)")
+    grid[0].set_ylim(0, 1.1 * max(*chance.values(), table.highest()))
+    depth_legend(sheet, grid, table.layers)
+    legend(sheet, grid)
+    return sheet
 
 
-def _draw_heads(
-    axes: Axes,
-    layers: Mapping[int, Sequence[Measurement]],
-    color: str,
-    hollow_at_zero: bool = False,
+def _draw_layers(
+    axes: Axes, table: HeadTable, model: str, color: str, hollow_at_zero: bool = False
 ) -> None:
-    for layer, heads in layers.items():
-        places = np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
-        for head, place in zip(heads, places, strict=True):
+    """Means of layers as a line with a band, and the heads of each as dots with intervals."""
+    layers, means, lows, highs = zip(*table.layer_means(model), strict=True)
+    axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0, zorder=1.8)
+    axes.plot(layers, means, color=color, zorder=2)
+    for layer, heads in table.by_layer(model).items():
+        offsets = np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
+        for head, offset in zip(heads, offsets, strict=True):
             hollow = hollow_at_zero and head.low <= 0 <= head.high
-            x = layer + place
-            order = 2.5 if hollow else 3.5  # over the white rim of a full dot
-            axes.plot([x, x], [head.low, head.high], color=color, linewidth=1.0, zorder=order)
-            axes.plot(
-                x,
-                head.mean,
-                "o",
-                markersize=5,
-                color=PLATE if hollow else color,
-                markeredgecolor=color if hollow else PLATE,
-                markeredgewidth=1.1 if hollow else 0.7,
-                zorder=3,
-            )
-
-
-def _mark_layers(axes: Axes, layers: int, panels: int = 1) -> None:
-    ticks = layer_ticks(layers, 12 if panels < _MANY else 8)
-    axes.set(xlim=(0.5, layers + 0.5), xticks=ticks, xlabel="layer")
+            x = layer + offset
+            axes.plot([x, x], [head.low, head.high], color=color, linewidth=1.0, zorder=2.5)
+            face, edge = (PLATE, color) if hollow else (color, PLATE)
+            style: LineStyle = {"markersize": 5, "color": face, "markeredgecolor": edge}
+            axes.plot(x, head.mean, "o", markeredgewidth=0.9, zorder=3, **style)
+    axes.set(xlim=(0.5, table.layers + 0.5), xticks=layer_ticks(table.layers, 8), xlabel="layer")
     axes.grid(visible=False, axis="x")
 
 
-def _mark_distances(
-    grid: Sequence[Axes],
-    table: HeadTable,
-    chance: ByName[float],
-    labels: Mapping[Axes, Sequence[Label]],
-) -> None:
-    """The shared axis of distances: in px at the left, in shares of uniform at the right."""
-    highest = max(label.y for each in labels.values() for label in each)
+def _label_distances(grid: Sequence[Axes], table: HeadTable, chance: Chances) -> None:
+    """The shared axis of distances, in px."""
+    highest = max(max(chance[model].values()) for model in table.shown)
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
-    for axes in first_of_rows(grid):
-        axes.set_ylabel(f"attention distance (px, {table.norm})")
-    uniform = {
-        axes: chance_of(chance, model)["uniform"]
-        for axes, model in zip(grid, table.shown, strict=True)
-    }
-    alike = len(set(uniform.values())) == 1
-    for axes in last_of_rows(grid) if alike else grid:
-        mark_shares(axes, uniform[axes])
+    grid[0].set_ylabel(f"attention distance (px, {table.norm})")
 
 
 def _sorted(heads: Sequence[Measurement]) -> list[float]:
     return sorted(head.mean for head in heads)
+
+
+def _short(number: int) -> str:
+    """Such as 4k or 1.5M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return str(number)

@@ -6,12 +6,11 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.analysis.distance.figures import heads_by_depth, sorted_heads
+from vit_str.analysis.distance.figures import along_training, heads_by_depth, sorted_heads
 from vit_str.analysis.distance.measure import Chance, DistanceAnalysis
 from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
-from vit_str.analysis.distance.training import along_training
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.results import Measurement, Table

@@ -1,39 +1,30 @@
 """Heads as dots: sideways against up and down, entropy against distance.
 
-Rows, chance values and untrained models are taken as in `figures.distance`.
+Measurements, chance values and untrained models are taken as in `figures`.
 """
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import (
-    ByName,
-    Label,
-    chance_of,
-    depth_legend,
-    first_of_rows,
-    name_lines,
-    panels,
-)
+from vit_str.pages.panels import depth_legend, legend, panels
 from vit_str.pages.style import (
     MUTED,
     PLATE,
     UNTRAINED,
-    UNTRAINED_INK,
+    LineStyle,
     chance_style,
     depth_color,
     styled,
 )
 
-Point = tuple[float, float]
+ChancePoints = Mapping[str, Mapping[str, tuple[float, float]]]
+"""Model -> name of a chance value -> across, up."""
 
 
-def reach(rows: Sequence[Measurement], chance: ByName[Point]) -> Figure:
+def reach(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
     """Horizontal against vertical distance: a dot for every head, colored by depth.
 
     Args:
@@ -48,13 +39,12 @@ def reach(rows: Sequence[Measurement], chance: ByName[Point]) -> Figure:
         HeadTable(rows, "distance_x", "px"),
         HeadTable(rows, "distance_y", "px"),
         ("horizontal distance (px)", "vertical distance (px)"),
-        "{:.1f}, {:.1f} px",
         chance,
         diagonal=True,
     )
 
 
-def distance_against_entropy(rows: Sequence[Measurement], chance: ByName[Point]) -> Figure:
+def distance_against_entropy(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
     """Entropy (across) against distance (up): a dot for every head, colored by depth.
 
     A head that looks at few tokens has little entropy, be they near or far.
@@ -70,7 +60,6 @@ def distance_against_entropy(rows: Sequence[Measurement], chance: ByName[Point])
         HeadTable(rows, "entropy", "nats"),
         HeadTable(rows, "distance", "px"),
         ("entropy (nats)", "attention distance (px)"),
-        "{:.1f} nats, {:.1f} px",
         chance,
     )
 
@@ -80,62 +69,46 @@ def _head_scatter(
     across: HeadTable,
     up: HeadTable,
     names: tuple[str, str],
-    values: str,
-    chance: ByName[Point],
+    chance: ChancePoints,
     diagonal: bool = False,
 ) -> Figure:
-    sheet, grid = panels(across.titles(), height=4.4)
-    points = [point for model in across.shown for point in chance_of(chance, model).values()]
+    sheet, grid = panels(across.titles(), height=4.6)
+    points = [point for model in across.shown for point in chance[model].values()]
     end = 1.06 * max(across.highest(), *(x for x, _ in points))
     top = 1.08 * max(up.highest(), *(y for _, y in points))
-    labels = {}
     for model, axes in zip(across.shown, grid, strict=True):
-        labels[axes] = _chance_crosses(axes, chance_of(chance, model), end, top, values)
-        if diagonal and "uniform" in chance_of(chance, model):
-            labels[axes].append(_diagonal(axes, chance_of(chance, model)["uniform"], end))
+        for name, (x, y) in chance[model].items():
+            style: LineStyle = {**chance_style(name), "linewidth": 0.8, "zorder": 1.4}
+            axes.axhline(y, **style)
+            axes.axvline(x, **style)
+            mark: LineStyle = {
+                "markersize": 8,
+                "markeredgecolor": PLATE,
+                "linestyle": "",
+                "zorder": 4,
+            }
+            axes.plot(x, y, "X", color=style["color"], label=f"{name}: {x:.1f}, {y:.1f}", **mark)
+        if diagonal and "uniform" in chance[model]:
+            x, y = chance[model]["uniform"]
+            line: LineStyle = {"color": MUTED, "linewidth": 0.8, "zorder": 1.3}
+            axes.plot([0, end], [0, end * y / x], label="in proportion to the image", **line)
         for name in across.references(model):
-            x, y = _means(across.heads(name)), _means(up.heads(name))
-            color = UNTRAINED["color"]
-            axes.scatter(x, y, 22, facecolors="none", edgecolors=color, linewidths=1.2, zorder=2)
-            axes.plot([max(x), end], [np.mean(y)] * 2, zorder=1.2, **UNTRAINED)
-            labels[axes].append(Label(float(np.mean(y)), across.short_name(name), UNTRAINED_INK))
-        _draw_points(axes, across.heads(model), up.heads(model), across.layers)
+            xs, ys = ([row.mean for row in table.heads(name)] for table in (across, up))
+            label, edge = across.short_name(name), UNTRAINED["color"]
+            axes.scatter(xs, ys, 22, facecolors="none", edgecolors=edge, label=label, zorder=2)
+        for row, other in zip(across.heads(model), up.heads(model), strict=True):
+            color = depth_color(row.layer, across.layers)
+            intervals = (
+                [[row.mean - row.low], [row.high - row.mean]],
+                [
+                    [other.mean - other.low],
+                    [other.high - other.mean],
+                ],
+            )
+            dot: LineStyle = {"color": color, "markeredgecolor": PLATE, "elinewidth": 0.9}
+            axes.errorbar(row.mean, other.mean, intervals[1], intervals[0], fmt="o", **dot)
         axes.set(xlim=(0, end), ylim=(0, top), xlabel=names[0])
-    for axes in first_of_rows(grid):
-        axes.set_ylabel(names[1])
-    name_lines(sheet, labels, end)
+    grid[0].set_ylabel(names[1])
     depth_legend(sheet, grid, across.layers)
+    legend(sheet, grid)
     return sheet
-
-
-def _chance_crosses(
-    axes: Axes, chance: Mapping[str, Point], end: float, top: float, values: str
-) -> list[Label]:
-    labels = []
-    for name, (x, y) in chance.items():
-        style = chance_style(name)
-        axes.plot([0, end], [y, y], zorder=1.4, alpha=0.6, **style)
-        axes.plot([x, x], [0, top], zorder=1.4, alpha=0.6, **style)
-        axes.plot(x, y, "X", color=style["color"], markersize=8, markeredgecolor=PLATE, zorder=4)
-        labels.append(Label(y, f"{name}\n{values.format(x, y)}", style["color"]))
-    return labels
-
-
-def _diagonal(axes: Axes, through: Point, end: float) -> Label:
-    y = end * through[1] / through[0]
-    axes.plot([0, end], [0, y], color=MUTED, linewidth=0.8, zorder=1.3)
-    return Label(y, "in proportion\nto the image", MUTED)
-
-
-def _draw_points(
-    axes: Axes, across: Sequence[Measurement], up: Sequence[Measurement], layers: int
-) -> None:
-    for x, y in zip(across, up, strict=True):
-        color = depth_color(x.layer, layers)
-        axes.plot([x.low, x.high], [y.mean, y.mean], color=color, linewidth=0.9, zorder=3.5)
-        axes.plot([x.mean, x.mean], [y.low, y.high], color=color, linewidth=0.9, zorder=3.5)
-        axes.plot(x.mean, y.mean, "o", color=color, markersize=6, markeredgecolor=PLATE, zorder=3)
-
-
-def _means(rows: Sequence[Measurement]) -> list[float]:
-    return [row.mean for row in rows]

@@ -1,7 +1,7 @@
 """Figures of receptive fields: how far gradients reach by depth, and where to."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import Label, chance_lines, layer_ticks, name_lines
+from vit_str.pages.panels import chance_lines, layer_ticks, legend
 from vit_str.pages.style import (
     HEAT,
     INK,
@@ -64,29 +64,25 @@ def distance_by_depth(
     models = list(dict.fromkeys(row.model for row in rows if row.metric == metric))
     sheet = figure(7.5, 4.2)
     axes = sheet.subplots()
-    end = max(row.layer for row in rows) + 0.25
-    labels = chance_lines(axes, chance, 0.75, end)
+    chance_lines(axes, chance)
     for model, color in model_colors(models).items():
         curve = [row for row in rows if (row.model, row.metric) == (model, metric)]
         style = UNTRAINED if is_untrained(model) else {"color": color}
-        _draw_curve(axes, curve, style)
+        layers = [row.layer for row in curve]
+        label = plain_lines(model, _NAME_WIDTH)
+        means = [row.mean for row in curve]
+        axes.plot(layers, means, marker="o", markersize=4, zorder=3, label=label, **style)
+        band = [row.low for row in curve], [row.high for row in curve]
+        axes.fill_between(layers, *band, color=style["color"], alpha=0.2, linewidth=0)
         others = [row for row in rows if (row.model, row.metric) == (model, dotted)]
         x, y = [row.layer for row in others], [row.mean for row in others]
         axes.plot(x, y, ":", color=style["color"], linewidth=1.2)
-        name = f"{plain_lines(model, _NAME_WIDTH)}\n{curve[-1].mean:.1f} px"
-        labels.append(Label(curve[-1].mean, name, color))
-    axes.set(xlim=(0.75, end), ylim=(0, None), xticks=layer_ticks(int(end)), xlabel="layer")
+    ticks = layer_ticks(max(row.layer for row in rows))
+    axes.set(ylim=(0, None), xticks=ticks, xlabel="layer")
     axes.set_ylabel(label)
     axes.grid(visible=False, axis="x")
-    name_lines(sheet, {axes: labels}, end)
+    legend(sheet, [axes])
     return sheet
-
-
-def _draw_curve(axes: Axes, curve: Sequence[Measurement], style: Mapping[str, Any]) -> None:
-    layers = [row.layer for row in curve]
-    axes.plot(layers, [row.mean for row in curve], marker="o", markersize=4, zorder=3, **style)
-    band = [row.low for row in curve], [row.high for row in curve]
-    axes.fill_between(layers, *band, color=style["color"], alpha=0.2, linewidth=0)
 
 
 @styled()

@@ -66,8 +66,6 @@ class GradientFields:
         self._values: list[dict[str, Float64[Tensor, "layer image"]]] = []
         height, width = encoder.image_size
         self._centered = torch.zeros(self.layers, height, width, dtype=torch.float64)
-        self._offsets = torch.zeros(self.layers, 2 * height, 2 * width, dtype=torch.float64)
-        self._counts = torch.zeros(self.layers, 2 * height, 2 * width, dtype=torch.float64)
 
     def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
         """Add normalized images."""
@@ -78,7 +76,7 @@ class GradientFields:
         sums: dict[str, list[Tensor]] = {name: [] for name in UNITS}
         places = self._places(len(images))
         for layer, output in enumerate(outputs):
-            measured = [self._measure(layer, output, images, each) for each in places]
+            measured = [self._measure(output, images, tokens) for tokens in places]
             for name in UNITS:
                 sums[name].append(torch.stack([each[name] for each in measured]).nanmean(0))
             self._center(layer, output, images)
@@ -93,14 +91,6 @@ class GradientFields:
     def centered(self) -> Float64[Tensor, "layer height width"]:
         """Mean field of the token in the middle of the image; every field sums to 1."""
         return self._centered / self._centered.sum((1, 2), keepdim=True)
-
-    @property
-    def by_offset(self) -> Float64[Tensor, "layer offset_y offset_x"]:
-        """Mean field of all tokens, laid on each other; the token is at (height, width) of it.
-
-        Offsets that no token has inside the image are NaN.
-        """
-        return torch.where(self._counts > 0, self._offsets / self._counts, torch.nan)
 
     def middle_cells(self) -> list[tuple[tuple[int, int], tuple[float, float, float, float]]]:
         """The cell of every layer that ``centered`` is about: row and column, and its sides in px.
@@ -129,12 +119,10 @@ class GradientFields:
         return torch.stack([tokens // columns, tokens % columns], -1)
 
     def _measure(
-        self, layer: int, output: Tensor, images: Tensor, places: Int64[Tensor, "image 2"]
+        self, output: Tensor, images: Tensor, places: Int64[Tensor, "image 2"]
     ) -> dict[str, Float64[Tensor, " image"]]:
         cells, middles = self._cells(output.shape[-2:], places)
-        field = self._field(output, images, cells)
-        self._lay(layer, field, middles)
-        return field_statistics(field, middles)
+        return field_statistics(self._field(output, images, cells), middles)
 
     def _center(self, layer: int, output: Tensor, images: Tensor) -> None:
         cells, _ = self._cells(output.shape[-2:], self._middle(len(images)))
@@ -159,14 +147,6 @@ class GradientFields:
         (gradients,) = torch.autograd.grad(total, images, retain_graph=True)
         norms = gradients.double().norm(dim=1).cpu()
         return norms / norms.sum((1, 2), keepdim=True)
-
-    def _lay(self, layer: int, field: Tensor, middles: Float64[Tensor, "image 2"]) -> None:
-        height, width = field.shape[1:]
-        told = ~field[:, 0, 0].isnan()
-        for each, (y, x) in zip(field[told], middles[told].long().tolist(), strict=True):
-            place = slice(height - y, 2 * height - y), slice(width - x, 2 * width - x)
-            self._offsets[layer][place] += each
-            self._counts[layer][place] += 1
 
 
 def field_statistics(

@@ -51,7 +51,7 @@ def relevance_page(
     if words:
         page.heading("Word by word")
         page.note(CAUTION)
-        page.picture(
+        page.figure(
             map_sheet(words),
             "words",
             f"{model}: maps of the characters that it read; dark is the most of each map.",

@@ -51,7 +51,7 @@ def rollout_page(
         page.heading("Word by word")
         page.note(CAUTION)
     for number, (name, mapped) in enumerate(shown.items(), 1):
-        page.picture(
+        page.figure(
             map_sheet(mapped),
             f"words-{number}",
             f"{name}: for every character that it read the cross-attention of the last decoder "
