@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from measuring import table, write_json
 
-from vit_str.analysis.figures.learning_curve import learning_curve
+from vit_str.analysis.learning_curve.figures import learning_curve
 from vit_str.analysis.learning_curve import Phase, Point, PowerLaw, fit_power_law
 
 _METRIC = "/word_accuracy_36"

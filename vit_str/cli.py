@@ -132,9 +132,9 @@ def _render(arguments: Sequence[str]) -> int:
 
 
 def _analyze(arguments: Sequence[str]) -> int:
-    from vit_str.analysis.cli import main
+    from vit_str.analysis import command
 
-    return main(arguments)
+    return _run("analyze", command, arguments)
 
 
 def _data(arguments: Sequence[str]) -> int:

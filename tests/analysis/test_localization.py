@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.localization import (
+from vit_str.analysis.characters.localization import (
     LOWER_IS_BETTER,
     METRICS,
     Looks,

@@ -1,4 +1,4 @@
-from vit_str.analysis.figures.learning_curve import learning_curve
+from vit_str.analysis.learning_curve.figures import learning_curve
 from vit_str.analysis.learning_curve import Phase, Point, fit_power_law
 
 
