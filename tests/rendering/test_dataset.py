@@ -12,7 +12,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord
-from vit_str.evaluation import LabeledImages
+from vit_str.datasets.folder_reader import FolderReader
 from vit_str.rendering import dataset
 
 Render = Callable[..., int]
@@ -46,8 +46,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> None:
     assert render("--count", 70, "--out", tmp_path / "out", "--boxes") == 0
-    images = LabeledImages(tmp_path / "out")
-    assert len(images) == 70
+    images = FolderReader(tmp_path / "out").files()
+    assert len(images.paths) == 70
     assert all(images.labels)
     with Image.open(images.paths[69]) as image:
         assert (image.size, image.format) == ((128, 32), "PNG")
@@ -79,7 +79,7 @@ def test_a_run_goes_on_and_a_finished_one_is_left_alone(
 def test_any_part_of_the_stream(render: Render, tmp_path: Path) -> None:
     render("--count", 130, "--out", tmp_path / "whole")
     render("--count", 40, "--start", 60, "--out", tmp_path / "part")
-    whole, part = (LabeledImages(tmp_path / name) for name in ("whole", "part"))
+    whole, part = (FolderReader(tmp_path / name).files() for name in ("whole", "part"))
     assert part.labels == whole.labels[60:100]
     assert [path.name for path in part.paths] == [path.name for path in whole.paths[60:100]]
     for one, other in zip(part.paths, whole.paths[60:100], strict=True):
@@ -90,7 +90,7 @@ def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> No
     lmdb, tarfile = pytest.importorskip("lmdb"), pytest.importorskip("tarfile")
     for name in ("out", "out.lmdb", "out-%06d.tar"):
         assert render("--count", 20, "--out", tmp_path / name, "--image-format", "jpg") == 0
-    folder = LabeledImages(tmp_path / "out")
+    folder = FolderReader(tmp_path / "out").files()
     images = [path.read_bytes() for path in folder.paths]
     with lmdb.open(str(tmp_path / "out.lmdb"), readonly=True) as file, file.begin() as values:
         for number in range(1, 21):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from vit_str.datasets.folder import BOXES, IMAGES, LABELS
 from vit_str.datasets.label_file import (
@@ -29,6 +30,20 @@ _SAME_LABELS = 10
 """As many images whose names say the same have been named by their number."""
 
 _NUMBER = re.compile(r"_\d+$")
+
+
+class LabeledFiles(NamedTuple):
+    """Image files and what they say.
+
+    Attributes:
+        paths: of the images that are there.
+        labels: of them.
+        missing: names of images that are not there, and of lines that cannot be understood.
+    """
+
+    paths: list[Path]
+    labels: list[str]
+    missing: list[str]
 
 
 class FolderReader(IndexedSource):
@@ -90,7 +105,29 @@ class FolderReader(IndexedSource):
             return image
         return LabeledWord(image, row.label, row.boxes or self._boxes_of(row, index), row.name)
 
+    def files(self) -> "LabeledFiles":
+        """The image files that are there, and what they say."""
+        files = LabeledFiles([], [], [])
+        for row in (self._rows[index] for index in range(len(self))):
+            path = self._path(row.name) if isinstance(row, LabelRow) else row
+            if isinstance(path, Skipped) or isinstance(row, Skipped):
+                files.missing.append(row.name)
+            else:
+                files.paths.append(Path(path))
+                files.labels.append(row.label)
+        return files
+
     def _image(self, name: str) -> bytes | Skipped:
+        path = self._path(name)
+        if isinstance(path, Skipped):
+            return path
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError as error:
+            return Skipped(name, Reason.UNREADABLE, error.strerror or str(error))
+
+    def _path(self, name: str) -> str | Skipped:
         if self._root is not None:
             path = os.path.abspath(os.path.join(self._root, name.replace("\\", "/")))
             if not path.startswith(os.path.join(self._root, "")):
@@ -99,11 +136,7 @@ class FolderReader(IndexedSource):
         if found is None:
             folders = " or ".join(self._folders)
             return Skipped(name, Reason.MISSING, f"no such file in {folders}")
-        try:
-            with open(found, "rb") as file:
-                return file.read()
-        except OSError as error:
-            return Skipped(name, Reason.UNREADABLE, error.strerror or str(error))
+        return found
 
     def _find(self, name: str) -> str | None:
         paths = (os.path.join(folder, name) for folder in self._folders)

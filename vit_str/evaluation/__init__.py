@@ -1,24 +1,20 @@
 """A reader and labeled images -> how well it reads them, with 95 % intervals.
 
-``sets`` opens what holds labeled images, ``words`` has what was read in them, ``report`` judges it;
+Images come from `vit_str.datasets`; ``words`` has what was read in them, ``report`` scores it;
 ``breakdown``, ``confusions`` and ``mistakes`` say where it goes wrong, ``tables`` and ``markdown``
 write that down.
 """
 
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import evaluate, read_sets
-from vit_str.evaluation.sets import LabeledImages, WordSet, open_set
 from vit_str.evaluation.tables import aligned, percent
 from vit_str.evaluation.words import ReadWords, together
 
 __all__ = [
-    "LabeledImages",
     "ReadWords",
     "Report",
-    "WordSet",
     "aligned",
     "evaluate",
-    "open_set",
     "percent",
     "read_sets",
     "together",
