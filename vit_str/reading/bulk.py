@@ -22,7 +22,7 @@ import torch
 from vit_str.files import cpu_count, one_line
 from vit_str.images import UnreadableImage
 from vit_str.reading.archives import ImageRef, load_images
-from vit_str.reading.reader import load
+from vit_str.reading.reader import Reader, load
 from vit_str.reading.rows import reading_row
 
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
@@ -180,6 +180,7 @@ def read_parts(
         parts.append({"part": pickle.dumps((len(parts), part))})
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
+    context.execution_options.preserve_order = True
     attempts = ray.remote(Attempts).options(num_cpus=0).remote()
     try:
         # One block each: results come part by part, and a worker that dies loses one part.
@@ -238,39 +239,42 @@ class PartReader:
                     f"{images[0].name} and those after it: workers died {_ATTEMPTS} times, for "
                     "want of memory or by an image that no decoder survives"
                 )
-            rows = self.read(images)
+            rows = read_images(self._reader, images, self._job, self._threads)
         except Exception as error:  # whatever it is must not cost the other parts
             problem = _first_line(error)
         return pyarrow.table({"rows": [json.dumps(rows)], "problem": [problem]})
 
-    def read(self, images: Sequence[ImageRef]) -> list[dict[str, Any]]:
-        """A row for every image.
 
-        Raises:
-            OSError: this machine does not see an archive, or any of the files.
-        """
-        if not any(os.path.exists(image.path) for image in images):
-            raise OSError(
-                f"{images[0].path} and {len(images) - 1} others are not there; all machines must "
-                "see the images under the same path"
-            )
-        job, errors, rows = self._job, deque[str](), []
+def read_images(
+    reader: Reader, images: Sequence[ImageRef], job: Job, threads: int = 1
+) -> list[dict[str, Any]]:
+    """A row for every image: what it says, or why it cannot be read.
 
-        def sources() -> Iterator[str | bytes]:
-            for source, error in load_images(images):
-                errors.append(error)
-                yield source
+    Raises:
+        OSError: this machine does not see an archive, or any of the files.
+    """
+    if not any(os.path.exists(image.path) for image in images):
+        raise OSError(
+            f"{images[0].path} and {len(images) - 1} others are not there; all machines must see "
+            "the images under the same path"
+        )
+    errors, rows = deque[str](), []
 
-        outcomes = self._reader.stream(sources(), job.batch_size, self._threads, boxes=job.boxes)
-        for image, (_, outcome) in zip(images, outcomes, strict=True):
-            error = errors.popleft()
-            if isinstance(outcome, UnreadableImage):
-                row = {"path": image.name, "text": None, "confidence": None}
-                row |= {"error": error or outcome.trouble}
-                rows.append(row | ({"characters": None} if job.characters else {}))
-            else:
-                rows.append(reading_row(image.name, outcome, job.characters, error=None))
-        return rows
+    def sources() -> Iterator[str | bytes]:
+        for source, error in load_images(images):
+            errors.append(error)
+            yield source
+
+    outcomes = reader.stream(sources(), job.batch_size, threads, boxes=job.boxes)
+    for image, (_, outcome) in zip(images, outcomes, strict=True):
+        error = errors.popleft()
+        if isinstance(outcome, UnreadableImage):
+            row = {"path": image.name, "text": None, "confidence": None}
+            row |= {"error": error or outcome.trouble}
+            rows.append(row | ({"characters": None} if job.characters else {}))
+        else:
+            rows.append(reading_row(image.name, outcome, job.characters, error=None))
+    return rows
 
 
 @contextmanager

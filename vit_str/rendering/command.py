@@ -104,10 +104,12 @@ def _show(options: argparse.Namespace) -> int:
             f"{', '.join(INGREDIENTS)}"
         )
     out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
-    if options.show != ALL:
-        _check_picture(out)
     from vit_str.rendering.material import load_material
     from vit_str.rendering.sheets import write_font_sheet, write_ingredient_sheet
+    from vit_str.sheets import check_picture
+
+    if options.show != ALL:
+        check_picture(out)
 
     # Other ingredients would hide what this one does: clean words, if nothing else is asked for.
     look = _look(options, difficulty=0.0)
@@ -221,7 +223,9 @@ def _check_target(options: argparse.Namespace) -> None:
     if options.sheet and (options.out or options.show):
         raise ValueError("--sheet makes a picture and nothing else: leave out --out and --show")
     if options.sheet:
-        _check_picture(options.sheet)
+        from vit_str.sheets import check_picture
+
+        check_picture(options.sheet)
 
 
 def _check_data_set(options: argparse.Namespace) -> None:
@@ -237,12 +241,6 @@ def _check_data_set(options: argparse.Namespace) -> None:
             "--shard-size is for several archives: name them with a place for the number, "
             "--out words-%06d.tar"
         )
-
-
-def _check_picture(path: Path) -> None:
-    """Refuse a name that Pillow would not know how to write."""
-    if path.suffix.lower() not in {".png", ".jpg", ".jpeg", ".webp"}:
-        raise ValueError(f"a picture needs a name that ends in .png, .jpg or .webp, found {path}")
 
 
 def _from(least: int, end: int | None = None) -> "type[int]":

@@ -14,8 +14,8 @@ from tqdm import tqdm
 from vit_str.charset import PADDING, Charset, charset_of
 from vit_str.rendering.material import BATCH, FontProgress, Look, load_material
 from vit_str.sheets import Cell, caption_font, sheet
-from vit_str.synthesis.fonts import NO_FONTS, find_fonts
-from vit_str.synthesis.glyphs import GlyphAtlas, Rejection
+from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
+from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 

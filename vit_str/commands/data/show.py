@@ -11,9 +11,8 @@ from PIL import Image
 
 from vit_str import console
 from vit_str.commands.data.words import CHUNK, Entry, judged, number_of, open_source, rules_of
-from vit_str.commands.render.options import check_picture
 from vit_str.datasets import IndexedSource, LabeledWord, Skipped, WordSource
-from vit_str.sheets import Cell, caption_font, sheet
+from vit_str.sheets import Cell, caption_font, check_picture, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16
 _COLUMNS, _VERSIONS = 8, 7
