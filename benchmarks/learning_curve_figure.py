@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
-
 from vit_str.analysis.learning_curve import Point, PowerLaw
+
 from vit_str.pages.style import MUTED, figure, model_colors, plain, styled
 
 _MARKS = {"before reading": "x", "constant": "o", "decay": "D"}

@@ -114,9 +114,9 @@ def _read(arguments: Sequence[str]) -> int:
 
 
 def _evaluate(arguments: Sequence[str]) -> int:
-    from vit_str.commands import evaluate
+    from vit_str.evaluation import command
 
-    return _run("evaluate", evaluate, arguments)
+    return _run("evaluate", command, arguments)
 
 
 def _train(arguments: Sequence[str]) -> int:
@@ -138,9 +138,9 @@ def _analyze(arguments: Sequence[str]) -> int:
 
 
 def _data(arguments: Sequence[str]) -> int:
-    from vit_str.commands.data import main
+    from vit_str.datasets import command
 
-    return main(arguments)
+    return _run("data", command, arguments)
 
 
 def _doctor(arguments: Sequence[str]) -> int:
@@ -150,9 +150,9 @@ def _doctor(arguments: Sequence[str]) -> int:
 
 
 def _calibrate(arguments: Sequence[str]) -> int:
-    from vit_str.commands.calibrate import main
+    from vit_str.evaluation import calibration_command
 
-    return main(arguments)
+    return _run("calibrate", calibration_command, arguments)
 
 
 def _study(arguments: Sequence[str]) -> int:

@@ -2,7 +2,6 @@ import random
 from itertools import pairwise
 
 import pytest
-
 from vit_str.analysis.characters.alignment import matches
 
 

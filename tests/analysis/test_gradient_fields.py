@@ -4,6 +4,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from vit_str.analysis.layers import layer_outputs, layers_of
 from vit_str.analysis.receptive_field.gradients import (
     UNITS,
     GradientFields,
@@ -11,7 +12,6 @@ from vit_str.analysis.receptive_field.gradients import (
     gradient_distances,
     uniform_gradient_distance,
 )
-from vit_str.analysis.layers import layer_outputs, layers_of
 from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vit_str import console
-from vit_str.commands.arguments import positive
+from vit_str.arguments import positive
 
 _DESCRIPTION = """\
 The claims that this project grew from, each as an experiment that anyone can run: what is claimed,

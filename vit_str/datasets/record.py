@@ -39,7 +39,7 @@ class Record:
             return cls(**values)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise ValueError(
-                f"{path} does not describe a data set of vit-str render; write elsewhere"
+                f"{path} does not describe a data set of vit-str; write elsewhere"
             ) from None
 
     def save(self, path: Path) -> None:

@@ -14,7 +14,6 @@ from vit_str.files import one_line
 from vit_str.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
 from vit_str.reading import Reader
 
-
 Source = str | Path | WordSource
 
 
@@ -90,7 +89,9 @@ def _read(
     advance: Callable[[], object],
 ) -> ReadWords:
     found = ReadWords([], [], [])
-    waiting: deque[tuple[int, LabeledWord]] = deque()  # asked for by the reader, which decodes ahead, not read yet
+    waiting: deque[tuple[int, LabeledWord]] = (
+        deque()
+    )  # asked for by the reader, which decodes ahead, not read yet
 
     def images() -> Iterator[bytes]:
         for item in labeled_words(source):

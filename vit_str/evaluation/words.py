@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Bool
 
-from vit_str.calibration import Calibration, calibrate
+from vit_str.evaluation.calibration import Calibration, calibrate
 from vit_str.metrics import Protocol, Scores, normalize_label, right_words, score
 
 Size = tuple[int, int]

@@ -1,4 +1,5 @@
 from vit_str.analysis.distance.training import along_training
+
 from vit_str.analysis.results import Row
 
 

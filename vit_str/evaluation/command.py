@@ -3,17 +3,17 @@
 import argparse
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.commands.evaluation_output import Output
-from vit_str.comparison import Comparison
-from vit_str.evaluation import Report, WordSet, evaluate, open_set
-from vit_str.evaluation.markdown import Subject, report_markdown
-from vit_str.evaluation.run import named
-from vit_str.reading import Reader, load
 from vit_str.reading.command import add_reader_arguments
+
+if TYPE_CHECKING:
+    from vit_str.evaluation.comparison import Comparison
+    from vit_str.evaluation.report import Report
+    from vit_str.reading import Reader
 
 _DESCRIPTION = """\
 Read labeled images and compare: word accuracy under 36, 62, 94 and all
@@ -60,21 +60,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read the labeled images that the command line names, print the scores, write the rest."""
-    sets = _open(options.sources)
+    from vit_str.evaluation.markdown import Subject, report_markdown
+    from vit_str.evaluation.output import Output
+    from vit_str.evaluation.run import evaluate, named, opened
+    from vit_str.reading import load
+
+    sets = [opened(source) for source in options.sources]
     files = (options.markdown, options.report, options.sheet)
     output = Output(*(Path(file) if file else None for file in files))
     output.prepare()
     models = [options.model, *([options.against] if options.against else [])]
     readers = [load(model, options.device, care=options.care) for model in models]
-    reports = _evaluate(readers, sets, options)
-    for trouble in reports[0].troubles:
-        console.complain(trouble)
+    counts = [each.known_length for each in sets]
+    # A bar without an end where only going through a set tells how many words there are.
+    total = 0 if None in counts else sum(each or 0 for each in counts)
+    with console.Progress(len(readers) * total) as progress:
+        reports = [
+            evaluate(reader, sets, options.batch_size, options.workers, progress.advance)
+            for reader in readers
+        ]
+    for line in reports[0].troubles:
+        console.complain(line)
     comparison = _compare(models, reports) if len(reports) > 1 else None
     if options.json:
         console.write(_json(reports, comparison))
     else:
         console.write(_text(models, reports, comparison, options.breakdown))
-    subject = Subject(_name(options.model), _command(options, sets), _how(readers[0]))
+    command = _command(options, named(sets))
+    subject = Subject(_name(options.model), command, _how(readers[0]))
     section = comparison.markdown() if comparison else []
     output.write(
         reports[0],
@@ -84,34 +97,10 @@ def run(options: argparse.Namespace) -> int:
     return 1 if reports[0].troubles else 0
 
 
-def _open(sources: Sequence[str]) -> list[WordSet]:
-    try:
-        return [open_set(source) for source in sources]
-    except (ValueError, OSError) as error:
-        raise ValueError(str(error)) from error
-
-
-def _evaluate(
-    readers: Sequence[Reader], sets: Sequence[WordSet], options: argparse.Namespace
-) -> list[Report]:
-    """One report per reader."""
-    counts = [each.count for each in sets]
-    # A bar without an end where only going through a set tells how many words there are.
-    total = 0 if None in counts else sum(each or 0 for each in counts)
-    with console.Progress(len(readers) * total) as progress:
-        try:
-            return [
-                evaluate(reader, sets, options.batch_size, options.workers, progress.advance)
-                for reader in readers
-            ]
-        except OSError as error:  # a data set that went away, such as one on a network
-            raise ValueError(f"cannot read on: {error}") from error
-
-
 def _text(
     models: Sequence[str],
-    reports: Sequence[Report],
-    comparison: Comparison | None,
+    reports: "Sequence[Report]",
+    comparison: "Comparison | None",
     with_breakdown: bool,
 ) -> str:
     tables = [
@@ -124,7 +113,7 @@ def _text(
     return "\n\n".join([*parts, comparison.table()])
 
 
-def _json(reports: Sequence[Report], comparison: Comparison | None) -> str:
+def _json(reports: "Sequence[Report]", comparison: "Comparison | None") -> str:
     values = reports[0].to_dict()
     if comparison:
         values["against"] = reports[1].to_dict()
@@ -132,8 +121,10 @@ def _json(reports: Sequence[Report], comparison: Comparison | None) -> str:
     return json.dumps(values, indent=2, allow_nan=False)
 
 
-def _compare(models: Sequence[str], reports: Sequence[Report]) -> Comparison:
+def _compare(models: Sequence[str], reports: "Sequence[Report]") -> "Comparison":
     """The model that was asked for minus the one it is held against."""
+    from vit_str.evaluation.comparison import Comparison
+
     names = [_name(model) for model in models]
     model, against = names if names[0] != names[1] else models
     return Comparison((against, model), reports[1].words, reports[0].words)
@@ -143,9 +134,9 @@ def _name(model: str) -> str:
     return Path(model).stem
 
 
-def _command(options: argparse.Namespace, sets: Sequence[WordSet]) -> str:
+def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
     """The command to show in the page: names of sets and models, not the paths of a machine."""
-    words = ["vit-str", "evaluate", *named(sets), "--model", _name(options.model)]
+    words = ["vit-str", "evaluate", *names, "--model", _name(options.model)]
     if options.care:
         words += ["--care", options.care]
     if options.against:
@@ -156,7 +147,7 @@ def _command(options: argparse.Namespace, sets: Sequence[WordSet]) -> str:
     return shlex.join(words)
 
 
-def _how(reader: Reader) -> str:
+def _how(reader: "Reader") -> str:
     import vit_str
 
     number_format = str(reader.dtype).removeprefix("torch.")

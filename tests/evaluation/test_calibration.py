@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from vit_str.calibration import BINS, calibrate
+from vit_str.evaluation.calibration import BINS, calibrate
 
 
 def words(n: int, honest: bool = True, seed: int = 0) -> tuple[list[float], list[bool]]:

@@ -1,11 +1,15 @@
-"""The options of ``vit-str data``."""
+"""``vit-str data``: look into labeled word images on disk, convert them, see them augmented."""
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vit_str.commands.arguments import positive
-from vit_str.datasets.formats import FORMATS, WRITABLE
+from vit_str import console
+from vit_str.arguments import positive
+from vit_str.datasets.formats import FORMATS, WRITABLE, open_words
+
+if TYPE_CHECKING:
+    from vit_str.datasets import Rules, WordSource
 
 _EPILOG = """\
 examples:
@@ -21,23 +25,93 @@ left out whole, counted and listed; none is changed.
 exit codes: 0 all well, also if words are left out; 1 output not written or not what it should be;
 2 wrong use; 130 interrupted with Ctrl-C."""
 
+_PICTURES = (".png", ".jpg", ".webp")
+
 _Commands = argparse._SubParsersAction
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options of the command that is first in ``arguments``."""
-    parser = argparse.ArgumentParser(
-        "vit-str data",
-        description="Look into labeled word images on disk, convert them, see them augmented.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add a subcommand for inspect, convert and show."""
+    parser.description = "Look into labeled word images on disk, convert them, see them augmented."
+    parser.epilog = _EPILOG
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_inspect(commands)
     _add_convert(commands)
     _add_show(commands)
-    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit code."""
+    run_command = {"inspect": _inspect, "convert": _convert, "show": _show}[options.command]
+    return run_command(options)
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from vit_str.datasets import SkipReport
+    from vit_str.datasets.inspection import inspect
+
+    source = _open(options.source, options)
+    with SkipReport(file=options.report) as report:
+        for line in inspect(source, _rules(options), report, options.limit, options.json):
+            console.write(line)
+    return 0
+
+
+def _convert(options: argparse.Namespace) -> int:
+    from vit_str.datasets import SkipReport
+    from vit_str.datasets.convert import Conversion
+
+    target = options.target
+    sources = [_open(path, options) for path in options.sources]
+    rules = _rules(options)
+    conversion = Conversion.of(sources, target, rules, options.format, options.shard_size)
+    with SkipReport(file=options.report) as report:
+        try:
+            words = conversion.run(report)
+        except KeyboardInterrupt:
+            return console.fail("interrupted; the same command resumes", 130)
+    if not words:
+        first = next(iter(report.lines()), "there is none")
+        return console.fail(f"no word of {report.total:,} can be used; {first}", 1)
+    console.write(f"{target}: {words:,} words, read back and equal in labels and bytes of images")
+    if report.total:
+        console.complain(f"words left out: {report.total:,}")
+        for line in report.table().splitlines():
+            console.complain(line)
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from vit_str.datasets.show import word_sheet
+
+    if options.out.suffix.lower() not in _PICTURES:
+        raise ValueError(f"{options.out} needs a name that ends in {', '.join(_PICTURES)}")
+    source, rules = _open(options.source, options), _rules(options)
+    picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(options.out)
+    console.write(f"{options.out}: {words:,} words")
+    return 0
+
+
+def _open(path: str, options: argparse.Namespace) -> "WordSource":
+    """A data set, of the format and the split that the options say."""
+    from vit_str.datasets.mjsynth import MJSynthReader
+
+    if options.split is None:
+        return open_words(path, options.source_format)
+    if options.source_format not in (None, MJSynthReader.format):
+        raise ValueError(f"--split is for mjsynth, not for {options.source_format}")
+    return MJSynthReader(path, options.split)
+
+
+def _rules(options: argparse.Namespace) -> "Rules":
+    """What the options say a word has to be."""
+    from vit_str.charset import charset_of
+    from vit_str.datasets import Rules
+
+    charset = None if options.charset is None else charset_of(options.charset)
+    return Rules(charset, options.maximum_length, options.least_size)
 
 
 def _add_inspect(commands: _Commands) -> None:

@@ -138,7 +138,7 @@ def test_what_cannot_be_written_is_told_before_reading(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file")
-    monkeypatch.setattr("vit_str.commands.evaluate.load_reader", lambda _: pytest.fail("too late"))
+    monkeypatch.setattr("vit_str.evaluation.command.load_reader", lambda _: pytest.fail("too late"))
     assert main(["evaluate", str(folder), *options]) == 2
     captured = capsys.readouterr()
     assert trouble in captured.err

@@ -1,6 +1,5 @@
-"""``vit-str data inspect``: what a data set holds, and what of it can be used."""
+"""What a data set holds, and what of it can be used."""
 
-import argparse
 import json
 from collections.abc import Iterator
 from itertools import islice
@@ -8,37 +7,40 @@ from typing import Any
 
 from tqdm import tqdm
 
-from vit_str import console
-from vit_str.commands.data.statistics import QUANTILES, Look, Statistics, look_at
-from vit_str.commands.data.words import judged, number_of, open_source, rules_of
-from vit_str.datasets import Skipped, SkipReport, WordSource
+from vit_str.datasets.judging import judged, known_total
+from vit_str.datasets.rules import Rules
+from vit_str.datasets.skip_report import SkipReport
+from vit_str.datasets.source import Skipped, WordSource
+from vit_str.datasets.summary import QUANTILES, Look, Statistics, look_at
 
 _BAR = 40
 _LONGEST = 30
 _CHARACTERS = 40
 
 
-def run(options: argparse.Namespace) -> int:
-    """Look at every word and print what they are like."""
-    source, rules = open_source(options.source, options), rules_of(options)
+def inspect(
+    source: WordSource, rules: Rules, report: SkipReport, limit: int | None, as_json: bool
+) -> Iterator[str]:
+    """Look at every word and say what they are like.
+
+    Args:
+        source: the words.
+        rules: which of them can be used.
+        report: gets those that cannot.
+        limit: look at the first ones only.
+        as_json: whether to give one object of JSON instead of text.
+    """
     statistics = Statistics()
-    with SkipReport(file=options.report) as report:
-        total = _total(source, options.limit)
-        with tqdm(total=total, unit="word", disable=None, leave=False, delay=2) as bar:
-            for results in judged(islice(source, options.limit), rules, look_at):
-                _count(results, statistics, report)
-                bar.update(len(results))
-    if options.json:
-        console.write(json.dumps(_values(source, statistics, report), ensure_ascii=False))
+    total = known_total([source])
+    total = limit if total is None else min(total, limit or total)
+    with tqdm(total=total, unit="word", disable=None, leave=False, delay=2) as bar:
+        for results in judged(islice(source, limit), rules, look_at):
+            _count(results, statistics, report)
+            bar.update(len(results))
+    if as_json:
+        yield json.dumps(_values(source, statistics, report), ensure_ascii=False)
     else:
-        for line in _lines(source, statistics, report):
-            console.write(line)
-    return 0
-
-
-def _total(source: WordSource, limit: int | None) -> int | None:
-    number = number_of([source])
-    return limit if number is None else min(number, limit or number)
+        yield from _lines(source, statistics, report)
 
 
 def _count(results: list[Look | Skipped], statistics: Statistics, report: SkipReport) -> None:

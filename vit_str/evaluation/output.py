@@ -1,6 +1,5 @@
 """The files that ``vit-str evaluate`` writes: pages of Markdown, figures, a sheet of mistakes."""
 
-import io
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,8 +8,10 @@ from pathlib import Path
 from PIL import Image
 
 from vit_str import console
-from vit_str.evaluation import Report, WordSet
+from vit_str.datasets import WordSource
+from vit_str.evaluation import Report
 from vit_str.evaluation.mistakes import Mistake, mistake_sheet, surest_mistakes
+from vit_str.files import write_atomically
 from vit_str.sheets import Font, caption_font
 
 PAGE = "report.md"
@@ -35,7 +36,7 @@ class Output:
         """Find out before the reading, which may take long, whether it can be written.
 
         Raises:
-            UsageError: it cannot, or a library is missing.
+            ValueError: it cannot, or a library is missing.
         """
         if self.sheet and self.sheet.suffix.lower() not in _picture_formats():
             raise ValueError(
@@ -53,7 +54,7 @@ class Output:
                 raise ValueError(f"cannot write {folder}: no permission")
 
     def write(
-        self, report: Report, page: Callable[[bool], str], sets: Mapping[str, WordSet]
+        self, report: Report, page: Callable[[bool], str], sets: Mapping[str, WordSource]
     ) -> None:
         """Write all of it.
 
@@ -67,10 +68,10 @@ class Output:
         """
         try:
             if self.markdown:
-                _write_whole(self.markdown, page(False).encode())
+                _write(self.markdown, page(False))
             if self.report:
                 _figure_writer()(report, self.report)
-                _write_whole(self.report / PAGE, page(True).encode())
+                _write(self.report / PAGE, page(True))
             if self.sheet:
                 _write_sheet(self.sheet, surest_mistakes(report.words), sets)
         except OSError as error:
@@ -91,16 +92,20 @@ def _figure_writer() -> Callable[[Report, Path], None]:
     return write_figures
 
 
-def _write_sheet(path: Path, mistakes: list[Mistake], sets: Mapping[str, WordSet]) -> None:
+def _write_sheet(path: Path, mistakes: list[Mistake], sets: Mapping[str, WordSource]) -> None:
     font = _font("".join(mistake.caption() for mistake in mistakes))
     try:
         picture = mistake_sheet(mistakes, sets, font)
     except ValueError as error:
         console.complain(f"{path} is not written: {error}")
         return
-    file = io.BytesIO()
-    picture.save(file, _picture_formats()[path.suffix.lower()])
-    _write_whole(path, file.getvalue())
+    with write_atomically(path) as temporary:
+        picture.save(temporary)
+
+
+def _write(path: Path, page: str) -> None:
+    with write_atomically(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
 def _font(text: str) -> Font | None:
@@ -121,13 +126,3 @@ def _picture_formats() -> dict[str, str]:
     """Suffix -> name of the format, of those that Pillow writes."""
     suffixes = Image.registered_extensions()
     return {suffix: name for suffix, name in suffixes.items() if name in Image.SAVE}
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -16,17 +16,16 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from vit_str.calibration import calibrate
+from vit_str.evaluation.calibration import calibrate
 from vit_str.images import UnreadableImage
 from vit_str.models.step_scores import step_scores
 from vit_str.reading import Reader, Source
-from vit_str.statistics import Interval
+from vit_str.statistics import Interval, percentile_interval, resamples
 
 TEMPERATURES = np.geomspace(0.25, 8, 141)
 """What is tried: 2.5 % apart, which is finer than words can tell."""
 
 LEAST_WORDS = 50
-_SAMPLES = 1000
 _SUREST = -1e-12  # a wrong word that is surer costs 28 nats, not infinitely many
 
 LogConfidences = Float[np.ndarray, "word temperature"]
@@ -119,14 +118,10 @@ def fit(words: Words, seed: int = 0) -> Fit:
             f"found {len(words)} with {int(right.sum())} right; give more words, or harder ones"
         )
     losses = _losses(words.log_confidences, right)
-    generator = np.random.default_rng(seed)
     n = len(words)
-    drawn = [
-        np.bincount(generator.integers(n, size=n), minlength=n) @ losses for _ in range(_SAMPLES)
-    ]
-    low, high = np.percentile(TEMPERATURES[np.argmin(drawn, 1)], [2.5, 97.5])
-    best = TEMPERATURES[losses.sum(0).argmin()]
-    return Fit(float(best), (float(low), float(high)), n)
+    sums = [np.bincount(drawn, minlength=n) @ losses for drawn in resamples(n, seed=seed)]
+    interval = percentile_interval(TEMPERATURES[np.argmin(sums, 1)])
+    return Fit(float(TEMPERATURES[losses.sum(0).argmin()]), interval, n)
 
 
 def at(log_confidences: LogConfidences, temperature: float) -> Float[np.ndarray, " word"]:

@@ -1,18 +1,16 @@
-"""``vit-str data show``: words with their labels on one picture, augmented if asked."""
+"""Words with their labels on one picture, augmented if asked."""
 
-import argparse
 import random
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
 from PIL import Image
 
-from vit_str import console
-from vit_str.commands.data.words import CHUNK, Entry, judged, number_of, open_source, rules_of
-from vit_str.datasets import IndexedSource, LabeledWord, Skipped, WordSource
-from vit_str.sheets import Cell, caption_font, check_picture, sheet
+from vit_str.datasets.judging import CHUNK, judged
+from vit_str.datasets.rules import Rules
+from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
+from vit_str.sheets import Cell, caption_font, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16
 _COLUMNS, _VERSIONS = 8, 7
@@ -23,43 +21,46 @@ Change = Callable[[Image.Image, int], Image.Image]
 Shown = tuple[Image.Image, str]
 
 
-def run(options: argparse.Namespace) -> int:
-    """Write the sheet."""
-    check_picture(options.out)
-    source, rules = open_source(options.source, options), rules_of(options)
-    change = _change_of(options)
-    count = options.count or (_COUNT_AUGMENTED if change else _COUNT)
+def word_sheet(
+    source: WordSource, rules: Rules, count: int | None, seed: int, augment: str | None
+) -> tuple[Image.Image, int]:
+    """A picture of words that can be used, and how many there are on it.
+
+    Args:
+        source: where they are from.
+        rules: which can be used.
+        count: how many; 64 by default, 16 with an augmentation.
+        seed: which ones, and of the augmentation.
+        augment: a policy: every word as it is, and changed several times in its row.
+
+    Raises:
+        ValueError: there is no word to show, or the policy cannot be used.
+    """
+    change: Change | None = None
+    if augment is not None:
+        from vit_str.datasets.augmentation import Augmentation
+
+        change = Augmentation(augment, seed)
+    count = count or (_COUNT_AUGMENTED if change else _COUNT)
 
     def show(word: LabeledWord, image: Image.Image) -> Shown:
         image.thumbnail((1024, 1024))  # enough to look at; photographs are larger
         return image, word.label
 
-    entries = _some(source, count, options.seed)
+    entries = _some(source, count, seed)
     results = chain.from_iterable(judged(entries, rules, show, min(CHUNK, 2 * count)))
     words, skipped = _usable(results, count)
     if not words:
         why = f"; the first: {skipped.name}: {skipped.reason} {skipped.detail}" if skipped else ""
-        raise ValueError(f"{options.source}: no word to show{why}")
+        raise ValueError(f"{source.path}: no word to show{why}")
     cells = list(_cells(words, change))
     font = caption_font("".join(cell.caption for cell in cells), _fonts)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    sheet(cells, _COLUMNS, font).save(options.out)
-    console.write(f"{options.out}: {len(words):,} words")
-    return 0
+    return sheet(cells, _COLUMNS, font), len(words)
 
 
-def _change_of(options: argparse.Namespace) -> Change | None:
-    if options.augment is None:
-        return None
-    # By name: this library is not needed for anything else here.
-    augmentation = import_module("vit_str.datasets.augmentation").Augmentation
-    change: Change = augmentation(options.augment, options.seed)
-    return change
-
-
-def _some(source: WordSource, count: int, seed: int) -> Iterator[Entry]:
+def _some(source: WordSource, count: int, seed: int) -> Iterator[LabeledWord | Skipped]:
     """Words from anywhere in the data set; the first ones if it can only be read in order."""
-    number = number_of([source])
+    number = source.known_length
     if number is None or not isinstance(source, IndexedSource):
         yield from source
         return
@@ -107,6 +108,6 @@ def _framed(image: Image.Image) -> Image.Image:
 
 
 def _fonts() -> list[Path]:
-    from vit_str.synthesis.fonts import find_fonts
+    from matplotlib.font_manager import findSystemFonts
 
-    return find_fonts()
+    return [Path(path) for path in findSystemFonts()]

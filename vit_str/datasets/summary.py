@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from vit_str.charset import PRINTABLE_ASCII
-from vit_str.datasets import LabeledWord
+from vit_str.datasets.source import LabeledWord
 from vit_str.images import TALL
 
 QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)

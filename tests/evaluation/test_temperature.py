@@ -7,10 +7,10 @@ import pytest
 import torch
 from PIL import Image
 
+from vit_str.evaluation.temperature import TEMPERATURES, Graded, Words, at, fit, grade
 from vit_str.images import UnreadableImage
 from vit_str.models.step_scores import StepScores
 from vit_str.reading import Reader
-from vit_str.temperature import TEMPERATURES, Graded, Words, at, fit, grade
 from vit_str.weights import WeightsFile
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from vit_str.statistics import Interval
+from vit_str.statistics import Interval, percentile_interval, resamples
 
 BINS = 15
-_SAMPLES = 1000
 
 Values = Float[np.ndarray, " word"]
 
@@ -120,13 +119,10 @@ def _interval(gaps: Values, place: Int64[np.ndarray, " word"], seed: int) -> Int
     n = len(gaps)
     if not n:
         return math.nan, math.nan
-    generator = np.random.default_rng(seed)
-    errors = np.empty(_SAMPLES)
-    for sample in range(_SAMPLES):
-        drawn = generator.integers(n, size=n, dtype=np.int32)
-        errors[sample] = _error(gaps[drawn], place[drawn])
-    low, high = np.percentile(errors, [2.5, 97.5]) - (errors.mean() - _error(gaps, place))
-    return max(0.0, float(low)), float(high)
+    errors = np.array([_error(gaps[drawn], place[drawn]) for drawn in resamples(n, seed=seed)])
+    excess = errors.mean() - _error(gaps, place)
+    low, high = percentile_interval(errors)
+    return max(0.0, float(low - excess)), float(high - excess)
 
 
 def _equal_masses(sure: Values) -> Int64[np.ndarray, " word"]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from vit_str.commands.data import convert
 
 from vit_str.cli import main
-from vit_str.commands.data import convert
 from vit_str.datasets import LabeledWord, Skipped, open_words
 
 Data = Callable[..., int]
