@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from vit_str.datasets import convert
 
 from vit_str.cli import main
-from vit_str.datasets import LabeledWord, Skipped, open_words
+from vit_str.datasets import LabeledWord, Skipped, convert, open_words
 
 Data = Callable[..., int]
 Row = tuple[str, bytes]
@@ -482,7 +481,7 @@ def test_a_sheet_of_augmented_words(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["inspect", "nowhere"], "nowhere: no such file or folder; looked for lmdb: data.mdb"),
+        (["inspect", "nowhere"], "nowhere: no such file or folder; looked for labels.tsv"),
         (["inspect", "source", "--charset", "asci"], "no charset 'asci', did you mean ascii"),
         (["inspect", "source", "--format", "lmdb"], "found no data.mdb there"),
         (["convert", "source", "source"], "cannot be converted to itself"),

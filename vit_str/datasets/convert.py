@@ -29,6 +29,10 @@ _LOOKED_AT = 256
 _OTHER_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tsv", ".csv", ".gz"})
 
 
+class UnequalWords(Exception):  # noqa: N818 - it says what there is
+    """What was written is not what was to be written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """What is converted to what.
@@ -88,7 +92,8 @@ class Conversion:
 
         Raises:
             ValueError: the target was made from something else or by someone else, or another
-                process writes there, or it is not what the sources hold.
+                process writes there.
+            UnequalWords: it is not what the sources hold.
         """
         writer = writer_of(self.format)
         layout = Layout(0, "", self._has_boxes(), self.shard_size or SHARD_SIZE)
@@ -167,7 +172,7 @@ class Conversion:
         """Read everything back.
 
         Raises:
-            ValueError: it is not what was in the sources.
+            UnequalWords: it is not what was in the sources.
         """
         digest, count = hashlib.blake2b(digest_size=16), 0
         for word in tqdm(
@@ -181,7 +186,7 @@ class Conversion:
             for data in _content([word] if isinstance(word, LabeledWord) else [], layout.boxes):
                 digest.update(data)
         if count != words or digest.hexdigest() != expected:
-            raise ValueError(
+            raise UnequalWords(
                 f"{self.target}: its words are not as they are in the sources; convert to another "
                 "TARGET"
             )

@@ -1,4 +1,4 @@
-"""Policies of augmentation: pipelines as albumentations saves them, checked before they are used."""
+"""Policies of augmentation: pipelines as albumentations saves them, checked before use."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -106,7 +106,9 @@ def _checked(group: Step) -> tuple[Step, ...]:
     """The steps of a group, all of them allowed."""
     steps = group.get("transforms")
     if not isinstance(steps, list) or not steps:
-        raise ValueError(f"{group[_CLASS]} needs a list named transforms, found {_shortened(steps)}")
+        raise ValueError(
+            f"{group[_CLASS]} needs a list named transforms, found {_shortened(steps)}"
+        )
     for number, step in enumerate(steps):
         name = step.get(_CLASS) if isinstance(step, dict) else None
         if not isinstance(name, str):
