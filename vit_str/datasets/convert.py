@@ -11,7 +11,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-import vit_str
 from vit_str import console
 from vit_str.datasets.formats import format_of, reader_of, writer_of
 from vit_str.datasets.judging import judged, known_total
@@ -129,7 +128,7 @@ class Conversion:
             "--least-size": self.rules.least_size,
             "boxes": layout.boxes,
         }
-        record = Record(made_with, 0, f"vit-str {vit_str.__version__}")
+        record = Record(made_with, 0, "vit-str data convert")
         if not path.exists():
             record.save(path)
         differences = Record.load(path).differences(record)
