@@ -569,3 +569,16 @@ assert not {"torch", "numpy", "PIL", "tqdm"} & set(sys.modules)
 """
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert b"NAME-%06d.tar" in answer.stdout
+
+
+def test_two_conversions_at_once_into_one_target(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = some(tmp_path / "source", 8), tmp_path / "out.lmdb"
+    target.mkdir()
+    with exclusive(target / ".convert.json.lock"):
+        assert data("convert", source, target) == 2
+    error = capsys.readouterr().err
+    assert "another process writes there" in error
+    assert error.count("\n") == 1
+    assert data("convert", source, target) == 0

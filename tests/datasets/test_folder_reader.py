@@ -11,7 +11,6 @@ import pytest
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
 from vit_str.datasets.folder_reader import FolderReader
-from vit_str.evaluation import LabeledImages
 
 Words = Callable[[int], list[LabeledWord]]
 NAMES = ("a.png", "more words/b 2.png", "더.png")
@@ -260,15 +259,16 @@ def test_boxes_are_only_taken_for_their_own_image(folder: Path) -> None:
     assert found == [3, 0, 0]
 
 
-def test_evaluation_takes_the_same_words(folder: Path) -> None:
+def test_files_are_those_of_the_words(folder: Path) -> None:
     (folder / "images").mkdir()
     (folder / "a.png").rename(folder / "images" / "a.png")
     text = '\ufeffa.png\t x\ty \r\n\r\nmore words/b 2.png\t"two"\r\n더.png\t\nnone.png\tz'
     (folder / "labels.tsv").write_bytes(text.encode())
-    images = LabeledImages(folder)
+    images = FolderReader(folder).files()
     words = [word for word in FolderReader(folder) if isinstance(word, LabeledWord)]
     assert images.labels == [word.label for word in words] == [" x\ty ", '"two"', ""]
     assert [path.read_bytes() for path in images.paths] == [word.image for word in words]
+    assert images.missing == ["none.png"]
 
 
 def test_what_is_kept_of_a_label_file_is_small(tmp_path: Path) -> None:
