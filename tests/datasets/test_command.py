@@ -12,6 +12,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord, Skipped, convert, open_words
+from vit_str.files import exclusive
 
 Data = Callable[..., int]
 Row = tuple[str, bytes]
