@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 from measuring import table, write_json
-
-from vit_str.analysis.figures.learning_curve import learning_curve
 from vit_str.analysis.learning_curve import Phase, Point, PowerLaw, fit_power_law
+from vit_str.analysis.learning_curve.figures import learning_curve
 
 _METRIC = "/word_accuracy_36"
 _FULL = 0.999

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from vit_str.comparison import paired_difference
 from vit_str.evaluation import ReadWords, together
-from vit_str.metrics import Interval, bootstrap_interval, character_accuracy, wilson_interval
+from vit_str.metrics import character_accuracy
+from vit_str.statistics import Interval, bootstrap_interval, paired_difference, wilson_interval
 
 Words = dict[str, ReadWords]
 

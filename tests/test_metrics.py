@@ -1,15 +1,12 @@
 import math
 import random
 
-import numpy as np
 import pytest
 import torch
 
 from vit_str.metrics import (
     FULL,
     METRICS,
-    bootstrap_interval,
-    bootstrap_intervals,
     cer,
     character_accuracy,
     edit_distance,
@@ -17,7 +14,6 @@ from vit_str.metrics import (
     one_minus_ned,
     right_words,
     score,
-    wilson_interval,
     word_accuracy,
 )
 
@@ -182,65 +178,6 @@ def test_nothing_to_judge_is_not_a_number() -> None:
 def test_one_prediction_for_each_label() -> None:
     with pytest.raises(ValueError, match="2 predictions for 1 labels"):
         word_accuracy(["a", "b"], ["a"])
-
-
-def test_wilson_interval_against_published_values() -> None:
-    # Newcombe 1998, Table I, method 3 (score): 81 of 263, 15 of 148, 0 of 20, 1 of 29.
-    for (successes, n), expected in {
-        (81, 263): (0.2553, 0.3662),
-        (15, 148): (0.0624, 0.1605),
-        (0, 20): (0.0, 0.1611),
-        (1, 29): (0.0061, 0.1718),
-    }.items():
-        assert wilson_interval(successes, n) == pytest.approx(expected, abs=5e-5)
-    assert wilson_interval(0, 0) == (0, 1)
-    assert wilson_interval(20, 20)[1] == 1
-
-
-def test_bootstrap_interval_covers_what_wilson_does() -> None:
-    right = (np.arange(400) % 4 == 0).astype(float)
-    low, high = bootstrap_interval(right, np.ones(400))
-    assert (low, high) == pytest.approx(wilson_interval(100, 400), abs=0.01)
-    assert bootstrap_interval(right, np.ones(400)) == (low, high)
-
-
-def test_bootstrap_against_scipy() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    numbers = np.random.default_rng(0)
-    errors, lengths = numbers.integers(0, 4, 300).astype(float), numbers.integers(4, 9, 300)
-
-    def ratio(errors: np.ndarray, lengths: np.ndarray) -> float:
-        return errors.sum() / lengths.sum()
-
-    expected = stats.bootstrap(
-        (errors, lengths),
-        ratio,
-        paired=True,
-        vectorized=False,
-        n_resamples=2000,
-        method="percentile",
-        rng=1,
-    ).confidence_interval
-    found = bootstrap_interval(errors, lengths.astype(float))
-    assert found == pytest.approx((expected.low, expected.high), abs=0.004)
-
-
-def test_wilson_interval_against_scipy() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    for right, n in [(0, 1), (1, 1), (3, 7), (50, 100), (1999, 2000)]:
-        expected = stats.binomtest(right, n).proportion_ci(method="wilson")
-        assert wilson_interval(right, n) == pytest.approx((expected.low, expected.high), abs=1e-6)
-
-
-def test_several_intervals_are_those_of_each_alone() -> None:
-    numbers = np.random.default_rng(0)
-    ratios = [(numbers.random(50), 1 + numbers.random(50)) for _ in range(3)]
-    found = bootstrap_intervals(ratios, samples=200)
-    assert found == [
-        pytest.approx(bootstrap_interval(*ratio, samples=200), rel=1e-12) for ratio in ratios
-    ]
-    nothing = np.empty(0)
-    assert all(math.isnan(end) for end in bootstrap_intervals([(nothing, nothing)])[0])
 
 
 def test_score_agrees_with_the_single_measures() -> None:

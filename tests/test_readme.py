@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.analysis.cli import COMMANDS
+from vit_str.analysis.command import COMMANDS
 from vit_str.cli import main
 from vit_str.weights import bundled_names
 

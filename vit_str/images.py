@@ -21,6 +21,8 @@ from jaxtyping import Float, UInt8
 from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
+from vit_str.files import one_line
+
 # Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
 # below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
 warnings.filterwarnings("ignore", module=r"PIL\.")
@@ -53,7 +55,7 @@ _JPEG_DRAFT_SIZE = (1024, 256)
 _ONE_PICTURE_FORMATS = {"MPO", "PSD"}
 # Pillow would run Ghostscript, a programming language in the hands of whoever made the file.
 _DRAWING_FORMATS = {"EPS", "WMF"}
-_ORIENTATION_TAG = 0x0112
+ORIENTATION_TAG = 0x0112
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -63,7 +65,7 @@ _ORIENTATIONS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_QUARTER_TURNS = {5, 6, 7, 8}
+QUARTER_TURNS = {5, 6, 7, 8}
 
 
 class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
@@ -81,17 +83,6 @@ class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
 
     def __str__(self) -> str:
         return f"{one_line(self.name)}: {self.trouble}"
-
-
-def one_line(text: str) -> str:
-    """Escape line breaks, tabs and other control characters, which file names may hold.
-
-    Surrogates stay: they stand for bytes that are not UTF-8 (PEP 383).
-    """
-    return "".join(
-        repr(character)[1:-1] if ord(character) < 32 or 127 <= ord(character) < 160 else character
-        for character in text
-    )
 
 
 def load_image(source: ImageSource) -> Image.Image:
@@ -137,7 +128,7 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
         upright = _upright_rgb(image)
         if not reduced:  # some formats turn upright while they load
             return upright, (upright.height, upright.width)
-        turned = _orientation(image) in _QUARTER_TURNS
+        turned = _orientation(image) in QUARTER_TURNS
         return upright, (width, height) if turned else (height, width)
 
 
@@ -226,7 +217,7 @@ def _upright_rgb(image: Image.Image) -> Image.Image:
 def _orientation(image: Image.Image) -> int:
     """EXIF orientation after loading: TIFF is upright by then, PNG may store it at the end."""
     try:
-        return int(image.getexif().get(_ORIENTATION_TAG, 1))
+        return int(image.getexif().get(ORIENTATION_TAG, 1))
     except Exception:  # damaged metadata of any kind must not stop the reading of good pixels
         return 1
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
+from vit_str.statistics import Interval, bootstrap_intervals, wilson_interval
+
 try:
     from editdistance import eval as _edit_distance
 except ImportError:  # editdistance has no wheel from Python 3.13 on, rapidfuzz has
@@ -29,7 +31,6 @@ _PROTOCOLS = {
 FULL = "full"
 """The protocol that compares texts as they are, in every script, with case and spaces."""
 
-Interval = tuple[float, float]
 Pairs = Sequence[tuple[str, str]]
 Protocol = int | str
 """36, 62, 94 or ``FULL``, see `normalize_label`."""
@@ -194,56 +195,6 @@ def word_similarities(pairs: Pairs) -> Float[np.ndarray, " word"]:
     """1 - normalized edit distance of every (prediction, label) pair; no label may be empty."""
     similarities = [1 - edit_distance(*pair) / max(map(len, pair)) for pair in pairs]
     return np.array(similarities, dtype=float)
-
-
-def wilson_interval(successes: int, n: int) -> Interval:
-    """95 % interval of a share, good for few words and near 0 and 1 (Wilson 1927).
-
-    The interval of nothing is (0, 1).
-    """
-    if n == 0:
-        return 0.0, 1.0
-    z = 1.959964
-    share = successes / n
-    center = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, center - half), min(1.0, center + half)
-
-
-def bootstrap_interval(
-    numerators: Float[np.ndarray, " word"],
-    denominators: Float[np.ndarray, " word"],
-    samples: int = 1000,
-    seed: int = 0,
-) -> Interval:
-    """95 % interval of sum(numerators) / sum(denominators), drawing words with replacement.
-
-    Percentiles of ``samples`` draws; the same words and seed give the same interval. The interval
-    of nothing is (nan, nan).
-    """
-    return bootstrap_intervals([(numerators, denominators)], samples, seed)[0]
-
-
-def bootstrap_intervals(
-    ratios: Sequence[tuple[Float[np.ndarray, " word"], Float[np.ndarray, " word"]]],
-    samples: int = 1000,
-    seed: int = 0,
-) -> list[Interval]:
-    """`bootstrap_interval` of several (numerators, denominators) of the same words at once.
-
-    Each is what it would be on its own, but words are drawn once for all.
-    """
-    n = len(ratios[0][0])
-    if n == 0:
-        return [(math.nan, math.nan)] * len(ratios)
-    columns = np.stack([side for ratio in ratios for side in ratio], axis=1)
-    generator = np.random.default_rng(seed)
-    sums = np.empty((samples, columns.shape[1]))
-    for sample in range(samples):  # all at once would take samples x words of memory
-        drawn = generator.integers(n, size=n, dtype=np.int32)
-        sums[sample] = np.bincount(drawn, minlength=n).astype(float) @ columns
-    low, high = np.percentile(sums[:, ::2] / sums[:, 1::2], [2.5, 97.5], axis=0)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def score(

@@ -2,8 +2,7 @@ import random
 from itertools import pairwise
 
 import pytest
-
-from vit_str.analysis.alignment import matches
+from vit_str.analysis.characters.alignment import matches
 
 
 @pytest.mark.parametrize(

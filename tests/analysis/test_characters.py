@@ -9,9 +9,9 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.analysis.characters import Combination, Observer, saliency_maps
-from vit_str.analysis.cli import main
-from vit_str.analysis.material import load_material
+from vit_str.analysis.characters.measure import Combination, Observer, saliency_maps
+from vit_str.analysis.command import main
+from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.models.attention import record_attention
 from vit_str.reading import Reader
@@ -46,7 +46,7 @@ def test_attention_is_that_of_teacher_forcing_without_special_tokens(
     observer = Observer(subject)
     assert (observer.blocks, observer.heads) == (1, 2)
     special = observer.grid.special_tokens
-    (batch,) = load_material(str(folder), 9, subject.preprocessing).batches()
+    (batch,) = load_images(str(folder), 9, subject.preprocessing).batches()
     words = observer.observe(batch)
     assert any(word.text for word in words)
     for word in words:
@@ -70,7 +70,7 @@ def test_boxes_are_those_of_the_reader(small_weights: Weights, folder: Path) -> 
     talkative(Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True))
     reader = Reader(weights, "cpu", torch.float32)
     subject = Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True)
-    (batch,) = load_material(str(folder), 9, subject.preprocessing).batches()
+    (batch,) = load_images(str(folder), 9, subject.preprocessing).batches()
     readings = reader.read_pixels(batch.pixels, boxes=True)
     observer = Observer(subject)
     for word, reading in zip(observer.observe(batch), readings, strict=True):
@@ -84,7 +84,7 @@ def test_others_write_the_same_text(small_weights: Weights, folder: Path) -> Non
     name = str(small_weights())
     subject, other = talkative(load_subject(name)), load_subject(f"untrained:{name}", seed=5)
     observer = Observer(subject, (other,))
-    material = load_material(str(folder), 9, subject.preprocessing)
+    material = load_images(str(folder), 9, subject.preprocessing)
     words = list(observer.words(material, 2))
     assert [word.name for word in words] == ["0.png", "1.png", "2.png"]
     for word in words:
@@ -109,7 +109,7 @@ def test_combinations_take_heads_or_their_mean() -> None:
 
 def test_saliency_is_of_each_character(small_weights: Weights, folder: Path) -> None:
     subject = talkative(load_subject(str(small_weights(class_token=True))))
-    (batch,) = load_material(str(folder), 9, subject.preprocessing).batches()
+    (batch,) = load_images(str(folder), 9, subject.preprocessing).batches()
     ids = torch.tensor([3, 14, 15])
     maps = saliency_maps(subject.recognizer, subject.preprocessing, batch.pixels[0], ids)
     assert maps.shape == (3, 4, 8)

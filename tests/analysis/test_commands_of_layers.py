@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.analysis.cli import main
-from vit_str.analysis.commands.relevance import located
+from vit_str.analysis.command import main
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.material import Batch
+from vit_str.analysis.images import Batch
+from vit_str.analysis.relevance.command import located
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import torch
 
-from vit_str.analysis.cli import main
-from vit_str.analysis.distance import chance, differences, measure, rows
+from vit_str.analysis.command import main
+from vit_str.analysis.distance.measure import chance, differences, measure, rows
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.material import load_material
+from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import load_subject
 from vit_str.models.attention import record_attention
 
@@ -21,7 +21,7 @@ CROPS = Path(__file__).parents[2] / "data" / "samples"
 
 def test_rows_are_means_of_what_the_maps_say(small_weights: Weights, labeled_folder: Path) -> None:
     subject = load_subject(str(small_weights()))
-    material = load_material(str(labeled_folder), 10, subject.preprocessing)
+    material = load_images(str(labeled_folder), 10, subject.preprocessing)
     table = {
         (row.layer, row.head, row.metric, row.unit): row
         for row in rows(measure(subject, material, batch_size=2))
@@ -52,7 +52,7 @@ def test_an_untrained_model_looks_everywhere_alike(
     small_weights: Weights, labeled_folder: Path
 ) -> None:
     subject = load_subject(f"untrained:{small_weights()}")
-    material = load_material(str(labeled_folder), 10, subject.preprocessing)
+    material = load_images(str(labeled_folder), 10, subject.preprocessing)
     analysis = measure(subject, material)
     uniform = chance(analysis.grid)["uniform"]["distance"]
     for layer in analysis.statistics.values("distance"):
@@ -65,7 +65,7 @@ def test_differences_are_paired_and_heads_are_matched(
     names = [str(small_weights("a", seed=0)), str(small_weights("b", seed=1))]
     subjects = [load_subject(name) for name in names]
     first, second = (
-        measure(subject, load_material(str(labeled_folder), 10, subject.preprocessing))
+        measure(subject, load_images(str(labeled_folder), 10, subject.preprocessing))
         for subject in subjects
     )
     found = differences(first, second)

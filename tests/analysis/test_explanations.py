@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.explanations import (
+from vit_str.analysis.relevance.methods import (
     METHODS,
     drops,
     gradient_times_input,

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.filters import (
+from vit_str.analysis.filters.measure import (
     CHANCE_GRAY,
     CHANCE_ROUGHNESS,
     Components,

@@ -4,15 +4,15 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from vit_str.analysis.gradient_fields import (
+from vit_str.analysis.layers import layer_outputs, layers_of
+from vit_str.analysis.receptive_field.gradients import (
     UNITS,
     GradientFields,
     field_statistics,
     gradient_distances,
     uniform_gradient_distance,
 )
-from vit_str.analysis.layers import layer_outputs, layers_of
-from vit_str.analysis.receptive_field import fields_by_layer
+from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
 
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.intervals import mean_over_images, paired_difference
+from vit_str.statistics import mean_over_images, paired_difference
 
 
 def test_the_interval_of_a_mean() -> None:

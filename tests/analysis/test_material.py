@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.analysis.material import load_material
+from vit_str.analysis.images import load_images
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
 
@@ -19,7 +19,7 @@ def fonts(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> l
 
 
 def test_a_folder_with_labels(labeled_folder: Path) -> None:
-    material = load_material(str(labeled_folder), 10, SIZE)
+    material = load_images(str(labeled_folder), 10, SIZE)
     batches = list(material.batches(4))
     assert [len(batch) for batch in batches] == [3, 2]  # one of the first four is damaged
     assert batches[0].labels == ["one", "two", "three"]
@@ -33,7 +33,7 @@ def test_a_folder_with_labels(labeled_folder: Path) -> None:
 
 
 def test_few_images_are_taken_evenly_spread(labeled_folder: Path) -> None:
-    material = load_material(str(labeled_folder), 3, SIZE)
+    material = load_images(str(labeled_folder), 3, SIZE)
     assert [name for batch in material.batches() for name in batch.names] == [
         "0.png",
         "2.png",
@@ -44,13 +44,13 @@ def test_few_images_are_taken_evenly_spread(labeled_folder: Path) -> None:
 
 def test_a_folder_without_labels(labeled_folder: Path) -> None:
     (labeled_folder / "labels.tsv").unlink()
-    (batch,) = load_material(str(labeled_folder), 10, SIZE).batches()
+    (batch,) = load_images(str(labeled_folder), 10, SIZE).batches()
     assert len(batch) == 5
     assert batch.labels is None
 
 
 def test_rendered_words_come_with_boxes(fonts: list[Path]) -> None:
-    material = load_material("rendered", 70, SIZE, Charset(), seed=3, fonts=fonts)
+    material = load_images("rendered", 70, SIZE, Charset(), seed=3, fonts=fonts)
     small, large = list(material.batches(16)), list(material.batches(64))
     assert [len(batch) for batch in small] == [16, 16, 16, 16, 6]
     assert [len(batch) for batch in large] == [64, 6]
@@ -70,7 +70,7 @@ def test_rendered_words_come_with_boxes(fonts: list[Path]) -> None:
 
 def test_another_seed_other_words(fonts: list[Path]) -> None:
     first, second = (
-        next(load_material("rendered", 8, SIZE, Charset(), seed, fonts).batches()).labels
+        next(load_images("rendered", 8, SIZE, Charset(), seed, fonts).batches()).labels
         for seed in (1, 2)
     )
     assert first != second
@@ -78,8 +78,8 @@ def test_another_seed_other_words(fonts: list[Path]) -> None:
 
 def test_nothing_to_look_at(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no such folder"):
-        load_material(str(tmp_path / "missing"), 1, SIZE)
+        load_images(str(tmp_path / "missing"), 1, SIZE)
     with pytest.raises(ValueError, match="no images"):
-        load_material(str(tmp_path), 1, SIZE)
+        load_images(str(tmp_path), 1, SIZE)
     with pytest.raises(ValueError, match="--count"):
-        load_material(str(tmp_path), 0, SIZE)
+        load_images(str(tmp_path), 0, SIZE)

@@ -11,9 +11,10 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import conv2d, pad
 
-from vit_str.analysis.commands.realism import compare, draw, load, measure
-from vit_str.analysis.realism import gap, quantiles, tell_apart, within
-from vit_str.analysis.word_statistics import (
+from vit_str.charset import Charset
+from vit_str.realism.comparison import compare, draw, load, measure
+from vit_str.realism.measure import gap, quantiles, tell_apart, within
+from vit_str.realism.statistics import (
     LABEL_STATISTICS,
     STATISTICS,
     character_shares,
@@ -27,7 +28,6 @@ from vit_str.analysis.word_statistics import (
     stroke_width,
     text_width,
 )
-from vit_str.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.receptive_field import (
+from vit_str.analysis.receptive_field.windows import (
     ReceptiveField,
     receptive_field,
     traced_field,

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.relevance import (
+from vit_str.analysis.relevance.measure import (
     DecoderLayer,
     character_relevance,
     differentiable_attention,

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from vit_str.analysis.geometry import TokenGrid, uniform_attention
-from vit_str.analysis.rollout import character_rollout, encoder_rollout, looked_at, rollout
+from vit_str.analysis.rollout.measure import character_rollout, encoder_rollout, looked_at, rollout
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.attention import record_attention
 

@@ -6,10 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from vit_str.analysis.characters import Combination, Word
-from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.localization import METRICS, slices
-from vit_str.analysis.scoreboard import (
+from vit_str.analysis.characters.localization import METRICS, slices
+from vit_str.analysis.characters.measure import Combination, Word
+from vit_str.analysis.characters.scores import (
     SLICES,
     Score,
     Scoreboard,
@@ -18,6 +17,7 @@ from vit_str.analysis.scoreboard import (
     slope,
     write_scores,
 )
+from vit_str.analysis.geometry import TokenGrid
 
 GRID = TokenGrid(4, 8, (8, 16))
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.similarity import LayerSimilarity, image_features, token_features
+from vit_str.analysis.similarity.measure import LayerSimilarity, image_features, token_features
 
 
 def direct(first: torch.Tensor, second: torch.Tensor, unbiased: bool) -> float:

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.analysis.intervals import mean_over_images
-from vit_str.analysis.tables import COLUMNS, Row, layer_rows, write_csv, write_rows, write_whole
+from vit_str.analysis.results import COLUMNS, Row, layer_rows, write_csv, write_rows, write_whole
+from vit_str.statistics import mean_over_images
 
 
 def test_rows_of_whole_layers() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import FolderReader, LabeledWord, Reason, Skipped, open_words
-from vit_str.evaluation import LabeledImages
+from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
+from vit_str.datasets.folder_reader import FolderReader
 
 Words = Callable[[int], list[LabeledWord]]
 NAMES = ("a.png", "more words/b 2.png", "더.png")
@@ -183,6 +183,20 @@ def test_images_from_another_folder(folder: Path, tmp_path: Path) -> None:
     assert labels(FolderReader(tmp_path / "gt.txt")) == ["one"]
 
 
+@pytest.mark.parametrize(
+    "name", ["../secret.png", "images/../../secret.png", "..\\secret.png", "{}"]
+)
+def test_images_outside_the_folder_are_read_only_if_asked(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (tmp_path / "set" / "images").mkdir(parents=True)
+    name = name.format(tmp_path / "secret.png")
+    (tmp_path / "set" / "labels.tsv").write_text(f"{name}\tx\n")
+    (word,) = FolderReader(tmp_path / "set")
+    assert isinstance(word, Skipped) and word.reason is Reason.MISSING
+    assert "leads out of" in word.detail
+    assert labels(FolderReader(tmp_path / "set", images=tmp_path / "set")) == ["x"]
+
+
 def test_names_as_labels(tmp_path: Path, words_of: Words) -> None:
     image = words_of(1)[0].image
     names = ("Open.png", "Open_2.JPG", "sub/a_b_17.webp", "sub/1984.png", "가_0.png", "x y_3.png")
@@ -245,15 +259,16 @@ def test_boxes_are_only_taken_for_their_own_image(folder: Path) -> None:
     assert found == [3, 0, 0]
 
 
-def test_evaluation_takes_the_same_words(folder: Path) -> None:
+def test_files_are_those_of_the_words(folder: Path) -> None:
     (folder / "images").mkdir()
     (folder / "a.png").rename(folder / "images" / "a.png")
     text = '\ufeffa.png\t x\ty \r\n\r\nmore words/b 2.png\t"two"\r\n더.png\t\nnone.png\tz'
     (folder / "labels.tsv").write_bytes(text.encode())
-    images = LabeledImages(folder)
+    images = FolderReader(folder).files()
     words = [word for word in FolderReader(folder) if isinstance(word, LabeledWord)]
     assert images.labels == [word.label for word in words] == [" x\ty ", '"two"', ""]
     assert [path.read_bytes() for path in images.paths] == [word.image for word in words]
+    assert images.missing == ["none.png"]
 
 
 def test_what_is_kept_of_a_label_file_is_small(tmp_path: Path) -> None:

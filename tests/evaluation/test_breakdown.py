@@ -7,7 +7,8 @@ import pytest
 from vit_str.evaluation.breakdown import COVERAGES, SHOWN, breakdown, rejection
 from vit_str.evaluation.kinds import RULES
 from vit_str.evaluation.words import ReadWords
-from vit_str.metrics import wilson_interval, word_accuracy
+from vit_str.metrics import word_accuracy
+from vit_str.statistics import wilson_interval
 
 
 def random_words(n: int = 400, seed: int = 0) -> ReadWords:

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.filters import Components, first_filters
+from vit_str.analysis.filters.measure import Components, first_filters
 from vit_str.studies import Verdict
 from vit_str.studies.filters import (
     TRAINED,

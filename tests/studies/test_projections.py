@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vit_str.analysis.figures.style import figure, styled
 from vit_str.models.attention import record_attention
+from vit_str.pages.style import figure, styled
 from vit_str.studies.projections import (
     KINDS,
     LENGTH,

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vit_str.analysis.figures.style import figure, styled
 from vit_str.models.blocks import EncoderBlock
+from vit_str.pages.style import figure, styled
 from vit_str.studies.block_variants import VARIANTS, Layers, Stack, token_cosine
 from vit_str.studies.residual_norm import DEPTHS, _findings, gradient_ratio, judge, probed
 from vit_str.studies.study import Verdict

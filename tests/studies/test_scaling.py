@@ -3,8 +3,8 @@ import math
 import pytest
 import torch
 
-from vit_str.analysis.figures.style import figure, styled
 from vit_str.models.attention import ScaledDotProductAttention
+from vit_str.pages.style import figure, styled
 from vit_str.studies import softmax_probe
 from vit_str.studies.scaling import (
     KINDS,

@@ -1,4 +1,4 @@
-"""What the layers of an encoder put out, whatever encoder it is: maps over the image."""
+"""What the layers of an encoder put out, as maps over the image."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +13,7 @@ from vit_str.models import (
     PlainConvolutionalEncoder,
     VisionTransformer,
 )
+from vit_str.models.attention import listen
 
 Outputs = list[Float[Tensor, "batch dim row column"]]
 
@@ -41,16 +42,12 @@ def layer_outputs(encoder: Encoder) -> Iterator[Outputs]:
     """
     outputs: Outputs = []
 
-    def keep(_module: nn.Module, _inputs: object, output: Tensor) -> None:
+    def keep(_name: str, _inputs: object, _named: object, output: Tensor) -> None:
         if output.ndim == 3:
             rows, columns = encoder.grid
             tokens = output[:, encoder.special_tokens :]
             output = rearrange(tokens, "b (row col) d -> b d row col", row=rows, col=columns)
         outputs.append(output)
 
-    handles = [layer.register_forward_hook(keep) for layer in layers_of(encoder)]
-    try:
+    with listen({f"{i}": layer for i, layer in enumerate(layers_of(encoder))}, keep):
         yield outputs
-    finally:
-        for handle in handles:
-            handle.remove()

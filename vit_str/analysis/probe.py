@@ -1,7 +1,7 @@
 """Listen to the attention of a running model: what goes into every softmax, layer by layer.
 
 The model computes exactly what it computes without the probe, with fused kernels and all: the
-probe gets queries and keys, and works out beside the model what it wants to know.
+probe gets queries and keys, and its listeners work out what they want to know from them.
 
     >>> statistics = AttentionStatistics(TokenGrid.of(encoder))  # doctest: +SKIP
     >>> with probe(encoder, statistics.update):  # doctest: +SKIP
@@ -13,7 +13,6 @@ Models of timm and of Hugging Face are understood too; neither is needed.
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,87 +21,62 @@ from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from vit_str.models.attention import Mask, ScaledDotProductAttention
+from vit_str.models.attention import Mask, ScaledDotProductAttention, listen
 
 Queries = Float[Tensor, "batch head query head_dim"]
 Keys = Float[Tensor, "batch head key head_dim"]
 Listener = Callable[[str, Queries, Keys, Mask | None], None]
 """Name of the layer, queries, keys, mask; such as ``AttentionStatistics.update``."""
+Inputs = Callable[..., tuple[Queries, Keys, Mask | None]]
+"""Arguments of the call of a module -> queries, keys, mask."""
 
-_TURNED = {"rope", "position_embeddings", "cos", "sin"}
-
-
-@dataclass(frozen=True, slots=True)
-class Tap:
-    """Where to listen.
-
-    Attributes:
-        name: of the layer.
-        module: whose call is heard.
-        inputs: arguments of the call -> queries, keys, mask.
-    """
-
-    name: str
-    module: nn.Module
-    inputs: Callable[..., tuple[Queries, Keys, Mask | None]]
+_ROTARY = {"rope", "position_embeddings", "cos", "sin"}
 
 
 @contextmanager
-def probe(model: nn.Module, listener: Listener) -> Iterator[None]:
-    """Tell ``listener`` of every attention inside the ``with``.
+def probe(model: nn.Module, *listeners: Listener) -> Iterator[None]:
+    """Pass every attention inside the ``with`` to all ``listeners``.
 
     Args:
         model: of this project, a ViT of timm or of Hugging Face, or a part of one.
-        listener: called once per layer and batch, in the order of computing.
+        listeners: called once per layer and batch, in the order of computing.
 
     Raises:
         ValueError: the model has no attention that is understood, or none ran in the ``with``.
     """
-    found = taps(model)
-    heard = False
+    inputs = attention_inputs(model)
+    modules = dict(model.named_modules())
 
-    def listen(tap: Tap) -> Callable[..., None]:
-        def hook(_: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
-            nonlocal heard
-            heard = True
-            listener(tap.name, *tap.inputs(*positional, **named))
+    def pass_on(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: Any) -> None:
+        queries, keys, mask = inputs[name](*positional, **named)
+        for listener in listeners:
+            listener(name, queries, keys, mask)
 
-        return hook
-
-    handles = [tap.module.register_forward_pre_hook(listen(tap), with_kwargs=True) for tap in found]
-    try:
+    with listen({name: modules[name] for name in inputs}, pass_on):
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
-    if not heard:
-        raise ValueError("no attention was heard: run the model inside the `with` block")
 
 
-def taps(model: nn.Module) -> list[Tap]:
-    """Every place of a model at which attention can be heard.
+def attention_inputs(model: nn.Module) -> dict[str, Inputs]:
+    """Name of every module of a model that computes attention -> how to find its inputs.
 
     Raises:
         ValueError: none is understood.
     """
-    found = [
-        Tap(name, module, inputs)
-        for name, module in model.named_modules()
-        if (inputs := _inputs(module)) is not None
-    ]
-    if not found:
+    inputs = {name: _inputs(module) for name, module in model.named_modules()}
+    understood = {name: of_call for name, of_call in inputs.items() if of_call is not None}
+    if not understood:
         raise ValueError(
             f"{type(model).__name__} holds no attention that is understood: give a model of this "
             "project, a timm VisionTransformer or a Hugging Face ViT"
         )
-    return found
+    return understood
 
 
-def _inputs(module: nn.Module) -> Callable[..., tuple[Queries, Keys, Mask | None]] | None:
+def _inputs(module: nn.Module) -> Inputs | None:
     """How to find queries and keys in the arguments of a module; None if it is no attention."""
     if isinstance(module, ScaledDotProductAttention):
         return _own
-    if _TURNED & set(inspect.signature(module.forward).parameters):
+    if _ROTARY & set(inspect.signature(module.forward).parameters):
         return None  # rotary positions would have to be applied to what is projected
     parts = dict(module.named_children())
     if {"qkv", "q_norm", "k_norm", "proj"} <= parts.keys() and hasattr(module, "num_heads"):
@@ -151,6 +125,6 @@ def _hugging_face(
     return queries, keys, None
 
 
-def _refuse(beyond_us: bool) -> None:
-    if beyond_us:
+def _refuse(unknown: bool) -> None:
+    if unknown:
         raise ValueError("attention with rotary positions or masks of numbers is not understood")

@@ -58,7 +58,7 @@ _Rows = Callable[[slice, slice], Tensor]
 
 
 class AttentionStatistics:
-    """Statistics of attention maps as a stream: update per batch, merge across processes.
+    """Statistics of attention maps updated batch by batch.
 
     Args:
         grid: of the tokens.
@@ -134,18 +134,6 @@ class AttentionStatistics:
             return _at_least_single(maps[images, :, chosen])
 
         self._add(layer, maps, rows, _CHUNK_OF_MAPS)
-
-    def merge(self, other: "AttentionStatistics") -> None:
-        """Add the images of another stream of the same kind.
-
-        Raises:
-            ValueError: it is of another grid, norm or metrics.
-        """
-        if (self.grid, self.metrics, self.norm) != (other.grid, other.metrics, other.norm):
-            raise ValueError("only statistics of the same grid, metrics and norm can be merged")
-        for layer, measures in other._measures.items():
-            self._measures.setdefault(layer, []).extend(measures)
-            self._count_looks(layer, other._looked_at[layer])
 
     def values(self, metric: str) -> list[Float64[Tensor, "image head"]]:
         """A metric of every image, layer by layer; one column if it is of the whole layer."""

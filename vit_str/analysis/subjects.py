@@ -79,6 +79,16 @@ def load_subjects(names: list[str], seed: int = 0) -> list[Subject]:
     return subjects
 
 
+def load_with_untrained(name: str, seed: int = 0) -> list[Subject]:
+    """A model, and the same without training if it has some.
+
+    Raises:
+        ValueError: no such model.
+    """
+    subject = load_subject(name, seed)
+    return [subject, load_subject(f"{UNTRAINED}{name}", seed)] if subject.trained else [subject]
+
+
 def _short(name: str) -> str:
     start = UNTRAINED if name.startswith(UNTRAINED) else ""
     rest = name.removeprefix(start)

@@ -10,7 +10,8 @@ from jaxtyping import Bool
 
 from vit_str.evaluation.kinds import RULES
 from vit_str.evaluation.words import ReadWords
-from vit_str.metrics import WORD_PROTOCOLS, Interval, wilson_interval
+from vit_str.metrics import WORD_PROTOCOLS
+from vit_str.statistics import Interval, wilson_interval
 
 SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 """Metrics that are broken down."""

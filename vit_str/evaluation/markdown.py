@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vit_str.calibration import BINS, Calibration
 from vit_str.evaluation.breakdown import breakdown, rejection
+from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import Confusion, confusions
 from vit_str.evaluation.mistakes import Mistake, surest_mistakes
 from vit_str.evaluation.report import (
@@ -14,8 +14,9 @@ from vit_str.evaluation.report import (
     group_rows,
     kept_rows,
 )
-from vit_str.evaluation.tables import Row, code, percent, piped, plain
+from vit_str.evaluation.tables import Row, percent
 from vit_str.metrics import FULL
+from vit_str.pages.markdown import code, piped, plain
 
 FIGURES = {
     "reliability": "Share of right words against confidence, set by set",

@@ -5,7 +5,7 @@ a query may attend, and broadcast to ``batch head query key``.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -176,40 +176,74 @@ class MultiHeadAttention(nn.Module):
 
 
 AttentionMaps = dict[str, list[Float[Tensor, "batch head query key"]]]
+Call = Callable[[str, tuple[Any, ...], dict[str, Any], Any], None]
+"""Name of a module, positional and named arguments of its call, what it returned."""
+
+
+@contextmanager
+def listen(modules: Mapping[str, nn.Module], listener: Call) -> Iterator[None]:
+    """Pass every call of some modules inside the ``with`` to ``listener``.
+
+    Raises:
+        ValueError: none of them ran inside the ``with``.
+    """
+    called = False
+
+    def hook_of(name: str) -> Callable[..., None]:
+        def hook(_: nn.Module, positional: Any, named: dict[str, Any], output: Any) -> None:
+            nonlocal called
+            called = True
+            listener(name, positional, named, output)
+
+        return hook
+
+    handles = [
+        module.register_forward_hook(hook_of(name), with_kwargs=True)
+        for name, module in modules.items()
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+    if not called:
+        raise ValueError("no attention was recorded: run the model inside the `with` block")
 
 
 @contextmanager
 def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
     """Collect the attention weights of every call inside the ``with``, by module name.
 
-    The model computes exactly what it computes without the recorder: the weights are worked out
-    beside it, from the inputs of each `ScaledDotProductAttention` or `AdditiveAttention`.
+    The model computes exactly what it computes without the recorder: the weights are computed
+    again from the inputs of each `ScaledDotProductAttention` or `AdditiveAttention`.
 
     Raises:
         ValueError: the model has no attention, or nothing ran inside the ``with``.
     """
     maps: AttentionMaps = {}
+    modules = attention_modules(model)
 
-    def listen(name: str) -> Any:
-        def record(module: Any, inputs: tuple[Any, ...]) -> None:
-            queries, keys, _values, *rest = inputs
-            with torch.no_grad():
-                weights = module.weights(queries.float(), keys.float(), *rest)
-            maps.setdefault(name, []).append(weights)
+    @torch.no_grad()
+    def record(name: str, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        queries, keys, _values, *mask = inputs
+        module: Any = modules[name]
+        maps.setdefault(name, []).append(module.weights(queries.float(), keys.float(), *mask))
 
-        return record
+    with listen(modules, record):
+        yield maps
 
-    handles = [
-        module.register_forward_pre_hook(listen(name.removesuffix(".attend")))
+
+def attention_modules(model: nn.Module) -> dict[str, nn.Module]:
+    """Every attention of a model of this project, by the name of its `MultiHeadAttention`.
+
+    Raises:
+        ValueError: there is none.
+    """
+    modules: dict[str, nn.Module] = {
+        name.removesuffix(".attend"): module
         for name, module in model.named_modules()
         if isinstance(module, ScaledDotProductAttention | AdditiveAttention)
-    ]
-    if not handles:
+    }
+    if not modules:
         raise ValueError(f"{type(model).__name__} holds no attention to record")
-    try:
-        yield maps
-    finally:
-        for handle in handles:
-            handle.remove()
-    if not maps:
-        raise ValueError("no attention was recorded: run the model inside the `with` block")
+    return modules

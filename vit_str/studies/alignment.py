@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from vit_str.analysis.figures.style import HEAT
 from vit_str.models.attention import record_attention
+from vit_str.pages.style import HEAT
 from vit_str.studies.drawing import INK, draw_bars, panels
 from vit_str.studies.intervals import mean_interval, with_interval
 from vit_str.studies.sequence_tasks import (

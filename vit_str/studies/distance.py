@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from vit_str.analysis.distance import measure as measure_distances
+from vit_str.analysis.distance.measure import measure as measure_distances
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.gradient_fields import gradient_distances
-from vit_str.analysis.receptive_field import fields_by_layer
+from vit_str.analysis.receptive_field.gradients import gradient_distances
+from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Encoder
@@ -232,7 +232,7 @@ def _summary(rows: Sequence[Row]) -> list[Row]:
 
 
 def _draw(figure: "Figure", rows: Sequence[Row], grid: TokenGrid) -> None:
-    from vit_str.analysis.figures.style import UNIFORM, WINDOW
+    from vit_str.pages.style import UNIFORM, WINDOW
     from vit_str.studies.drawing import COLORS, MUTED, panels
 
     vit, conv = panels(figure, ["ViT: attention distance", "convolution: its field"])

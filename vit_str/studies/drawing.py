@@ -1,6 +1,6 @@
 """What the figures of several studies share: panels in a row, a line with its interval, bars.
 
-Call it while `vit_str.analysis.figures.style.styled` is active, as the command does.
+Call it while `vit_str.pages.style.styled` is active, as the command does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vit_str.analysis.figures.style import COLORS, INK, MUTED, model_colors
+from vit_str.pages.style import COLORS, INK, MUTED, model_colors
 from vit_str.studies.intervals import mean_interval
 
 __all__ = ["COLORS", "INK", "MUTED", "draw_bars", "draw_mean", "model_colors", "panels"]

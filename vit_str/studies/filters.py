@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.analysis.filters import (
+from vit_str.analysis.filters.measure import (
     Components,
     PatchCovariance,
     bank_means,

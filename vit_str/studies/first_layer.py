@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.analysis.gradient_fields import GradientFields
+from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.images import Preprocessing
 from vit_str.models import (

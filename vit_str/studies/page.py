@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from vit_str.evaluation.tables import piped, plain
+from vit_str.pages.markdown import piped, plain
 from vit_str.studies import STUDIES, study_of
 from vit_str.studies.corrections import CORRECTIONS
 from vit_str.studies.result import FIGURE, Result, load_result, replace_file

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from vit_str.analysis.material import Batch, Material
+from vit_str.analysis.images import Batch, ImageSet
 from vit_str.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
@@ -38,7 +38,7 @@ def word_renderer(
     return Renderer(_atlas(charset), lexicon, image_size, grid)
 
 
-class DrawnWords(Material):
+class DrawnWords(ImageSet):
     """A rendered batch, as the attention lab takes images."""
 
     def __init__(self, batch: RenderedBatch, charset: Charset) -> None:

@@ -7,7 +7,7 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.probe import probe, taps
+from vit_str.analysis.probe import attention_inputs, probe
 from vit_str.analysis.statistics import AttentionStatistics
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.training.module import RecognizerTraining
@@ -37,7 +37,9 @@ class AttentionReach(Callback):
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         assert isinstance(pl_module, RecognizerTraining)
-        taps(pl_module.recognizer.encoder)  # says at the start that there is none, not hours later
+        attention_inputs(
+            pl_module.recognizer.encoder
+        )  # says at the start that there is none, not hours later
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._start, self._spent = time.monotonic(), 0.0

@@ -1,5 +1,5 @@
-from vit_str.analysis.figures.learning_curve import learning_curve
 from vit_str.analysis.learning_curve import Phase, Point, fit_power_law
+from vit_str.analysis.learning_curve.figures import learning_curve
 
 
 def test_points_by_phase_and_laws_beyond_them() -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from vit_str.analysis.figures.map_sheet import MappedWord, map_sheet
+from vit_str.analysis.map_sheet import MappedWord, map_sheet
 
 
 def make_word(text: str) -> MappedWord:

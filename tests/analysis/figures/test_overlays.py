@@ -1,10 +1,10 @@
 import numpy as np
 import torch
+from vit_str.analysis.characters.overlays import Shown, contact_sheet
 
-from vit_str.analysis.characters import Combination, Word
-from vit_str.analysis.figures.overlays import Shown, contact_sheet
+from vit_str.analysis.characters.localization import looks_of
+from vit_str.analysis.characters.measure import Combination, Word
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.localization import looks_of
 
 GRID = TokenGrid(4, 8, (8, 16))
 

@@ -6,8 +6,8 @@ import torch
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.analysis.figures.realism import SHOWN, characters, distributions, sheet
-from vit_str.analysis.word_statistics import STATISTICS
+from vit_str.realism.figures import SHOWN, characters, distributions, sheet
+from vit_str.realism.statistics import STATISTICS
 
 
 def drawn(figure: Figure) -> np.ndarray:

@@ -1,5 +1,6 @@
-from vit_str.analysis.figures.training import along_training
-from vit_str.analysis.tables import Row
+from vit_str.analysis.distance.training import along_training
+
+from vit_str.analysis.results import Row
 
 
 def rows(model: str, distance: float) -> list[Row]:

@@ -1,7 +1,7 @@
 import re
 
-from vit_str.analysis.report.characters import verdict
-from vit_str.analysis.scoreboard import SLICES, Score
+from vit_str.analysis.characters.page import verdict
+from vit_str.analysis.characters.scores import SLICES, Score
 
 
 def score(metric: str, mean: float, versus: str | None = SLICES, group: str = "all") -> Score:

@@ -1,0 +1,56 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from vit_str.files import cpu_count, find_files, one_line, write_atomically
+
+
+def test_a_file_is_written_at_its_end_only(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "figure.png"
+    with write_atomically(path) as temporary:
+        assert (temporary.parent, temporary.suffix) == (path.parent, ".png")
+        temporary.write_bytes(b"first")
+        assert not path.exists()
+    assert path.read_bytes() == b"first"
+    assert os.listdir(path.parent) == ["figure.png"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_leaves_the_file_of_before(error: type[BaseException], tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_text("before")
+
+    def write_half() -> None:
+        with write_atomically(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        write_half()
+    assert path.read_text() == "before"
+    assert os.listdir(tmp_path) == ["kept"]
+
+
+def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path: Path) -> None:
+    for name in ("b.png", "a.JPG", "a/x.png", "._b.png", "notes.txt", "z.png/c.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "a" / "circle").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "waits.png")
+    found = [str(path.relative_to(tmp_path)) for path in find_files(tmp_path, (".png", ".jpg"))]
+    assert found == ["a.JPG", "b.png", "a/x.png", "z.png/c.png"]
+
+
+def test_a_folder_that_cannot_be_searched_is_reported(tmp_path: Path) -> None:
+    errors: list[OSError] = []
+    assert find_files(tmp_path / "missing", (".png",), errors.append) == []
+    assert [error.filename for error in errors] == [str(tmp_path / "missing")]
+
+
+def test_control_characters_are_escaped() -> None:
+    assert one_line("a\nb\t\x1b\x9b\u2028é\udcff") == "a\\nb\\t\\x1b\\x9b\\u2028é\udcff"
+
+
+def test_processors_are_those_of_this_process() -> None:
+    assert 1 <= cpu_count() <= (os.cpu_count() or 1)

@@ -1,0 +1,1 @@
+"""Where the decoder looked for each character, with scores."""

@@ -1,0 +1,203 @@
+"""How well maps of attention, points and boxes agree with where characters truly are.
+
+Everything is per character, in pixels of the model's input; a word is a list of characters, and
+several words can be scored in one call. Equal-width slices of the image, the baseline that needs
+no model, go through the same functions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import torch
+from jaxtyping import Bool, Float64
+from torch import Tensor
+
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.models.character_boxes import centroids
+
+Boxes = Float64[Tensor, "character side"]
+Points = Float64[Tensor, "character 2"]
+
+METRICS: Mapping[str, str] = {
+    "pointing": "share",
+    "pointing_near": "share",
+    "energy": "share",
+    "lift": "share of uniform",
+    "center_error": "character widths",
+    "center_error_y": "character heights",
+    "iou": "1",
+    "iou_x": "1",
+    "drift": "share",
+    "monotonic": "share",
+}
+"""Every score and its unit. All but ``monotonic``, which is of a word, are of a character.
+
+* ``pointing``: the middle of the token that gets the most attention lies in the true box.
+* ``pointing_near``: the same with the box half a token larger on every side.
+* ``energy``: attention within the box; a token cut by it counts by area.
+* ``lift``: energy over the share of the image that the box covers, 1 for uniform attention.
+* ``center_error``, ``center_error_y``: from the middle of the attention to that of the box,
+  sideways in widths of the box, up and down in heights.
+* ``iou``: intersection over union of predicted and true box.
+* ``iou_x``: the same of their left and right sides alone, all that slices could know.
+* ``drift``: the middle of the attention lies in a neighbor's box and not in its own.
+* ``monotonic``: neighboring characters whose middles of attention are in reading direction.
+"""
+LOWER_IS_BETTER = {"center_error", "center_error_y", "drift"}
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """Where something looked for characters.
+
+    Attributes:
+        maps: attention over the grid; every map sums to 1.
+        points: where it looks the most.
+        centers: where it looks on average.
+        boxes: left, top, right, bottom that it predicts.
+    """
+
+    maps: Float64[Tensor, "character row column"]
+    points: Points
+    centers: Points
+    boxes: Boxes
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    def __getitem__(self, places: Sequence[int]) -> "Looks":
+        return Looks(*(getattr(self, field.name)[list(places)] for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Where characters truly are.
+
+    Attributes:
+        boxes: of the characters.
+        before: of the character left of each in the word; NaN for the first.
+        after: of the character right of each; NaN for the last.
+    """
+
+    boxes: Boxes
+    before: Boxes
+    after: Boxes
+
+    @classmethod
+    def of_word(cls, boxes: Boxes) -> "Truth":
+        """All characters of a word."""
+        nobody = torch.full_like(boxes[:1], torch.nan)
+        return cls(boxes, torch.cat([nobody, boxes[:-1]]), torch.cat([boxes[1:], nobody]))
+
+    def __getitem__(self, places: Sequence[int]) -> "Truth":
+        return Truth(*(getattr(self, field.name)[list(places)] for field in fields(self)))
+
+
+def looks_of(maps: Float64[Tensor, "character row column"], boxes: Boxes, grid: TokenGrid) -> Looks:
+    """Maps with their points: the middle of the largest token, and the mean."""
+    points = grid.centers[maps.flatten(1).argmax(1)]
+    height, width = map(round, grid.image_size)
+    return Looks(maps, points, centroids(maps, (height, width)), boxes)
+
+
+def slices(count: int, grid: TokenGrid) -> Looks:
+    """The image cut into slices of equal width, one per character: no model needed.
+
+    Attention is even within a slice; it points at the middle.
+    """
+    height, width = grid.image_size
+    edges = torch.linspace(0, width, count + 1, dtype=torch.float64)
+    boxes = torch.stack(
+        [edges[:-1], torch.zeros(count).double(), edges[1:], torch.full((count,), height).double()],
+        1,
+    )
+    inside = covered(boxes, grid)
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    return Looks(inside / inside.sum((1, 2), keepdim=True), middles, middles, boxes)
+
+
+def covered(boxes: Boxes, grid: TokenGrid) -> Float64[Tensor, "character row column"]:
+    """Share of every token's patch that lies in each box."""
+    height, width = grid.patch_size
+    down = _overlaps(boxes[:, 1], boxes[:, 3], grid.rows, height)
+    across = _overlaps(boxes[:, 0], boxes[:, 2], grid.columns, width)
+    return down[:, :, None] * across[:, None, :] / (height * width)
+
+
+def energy(looks: Looks, boxes: Boxes, grid: TokenGrid) -> Float64[Tensor, " character"]:
+    """Share of the attention that lies in the boxes."""
+    return (looks.maps * covered(boxes, grid)).sum((1, 2))
+
+
+def iou(first: Boxes, second: Boxes) -> Float64[Tensor, " character"]:
+    """Intersection over union of boxes, pair by pair; 0 if neither has an area."""
+    low, high = first[:, :2].maximum(second[:, :2]), first[:, 2:].minimum(second[:, 2:])
+    shared = (high - low).clamp(min=0).prod(1)
+    return shared / (_area(first) + _area(second) - shared).clamp(min=1e-9)
+
+
+def inside(points: Points, boxes: Boxes, margin: Sequence[float] = (0.0, 0.0)) -> Bool[Tensor, "c"]:
+    """Whether points lie in boxes that are larger by a margin (x, y) on every side; not if NaN."""
+    reach = torch.tensor(margin, dtype=points.dtype)
+    return ((points >= boxes[:, :2] - reach) & (points <= boxes[:, 2:] + reach)).all(1)
+
+
+def score_characters(
+    looks: Looks, truth: Truth, grid: TokenGrid
+) -> dict[str, Float64[Tensor, " character"]]:
+    """Every score of `METRICS` but ``monotonic``, for every character.
+
+    Args:
+        looks: where something looked for them.
+        truth: where they are.
+        grid: of the maps.
+    """
+    boxes = truth.boxes
+    sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)  # a stroke thinner than a pixel is a pixel
+    errors = (looks.centers - (boxes[:, :2] + boxes[:, 2:]) / 2).abs() / sizes
+    height, width = grid.patch_size
+    inside_box = energy(looks, boxes, grid)
+    image = grid.image_size[0] * grid.image_size[1]
+    at_home = inside(looks.centers, boxes)
+    abroad = inside(looks.centers, truth.before) | inside(looks.centers, truth.after)
+    return {
+        "pointing": inside(looks.points, boxes).double(),
+        "pointing_near": inside(looks.points, boxes, (width / 2, height / 2)).double(),
+        "energy": inside_box,
+        "lift": inside_box / (_area(_within(boxes, grid)) / image).clamp(min=1 / image),
+        "center_error": errors[:, 0],
+        "center_error_y": errors[:, 1],
+        "iou": iou(looks.boxes, boxes),
+        "iou_x": iou(_columns(looks.boxes), _columns(boxes)),
+        "drift": (abroad & ~at_home).double(),
+    }
+
+
+def monotonic_share(centers: Points) -> float:
+    """Share of neighboring characters whose middles go on to the right; NaN for less than two."""
+    steps = centers[:, 0].diff()
+    return float((steps > 0).double().mean()) if len(steps) else float("nan")
+
+
+def _overlaps(
+    low: Float64[Tensor, " character"], high: Float64[Tensor, " character"], count: int, side: float
+) -> Float64[Tensor, "character place"]:
+    """Pixels that intervals share with each of ``count`` places side by side."""
+    starts = torch.arange(count, dtype=torch.float64) * side
+    ends = high[:, None].minimum(starts + side)
+    return (ends - low[:, None].maximum(starts)).clamp(min=0)
+
+
+def _columns(boxes: Boxes) -> Boxes:
+    """Boxes of the same left and right, and the same height all."""
+    return boxes * torch.tensor([1.0, 0, 1, 0]) + torch.tensor([0.0, 0, 0, 1])
+
+
+def _area(boxes: Boxes) -> Float64[Tensor, " character"]:
+    return (boxes[:, 2:] - boxes[:, :2]).clamp(min=0).prod(1)
+
+
+def _within(boxes: Boxes, grid: TokenGrid) -> Boxes:
+    """What of the boxes lies in the image: crops may be a little too tight."""
+    height, width = grid.image_size
+    return boxes.clamp(min=0).minimum(torch.tensor([width, height] * 2, dtype=boxes.dtype))

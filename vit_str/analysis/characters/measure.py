@@ -1,0 +1,237 @@
+"""A model over images, and for every character it writes: where its decoder looked.
+
+Models are run with the text they read themselves (greedy), character by character as in reading;
+others can be made to write the same text, to compare how they look at it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from einops import rearrange
+from jaxtyping import Float, Float64, Int64, UInt8
+from torch import Tensor
+
+from vit_str.analysis.characters.localization import Boxes, Looks, looks_of
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.images import Batch
+from vit_str.analysis.subjects import Subject
+from vit_str.models import Recognizer
+from vit_str.models.character_boxes import (
+    attention_maps,
+    character_boxes,
+    cross_attention,
+    looking_blocks,
+)
+
+_EDIT, _SUBSTITUTION = 1000, 1001  # costs: of alignments with as few edits, most equal characters
+
+Attention = Float64[Tensor, "block head character row column"]
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Which maps are taken together: one head or the mean of all, of one block.
+
+    Attributes:
+        block: of the decoder, from 0; -1 for the last, which `Reader` takes.
+        head: from 0; None for the mean over heads, which `Reader` takes.
+    """
+
+    block: int = -1
+    head: int | None = None
+
+    def of(self, attention: Attention) -> Float64[Tensor, "character row column"]:
+        """The maps of this combination, each of which sums to 1."""
+        heads = attention[self.block]
+        return heads.mean(0) if self.head is None else heads[self.head]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An image, what a model read in it, and where models looked while they wrote that.
+
+    Attributes:
+        name: of the image.
+        pixels: as the model gets them.
+        text: that was read.
+        label: what it says; None if that is not known.
+        confidences: probability of every character that was read.
+        attention: of every block and head to the characters of the text, by name of the model.
+        special_mass: share of attention that went to tokens without a place, by name.
+        true_boxes: of the characters of the label; None if that is not known.
+    """
+
+    name: str
+    pixels: UInt8[Tensor, "3 height width"]
+    text: str
+    label: str | None
+    confidences: list[float]
+    attention: dict[str, Attention]
+    special_mass: dict[str, Float64[Tensor, "block head character"]]
+    true_boxes: Boxes | None
+
+    @property
+    def right(self) -> bool | None:
+        """Whether the text is the label, exactly; None if that is not known."""
+        return None if self.label is None else self.text == self.label
+
+    def looks(self, model: str, grid: TokenGrid, combination: Combination) -> Looks:
+        """Where a model looked, as maps, points and boxes."""
+        maps = combination.of(self.attention[model])
+        return looks_of(maps, boxes_of(maps, grid), grid)
+
+    def true_places(self) -> list[tuple[int, int]]:
+        """Places in text and label of the characters that were read right and have a true box."""
+        if self.true_boxes is None or self.label is None:
+            return []
+        drawn = (self.true_boxes[:, 2] > self.true_boxes[:, 0]).tolist()
+        return [(i, j) for i, j in matches(self.text, self.label) if drawn[j]]
+
+
+class Observer:
+    """Has a model read images, and watches it and others write what it read.
+
+    Args:
+        subject: the model that reads.
+        others: models that write the same text over the same images, such as one without training.
+        device: where to run them; they are moved there.
+
+    Attributes:
+        grid: of tokens, of the model that reads.
+        blocks: of its decoder.
+        heads: of a block.
+
+    Raises:
+        ValueError: a decoder without cross-attention, or models of different grids or charsets.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        others: Sequence[Subject] = (),
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.subject, self.device = subject, torch.device(device)
+        self.grid = TokenGrid.of(subject.recognizer.encoder)
+        self.blocks, self.heads = _sizes(subject)
+        for other in others:
+            kind = other.charset, TokenGrid.of(other.recognizer.encoder), *_sizes(other)
+            if kind != (subject.charset, self.grid, self.blocks, self.heads):
+                raise ValueError(f"{other.name} and {subject.name} have not the same architecture")
+        self._recognizers = {
+            each.name: each.recognizer.to(self.device).eval() for each in (subject, *others)
+        }
+
+    def combination(self, block: int | None, head: int | None) -> Combination:
+        """A block (the last if None) and a head (the mean if None), which count from 1.
+
+        Raises:
+            ValueError: there is no such block or head.
+        """
+        block = self.blocks if block is None else block
+        if not (1 <= block <= self.blocks and 1 <= (head or 1) <= self.heads) or head == 0:
+            raise ValueError(
+                f"--block and --head are from 1 to {self.blocks} and {self.heads} in this "
+                f"model, found {block} and {1 if head is None else head}"
+            )
+        return Combination(block - 1, None if head is None else head - 1)
+
+    @torch.no_grad()
+    def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
+        """The words of one batch, whose images are normalized."""
+        hypotheses = self._recognizers[self.subject.name].generate(images)
+        seen = {
+            name: _grid_attention(recognizer, images, hypotheses.labels)
+            for name, recognizer in self._recognizers.items()
+        }
+        confidences = hypotheses.confidences.double().tolist()
+        return [
+            self._word(batch, place, ids, confidences[place], seen)
+            for place, ids in enumerate(hypotheses.labels.tolist())
+        ]
+
+    def _word(
+        self,
+        batch: Batch,
+        place: int,
+        ids: list[int],
+        confidences: list[float],
+        seen: Mapping[str, tuple[Tensor, Tensor]],
+    ) -> Word:
+        text = self.subject.charset.decode(ids)
+        label = batch.labels[place] if batch.labels else None
+        boxes = None if batch.boxes is None else batch.boxes[place, : len(label or "")].double()
+        end = len(text)
+        return Word(
+            batch.names[place],
+            batch.pixels[place],
+            text,
+            label,
+            confidences[:end],
+            {name: maps[place, :, :, :end] for name, (maps, _) in seen.items()},
+            {name: special[place, :, :, :end] for name, (_, special) in seen.items()},
+            boxes,
+        )
+
+
+def _sizes(subject: Subject) -> tuple[int, int]:
+    """Blocks of the decoder that look at the image, and heads of each."""
+    looking = looking_blocks(subject.recognizer.decoder)
+    return len(looking), looking[0].cross_attention.heads
+
+
+def boxes_of(maps: Float64[Tensor, "character row column"], grid: TokenGrid) -> Boxes:
+    """Boxes as `Reader.read` gives them, for the maps of one word."""
+    height, width = map(round, grid.image_size)
+    there = torch.ones(1, len(maps), dtype=torch.bool)
+    return character_boxes(maps[None], there, (height, width))[0]
+
+
+def _grid_attention(
+    recognizer: Recognizer,
+    images: Float[Tensor, "batch 3 height width"],
+    ids: Int64[Tensor, "batch position"],
+) -> tuple[
+    Float64[Tensor, "batch block head position row column"],
+    Float64[Tensor, "batch block head position"],
+]:
+    """Attention over the grid, renormalized, and the share that special tokens had."""
+    encoder = recognizer.encoder
+    seen = cross_attention(recognizer.decoder, recognizer.encode(images), ids).cpu().double()
+    blocks, heads = seen.shape[1:3]
+    special = seen[..., : encoder.special_tokens].sum(-1)
+    flat = rearrange(seen, "b block head p token -> b (block head p) token")
+    return rearrange(
+        attention_maps(encoder, flat),
+        "b (block head p) row column -> b block head p row column",
+        block=blocks,
+        head=heads,
+    ), special
+
+
+def matches(text: str, label: str) -> list[tuple[int, int]]:
+    """Index in ``text`` and in ``label`` of the characters that both have.
+
+    They come from an alignment of the least edit distance (Levenshtein 1966); of several, one
+    with the most equal characters.
+    """
+    costs = [[_EDIT * j for j in range(len(label) + 1)]]
+    for i, character in enumerate(text, 1):
+        row = [_EDIT * i]
+        for j, other in enumerate(label, 1):
+            both = costs[-1][j - 1] + _SUBSTITUTION * (character != other)
+            row.append(min(both, costs[-1][j] + _EDIT, row[-1] + _EDIT))
+        costs.append(row)
+    pairs = []
+    i, j = len(text), len(label)
+    while i and j:
+        same = text[i - 1] == label[j - 1]
+        if costs[i][j] == costs[i - 1][j - 1] + _SUBSTITUTION * (not same):
+            i, j = i - 1, j - 1
+            pairs += [(i, j)] * same
+        elif costs[i][j] == costs[i - 1][j] + _EDIT:
+            i -= 1
+        else:
+            j -= 1
+    return pairs[::-1]

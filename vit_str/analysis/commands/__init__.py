@@ -1,1 +1,0 @@
-"""One module per subcommand of ``vit-str analyze``: its purpose, its arguments, what it does."""

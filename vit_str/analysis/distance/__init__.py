@@ -1,0 +1,1 @@
+"""How far every head looks, layer by layer."""

@@ -1,0 +1,81 @@
+"""Tidy rows of one metric, looked up by model, layer and head: what figures draw."""
+
+from collections.abc import Iterable
+
+from vit_str.analysis.results import Measurement
+from vit_str.pages.style import is_untrained, plain_lines
+
+
+class HeadTable:
+    """Rows of one metric.
+
+    Args:
+        rows: of any metrics.
+        metric: which to keep.
+        unit: which to keep.
+
+    Attributes:
+        shown: models, in the order of the rows; those without training only if there is no other.
+        untrained: models to compare them with.
+        norm: of all rows.
+        layers: of the deepest model.
+
+    Raises:
+        ValueError: no such rows, or rows of several norms.
+    """
+
+    def __init__(self, rows: Iterable[Measurement], metric: str, unit: str) -> None:
+        self._rows = [row for row in rows if row.metric == metric and row.unit == unit]
+        norms = list(dict.fromkeys(row.norm for row in self._rows))
+        if not self._rows:
+            raise ValueError(f"no rows of {metric} in {unit}: nothing to draw")
+        if len(norms) > 1:
+            raise ValueError(f"rows of {' and '.join(norms)} attention: draw one of them")
+        models = list(dict.fromkeys(row.model for row in self._rows))
+        trained = [model for model in models if not is_untrained(model)]
+        self.shown = trained or models
+        self.untrained = [model for model in models if model not in self.shown]
+        self.norm = norms[0]
+        self.layers = max(row.layer for row in self._rows)
+
+    def heads(self, model: str) -> list[Measurement]:
+        """Its heads, layer by layer."""
+        rows = [row for row in self._rows if row.model == model and row.head is not None]
+        return sorted(rows, key=lambda row: (row.layer, row.head or 0))
+
+    def by_layer(self, model: str) -> dict[int, list[Measurement]]:
+        """Its heads as a list for each layer."""
+        layers: dict[int, list[Measurement]] = {}
+        for row in self.heads(model):
+            layers.setdefault(row.layer, []).append(row)
+        return layers
+
+    def layer_means(self, model: str) -> list[tuple[int, float, float, float]]:
+        """(layer, mean, low, high): rows of whole layers, or means of heads without an interval."""
+        whole = [row for row in self._rows if row.model == model and row.head is None]
+        if whole:
+            return sorted((row.layer, row.mean, row.low, row.high) for row in whole)
+        means = {
+            layer: sum(row.mean for row in heads) / len(heads)
+            for layer, heads in self.by_layer(model).items()
+        }
+        return [(layer, mean, mean, mean) for layer, mean in means.items()]
+
+    def references(self, model: str) -> list[str]:
+        """The same model untrained, or all that are untrained if none has its name."""
+        if model in self.untrained:
+            return []
+        return [name for name in self.untrained if name == f"untrained:{model}"] or self.untrained
+
+    def short_name(self, untrained: str) -> str:
+        """Of an untrained model; which one needs saying only where there are several."""
+        return "untrained" if len(self.untrained) == 1 else plain_lines(untrained, 18)
+
+    def titles(self) -> list[tuple[str, str]]:
+        """For each model shown its name, and of how many images."""
+        images = {row.model: row.n for row in self._rows}
+        return [(model, f"n = {images[model]:,}") for model in self.shown]
+
+    def highest(self) -> float:
+        """Of all values and intervals."""
+        return max(row.high for row in self._rows)

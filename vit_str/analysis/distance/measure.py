@@ -1,0 +1,135 @@
+"""Attention distance and its companions: models + images -> tidy rows with intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from vit_str.analysis.distance.offsets import OffsetMaps
+from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
+from vit_str.analysis.images import ImageSet, batches_of
+from vit_str.analysis.probe import probe
+from vit_str.analysis.results import Measurement, numbers_of
+from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
+from vit_str.analysis.subjects import Subject
+from vit_str.models.attention import ScaledDotProductAttention
+from vit_str.statistics import mean_over_images
+
+Chance = dict[str, dict[str, float]]
+"""Name of a chance line, such as ``uniform`` -> metric -> value."""
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceAnalysis:
+    """What was measured of one model.
+
+    Attributes:
+        model: its name.
+        statistics: of every image, layer and head of its encoder.
+        offsets: mean attention by offset, of the first images.
+    """
+
+    model: str
+    statistics: AttentionStatistics
+    offsets: OffsetMaps
+
+    @property
+    def grid(self) -> TokenGrid:
+        """Of the tokens."""
+        return self.statistics.grid
+
+    @property
+    def images(self) -> int:
+        """How many were measured."""
+        return len(self.statistics.values(self.statistics.metrics[0])[0])
+
+
+def attends(subject: Subject) -> bool:
+    """Whether the encoder has attention to measure; a convolution has none."""
+    modules = subject.recognizer.encoder.modules()
+    return any(isinstance(module, ScaledDotProductAttention) for module in modules)
+
+
+@torch.no_grad()
+def measure(
+    subject: Subject,
+    images: ImageSet,
+    norm: str = "renormalized",
+    metrics: Sequence[str] = METRICS,
+    batch_size: int = 32,
+    device: torch.device | str = "cpu",
+    offset_images: int = 64,
+) -> DistanceAnalysis:
+    """Run the encoder over the images and listen to its self-attention.
+
+    Args:
+        subject: the model.
+        images: to run it on.
+        norm: see ``statistics``.
+        metrics: which ones.
+        batch_size: images at once.
+        device: where to compute.
+        offset_images: how many images the maps by offset are the mean of.
+
+    Raises:
+        ValueError: the encoder has no attention, or no image could be read.
+    """
+    encoder = subject.recognizer.encoder
+    grid = TokenGrid.of(encoder)
+    statistics = AttentionStatistics(grid, metrics, norm)
+    offsets = OffsetMaps(grid, offset_images)
+    for _, batch in batches_of(subject, images, batch_size, device):
+        with probe(encoder, statistics.update, offsets.update):
+            encoder(batch)
+    return DistanceAnalysis(subject.name, statistics, offsets)
+
+
+def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]:
+    """Every metric of every head, and of every layer as the mean of its heads.
+
+    Distance comes in pixels, in patches (sides of the square as large as one) and as a share of
+    what looking everywhere alike gives.
+    """
+    rows: list[Measurement] = []
+    statistics = analysis.statistics
+    for metric in statistics.metrics:
+        for layer, values in enumerate(statistics.values(metric), 1):
+            heads = [] if metric in PER_LAYER else [values]
+            mean = mean_over_images(torch.cat([*heads, values.mean(1, keepdim=True)], 1), seed)
+            names = [*range(1, values.shape[1] + 1), None] if heads else [None]
+            for unit, scale in _scales(metric, analysis.grid):
+                rows += [
+                    Measurement(
+                        *(analysis.model, layer, head, metric, unit, statistics.norm),
+                        *(*numbers, mean.n),
+                    )
+                    for head, numbers in zip(names, numbers_of(mean, scale), strict=True)
+                ]
+    return rows
+
+
+def chance(grid: TokenGrid) -> Chance:
+    """Every metric for heads that have learned nothing: the lines that figures draw."""
+    plain = TokenGrid(grid.rows, grid.columns, grid.patch_size)
+    lines = {}
+    for name, attention in (
+        ("uniform", uniform_attention(plain)),
+        ("window 3x3", window_attention(plain, 1)),
+    ):
+        statistics = AttentionStatistics(plain)
+        statistics.update_maps(name, attention[None, None])
+        lines[name] = {metric: float(statistics.values(metric)[0]) for metric in METRICS}
+    return lines
+
+
+def _scales(metric: str, grid: TokenGrid) -> list[tuple[str, float]]:
+    """Units of a metric, and how many of its first one they are."""
+    scales = [(UNITS[metric], 1.0)]
+    if metric == "distance":
+        scales += [
+            ("patches", grid.mean_patch_side()),
+            ("share of uniform", grid.uniform_distance() or 1.0),
+        ]
+    if metric == "entropy":
+        scales += [("share of uniform", torch.tensor(float(len(grid))).log().item() or 1.0)]
+    return scales

@@ -1,0 +1,180 @@
+"""The page of ``vit-str analyze distance``."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from vit_str.analysis.distance.figures import along_training, heads_by_depth, sorted_heads
+from vit_str.analysis.distance.measure import Chance, DistanceAnalysis
+from vit_str.analysis.distance.offset_figure import offsets_gallery
+from vit_str.analysis.distance.offsets import by_offset
+from vit_str.analysis.distance.scatter import distance_against_entropy, reach
+from vit_str.analysis.geometry import uniform_attention
+from vit_str.analysis.receptive_field.figures import distance_by_depth
+from vit_str.analysis.results import Measurement, Table
+from vit_str.pages.page import Page
+
+_LEAD = (
+    "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
+    "looks at lie from it on average. Small values mean that a head looks around itself, large "
+    "ones that it looks across the image."
+)
+_CAUTION = (
+    "What to make of it: a distance is judged against its chance lines. A head that looks "
+    'everywhere alike has the distance of the line "uniform", and a model without training is '
+    "close to that line in every layer; so a large distance alone says nothing about what was "
+    "learned. That a head looks somewhere does not say that what it finds there is used."
+)
+_STAGES = 3  # weights of one run, from which on its course is drawn
+_COLUMNS = {
+    "distance": "distance (px)",
+    "distance_x": "sideways (px)",
+    "distance_y": "up and down (px)",
+    "entropy": "entropy (nats)",
+    "nmi": "NMI",
+    "self_mass": "to itself",
+    "sink_mass": "to the sink",
+    "special_mass": "to special tokens",
+    "head_divergence": "head divergence (nats)",
+}
+
+
+def distance_page(
+    analyses: Sequence[DistanceAnalysis],
+    rows: Sequence[Measurement],
+    chance: Mapping[str, Chance],
+    images: str,
+) -> Page:
+    """The page about attention; `add_gradients` and `add_training` add what else there is.
+
+    Args:
+        analyses: of the models.
+        rows: their measurements.
+        chance: model -> its chance lines.
+        images: what they are.
+    """
+    page = Page("Attention distance", f"{_LEAD} Measured on {images}.")
+    n, norm = analyses[0].images, analyses[0].statistics.norm
+    distances = {model: _metric(lines, "distance") for model, lines in chance.items()}
+    page.heading("By depth")
+    for analysis in analyses:
+        page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
+    page.figure(
+        heads_by_depth(rows, distances),
+        "distance-by-depth",
+        f"Attention distance of every head (dot) and layer (line) in pixels, {norm}; bars and "
+        f"bands are 95 % bootstrap intervals over n = {n:,} images.",
+    )
+    page.note(_CAUTION)
+    page.figure(
+        sorted_heads(rows, distances),
+        "distance-sorted",
+        f"The heads of every layer from the nearest to the farthest looking, n = {n:,} images.",
+    )
+    page.heading("Direction and spread")
+    page.figure(
+        reach(rows, _points(chance, "distance_x", "distance_y")),
+        "distance-directions",
+        f"How far heads look to the sides and up and down, in pixels, n = {n:,} images.",
+    )
+    page.figure(
+        distance_against_entropy(rows, _points(chance, "entropy", "distance")),
+        "distance-entropy",
+        "Entropy in nats against distance in pixels: heads in the upper left look at few tokens "
+        f"far away, n = {n:,} images.",
+    )
+    page.heading("What heads look at, relative to themselves")
+    for number, analysis in enumerate(analyses, 1):
+        page.figure(
+            _gallery(analysis),
+            f"offsets-{number}",
+            f"{analysis.model}: mean attention by offset from the token that looks, relative to "
+            "looking everywhere alike.",
+        )
+    page.heading("In numbers")
+    for analysis in analyses:
+        page.table(
+            *_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, n = {n:,} images"
+        )
+    return page
+
+
+def add_gradients(page: Page, gradients: Sequence[Measurement], uniform: float) -> None:
+    """The yardstick that convolutions have as well."""
+    n = gradients[0].n
+    page.heading("In the unit of convolutions")
+    page.figure(
+        distance_by_depth(gradients, {"uniform": uniform}),
+        "gradient-distance",
+        "How far the pixels lie that the output of a layer depends on, by gradients, in pixels; 95 "
+        f"% bootstrap intervals over n = {n:,} images. It is about all layers up to that one, and "
+        "skip connections hold it near the token.",
+    )
+
+
+def add_training(
+    page: Page, rows: Sequence[Measurement], images: Mapping[str, int], chance: Chance
+) -> None:
+    """The course of a run, from its weights along the way; nothing if there are too few.
+
+    Args:
+        page: to add it to.
+        rows: measurements of the models.
+        images: model -> how many images it had been trained on, where that is known.
+        chance: lines of one of the models.
+    """
+    if len(images) < _STAGES:
+        return
+    page.heading("While learning")
+    page.figure(
+        along_training(rows, images, _metric(chance, "distance")),
+        "distance-training",
+        "Attention distance of every layer by the number of images that the weights had been "
+        "trained on: mean over heads at the left, nearest looking head at the right, in pixels.",
+    )
+
+
+def _metric(lines: Chance, metric: str) -> dict[str, float]:
+    return {name: metrics[metric] for name, metrics in lines.items()}
+
+
+def _points(
+    chance: Mapping[str, Chance], first: str, second: str
+) -> dict[str, dict[str, tuple[float, float]]]:
+    return {
+        model: {name: (metrics[first], metrics[second]) for name, metrics in lines.items()}
+        for model, lines in chance.items()
+    }
+
+
+def _finding(analysis: DistanceAnalysis, uniform: float) -> str:
+    """The main numbers in a sentence."""
+    heads = torch.cat([layer.mean(0) for layer in analysis.statistics.values("distance")])
+    layers = [float(layer.mean()) for layer in analysis.statistics.values("distance")]
+    near = int((heads < uniform / 2).sum())
+    return (
+        f"{analysis.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
+        f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); looking everywhere "
+        f"alike is {uniform:.1f} px. The nearest looking head reaches {float(heads.min()):.1f} px, "
+        f"the farthest {float(heads.max()):.1f} px; {near} of {len(heads)} heads look less than "
+        "half as far as uniform attention."
+    )
+
+
+def _gallery(analysis: DistanceAnalysis) -> Figure:
+    grid = analysis.grid
+    uniform = by_offset(uniform_attention(grid)[None], grid)[0]
+    maps = np.stack([layer.numpy() for layer in analysis.offsets.maps()])
+    return offsets_gallery(maps, uniform.numpy(), grid.patch_size, analysis.offsets.images)
+
+
+def _layer_table(analysis: DistanceAnalysis) -> Table:
+    means = [
+        [float(layer.mean()) for layer in analysis.statistics.values(name)] for name in _COLUMNS
+    ]
+    cells: list[list[object]] = [
+        [layer, *values] for layer, values in enumerate(zip(*means, strict=True), 1)
+    ]
+    return ["layer", *_COLUMNS.values()], cells

@@ -1,0 +1,114 @@
+"""Heads as dots: sideways against up and down, entropy against distance.
+
+Measurements, chance values and untrained models are taken as in `figures`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from vit_str.analysis.distance.head_table import HeadTable
+from vit_str.analysis.results import Measurement
+from vit_str.pages.panels import depth_legend, legend, panels
+from vit_str.pages.style import (
+    MUTED,
+    PLATE,
+    UNTRAINED,
+    LineStyle,
+    chance_style,
+    depth_color,
+    styled,
+)
+
+ChancePoints = Mapping[str, Mapping[str, tuple[float, float]]]
+"""Model -> name of a chance value -> across, up."""
+
+
+def reach(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
+    """Horizontal against vertical distance: a dot for every head, colored by depth.
+
+    Args:
+        rows: ``distance_x`` and ``distance_y`` in px; others are left out.
+        chance: the two of chance, in px. Heads on the diagonal through ``uniform`` reach as much
+            farther to the sides than up and down as the image is wider than high.
+
+    Raises:
+        ValueError: no such rows, or rows of several norms.
+    """
+    return _head_scatter(
+        HeadTable(rows, "distance_x", "px"),
+        HeadTable(rows, "distance_y", "px"),
+        ("horizontal distance (px)", "vertical distance (px)"),
+        chance,
+        diagonal=True,
+    )
+
+
+def distance_against_entropy(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
+    """Entropy (across) against distance (up): a dot for every head, colored by depth.
+
+    A head that looks at few tokens has little entropy, be they near or far.
+
+    Args:
+        rows: ``entropy`` in nats and ``distance`` in px; others are left out.
+        chance: the two of chance, in nats and px.
+
+    Raises:
+        ValueError: no such rows, or rows of several norms.
+    """
+    return _head_scatter(
+        HeadTable(rows, "entropy", "nats"),
+        HeadTable(rows, "distance", "px"),
+        ("entropy (nats)", "attention distance (px)"),
+        chance,
+    )
+
+
+@styled()
+def _head_scatter(
+    across: HeadTable,
+    up: HeadTable,
+    names: tuple[str, str],
+    chance: ChancePoints,
+    diagonal: bool = False,
+) -> Figure:
+    sheet, grid = panels(across.titles(), height=4.6)
+    points = [point for model in across.shown for point in chance[model].values()]
+    end = 1.06 * max(across.highest(), *(x for x, _ in points))
+    top = 1.08 * max(up.highest(), *(y for _, y in points))
+    for model, axes in zip(across.shown, grid, strict=True):
+        for name, (x, y) in chance[model].items():
+            style: LineStyle = {**chance_style(name), "linewidth": 0.8, "zorder": 1.4}
+            axes.axhline(y, **style)
+            axes.axvline(x, **style)
+            mark: LineStyle = {
+                "markersize": 8,
+                "markeredgecolor": PLATE,
+                "linestyle": "",
+                "zorder": 4,
+            }
+            axes.plot(x, y, "X", color=style["color"], label=f"{name}: {x:.1f}, {y:.1f}", **mark)
+        if diagonal and "uniform" in chance[model]:
+            x, y = chance[model]["uniform"]
+            line: LineStyle = {"color": MUTED, "linewidth": 0.8, "zorder": 1.3}
+            axes.plot([0, end], [0, end * y / x], label="in proportion to the image", **line)
+        for name in across.references(model):
+            xs, ys = ([row.mean for row in table.heads(name)] for table in (across, up))
+            label, edge = across.short_name(name), UNTRAINED["color"]
+            axes.scatter(xs, ys, 22, facecolors="none", edgecolors=edge, label=label, zorder=2)
+        for row, other in zip(across.heads(model), up.heads(model), strict=True):
+            color = depth_color(row.layer, across.layers)
+            intervals = (
+                [[row.mean - row.low], [row.high - row.mean]],
+                [
+                    [other.mean - other.low],
+                    [other.high - other.mean],
+                ],
+            )
+            dot: LineStyle = {"color": color, "markeredgecolor": PLATE, "elinewidth": 0.9}
+            axes.errorbar(row.mean, other.mean, intervals[1], intervals[0], fmt="o", **dot)
+        axes.set(xlim=(0, end), ylim=(0, top), xlabel=names[0])
+    grid[0].set_ylabel(names[1])
+    depth_legend(sheet, grid, across.layers)
+    legend(sheet, grid)
+    return sheet

@@ -1,1 +1,0 @@
-"""Plain values in, matplotlib figures out."""

@@ -1,0 +1,1 @@
+"""What the first layer looks for."""

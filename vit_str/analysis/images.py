@@ -1,0 +1,213 @@
+"""Which images to look at: those of a folder, or words rendered with all that is known of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from tqdm import tqdm
+
+from vit_str.analysis.subjects import Subject
+from vit_str.charset import Charset
+from vit_str.datasets.folder_reader import FolderReader
+from vit_str.devices import choose_device
+from vit_str.files import find_files, one_line
+from vit_str.images import SUFFIXES, Preprocessing, UnreadableImage, load_image
+
+RENDERED = "rendered"
+_RENDERED_BATCH = 64  # part of what a seed means
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A few images of the size that a model reads.
+
+    Attributes:
+        pixels: the images.
+        labels: what they say; None if that is not known.
+        boxes: left, top, right, bottom of every character in pixels, zeros after the label; None
+            for photographs, of which they are not known.
+        names: file names, or numbers of rendered words.
+    """
+
+    pixels: UInt8[Tensor, "batch 3 height width"]
+    labels: list[str] | None
+    boxes: Float[Tensor, "batch position side"] | None
+    names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+
+class ImageSet(ABC):
+    """Images that can be gone through as often as one likes, always the same.
+
+    Attributes:
+        description: what they are, for captions.
+        count: how many there are at most.
+        skipped: a line for each that could not be read when they were last gone through.
+    """
+
+    description: str
+    count: int
+    skipped: list[str]
+
+    @abstractmethod
+    def batches(self, size: int = 32) -> Iterator[Batch]:
+        """All images, ``size`` at a time."""
+
+
+class _Image(NamedTuple):
+    """One image, see `Batch`."""
+
+    pixels: UInt8[Tensor, "3 height width"]
+    label: str | None
+    boxes: Float[Tensor, "position side"] | None
+    name: str
+
+
+def load_images(
+    subject: Subject,
+    data: str,
+    count: int,
+    seed: int = 1,
+    fonts: list[Path] | None = None,
+) -> ImageSet:
+    """Images for a model, of its size and in its characters.
+
+    Args:
+        subject: the model.
+        data: ``rendered``, or a folder of images, with or without ``labels.tsv``.
+        count: most images; those of a folder are taken evenly spread.
+        seed: of rendered words.
+        fonts: folders of fonts to render with instead of the system's.
+
+    Raises:
+        ValueError: no such folder, no images in it, no fonts to render with, or a count below 1.
+    """
+    if count < 1:
+        raise ValueError(f"--count must be 1 or more, found {count}")
+    if data == RENDERED:
+        return RenderedImages(count, subject.preprocessing, subject.charset, seed, fonts)
+    return FolderImages(Path(data), count, subject.preprocessing)
+
+
+def batches_of(
+    subject: Subject, images: ImageSet, batch_size: int = 32, device: torch.device | str = "cpu"
+) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
+    """Every batch and its images normalized for a model, with a progress bar.
+
+    The model is moved to the device (``auto``, ``cpu``, ``cuda``, ...).
+
+    Raises:
+        ValueError: no image could be read.
+    """
+    device = choose_device(str(device))
+    subject.recognizer.to(device)
+    seen = 0
+    with tqdm(total=images.count, unit="image", desc=subject.name, disable=None) as bar:
+        for batch in images.batches(batch_size):
+            yield batch, subject.preprocessing.normalize(batch.pixels.to(device))
+            seen += len(batch)
+            bar.update(len(batch))
+    if not seen:
+        raise ValueError(f"none of {images.description} could be read")
+
+
+class FolderImages(ImageSet):
+    """Images of a folder, and what they say if it holds ``labels.tsv``."""
+
+    def __init__(self, folder: Path, count: int, preprocessing: Preprocessing) -> None:
+        if not folder.is_dir():
+            raise ValueError(f"{folder}: no such folder; give one with images, or {RENDERED!r}")
+        files = _files(folder)
+        if not files:
+            raise ValueError(f"{folder}: no images in it; give a folder with images")
+        self.count = min(count, len(files))
+        self._files = [files[index * len(files) // self.count] for index in range(self.count)]
+        self._preprocessing = preprocessing
+        self.description = f"{self.count:,} images of {one_line(folder.resolve().name)}"
+        self.skipped = []
+
+    def batches(self, size: int = 32) -> Iterator[Batch]:
+        yield from _batched(self._images(), size)
+
+    def _images(self) -> Iterator[_Image]:
+        self.skipped = []
+        for path, label in self._files:
+            try:
+                pixels = self._preprocessing.pixels(load_image(path))
+            except UnreadableImage as error:
+                self.skipped.append(str(error))
+            else:
+                yield _Image(pixels, label, None, path.name)
+
+
+class RenderedImages(ImageSet):
+    """Words in fonts that training never sees, with the box of every character."""
+
+    def __init__(
+        self,
+        count: int,
+        preprocessing: Preprocessing,
+        charset: Charset,
+        seed: int,
+        fonts: list[Path] | None,
+    ) -> None:
+        from vit_str.synthesis.glyphs import GlyphAtlas
+        from vit_str.synthesis.lexicon import Lexicon
+        from vit_str.synthesis.renderer import Renderer
+
+        atlas = GlyphAtlas.load_or_build(charset, fonts).held_out()
+        size = preprocessing.height, preprocessing.width
+        self._renderer = Renderer(atlas, Lexicon(charset), size)
+        self.count, self._seed, self._charset = count, seed, charset
+        self.description = f"{count:,} rendered words in held-out fonts (seed {seed})"
+        self.skipped = []
+
+    def batches(self, size: int = 32) -> Iterator[Batch]:
+        yield from _batched(self._images(), size)
+
+    def _images(self) -> Iterator[_Image]:
+        for number in range(self.count):
+            index, row = divmod(number, _RENDERED_BATCH)
+            if not row:
+                rendered = self._renderer.batch(_RENDERED_BATCH, self._seed, index)
+            label = self._charset.decode(rendered.labels[row].tolist())
+            boxes = rendered.boxes[row, : len(label)]
+            yield _Image(rendered.images[row], label, boxes, f"rendered {number:06d}")
+
+
+def _files(folder: Path) -> list[tuple[Path, str | None]]:
+    """Images and what they say."""
+    if (folder / "labels.tsv").is_file():
+        images = FolderReader(folder).files()
+        return list(zip(images.paths, images.labels, strict=True))
+    return [(path, None) for path in sorted(find_files(folder, SUFFIXES))]
+
+
+def _batched(images: Iterator[_Image], size: int) -> Iterator[Batch]:
+    chosen: list[_Image] = []
+    for image in images:
+        chosen.append(image)
+        if len(chosen) == size:
+            yield _batch(chosen)
+            chosen = []
+    if chosen:
+        yield _batch(chosen)
+
+
+def _batch(images: list[_Image]) -> Batch:
+    labels = [image.label for image in images if image.label is not None]
+    boxes = [image.boxes for image in images if image.boxes is not None]
+    return Batch(
+        torch.stack([image.pixels for image in images]),
+        labels or None,
+        pad_sequence(boxes, batch_first=True) if boxes else None,
+        [image.name for image in images],
+    )

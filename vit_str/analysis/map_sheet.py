@@ -1,0 +1,121 @@
+"""Words with maps over them: a row for each character, a column for each method."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from einops import rearrange
+from jaxtyping import Float, UInt8
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from vit_str.pages.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
+
+_WIDTH, _TITLE = 10.5, 0.32  # inches, of the sheet and above the first row of a word
+_MOST_ROWS = 12
+
+CAUTION = (
+    "Attention is not explanation: a map shows where the decoder took features from, not that the "
+    "pixels there decided what it wrote; the map of gradients next to it often differs."
+)
+"""To be said wherever maps are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappedWord:
+    """A word to be shown.
+
+    Attributes:
+        title: what to write over it.
+        pixels: of the image.
+        rows: a few letters for each row, such as the characters.
+        maps: by method, one map for each row; larger is more.
+        boxes: left, top, right, bottom for each row, if there are any.
+        true_boxes: where the characters truly are, if that is known.
+    """
+
+    title: str
+    pixels: UInt8[Tensor, "3 height width"]
+    rows: Sequence[str]
+    maps: Mapping[str, Float[Tensor, "character row column"]]
+    boxes: Sequence[Sequence[float]] = ()
+    true_boxes: Sequence[Sequence[float]] = ()
+
+
+def mapped_words(
+    names: Sequence[str],
+    pixels: UInt8[Tensor, "batch 3 height width"],
+    texts: Sequence[str],
+    maps: Mapping[str, Float[Tensor, "batch character row column"]],
+) -> list[MappedWord]:
+    """The words of a batch in which anything was read, with their maps by method."""
+    return [
+        MappedWord(
+            f"{text}    ({names[index]})",
+            pixels[index],
+            text,
+            {method: each[index] for method, each in maps.items()},
+        )
+        for index, text in enumerate(texts)
+        if text
+    ]
+
+
+@styled()
+def map_sheet(words: Sequence[MappedWord]) -> Figure:
+    """Words one below the other; the darkest color is the largest value of each map.
+
+    Boxes are in the colors of their characters, true ones white in black.
+    """
+    columns = 1 + max(len(word.maps) for word in words)
+    heights = []
+    for word in words:
+        height = 0.95 * _WIDTH / columns * word.pixels.shape[1] / word.pixels.shape[2]
+        rows = min(len(word.rows), _MOST_ROWS)
+        heights += [height + _TITLE, *[height] * (rows - 1)]
+    sheet = figure(_WIDTH, sum(heights))
+    grid = sheet.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+    for axes in grid.flat:
+        axes.set_axis_off()
+    start = 0
+    for word in words:
+        end = start + min(len(word.rows), _MOST_ROWS)
+        _draw_word(grid[start:end], word)
+        start = end
+    return sheet
+
+
+def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
+    image = rearrange(word.pixels, "c h w -> h w c").cpu().numpy()
+    height, width = image.shape[:2]
+    more = "" if len(grid) == len(word.rows) else f", the first {len(grid)} characters"
+    grid[0, 0].imshow(image)
+    grid[0, 0].set_title(plain(f"{word.title}{more}"), fontsize=9)
+    for box in word.true_boxes:
+        _frame(grid[0, 0], box, "black", 2.0)
+        _frame(grid[0, 0], box, "white", 0.8)
+    for row, axes_of_row in enumerate(grid):
+        color = COLORS[row % len(COLORS)] if word.boxes else INK
+        if word.boxes:
+            _frame(grid[0, 0], word.boxes[row], color, 1.4)
+        for axes, (method, maps) in zip(axes_of_row[1:], word.maps.items(), strict=False):
+            shares = (maps[row] / maps[row].max().clamp(min=1e-12)).float().cpu().numpy()
+            axes.imshow(0.45 * image.mean(2) + 140, "gray", vmin=0, vmax=255)
+            extent = (-0.5, width - 0.5, height - 0.5, -0.5)
+            axes.imshow(shares, HEAT, alpha=0.85 * np.sqrt(shares), vmin=0, extent=extent)
+            if not row:
+                axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
+                axes.title.set_color(MUTED)
+        label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "color": color}
+        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.rows[row]), **label)
+
+
+def _frame(axes: Axes, box: Sequence[float], color: str, linewidth: float) -> None:
+    """The edges of a box, whose sides are in pixels of the image."""
+    left, top, right, bottom = box
+    corner, size = (left - 0.5, top - 0.5), (right - left, bottom - top)
+    axes.add_patch(
+        Rectangle(corner, *size, fill=False, edgecolor=color, linewidth=linewidth, clip_on=False)
+    )

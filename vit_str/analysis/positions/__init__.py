@@ -1,0 +1,1 @@
+"""Which positions look alike to a model."""

@@ -1,0 +1,1 @@
+"""How far gradients reach: ViTs and convolutions in one unit."""

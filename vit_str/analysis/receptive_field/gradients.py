@@ -1,0 +1,228 @@
+"""What a token does see: effective receptive fields, for ViTs and convolutions in one unit.
+
+The gradient of a token's output with respect to the pixels tells how much each pixel matters to it
+(Luo et al. 2016). A token has many channels. Their sum would let gradients cancel, so they are
+added with random signs: the square of that gradient is, in the mean over signs, the squared norm of
+the whole Jacobian at the pixel.
+
+Attention distance tells how far one layer reaches; gradients tell how far all layers up to it do.
+"""
+
+from collections.abc import Iterable
+
+import torch
+from jaxtyping import Float, Float64, Int64
+from torch import Tensor
+
+from vit_str.analysis.images import ImageSet, batches_of
+from vit_str.analysis.layers import layer_outputs, layers_of
+from vit_str.analysis.results import Measurement, of_layers
+from vit_str.analysis.subjects import Subject
+from vit_str.models import Encoder
+from vit_str.statistics import mean_over_images
+
+UNITS = {
+    "gradient_distance": "px",
+    "gradient_distance_x": "px",
+    "gradient_distance_y": "px",
+    "gradient_area": "share",
+}
+"""Every statistic and its unit, |g| the norm of the gradient over the colors of a pixel p, q the
+middle of the token:
+
+* ``gradient_distance``: sum |g| |p - q| / sum |g|.
+* ``gradient_distance_x``, ``gradient_distance_y``: the same of |dx| and of |dy|.
+* ``gradient_area``: the smallest share of the pixels that holds nine tenths of sum |g|.
+
+A token whose gradients are all zero says nothing: NaN.
+"""
+
+_HELD = 0.9
+
+
+class GradientFields:
+    """Effective receptive fields of every layer, updated batch by batch.
+
+    Args:
+        encoder: a `VisionTransformer` or a `ConvolutionalEncoder`, on any device.
+        queries: tokens of each image to ask, other ones for each image, so that all are asked
+            equally often in the end.
+        seed: of the signs and of the order of tokens.
+
+    Attributes:
+        centered: per layer, mean field of the token in the middle of the image, as a share.
+        seen: number of images.
+    """
+
+    def __init__(self, encoder: Encoder, queries: int = 4, seed: int = 0) -> None:
+        if queries < 1:
+            raise ValueError(f"queries must be 1 or more, found {queries}")
+        self.encoder, self.queries, self.layers = encoder, queries, len(layers_of(encoder))
+        self.seen = 0
+        self._shapes: list[tuple[int, ...]] = []
+        self._generator = torch.Generator().manual_seed(seed)
+        rows, columns = encoder.grid
+        self._order = torch.randperm(rows * columns, generator=self._generator)
+        self._values: list[dict[str, Float64[Tensor, "layer image"]]] = []
+        height, width = encoder.image_size
+        self._centered = torch.zeros(self.layers, height, width, dtype=torch.float64)
+
+    def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
+        """Add normalized images."""
+        images = images.detach().requires_grad_()
+        with torch.enable_grad(), layer_outputs(self.encoder) as outputs:
+            self.encoder(images)
+        self._shapes = [tuple(output.shape[-2:]) for output in outputs]
+        sums: dict[str, list[Tensor]] = {name: [] for name in UNITS}
+        places = self._places(len(images))
+        for layer, output in enumerate(outputs):
+            measured = [self._measure(output, images, tokens) for tokens in places]
+            for name in UNITS:
+                sums[name].append(torch.stack([each[name] for each in measured]).nanmean(0))
+            self._center(layer, output, images)
+        self._values.append({name: torch.stack(values) for name, values in sums.items()})
+        self.seen += len(images)
+
+    def values(self, metric: str) -> Float64[Tensor, "layer image"]:
+        """A metric of every layer and image, the mean over the tokens that were asked."""
+        return torch.cat([values[metric] for values in self._values], 1)
+
+    @property
+    def centered(self) -> Float64[Tensor, "layer height width"]:
+        """Mean field of the token in the middle of the image; every field sums to 1."""
+        return self._centered / self._centered.sum((1, 2), keepdim=True)
+
+    def middle_cells(self) -> list[tuple[tuple[int, int], tuple[float, float, float, float]]]:
+        """The cell of every layer that ``centered`` is about: row and column, and its sides in px.
+
+        A layer with smaller cells than tokens has several within the token in the middle.
+        """
+        found = []
+        for shape in self._shapes:
+            row, column = self._cells(shape, self._middle(1))[0][0].tolist()
+            height = self.encoder.image_size[0] / shape[0]
+            width = self.encoder.image_size[1] / shape[1]
+            sides = (row * height, column * width, (row + 1) * height, (column + 1) * width)
+            found.append(((row, column), sides))
+        return found
+
+    def _middle(self, images: int) -> Int64[Tensor, "image 2"]:
+        rows, columns = self.encoder.grid
+        return torch.tensor([[rows // 2, columns // 2]]).expand(images, -1)
+
+    def _places(self, images: int) -> Int64[Tensor, "query image 2"]:
+        """Measurement and column of the tokens to ask, on the grid of the encoder's output."""
+        first = self.seen * self.queries
+        numbers = torch.arange(first, first + images * self.queries) % len(self._order)
+        tokens = self._order[numbers].view(images, self.queries).T
+        columns = self.encoder.grid[1]
+        return torch.stack([tokens // columns, tokens % columns], -1)
+
+    def _measure(
+        self, output: Tensor, images: Tensor, places: Int64[Tensor, "image 2"]
+    ) -> dict[str, Float64[Tensor, " image"]]:
+        cells, middles = self._cells(output.shape[-2:], places)
+        return field_statistics(self._field(output, images, cells), middles)
+
+    def _center(self, layer: int, output: Tensor, images: Tensor) -> None:
+        cells, _ = self._cells(output.shape[-2:], self._middle(len(images)))
+        self._centered[layer] += self._field(output, images, cells).nan_to_num().sum(0)
+
+    def _cells(
+        self, layer_grid: tuple[int, ...], places: Int64[Tensor, "image 2"]
+    ) -> tuple[Int64[Tensor, "image 2"], Float64[Tensor, "image 2"]]:
+        """The cells of a layer, maybe a finer one, in the middle of tokens, and where they lie."""
+        shape, grid = torch.tensor(layer_grid), torch.tensor(self.encoder.grid)
+        cells = (2 * places + 1) * shape // (2 * grid)
+        middles = (cells + 0.5) * torch.tensor(self.encoder.image_size).double() / shape
+        return cells, middles
+
+    def _field(
+        self, output: Tensor, images: Tensor, cells: Int64[Tensor, "image 2"]
+    ) -> Float64[Tensor, "image height width"]:
+        """Norms of the gradients of one token of each image, as shares of their sum."""
+        signs = torch.randint(2, output.shape[:2], generator=self._generator) * 2.0 - 1
+        chosen = output[torch.arange(len(images)), :, cells[:, 0], cells[:, 1]]
+        total = (chosen * signs.to(output)).sum()
+        (gradients,) = torch.autograd.grad(total, images, retain_graph=True)
+        norms = gradients.double().norm(dim=1).cpu()
+        return norms / norms.sum((1, 2), keepdim=True)
+
+
+def field_statistics(
+    field: Float64[Tensor, "image height width"], middles: Float64[Tensor, "image 2"]
+) -> dict[str, Float64[Tensor, " image"]]:
+    """The numbers of ``UNITS`` for fields that sum to 1, around (y, x) in pixels."""
+    height, width = field.shape[1:]
+    dy = (torch.arange(height) + 0.5 - middles[:, :1]).abs()
+    dx = (torch.arange(width) + 0.5 - middles[:, 1:]).abs()
+    distances = (dy.square()[:, :, None] + dx.square()[:, None]).sqrt()
+    held = field.flatten(1).sort(descending=True).values.cumsum(1)
+    pixels = (held < _HELD).sum(1) + held[:, -1]
+    return {
+        "gradient_distance": (field * distances).sum((1, 2)),
+        "gradient_distance_x": (field.sum(1) * dx).sum(1),
+        "gradient_distance_y": (field.sum(2) * dy).sum(1),
+        "gradient_area": pixels / (height * width),
+    }
+
+
+def gradient_distances(
+    encoder: Encoder,
+    images: Float[Tensor, "batch channel height width"],
+    queries: int = 4,
+    seed: int = 0,
+) -> Float64[Tensor, "layer image"]:
+    """Mean distance in px from a token to the pixels that matter to it, by layer and image.
+
+    Args:
+        encoder: a `VisionTransformer` or a `ConvolutionalEncoder`.
+        images: normalized, on the encoder's device.
+        queries: tokens of each image to ask.
+        seed: of the signs and of the order of tokens.
+    """
+    fields = GradientFields(encoder, queries, seed)
+    fields.update(images)
+    return fields.values("gradient_distance")
+
+
+def measure_gradients(
+    subject: Subject,
+    images: ImageSet,
+    queries: int = 4,
+    seed: int = 0,
+    batch_size: int = 32,
+    device: torch.device | str = "cpu",
+) -> GradientFields:
+    """Effective receptive fields of the encoder of a model over images.
+
+    Raises:
+        ValueError: an encoder that is not known, or no image could be read.
+    """
+    fields = GradientFields(subject.recognizer.encoder, queries, seed)
+    for _, batch in batches_of(subject, images, batch_size, device):
+        fields.update(batch)
+    return fields
+
+
+def gradient_measurements(
+    model: str, fields: GradientFields, metrics: Iterable[str] = UNITS, seed: int = 0
+) -> list[Measurement]:
+    """Means of every layer with intervals from resampling images."""
+    return [
+        row
+        for metric in metrics
+        for row in of_layers(
+            model, metric, UNITS[metric], mean_over_images(fields.values(metric).T, seed)
+        )
+    ]
+
+
+def uniform_gradient_distance(encoder: Encoder) -> float:
+    """What ``gradient_distance`` is if all pixels matter alike to every token."""
+    rows, columns = encoder.grid
+    height, width = encoder.image_size
+    places = torch.cartesian_prod(torch.arange(rows) + 0.5, torch.arange(columns) + 0.5).double()
+    middles = places * torch.tensor([height / rows, width / columns]).double()
+    even = torch.full((len(middles), height, width), 1 / (height * width), dtype=torch.float64)
+    return float(field_statistics(even, middles)["gradient_distance"].mean())

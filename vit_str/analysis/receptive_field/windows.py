@@ -1,0 +1,92 @@
+"""How much of an image a convolution can see at most: theoretical receptive fields.
+
+r = 1 + sum over layers of (k - 1) times the strides before it (Araujo et al. 2019, equation 2), by
+axis: (row, column).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+from vit_str.analysis.layers import layers_of
+from vit_str.models import ConvolutionalEncoder, Encoder, PlainConvolutionalEncoder
+from vit_str.models.convolutions import WindowLayer
+
+Pair = tuple[int, int]
+
+_WINDOWS = (nn.Conv2d, nn.MaxPool2d, nn.AvgPool2d)
+
+
+@dataclass(frozen=True, slots=True)
+class ReceptiveField:
+    """What the units of a layer see of the input, in pixels, each pair (row, column).
+
+    Attributes:
+        size: of the field of one unit.
+        stride: from the field of one unit to that of the next.
+        start: where the field of the first unit begins; before the image if negative.
+    """
+
+    size: Pair = (1, 1)
+    stride: Pair = (1, 1)
+    start: Pair = (0, 0)
+
+    def through(self, layer: WindowLayer) -> "ReceptiveField":
+        """The field after one more layer."""
+        axes = zip(self.size, self.stride, self.start, *layer, strict=True)
+        sizes, strides, starts = zip(
+            *(
+                (size + (kernel - 1) * jump, jump * step, start - padding * jump)
+                for size, jump, start, kernel, step, padding in axes
+            ),
+            strict=True,
+        )
+        return ReceptiveField(sizes, strides, starts)
+
+    def of_unit(self, row: int, column: int) -> tuple[int, int, int, int]:
+        """Top, left, bottom and right of what a unit sees, parts outside of the image included."""
+        top, left = self.start[0] + row * self.stride[0], self.start[1] + column * self.stride[1]
+        return top, left, top + self.size[0], left + self.size[1]
+
+
+def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:
+    """The field of a chain of layers, such as ``ConvolutionalEncoder.layers``."""
+    field = ReceptiveField()
+    for layer in layers:
+        field = field.through(layer)
+    return field
+
+
+def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
+    """The field of every layer of an encoder; attention sees the whole image from the first on."""
+    if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
+        return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in layers_of(encoder)]
+    fields, field = [], ReceptiveField()
+    for layer in layers_of(encoder):
+        for module in layer.modules():
+            field = field.through(window_of(module)) if isinstance(module, _WINDOWS) else field
+        fields.append(field)
+    return fields
+
+
+def window_of(module: nn.Module) -> WindowLayer:
+    """The window of a convolution or a pooling; a dilated one is as wide as what it spans."""
+    layer: Any = module
+    if isinstance(layer.padding, str):
+        raise ValueError(f"padding {layer.padding!r} depends on the image; give it in numbers")
+    dilation = _both(getattr(layer, "dilation", 1))
+    kernel = _pair(
+        step * (side - 1) + 1 for side, step in zip(_both(layer.kernel_size), dilation, strict=True)
+    )
+    return WindowLayer(kernel, _both(layer.stride), _both(layer.padding))
+
+
+def _both(value: int | Pair) -> Pair:
+    return (value, value) if isinstance(value, int) else value
+
+
+def _pair(values: Iterable[int]) -> Pair:
+    rows, columns = values
+    return rows, columns

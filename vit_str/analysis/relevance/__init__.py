@@ -1,0 +1,1 @@
+"""Which tokens made the decoder write a character, by gradients."""

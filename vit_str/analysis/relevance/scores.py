@@ -1,0 +1,123 @@
+"""How the maps of all methods fare in two tests, word by word."""
+
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from vit_str.analysis.characters.localization import covered
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.images import Batch
+from vit_str.analysis.relevance.methods import (
+    METHODS,
+    CharacterMaps,
+    Images,
+    Labels,
+    MethodScore,
+    drops,
+    methods_for,
+    random_maps,
+)
+from vit_str.analysis.subjects import UNTRAINED, Subject
+from vit_str.pages.style import is_untrained
+from vit_str.statistics import mean_over_images
+
+METRICS = {
+    "energy": "share",
+    "lift": "share of uniform",
+    "pointing": "share",
+    "drop": "probability",
+}
+RANDOM = "random"
+
+
+class MethodScores:
+    """Collects the scores of words.
+
+    Args:
+        subjects: the model, and maybe the same without training.
+        share: of the tokens to hide.
+    """
+
+    def __init__(self, subjects: list[Subject], share: float) -> None:
+        self.subject, self.subjects, self.share = subjects[0], subjects, share
+        self.grid = TokenGrid.of(self.subject.recognizer.encoder)
+        # By method and metric, NaN where there is nothing to score.
+        self._words: dict[tuple[str, str], list[float]] = {}
+
+    def add(self, batch: Batch, images: Images, labels: Labels, seed: int) -> dict[str, Tensor]:
+        """Score the maps of a batch; returns those of the model, by method.
+
+        Args:
+            batch: the images as they are, and what is known of them.
+            images: normalized.
+            labels: that the model read.
+            seed: of the random maps.
+        """
+        texts = [self.subject.charset.decode(ids) for ids in labels.tolist()]
+        maps = self._maps(images, labels, seed)
+        for method, of_words in maps.items():
+            for index, text in enumerate(texts):
+                for metric, score in located(
+                    batch, index, text, of_words[index], self.grid
+                ).items():
+                    self._words.setdefault((method, metric), []).append(score)
+            if not is_untrained(method):
+                fallen = drops(self.subject.recognizer, images, labels, of_words, self.share)
+                self._words.setdefault((method, "drop"), []).extend(fallen.nanmean(1).tolist())
+        return {name: maps[name] for name in methods_for(self.subject.recognizer)}
+
+    def means(self, seed: int) -> list[MethodScore]:
+        """Over the words in which there is something to score; no row where there is none."""
+        rows = []
+        for (method, metric), words in self._words.items():
+            values = torch.tensor(words, dtype=torch.float64)
+            known = values[~values.isnan()]
+            if len(known):
+                mean, low, high = (float(part) for part in mean_over_images(known, seed)[:3])
+                unit = METRICS[metric]
+                rows.append(MethodScore(method, metric, unit, mean, low, high, len(known)))
+        return rows
+
+    def _maps(self, images: Images, labels: Labels, seed: int) -> dict[str, CharacterMaps]:
+        """By method: of the model, of the model without training, and random ones."""
+        maps: dict[str, CharacterMaps] = {}
+        for index, subject in enumerate(self.subjects):
+            recognizer = subject.recognizer.to(images.device)
+            for name in methods_for(recognizer):
+                prefix = UNTRAINED if index else ""
+                maps[f"{prefix}{name}"] = METHODS[name](recognizer, images, labels)
+        return maps | {RANDOM: random_maps(next(iter(maps.values())), seed)}
+
+
+def located(
+    batch: Batch,
+    index: int,
+    text: str,
+    maps: Float64[Tensor, "character row column"],
+    grid: TokenGrid,
+) -> dict[str, float]:
+    """How much of the maps lies in the boxes of the characters of one image.
+
+    Args:
+        batch: with the image.
+        index: of the image in it.
+        text: that was read.
+        maps: of its characters.
+        grid: of the maps.
+
+    Returns:
+        Means over characters; nothing if their boxes are not known, or the text is wrong.
+    """
+    if batch.boxes is None or batch.labels is None or text != batch.labels[index]:
+        return {}
+    boxes = batch.boxes[index, : len(text)].double()
+    drawn = boxes[:, 2] > boxes[:, 0]
+    if not drawn.any():
+        return {}
+    inside = covered(boxes, grid)[drawn]
+    values = maps[: len(text)][drawn]
+    energy, area = (values * inside).sum((1, 2)), inside.mean((1, 2))
+    top = values.flatten(1).argmax(1, keepdim=True)
+    pointing = (inside.flatten(1).gather(1, top) >= 0.5).double()
+    means = {"energy": energy, "lift": energy / area, "pointing": pointing}
+    return {name: float(each.mean()) for name, each in means.items()}

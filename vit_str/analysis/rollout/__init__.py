@@ -1,0 +1,1 @@
+"""Attention multiplied through the layers."""

@@ -1,0 +1,1 @@
+"""How alike layers are, of one model and of several."""

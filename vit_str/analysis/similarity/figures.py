@@ -1,0 +1,61 @@
+"""A figure of how alike layers are."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from vit_str.pages.style import HEAT, INK, PLATE, figure, plain_lines, styled
+
+_MOST_NUMBERS = 16  # layers beside each other of which every cell can hold its number
+
+
+@styled()
+def similarity_matrix(
+    values: Float64[np.ndarray, "layer layer"], models: Sequence[tuple[str, int]]
+) -> Figure:
+    """Every layer against every other, model by model.
+
+    Args:
+        values: similarity from 0 to 1.
+        models: name and number of layers of each, in the order of the layers.
+    """
+    total = len(values)
+    sheet = figure(7.5, 6.6)
+    axes = sheet.subplots()
+    shown = axes.imshow(values, HEAT, vmin=0, vmax=1, interpolation="nearest")
+    axes.grid(visible=False)
+    layers = [str(layer) for _, depth in models for layer in range(1, depth + 1)]
+    shown_layers = [i for i in range(total) if total <= 32 or i % 2 == 0]
+    axes.set_xticks(shown_layers, [layers[i] for i in shown_layers])
+    axes.set_yticks(shown_layers, [layers[i] for i in shown_layers])
+    axes.set(xlabel="layer", ylabel="layer")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    _name_models(axes, models)
+    if total <= _MOST_NUMBERS:
+        for row, column in np.ndindex(values.shape):
+            value = round(float(values[row, column]), 2) + 0.0  # without the sign of -0.00
+            color = PLATE if value > 0.5 else INK
+            style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
+            axes.text(column, row, f"{value:.2f}", color=color, **style)
+    sheet.colorbar(shown, ax=axes, aspect=30, pad=0.02).set_label("CKA")
+    return sheet
+
+
+def _name_models(axes: Axes, models: Sequence[tuple[str, int]]) -> None:
+    """Write every model above and beside its layers, and draw lines between models."""
+    start = 0.0
+    for name, depth in models:
+        middle, text = start + (depth - 1) / 2, plain_lines(name, 26)
+        style: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "fontweight": "bold"}
+        axes.annotate(text, (middle, 1.02), ha="center", va="bottom", **style)
+        style["xycoords"] = axes.get_yaxis_transform()
+        axes.annotate(text, (-0.06, middle), ha="right", va="center", rotation=90, **style)
+        start += depth
+        if start < sum(depth for _, depth in models):
+            axes.axhline(start - 0.5, color=PLATE, linewidth=3)
+            axes.axvline(start - 0.5, color=PLATE, linewidth=3)

@@ -1,0 +1,93 @@
+"""Two models on the same words: the difference in word accuracy and how sure it is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from vit_str.evaluation import ReadWords, aligned, percent, together
+from vit_str.evaluation.markdown import table
+from vit_str.files import one_line
+from vit_str.metrics import WORD_PROTOCOLS, Protocol
+from vit_str.pages.markdown import plain
+from vit_str.statistics import PairedDifference, paired_difference
+
+SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
+"""Metrics that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two models set by set.
+
+    Attributes:
+        names: of the two.
+        first: set -> what the first reads.
+        second: set -> what the second reads in the same images.
+
+    Raises:
+        ValueError: not the same sets or words.
+    """
+
+    names: tuple[str, str]
+    first: dict[str, ReadWords]
+    second: dict[str, ReadWords]
+
+    def __post_init__(self) -> None:
+        labels = [{name: each.labels for name, each in sets.items()} for sets in self._both]
+        if labels[0] != labels[1]:
+            raise ValueError("a paired comparison needs the same sets of words, read by both")
+
+    @property
+    def _both(self) -> tuple[dict[str, ReadWords], dict[str, ReadWords]]:
+        return self.first, self.second
+
+    def differences(self, protocol: Protocol = 36) -> dict[str, PairedDifference]:
+        """Set -> difference in words right under a protocol; several sets together are ``all``."""
+        pairs = {
+            name: (words.right(protocol), self.second[name].right(protocol))
+            for name, words in self.first.items()
+        }
+        if len(pairs) > 1:
+            first, second = (together(sets.values()).right(protocol) for sets in self._both)
+            pairs["all"] = first, second
+        return {name: paired_difference(*pair) for name, pair in pairs.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, fractions: differences by metric of ``SHOWN`` and set."""
+        differences = {
+            metric: {
+                name: each.to_dict()
+                for name, each in self.differences(WORD_PROTOCOLS[metric]).items()
+            }
+            for metric in SHOWN
+        }
+        return {"first": self.names[0], "second": self.names[1], "differences": differences}
+
+    def rows(self, protocol: Protocol) -> list[tuple[str, ...]]:
+        """A table of differences under a protocol, its titles first."""
+        titles = (f"word {protocol}", "words", "difference", *map("only {}".format, self.names))
+        rows = [(*titles, "McNemar p")]
+        for name, each in self.differences(protocol).items():
+            only = f"{each.only_first:,}", f"{each.only_second:,}"
+            difference = percent(each.difference, each.interval)
+            rows.append((one_line(name), f"{each.n:,}", difference, *only, f"{each.p_value:.2g}"))
+        return rows
+
+    def note(self) -> str:
+        """What the columns are."""
+        first, second = self.names
+        return (
+            f"{second} minus {first}, points [95 % interval over words]; words that "
+            "only one of them reads right, and the chance of so uneven a split of equals"
+        )
+
+    def table(self) -> str:
+        """Text for a terminal: percent with the 95 % interval in brackets."""
+        tables = ["\n".join(aligned(self.rows(WORD_PROTOCOLS[metric]))) for metric in SHOWN]
+        return "\n\n".join(tables) + f"\n{self.note()}"
+
+    def markdown(self) -> list[str]:
+        """A section of a page: the tables and what is in them."""
+        lines = [f"## {plain(self.names[1])} against {plain(self.names[0])}", ""]
+        for metric in SHOWN:
+            lines += [*table(self.rows(WORD_PROTOCOLS[metric])), ""]
+        return [*lines, f"Difference: {plain(self.note())} (McNemar's exact test)."]

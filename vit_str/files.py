@@ -1,0 +1,95 @@
+"""Files and folders: atomic writes, finding files, names in messages, processors to use."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+@contextmanager
+def write_atomically(path: str | Path) -> Iterator[Path]:
+    """A temporary file that replaces ``path`` when the block ends without an error.
+
+    The temporary file is hidden, in the same folder and with the same suffix, so that writers
+    that go by the suffix know the format. Missing folders are created. After an error ``path`` is
+    as it was before.
+
+    >>> with write_atomically(path) as temporary:  # doctest: +SKIP
+    ...     temporary.write_text("content")
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:  # on the disk, not only in the memory of the system
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def find_files(
+    folder: str | Path,
+    suffixes: tuple[str, ...],
+    on_error: Callable[[OSError], object] | None = None,
+) -> list[Path]:
+    """Files in a folder and in those below it, by name: those of a folder before its folders.
+
+    Hidden files, such as the ``._`` files of macOS, and what is no regular file are left out. Links
+    to folders are not followed, so that circles end.
+
+    Args:
+        folder: where to look.
+        suffixes: such as ``(".png", ".jpg")``, in lower case; the case of names does not matter.
+        on_error: called with the error of every folder that cannot be searched.
+    """
+    found = []
+    for parent, folders, files in os.walk(folder, onerror=on_error):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(parent, name)
+            if not name.startswith(".") and name.lower().endswith(suffixes) and path.is_file():
+                found.append(path)
+    return found
+
+
+def one_line(text: str) -> str:
+    """Escape line breaks, tabs and other control characters, which file names may hold.
+
+    Surrogates stay: they stand for bytes that are not UTF-8 (PEP 383).
+    """
+    return "".join(
+        repr(character)[1:-1]
+        if ord(character) < 32 or 127 <= ord(character) < 160 or character in "\u2028\u2029"
+        else character
+        for character in text
+    )
+
+
+def cpu_count() -> int:
+    """Processors that this process may use: in a container fewer than the machine has."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+@contextmanager
+def exclusive(path: str | Path) -> Iterator[None]:
+    """Hold a lock file while the block runs; the system releases it however the process ends.
+
+    Where locks do not exist, on Windows and some network file systems, nothing is locked.
+
+    Raises:
+        ValueError: another process holds it.
+    """
+    with Path(path).open("ab") as file:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(
+                    f"another process writes there and holds {path}; wait for it or stop it"
+                ) from None
+        yield

@@ -1,0 +1,1 @@
+"""How far rendered words are from photographed ones: ``vit-str render --compare``."""

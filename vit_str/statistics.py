@@ -1,0 +1,255 @@
+"""How sure a share, a mean or a difference is: 95 % intervals and an exact test.
+
+Bootstrap intervals are percentiles of resamples (Efron 1979). The same values and seed give the
+same interval.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Float64, Int32
+from torch import Tensor
+
+Interval = tuple[float, float]
+
+RESAMPLES = 1000
+_ENDS = (0.025, 0.975)
+_MAX_ELEMENTS = 1 << 22  # of a product at a time, to bound the memory
+
+# Two-sided 95 % points of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+_NORMAL = 1.960
+
+
+def wilson_interval(successes: int, n: int) -> Interval:
+    """95 % interval of a share, good for few words and near 0 and 1 (Wilson 1927).
+
+    The interval of nothing is (0, 1).
+    """
+    if n == 0:
+        return 0.0, 1.0
+    z = 1.959964
+    share = successes / n
+    center = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, center - half), min(1.0, center + half)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, Interval]:
+    """Mean of independent repetitions, such as seeds, and its 95 % interval by Student's t.
+
+    A single value has no interval: it is returned as both ends.
+
+    Raises:
+        ValueError: there is no value.
+    """
+    n = len(values)
+    if not n:
+        raise ValueError("a mean needs one value or more, found none")
+    mean = math.fsum(values) / n
+    if n == 1:
+        return mean, (mean, mean)
+    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
+    points = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else _NORMAL
+    return mean, (mean - points * error, mean + points * error)
+
+
+def with_interval(values: Sequence[float], digits: int = 3) -> str:
+    """`mean_interval` as text: ``mean [low, high]``."""
+    mean, (low, high) = mean_interval(values)
+    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def resamples(n: int, count: int = RESAMPLES, seed: int = 0) -> Iterator[Int32[np.ndarray, " n"]]:
+    """Indices of ``n`` items drawn with replacement, ``count`` times."""
+    generator = np.random.default_rng(seed)
+    for _ in range(count):  # all at once would take count x n of memory
+        yield generator.integers(n, size=n, dtype=np.int32)
+
+
+def percentile_interval(values: Float[np.ndarray, " resample"]) -> Interval:
+    """The middle 95 % of what resamples gave."""
+    low, high = np.percentile(values, [100 * end for end in _ENDS])
+    return float(low), float(high)
+
+
+def bootstrap_interval(
+    numerators: Float[np.ndarray, " word"],
+    denominators: Float[np.ndarray, " word"],
+    samples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval:
+    """95 % interval of sum(numerators) / sum(denominators), drawing words with replacement.
+
+    The interval of nothing is (nan, nan).
+    """
+    return bootstrap_intervals([(numerators, denominators)], samples, seed)[0]
+
+
+def bootstrap_intervals(
+    ratios: Sequence[tuple[Float[np.ndarray, " word"], Float[np.ndarray, " word"]]],
+    samples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Interval]:
+    """`bootstrap_interval` of several (numerators, denominators) of the same words at once."""
+    n = len(ratios[0][0])
+    if n == 0:
+        return [(math.nan, math.nan)] * len(ratios)
+    columns = np.stack([side for ratio in ratios for side in ratio], axis=1)
+    sums = np.stack(
+        [
+            np.bincount(drawn, minlength=n).astype(float) @ columns
+            for drawn in resamples(n, samples, seed)
+        ]
+    )
+    return [percentile_interval(column) for column in (sums[:, ::2] / sums[:, 1::2]).T]
+
+
+class Mean(NamedTuple):
+    """Means over images with 95 % intervals; every tensor is of the shape of one image's values."""
+
+    mean: Float64[Tensor, "..."]
+    low: Float64[Tensor, "..."]
+    high: Float64[Tensor, "..."]
+    n: int
+
+
+def mean_over_images(values: Float64[Tensor, "image ..."], seed: int = 0) -> Mean:
+    """Mean over images with its bootstrap interval.
+
+    All cells see the same resamples. Images without a value (NaN) count in no cell of theirs.
+
+    Args:
+        values: one per image and cell.
+        seed: of the resamples.
+
+    Raises:
+        ValueError: no image.
+    """
+    n = len(values)
+    if not n:
+        raise ValueError("no images to take the mean over")
+    cells = values.reshape(n, -1)
+    known = ~cells.isnan()
+    counts = resampled_counts(n, torch.Generator().manual_seed(seed))
+    width = max(1, _MAX_ELEMENTS // RESAMPLES)
+    low, high = [], []
+    for start in range(0, cells.shape[1], width):
+        columns = slice(start, start + width)
+        # A resample in which no image has the value says nothing about it.
+        sums = counts @ cells[:, columns].nan_to_num()
+        means = sums / (counts @ known[:, columns].double())
+        low.append(means.nanquantile(_ENDS[0], 0))
+        high.append(means.nanquantile(_ENDS[1], 0))
+    shape = values.shape[1:]
+    return Mean(
+        cells.nanmean(0).reshape(shape),
+        torch.cat(low).reshape(shape),
+        torch.cat(high).reshape(shape),
+        n,
+    )
+
+
+def mean_difference(
+    first: Float64[Tensor, "image ..."], second: Float64[Tensor, "image ..."], seed: int = 0
+) -> Mean:
+    """Second minus first, image by image, so that what images have in common cancels.
+
+    Raises:
+        ValueError: not the same number of images.
+    """
+    if first.shape != second.shape:
+        raise ValueError(
+            f"a paired comparison needs the same images and heads, found {tuple(first.shape)} "
+            f"and {tuple(second.shape)}"
+        )
+    return mean_over_images(second - first, seed)
+
+
+def resampled_counts(
+    n: int, generator: torch.Generator, count: int = RESAMPLES
+) -> Float64[Tensor, "resample image"]:
+    """How often each of ``n`` images is in each resample."""
+    chosen = torch.randint(n, (count, n), generator=generator)
+    ones = torch.ones(count, n, dtype=torch.float64)
+    return torch.zeros_like(ones).scatter_add_(1, chosen, ones)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """How much better the second of two models is on the same words.
+
+    Attributes:
+        n: words.
+        difference: share of words that the second reads right minus that of the first; nan
+            without any word.
+        interval: its 95 % interval, from drawing words with replacement.
+        only_first: words that only the first reads right.
+        only_second: words that only the second reads right.
+        p_value: of McNemar's exact test, see `mcnemar`.
+    """
+
+    n: int
+    difference: float
+    interval: Interval
+    only_first: int
+    only_second: int
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there was nothing to compare."""
+        if not self.n:
+            return asdict(self) | {"difference": None, "interval": [None, None]}
+        return asdict(self) | {"interval": list(self.interval)}
+
+
+def paired_difference(
+    right_first: Bool[np.ndarray, " word"] | Sequence[bool],
+    right_second: Bool[np.ndarray, " word"] | Sequence[bool],
+) -> PairedDifference:
+    """Second minus first, word by word, so that what makes words easy or hard cancels.
+
+    Args:
+        right_first: which words the first reads right.
+        right_second: which of the same words the second reads right.
+
+    Raises:
+        ValueError: not the same number of words.
+    """
+    first, second = np.asarray(right_first, dtype=bool), np.asarray(right_second, dtype=bool)
+    if first.shape != second.shape:
+        raise ValueError(
+            f"a paired comparison needs the same words, found {len(first)} and {len(second)}"
+        )
+    gains = second.astype(float) - first.astype(float)
+    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    return PairedDifference(
+        n=len(gains),
+        difference=float(gains.mean()) if len(gains) else math.nan,
+        interval=bootstrap_interval(gains, np.ones_like(gains)),
+        only_first=only_first,
+        only_second=only_second,
+        p_value=mcnemar(only_first, only_second),
+    )
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Two-sided p-value of as uneven a split if both were equally good (McNemar 1947, exact).
+
+    Of the words that one reads right and the other wrong, each would then be the one's or the
+    other's like a coin falls. 1 without such words.
+
+    Args:
+        only_first: words that only the first reads right.
+        only_second: words that only the second reads right.
+    """
+    n, fewer = only_first + only_second, min(only_first, only_second)
+    ways, outcomes = 1, 0  # whole numbers: no rounding however small the share becomes
+    for heads in range(fewer + 1):
+        outcomes += ways
+        ways = ways * (n - heads) // (heads + 1)
+    return min(1.0, 2 * outcomes / 2**n)
