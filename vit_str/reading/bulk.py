@@ -35,7 +35,6 @@ _RAY_ENVIRONMENT = {
     # Ray does what anybody tells it who reaches it: it shall listen to this machine only.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
-    "RAY_raylet_start_wait_time_s": "120",  # a busy machine takes longer than the usual 30
     # Workers are what the command is for; Ray would let everything else go first.
     "RAY_worker_niceness": "0",
 }
