@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.studies.adding_problem import (
+from studies.adding_problem import (
     BASELINE,
     AttentionAdder,
     RecurrentAdder,
@@ -9,7 +9,7 @@ from vit_str.studies.adding_problem import (
     mean_squared_error,
     train,
 )
-from vit_str.studies.tasks_tokens import seeded
+from studies.tasks_tokens import seeded
 
 
 class One(torch.nn.Module):

@@ -4,8 +4,8 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.studies import Verdict
-from vit_str.studies.alignment import (
+from studies import Verdict
+from studies.alignment import (
     ADDITIVE,
     DOT,
     UNTRAINED,
@@ -18,8 +18,8 @@ from vit_str.studies.alignment import (
     measure,
     verdict_of,
 )
-from vit_str.studies.sequence_tasks import Recipe, RecurrentTranslator, SequenceTask
-from vit_str.studies.study import Row
+from studies.sequence_tasks import Recipe, RecurrentTranslator, SequenceTask
+from studies.study import Row
 
 TASK = SequenceTask(4, (2, 5), True)
 TINY = Size(TASK, Recipe(8, 3), 5, tested=6)

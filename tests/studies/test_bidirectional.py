@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vit_str.studies import study_of
-from vit_str.studies.bidirectional import (
+from studies import study_of
+from studies.bidirectional import (
     ATTENTION,
     BOTH,
     BOTH_LSTM,
@@ -13,8 +13,8 @@ from vit_str.studies.bidirectional import (
     measure_gradients,
     verdict_of,
 )
-from vit_str.studies.study import Verdict
-from vit_str.studies.tasks_offset import Tagger, TokenAhead
+from studies.study import Verdict
+from studies.tasks_offset import Tagger, TokenAhead
 
 CHANCE, GOOD, BAD = [0.25, 0.255, 0.245], [0.99, 1.0, 0.98], [0.4, 0.5, 0.45]
 

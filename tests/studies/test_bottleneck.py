@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.bottleneck import (
+from studies import Settings, Verdict
+from studies.bottleneck import (
     ATTENTION,
     ONE,
     WIDE,
@@ -12,8 +12,8 @@ from vit_str.studies.bottleneck import (
     measure,
     verdict_of,
 )
-from vit_str.studies.sequence_tasks import Recipe, SequenceTask
-from vit_str.studies.study import Row
+from studies.sequence_tasks import Recipe, SequenceTask
+from studies.study import Row
 
 TINY = Size((SequenceTask(3, (2, 3), False),), Recipe(8, 4), (2, 3, 4), tested=8)
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from vit_str.charset import Charset
-from vit_str.studies import Verdict
-from vit_str.studies.cross_attention import (
+from studies import Verdict
+from studies.cross_attention import (
     INTACT,
     MEAN,
     OTHER,

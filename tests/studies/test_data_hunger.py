@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from vit_str.studies import Verdict
-from vit_str.studies.data_hunger import QUICK, first_words, judge, leads, train
-from vit_str.studies.tasks_reading import CONVOLUTION, VIT
+from studies import Verdict
+from studies.data_hunger import QUICK, first_words, judge, leads, train
+from studies.tasks_reading import CONVOLUTION, VIT
 
 TINY = replace(QUICK, words=(4, 8), steps=3, batch_size=4, test_words=6)
 
@@ -27,7 +27,7 @@ def test_every_system_learns_from_every_number_of_words_and_the_seed_decides() -
 
 
 def test_smaller_sets_are_the_start_of_larger_ones() -> None:
-    from vit_str.studies.tasks_words import word_renderer
+    from studies.tasks_words import word_renderer
 
     batch = word_renderer(QUICK.charset, (16, 16), (2, 2), QUICK.shares, 1).batch(5, 0, 0)
     part = first_words(batch, 3)

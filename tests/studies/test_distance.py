@@ -5,9 +5,9 @@ from vit_str.analysis.subjects import Subject
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.studies import Verdict
-from vit_str.studies.distance import head_means, heads, judge, layer_means, windows
-from vit_str.studies.tasks_words import ANY_STRINGS, word_renderer
+from studies import Verdict
+from studies.distance import head_means, heads, judge, layer_means, windows
+from studies.tasks_words import ANY_STRINGS, word_renderer
 
 DIGITS = Charset("0123456789")
 

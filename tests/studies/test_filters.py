@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from vit_str.analysis.filters import Components, first_filters
-from vit_str.studies import Verdict
-from vit_str.studies.filters import (
+from studies import Verdict
+from studies.filters import (
     TRAINED,
     UNTRAINED,
     digits,
@@ -11,7 +11,7 @@ from vit_str.studies.filters import (
     measure,
     patch_components,
 )
-from vit_str.studies.tasks_reading import SMALL, VIT, build_reader
+from studies.tasks_reading import SMALL, VIT, build_reader
 
 
 def test_patches_of_words_are_their_own_best_basis() -> None:

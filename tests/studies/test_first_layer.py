@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from vit_str.models import ConvolutionalEncoder, VisionTransformer
-from vit_str.studies import Verdict
-from vit_str.studies.first_layer import embedding_field, judge, measure
+from studies import Verdict
+from studies.first_layer import embedding_field, judge, measure
 
 SIZE = (16, 64)
 

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from vit_str.studies import study_of
-from vit_str.studies.gated_cells import CELLS, GRU, LSTM, OPEN_LSTM, RNN
-from vit_str.studies.gates import (
+from studies import study_of
+from studies.gated_cells import CELLS, GRU, LSTM, OPEN_LSTM, RNN
+from studies.gates import (
     ATTENTION,
     Size,
     findings,
@@ -11,8 +11,8 @@ from vit_str.studies.gates import (
     measure_start,
     verdict_of,
 )
-from vit_str.studies.study import Verdict
-from vit_str.studies.tasks_tokens import seeded
+from studies.study import Verdict
+from studies.tasks_tokens import seeded
 
 NAMES = (RNN, LSTM, OPEN_LSTM, GRU, ATTENTION)
 FAILS, SOLVES = [0.16, 0.17, 0.165], [0.001, 0.002, 0.001]

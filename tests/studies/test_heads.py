@@ -1,6 +1,6 @@
 from vit_str.analysis.figures.style import figure, styled
-from vit_str.studies.heads import HEADS, _findings, judge, network, permutation_error
-from vit_str.studies.study import Verdict
+from studies.heads import HEADS, _findings, judge, network, permutation_error
+from studies.study import Verdict
 
 
 def test_no_number_of_heads_knows_positions():

@@ -1,6 +1,6 @@
 import pytest
 
-from vit_str.studies.intervals import mean_interval, with_interval
+from studies.intervals import mean_interval, with_interval
 
 
 def test_known_interval() -> None:

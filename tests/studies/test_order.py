@@ -1,7 +1,7 @@
 import torch
 
-from vit_str.studies import Verdict
-from vit_str.studies.order import (
+from studies import Verdict
+from studies.order import (
     KINDS,
     MASKED,
     NONE,

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.studies import STUDIES, Verdict
-from vit_str.studies.corrections import CORRECTIONS
-from vit_str.studies.page import page_text, write_page
-from vit_str.studies.result import Result
-from vit_str.studies.study import POSTS
+from studies import STUDIES, Verdict
+from studies.corrections import CORRECTIONS
+from studies.page import page_text, write_page
+from studies.result import Result
+from studies.study import POSTS
 
 IDS = ["order", "gates", "heads"]
 

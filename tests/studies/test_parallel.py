@@ -2,8 +2,8 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.parallel import (
+from studies import Settings, Verdict
+from studies.parallel import (
     ATTENTION,
     ONE_THREAD,
     RECURRENT,

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from vit_str.models import VisionTransformer
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.patches import (
+from studies import Settings, Verdict
+from studies.patches import (
     BLOCKS,
     CONVOLUTION,
     ROUND_TRIP,

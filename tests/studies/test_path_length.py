@@ -6,9 +6,9 @@ import torch
 from matplotlib.figure import Figure
 from torch import nn
 
-from vit_str.studies import Verdict
-from vit_str.studies.adding_problem import SOLVED
-from vit_str.studies.path_length import (
+from studies import Verdict
+from studies.adding_problem import SOLVED
+from studies.path_length import (
     ATTENTION,
     ERROR,
     GRADIENT,
@@ -20,7 +20,7 @@ from vit_str.studies.path_length import (
     gradient_rows,
     verdict_of,
 )
-from vit_str.studies.study import Row
+from studies.study import Row
 
 TINY = Size(((4, 3, 8),), dim=8)
 

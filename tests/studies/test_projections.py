@@ -3,7 +3,7 @@ import torch
 
 from vit_str.analysis.figures.style import figure, styled
 from vit_str.models.attention import record_attention
-from vit_str.studies.projections import (
+from studies.projections import (
     KINDS,
     LENGTH,
     UNEVEN,
@@ -14,7 +14,7 @@ from vit_str.studies.projections import (
     network,
     own_weight,
 )
-from vit_str.studies.study import Verdict
+from studies.study import Verdict
 
 
 def weight(kind: str, width: int = 64) -> float:

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from vit_str.studies.recurrent_probe import (
+from studies.recurrent_probe import (
     ElmanNetwork,
     decay,
     input_gradients,
@@ -14,7 +14,7 @@ from vit_str.studies.recurrent_probe import (
     slope,
     spectral_radius,
 )
-from vit_str.studies.tasks_tokens import seeded
+from studies.tasks_tokens import seeded
 
 
 @pytest.mark.parametrize(("name", "activation"), [("tanh", torch.tanh), ("relu", F.relu)])

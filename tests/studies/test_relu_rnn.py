@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vit_str.studies import study_of
-from vit_str.studies.relu_rnn import (
+from studies import study_of
+from studies.relu_rnn import (
     DEFAULT,
     IDENTITY,
     LARGE,
@@ -12,7 +12,7 @@ from vit_str.studies.relu_rnn import (
     network_of,
     verdict_of,
 )
-from vit_str.studies.study import Verdict
+from studies.study import Verdict
 
 
 @pytest.fixture(scope="module")

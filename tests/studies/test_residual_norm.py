@@ -3,9 +3,9 @@ import torch
 
 from vit_str.analysis.figures.style import figure, styled
 from vit_str.models.blocks import EncoderBlock
-from vit_str.studies.block_variants import VARIANTS, Layers, Stack, token_cosine
-from vit_str.studies.residual_norm import DEPTHS, _findings, gradient_ratio, judge, probed
-from vit_str.studies.study import Verdict
+from studies.block_variants import VARIANTS, Layers, Stack, token_cosine
+from studies.residual_norm import DEPTHS, _findings, gradient_ratio, judge, probed
+from studies.study import Verdict
 
 
 def copied(variant: str) -> tuple[Stack, dict[str, torch.Tensor]]:

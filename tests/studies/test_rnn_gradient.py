@@ -1,7 +1,7 @@
 import pytest
 
-from vit_str.studies import study_of
-from vit_str.studies.rnn_gradient import (
+from studies import study_of
+from studies.rnn_gradient import (
     BEFORE,
     DEFAULT,
     TRAINED,
@@ -10,7 +10,7 @@ from vit_str.studies.rnn_gradient import (
     measure_trained,
     verdict_of,
 )
-from vit_str.studies.study import Verdict
+from studies.study import Verdict
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ from textwrap import dedent
 
 import pytest
 
-from vit_str.studies import STUDIES, Findings, Settings, Verdict
-from vit_str.studies.result import check, load_result
-from vit_str.studies.runner import finished, jobs_of, run_all
-from vit_str.studies.sources import digest, used_files
-from vit_str.studies.worker import Job, run
+from studies import STUDIES, Findings, Settings, Verdict
+from studies.result import check, load_result
+from studies.runner import finished, jobs_of, run_all
+from studies.sources import digest, used_files
+from studies.worker import Job, run
 
 MODULE = """
 import time
-from vit_str.studies.study import Findings, Study, Verdict
+from studies.study import Findings, Study, Verdict
 
 class Small(Study):
     id, posts, claim = "small", "V", "One is one."
@@ -142,7 +142,7 @@ def change(path: Path, **values: object) -> None:
 def test_jobs() -> None:
     every = jobs_of(["all"], Path("out"), Settings())
     assert [job.id for job in every] == list(STUDIES)
-    assert (every[0].module, every[0].name) == ("vit_str.studies.rnn_gradient", "RnnGradient")
+    assert (every[0].module, every[0].name) == ("studies.rnn_gradient", "RnnGradient")
     twice = jobs_of(["order", "gates", "order"], Path("out"), Settings())
     assert [job.id for job in twice] == ["order", "gates"]
     with pytest.raises(ValueError, match="no study 'nonsense'; known are all, rnn-gradient"):
@@ -150,7 +150,7 @@ def test_jobs() -> None:
 
 
 def test_digest_is_of_code_not_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vit_str.studies.sources._PACKAGE", tmp_path)
+    monkeypatch.setattr("studies.sources._PACKAGE", tmp_path)
     code = (
         'class A:\n    claim = "one"\n    expectation = "two"\n    def f(self):\n        return 1\n'
     )

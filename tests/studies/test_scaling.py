@@ -5,8 +5,8 @@ import torch
 
 from vit_str.analysis.figures.style import figure, styled
 from vit_str.models.attention import ScaledDotProductAttention
-from vit_str.studies import softmax_probe
-from vit_str.studies.scaling import (
+from studies import softmax_probe
+from studies.scaling import (
     KINDS,
     LECTURE_DRAWS,
     TRAINED_WIDTHS,
@@ -16,8 +16,8 @@ from vit_str.studies.scaling import (
     judge,
     network,
 )
-from vit_str.studies.softmax_probe import WIDTHS, jacobian_norm, measure, softmax_of
-from vit_str.studies.study import Verdict
+from studies.softmax_probe import WIDTHS, jacobian_norm, measure, softmax_of
+from studies.study import Verdict
 
 
 def test_jacobian_norm_is_that_of_autograd():

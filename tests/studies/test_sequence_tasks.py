@@ -1,14 +1,14 @@
 import pytest
 import torch
 
-from vit_str.studies.sequence_tasks import (
+from studies.sequence_tasks import (
     Recipe,
     RecurrentTextEncoder,
     RecurrentTranslator,
     SequenceTask,
     train_translator,
 )
-from vit_str.studies.tasks_tokens import seeded
+from studies.tasks_tokens import seeded
 
 REVERSE = SequenceTask(4, (2, 5), True)
 

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from vit_str.models.positions import sinusoidal_positions
-from vit_str.studies import Verdict
-from vit_str.studies.sinusoid import (
+from studies import Verdict
+from studies.sinusoid import (
     distance_by_offset,
     exact_positions,
     is_prefix,

@@ -3,7 +3,7 @@ from datetime import date, timedelta
 import pytest
 
 from vit_str.charset import PADDING
-from vit_str.studies.spoken import (
+from studies.spoken import (
     LIMIT,
     WORDS,
     date_in_digits,

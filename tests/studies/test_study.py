@@ -1,7 +1,7 @@
 import pytest
 
-from vit_str.studies import STUDIES, Study, study_of
-from vit_str.studies.study import POSTS
+from studies import STUDIES, Study, study_of
+from studies.study import POSTS
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.tanh_blur import ALONE, NETWORKS, TanhBlur, recognized, verdict
+from studies import Settings, Verdict
+from studies.tanh_blur import ALONE, NETWORKS, TanhBlur, recognized, verdict
 
 
 def networks(last: float) -> dict[str, float]:

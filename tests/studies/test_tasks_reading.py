@@ -5,7 +5,7 @@ import torch
 
 from vit_str.charset import Charset
 from vit_str.models import Recognizer
-from vit_str.studies.tasks_reading import (
+from studies.tasks_reading import (
     SMALL,
     STANDARD,
     SYSTEMS,
@@ -14,7 +14,7 @@ from vit_str.studies.tasks_reading import (
     same_labels,
     train_reader,
 )
-from vit_str.studies.tasks_words import ANY_STRINGS, word_renderer
+from studies.tasks_words import ANY_STRINGS, word_renderer
 from vit_str.synthesis.renderer import RenderedBatch
 
 DIGITS = Charset("0123456789")

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-from vit_str.studies.tasks_tokens import (
+from studies.tasks_tokens import (
     NextToken,
     Pointers,
     TokenNetwork,

@@ -1,5 +1,5 @@
 from vit_str.charset import Charset
-from vit_str.studies.tasks_words import ANY_STRINGS, DrawnWords, word_renderer
+from studies.tasks_words import ANY_STRINGS, DrawnWords, word_renderer
 
 DIGITS = Charset("0123456789")
 

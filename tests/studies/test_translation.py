@@ -3,12 +3,12 @@ import torch
 
 from vit_str.charset import PADDING
 from vit_str.models.beam import beam_search
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.spoken import ids_of, in_words
-from vit_str.studies.study import Row
-from vit_str.studies.tasks_tokens import seeded
-from vit_str.studies.tasks_translation import dates, draw_many, is_held_out, numbers
-from vit_str.studies.translation import (
+from studies import Settings, Verdict
+from studies.spoken import ids_of, in_words
+from studies.study import Row
+from studies.tasks_tokens import seeded
+from studies.tasks_translation import dates, draw_many, is_held_out, numbers
+from studies.translation import (
     BEAM,
     GREEDY,
     STRANGER,

@@ -1,7 +1,7 @@
 import torch
 
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.worked_example import (
+from studies import Settings, Verdict
+from studies.worked_example import (
     WAYS,
     WorkedExample,
     by_loops,
