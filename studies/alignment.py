@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from vit_str.analysis.figures.style import HEAT
+from vit_str.pages.style import HEAT
 from vit_str.models.attention import record_attention
 from studies.drawing import INK, draw_bars, panels
 from studies.intervals import mean_interval, with_interval

@@ -232,7 +232,7 @@ def _summary(rows: Sequence[Row]) -> list[Row]:
 
 
 def _draw(figure: "Figure", rows: Sequence[Row], grid: TokenGrid) -> None:
-    from vit_str.analysis.figures.style import UNIFORM, WINDOW
+    from vit_str.pages.style import UNIFORM, WINDOW
     from studies.drawing import COLORS, MUTED, panels
 
     vit, conv = panels(figure, ["ViT: attention distance", "convolution: its field"])

@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vit_str.analysis.figures.style import COLORS, INK, MUTED, model_colors
+from vit_str.pages.style import COLORS, INK, MUTED, model_colors
 from vit_str.statistics import mean_interval
 
 __all__ = ["COLORS", "INK", "MUTED", "chance_line", "draw_bars", "draw_mean", "panels"]

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from studies import NAMES, load_study
 from studies.running import FIGURE, Result, load_result
 from studies.study import POSTS, Cell, Row, Verdict
-from vit_str.evaluation.tables import piped, plain
+from vit_str.pages.markdown import piped, plain
 from vit_str.files import write_atomically
 
 

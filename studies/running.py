@@ -97,7 +97,7 @@ def load_result(folder: Path) -> Result | None:
 
 def run_study(name: str, folder: Path, settings: Settings) -> Result:
     """Run a study in this process and write its files; the result comes last."""
-    from vit_str.analysis.figures.style import figure, ready_to_draw, styled
+    from vit_str.pages.style import figure, ready_to_draw, styled
 
     study = load_study(name)
     start = time.perf_counter()

@@ -292,7 +292,7 @@ def _draw(figure: "Figure") -> None:
 
 
 def _draw_matrix(axes: "Axes", matrix: Matrix) -> None:
-    from vit_str.analysis.figures.style import HEAT
+    from vit_str.pages.style import HEAT
 
     height, width = matrix.shape
     low, high = float(matrix.min()), float(matrix.max())

@@ -1,4 +1,4 @@
-from vit_str.analysis.figures.style import figure, styled
+from vit_str.pages.style import figure, styled
 from studies.heads import HEADS, _findings, judge, network, permutation_error
 from studies.study import Verdict
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.figures.style import figure, styled
+from vit_str.pages.style import figure, styled
 from vit_str.models.attention import record_attention
 from studies.projections import (
     KINDS,

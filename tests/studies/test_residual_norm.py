@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.figures.style import figure, styled
+from vit_str.pages.style import figure, styled
 from vit_str.models.blocks import EncoderBlock
 from studies.block_variants import VARIANTS, Layers, Stack, token_cosine
 from studies.residual_norm import DEPTHS, _findings, gradient_ratio, judge, probed

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from vit_str.analysis.figures.style import figure, styled
+from vit_str.pages.style import figure, styled
 from vit_str.models.attention import ScaledDotProductAttention
 from studies import softmax_probe
 from studies.scaling import (

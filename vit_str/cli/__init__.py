@@ -22,12 +22,11 @@ _HANDED_OVER = {
     "data": ("vit_str.cli.data", "inspect, convert and show labeled word images on disk"),
     "doctor": ("vit_str.cli.doctor", "check a weights file and this machine"),
     "calibrate": ("vit_str.cli.calibrate", "make confidences mean what they say"),
-    "study": ("vit_str.cli.study", "run the claims behind this project as experiments"),
 }
 
 _EXTRAS = {
     **dict.fromkeys(("train", "data"), "train"),
-    **dict.fromkeys(("render", "analyze", "study"), "analyze"),
+    **dict.fromkeys(("render", "analyze"), "analyze"),
 }
 
 

@@ -16,9 +16,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.analysis.figures.style import figure, plain, styled
-from vit_str.analysis.report import page as page_module
-from vit_str.analysis.report.page import LARGEST_PAGE, Page
+from vit_str.pages.page import Page
+from vit_str.pages.style import figure, plain, styled
 
 HOSTILE = "</title></style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> & 文字"
 BROWSER = next(
@@ -147,28 +146,6 @@ def test_the_same_report_is_the_same_file(tmp_path: Path) -> None:
     assert report(tmp_path / "1").read_bytes() == second.read_bytes(), "written over the old one"
 
 
-def test_many_large_pictures_fit(tmp_path: Path) -> None:
-    page = Page("title", "lead")
-    for seed in range(5):
-        page.picture(noise(900, 600, seed), f"noise-{seed}", "Noise.")
-    sheet = figure(6, 5)
-    sheet.subplots().imshow(noise(400, 400))
-    page.figure(sheet, "figure", "Noise.")
-    path = page.write(tmp_path)
-    assert path.stat().st_size < LARGEST_PAGE
-    with Image.open(tmp_path / "noise-0.png") as picture:
-        assert picture.size == (900, 600), "the file of its own keeps its size"
-
-
-def test_a_page_that_cannot_fit_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(page_module, "LARGEST_PAGE", 8_000)
-    with pytest.raises(ValueError, match="smallest pictures"):
-        report(tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 def test_small_pictures_keep_their_colors(tmp_path: Path) -> None:
     picture = Image.new("RGBA", (64, 32), (10, 20, 200, 255))
     picture.putpixel((0, 0), (0, 0, 0, 0))
@@ -239,7 +216,7 @@ def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
         assert dict(matplotlib.rcParams) == before
         ours = draw().axes[0]
     assert ours.xaxis.label.get_fontsize() == 9, "and is not touched by it"
-    code = "import sys, vit_str.analysis.report.page; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, vit_str.pages.page; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

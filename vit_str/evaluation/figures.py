@@ -1,12 +1,22 @@
 """Figures of an evaluation: how far confidence can be believed, and which words are read."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from vit_str.analysis.figures.style import (
+from vit_str.calibration import Calibration
+from vit_str.evaluation.breakdown import Group, Kept
+from vit_str.evaluation.breakdown import breakdown as kinds
+from vit_str.evaluation.breakdown import rejection as kept_shares
+from vit_str.evaluation.markdown import FIGURES
+from vit_str.evaluation.report import Report
+from vit_str.files import write_atomically
+from vit_str.metrics import FULL
+from vit_str.pages.images import figure_image, png
+from vit_str.pages.style import (
     COLORS,
     GRID,
     INK,
@@ -17,15 +27,46 @@ from vit_str.analysis.figures.style import (
     shortened,
     styled,
 )
-from vit_str.calibration import Calibration
-from vit_str.evaluation.breakdown import Group, Kept
-from vit_str.metrics import Interval
+from vit_str.statistics import Interval
 
 _COLUMNS = 4
 _NAME = 28
 _METRICS = {"word_accuracy_36": "36 characters", "word_accuracy_full": "exact"}
 _FEWEST = 5
 """Words that a bin or group needs to be drawn: fewer say next to nothing."""
+
+# The page has the others already: aspects say what is tall, the reliability what is sure.
+_DIMENSIONS = ("length", "case", "aspect", "height")
+
+
+def write_figures(report: Report, folder: Path) -> None:
+    """Write every one of ``markdown.FIGURES`` as ``<name>.png``, each atomically.
+
+    Raises:
+        OSError: one cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, sheet in figures_of(report).items():
+        with write_atomically(folder / f"{name}.png") as path:
+            path.write_bytes(png(figure_image(sheet)))
+
+
+def figures_of(report: Report) -> dict[str, Figure]:
+    """Every one of ``markdown.FIGURES``: name -> figure."""
+    parts = report.parts()
+    groups = {name: each for name, each in kinds(report.whole).items() if name in _DIMENSIONS}
+    figures = {
+        "reliability": reliability(
+            {
+                name: (("36 characters", calibration), ("exact", words.calibration(FULL)))
+                for name, (words, _, calibration) in parts.items()
+            }
+        ),
+        "rejection": rejection({name: kept_shares(words) for name, (words, _, _) in parts.items()}),
+        "breakdown": breakdown(groups),
+    }
+    assert set(figures) == set(FIGURES)
+    return figures
 
 
 @styled()

@@ -10,7 +10,7 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from vit_str.analysis.figures.style import (
+from vit_str.pages.style import (
     MUTED,
     PLATE,
     chance_style,
