@@ -5,9 +5,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from studies import NAMES, Settings, load_study
+from studies import NAMES, Settings, describe
 from studies.page import write_page
 from studies.running import FIGURE, Result, load_result, run_studies, select
 from vit_str.devices import choose_device
@@ -85,7 +86,7 @@ def _positive(text: str) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     for name in NAMES:
-        study, result = load_study(name), load_result(options.out / name)
+        study, result = describe(name), load_result(options.out / name)
         verdict = _verdict(result) if result else "-"
         print(f"{name:<16} {study.posts:<7} {verdict:<20} {study.claim}")
     return 0
@@ -97,7 +98,7 @@ def _run(options: argparse.Namespace) -> int:
     for name in select(options.names):
         result = load_result(options.out / name)
         is_finished = (options.out / name / FIGURE).exists() and not options.again
-        if result and is_finished and result.settings == settings:
+        if result and is_finished and result["settings"] == asdict(settings):
             print(f"{_line(result)}, from before")
         else:
             left.append(name)
@@ -119,12 +120,12 @@ def _page(options: argparse.Namespace) -> int:
 
 
 def _line(result: Result) -> str:
-    number = f"{result.measure}: {result.number}, {result.seconds:.0f} s"
-    return f"{result.name:<16} {_verdict(result):<20} {number}"
+    number = f"{result['measure']}: {result['number']}, {result['seconds']:.0f} s"
+    return f"{result['name']:<16} {_verdict(result):<20} {number}"
 
 
 def _verdict(result: Result) -> str:
-    return f"{result.verdict}{' quick' * result.settings.quick}"
+    return f"{result['verdict']}{' quick' * result['settings']['quick']}"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,29 @@
-"""Does attention look, at each step of writing, where the answer stands?"""
+"""Does attention look, at each step of writing, where the answer stands?
+
+Claim (V, E, L): At every step, attention takes the inner products of the decoder's state with the
+states of the encoder; their softmax says how much to concentrate on each of them (V).
+
+Expected: The weights are those of the formula, differ from step to step, and when a sequence is
+written backwards most of them lie on the anti-diagonal: above .9, where chance is 1 / T.
+
+Experiment: A GRU with dot-product attention learns to write sequences of 3 to 16 symbols backwards
+(quick: 2 to 6). Its weights on sequences of the longest length are compared with the formula
+written out, and what step t gives to the state after symbol T - t is averaged. Beside it: additive
+attention, and the same network before training.
+
+Correction: The products are of projections, divided by √d, and what the softmax makes of them is
+usually called weights; the scores are what goes in. A product is not needed: the first attention
+was additive (Bahdanau et al. 2014). Nor does anything tell the network to align: it learns where
+to look because that makes writing easier.
+
+Revised: A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the anti-diagonal:
+not supported. The verdict between, for weight within one place of it, was added then, the texts
+were shortened and the learning rate was raised.
+"""
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -12,27 +33,23 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from vit_str.pages.style import HEAT
-from vit_str.models.attention import record_attention
 from studies.drawing import INK, draw_bars, panels
-from studies.intervals import mean_interval, with_interval
-from studies.sequence_tasks import (
-    Recipe,
-    RecurrentTranslator,
-    SequenceTask,
-    Texts,
-    train_translator,
-)
-from studies.study import Findings, Row, Settings, Study, Verdict
-from studies.tasks_tokens import seeded
+from studies.sequences import RecurrentTranslator, SequenceTask, Texts, train_translator
+from studies.study import Findings, Row, Settings, Table, Verdict
+from vit_str.models.attention import record_attention
+from vit_str.pages.style import HEAT
+from vit_str.statistics import Interval, mean_interval
 
 DOT, ADDITIVE, UNTRAINED = "dot product", "additive", "untrained"
-_WAYS = {DOT: "dot", ADDITIVE: "additive", UNTRAINED: "dot"}
+_ATTENTIONS = {DOT: "dot", ADDITIVE: "additive", UNTRAINED: "dot"}
+_COLUMNS = ("anti_diagonal", "one_later", "one_earlier", "change_per_step", "right_symbols")
 
 # The same numbers in double precision, computed in another order.
 _EXACT = 1e-10
 # More on the one right state than on all others together.
 _MOST = 0.5
+
+Map = Float[Tensor, "step token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,94 +58,60 @@ class Size:
 
     Attributes:
         task: what is learned.
-        recipe: how.
+        dim: width of the states.
+        steps: batches of training.
+        learning_rate: the highest.
         length: of the sequences whose attention is looked at.
-        tested: how many there are.
+        tested: how many there are at most, none of them twice.
     """
 
     task: SequenceTask
-    recipe: Recipe
+    dim: int
+    steps: int
+    learning_rate: float
     length: int
     tested: int = 256
 
 
-_QUICK = Size(SequenceTask(8, (2, 6), True), Recipe(32, 220, learning_rate=2e-2), 6)
-_FULL = Size(SequenceTask(10, (3, 16), True), Recipe(64, 700, learning_rate=5e-3), 16)
+_QUICK = Size(SequenceTask(8, (2, 6), True), 32, 220, 2e-2, 6)
+_FULL = Size(SequenceTask(10, (3, 16), True), 64, 700, 5e-3, 16)
 
 
-class Alignment(Study):
-    """Where a writer of reversed sequences looks, step by step."""
-
-    id = "alignment"
-    posts = "VEL"
-    claim = (
-        "At every step, attention takes the inner products of the decoder's state with the states "
-        "of the encoder; their softmax says how much to concentrate on each of them (V)."
-    )
-    expectation = (
-        "The weights are those of the formula, differ from step to step, and when a sequence is "
-        "written backwards most of them lie on the anti-diagonal: above .9, where chance is 1 / T."
-    )
-    experiment = (
-        "A GRU with dot-product attention learns to write sequences of 3 to 16 symbols backwards "
-        "(quick: 2 to 6). Its weights on sequences of the longest length are compared with the "
-        "formula written out, and what step t gives to the state after symbol T - t is averaged. "
-        "Beside it: additive attention, and the same network before training."
-    )
-    correction = (
-        "The products are of projections, divided by √d, and what the softmax makes of them is "
-        "usually called weights; the scores are what goes in. A product is not needed: the first "
-        "attention was additive (Bahdanau et al. 2014). Nor does anything tell the network to "
-        "align: it learns where to look because that makes writing easier."
-    )
-
-    revised = (
-        "A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the "
-        "anti-diagonal: not supported. The verdict between, for weight within one place of "
-        "it, was added then, the texts were shortened and the learning rate was raised."
-    )
-
-    def run(self, settings: Settings) -> Findings:
-        size = _QUICK if settings.quick else _FULL
-        rows, maps = [], []
-        total = len(_WAYS) * settings.seeds
-        for done in range(total):
-            seed, way = done // len(_WAYS), list(_WAYS)[done % len(_WAYS)]
-
-            def look(share: float, done: int = done) -> None:
-                settings.progress((done + share) / total)
-
-            row, weights = measure(size, way, seed, settings.device, look)
-            rows.append(row)
-            if not seed:
-                maps.append(weights.cpu())
-        return findings(rows, maps, size.length)
+def run(settings: Settings) -> Findings:
+    """Train with both kinds of attention and not at all, with every seed."""
+    size = _QUICK if settings.quick else _FULL
+    table = Table()
+    maps: dict[str, Map] = {}
+    for seed in range(settings.seeds):
+        for name in _ATTENTIONS:
+            row, weights = measure(size, name, seed, settings.device)
+            table.append(row)
+            maps.setdefault(name, weights.cpu())
+    return findings(table, maps)
 
 
-def measure(
-    size: Size,
-    way: str,
-    seed: int,
-    device: str = "cpu",
-    progress: Callable[[float], None] = lambda share: None,
-) -> tuple[Row, Float[Tensor, "step token"]]:
+def measure(size: Size, name: str, seed: int, device: str = "cpu") -> tuple[Row, Map]:
     """Numbers of one network, and its mean weights."""
-    recipe = size.recipe
-    if way == UNTRAINED:
-        recipe = Recipe(recipe.dim, 0, recipe.batch, recipe.learning_rate)
-    model = train_translator(size.task, _WAYS[way], recipe, seed, device, progress)
-    with seeded(1_000_000 + seed):
-        texts = size.task.draw(size.tested, size.length, device)
+    model = train_translator(
+        size.task,
+        _ATTENTIONS[name],
+        seed,
+        dim=size.dim,
+        steps=0 if name == UNTRAINED else size.steps,
+        learning_rate=size.learning_rate,
+        device=device,
+    )
+    texts = size.task.draw_tests(size.tested, size.length, seed, device)
     weights = alignment(model, texts)
     row: Row = {
-        "way": way,
+        "attention": name,
         "seed": seed,
         "length": size.length,
         "anti_diagonal": anti_diagonal(weights),
         "one_later": anti_diagonal(weights, 1),
         "one_earlier": anti_diagonal(weights, -1),
         "change_per_step": change_per_step(weights),
-        "formula_error": formula_error(model, texts) if _WAYS[way] == "dot" else 0.0,
+        "formula_error": formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0,
         "right_symbols": model.accuracy(*texts)[0],
     }
     return row, weights.mean(0)
@@ -145,9 +128,9 @@ def alignment(model: RecurrentTranslator, texts: Texts) -> Float[Tensor, "batch 
     return rearrange(steps, "b 1 step token -> b step token")[:, :-1]  # the last writes the end
 
 
-def anti_diagonal(weights: Float[Tensor, "batch step token"], beside: int = 0) -> float:
-    """Mean weight on the states that a reversal needs, or so many ``beside`` (later) them."""
-    mirrored = weights.flip(2).diagonal(-beside, 1, 2)
+def anti_diagonal(weights: Float[Tensor, "batch step token"], later: int = 0) -> float:
+    """Mean weight on the states that a reversal needs, or on those so many tokens later."""
+    mirrored = weights.flip(2).diagonal(-later, 1, 2)
     return mirrored.sum(-1).mean().item() / weights.shape[1]
 
 
@@ -183,35 +166,27 @@ def formula_error(model: RecurrentTranslator, texts: Texts) -> float:
     return worst
 
 
-def findings(
-    rows: Sequence[Row], maps: Sequence[Float[Tensor, "step token"]], length: int
-) -> Findings:
+def findings(table: Table, maps: Mapping[str, Map]) -> Findings:
     """What the weights say about the claim.
 
     Args:
-        rows: of `measure`.
-        maps: mean weights of one seed, for every way.
-        length: of the sequences.
+        table: of `measure`.
+        maps: mean weights of one seed, for every attention.
     """
-    mean, interval = mean_interval(_values(rows, DOT, "anti_diagonal"))
-    error = max(_values(rows, DOT, "formula_error"))
-    untrained = mean_interval(_values(rows, UNTRAINED, "anti_diagonal"))[0]
-    change = mean_interval(_values(rows, DOT, "change_per_step"))[0]
-    additive = mean_interval(_values(rows, ADDITIVE, "anti_diagonal"))[0]
-    later = mean_interval(_values(rows, DOT, "one_later"))[0]
-    band = mean_interval(
-        [
-            sum(float(row[name]) for name in ("one_earlier", "anti_diagonal", "one_later"))
-            for row in rows
-            if row["way"] == DOT
-        ]
+    length = int(table[0]["length"])
+    mean, later = (table.mean(name, attention=DOT) for name in ("anti_diagonal", "one_later"))
+    untrained, additive = (
+        table.mean("anti_diagonal", attention=name) for name in (UNTRAINED, ADDITIVE)
     )
-    because = (
-        f"The contexts are those of the formula to {error:.0e}, and {change:.0%} of the weight "
-        f"moves from step to step. {mean:.0%} of it lies on the state right after the symbol that "
-        f"a reversal needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
-        f"{band[0]:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
+    error = max(table.values("formula_error", attention=DOT))
+    near = zip(
+        *(
+            table.values(name, attention=DOT)
+            for name in ("one_earlier", "anti_diagonal", "one_later")
+        ),
+        strict=True,
     )
+    band = mean_interval([sum(shares) for shares in near])
     surprises = []
     if additive > 2 / length:
         surprises.append(
@@ -226,26 +201,33 @@ def findings(
             "one. A map of attention shows which state was read, not which symbol was meant."
         )
     return Findings(
-        rows,
-        _summary(rows),
-        verdict_of(interval, band[1], error, length),
-        f"share of the weight on the anti-diagonal at length {length}, dot products",
-        mean,
-        interval,
-        because,
-        lambda figure: _draw(figure, rows, maps, length),
-        surprises,
+        table=table,
+        summary=[
+            {"attention": name}
+            | {column.replace("_", " "): table.text(column, attention=name) for column in _COLUMNS}
+            for name in _ATTENTIONS
+        ],
+        verdict=judge(table.interval("anti_diagonal", attention=DOT), band[1], error, length),
+        measure=f"share of the weight on the anti-diagonal at length {length}, dot products",
+        values=table.values("anti_diagonal", attention=DOT),
+        because=(
+            f"The contexts are those of the formula to {error:.0e}, and "
+            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step to "
+            f"step. {mean:.0%} of it lies on the state right after the symbol that a reversal "
+            f"needs (before training {untrained:.0%}, by chance {1 / length:.0%}), {band[0]:.0%} there "
+            f"or one beside it (by chance {_band_chance(length):.0%})."
+        ),
+        draw=lambda figure: _draw(figure, table, maps, length),
+        surprises=surprises,
     )
 
 
-def verdict_of(
-    exact: tuple[float, float], band: tuple[float, float], error: float, length: int
-) -> Verdict:
+def judge(exact: Interval, band: Interval, error: float, length: int) -> Verdict:
     """From where the weight lies, and whether it is that of the formula.
 
     Args:
         exact: interval of the share on the anti-diagonal.
-        band: interval of the share there or one beside it.
+        band: interval of the share there or one token away.
         error: of the formula.
         length: of the sequences, which makes the chance.
     """
@@ -259,35 +241,15 @@ def verdict_of(
 
 
 def _band_chance(length: int) -> float:
-    """Share of even weights on the anti-diagonal and one beside it."""
+    """Share of even weights on the anti-diagonal and one token away from it."""
     return (3 * length - 2) / length**2
 
 
-def _values(rows: Sequence[Row], way: str, column: str) -> list[float]:
-    return [float(row[column]) for row in rows if row["way"] == way]
-
-
-def _summary(rows: Sequence[Row]) -> list[Row]:
-    columns = ("anti_diagonal", "one_later", "one_earlier", "change_per_step", "right_symbols")
-    return [
-        {
-            "attention": way,
-            **{name.replace("_", " "): with_interval(_values(rows, way, name)) for name in columns},
-        }
-        for way in _WAYS
-    ]
-
-
-def _draw(
-    figure: Figure,
-    rows: Sequence[Row],
-    maps: Sequence[Float[Tensor, "step token"]],
-    length: int,
-) -> None:
-    titles = [f"{way[0].upper()}{way[1:]}" for way in _WAYS]
+def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) -> None:
+    titles = [f"{name[0].upper()}{name[1:]}" for name in maps]
     *sheets, last = panels(figure, [*titles, "On the anti-diagonal"], width=2.9, height=3.1)
     low, high = 0.5, length + 0.5
-    for axes, weights in zip(sheets, maps, strict=True):
+    for axes, weights in zip(sheets, maps.values(), strict=True):
         image = axes.imshow(
             weights.numpy(), cmap=HEAT, vmin=0, vmax=1, extent=(low, high, high, low)
         )
@@ -297,7 +259,7 @@ def _draw(
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
     figure.colorbar(image, ax=sheets, label="mean weight (one seed)", shrink=0.75, pad=0.01)
-    draw_bars(last, {way: _values(rows, way, "anti_diagonal") for way in _WAYS})
+    draw_bars(last, {name: table.values("anti_diagonal", attention=name) for name in maps})
     last.axhline(1 / length, color=INK, linestyle=":", linewidth=1.1)
     last.annotate("chance", (2.5, 1 / length), ha="right", va="bottom", fontsize=8, color=INK)
     last.set_ylim(0, 1)

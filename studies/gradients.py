@@ -62,9 +62,7 @@ def input_gradients(
     return gradient.square().sum(-1).mean(0).sqrt()
 
 
-def decay(
-    network: nn.Module, x: Float[Tensor, "batch step input"], seed: int
-) -> list[float]:
+def decay(network: nn.Module, x: Float[Tensor, "batch step input"], seed: int) -> list[float]:
     """log10 of `input_gradients` of the last state by distance from the last input, whose is 0."""
     backwards = input_gradients(network, x, seed).flip(0)
     return (backwards / backwards[0]).clamp_min(SMALLEST).log10().tolist()

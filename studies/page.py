@@ -1,16 +1,16 @@
 """The results of studies as one page of Markdown with figures."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from studies import NAMES, load_study
+from studies import NAMES, describe
 from studies.running import FIGURE, Result, load_result
-from studies.study import POSTS, Cell, Row, Verdict
-from vit_str.pages.markdown import piped, plain
+from studies.study import POSTS, Cell, Verdict
 from vit_str.files import write_atomically
+from vit_str.pages.markdown import piped, plain
 
 
 def write_page(results: Path, page: Path) -> int:
@@ -32,8 +32,8 @@ def write_page(results: Path, page: Path) -> int:
         raise ValueError(f"{results} holds no result of a study; run: python -m studies run all")
     figures = page.with_suffix("")
     for result in found:
-        with write_atomically(figures / f"{result.name}.png") as path:
-            shutil.copyfile(results / result.name / FIGURE, path)
+        with write_atomically(figures / f"{result['name']}.png") as path:
+            shutil.copyfile(results / result["name"] / FIGURE, path)
     text = page_text(found, figures.name)
     with write_atomically(page) as path:
         path.write_text(text, encoding="utf-8")
@@ -47,28 +47,30 @@ def page_text(results: Sequence[Result], figures: str) -> str:
         results: in the order of `NAMES`.
         figures: folder of the figures, as the page links to it.
     """
-    environment = Environment(  # noqa: S701: Markdown, and `plain` shows marks as they are
+    environment = Environment(  # noqa: S701 - Markdown: `plain` escapes its marks
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"plain": plain, "table": _table, "posts": lambda posts: ", ".join(posts)}
-    quick = [result for result in results if result.settings.quick]
-    return environment.get_template("page.md.jinja").render(
-        studies=[(result, load_study(result.name)) for result in results],
-        missing=[name for name in NAMES if name not in {result.name for result in results}],
-        quick=len(quick),
-        counts=", ".join(
-            f"{sum(result.verdict == verdict for result in results)} {verdict.lower()}"
-            for verdict in Verdict
-        ),
-        posts=POSTS,
-        figures=figures,
-    ) + "\n"
+    environment.filters |= {"plain": plain, "table": _table}
+    return (
+        environment.get_template("page.md.jinja").render(
+            studies=[(result, describe(result["name"])) for result in results],
+            missing=[name for name in NAMES if name not in {result["name"] for result in results}],
+            quick=sum(result["settings"]["quick"] for result in results),
+            counts=", ".join(
+                f"{sum(result['verdict'] == verdict for result in results)} {verdict.lower()}"
+                for verdict in Verdict
+            ),
+            posts=POSTS,
+            figures=figures,
+        )
+        + "\n"
+    )
 
 
-def _table(rows: Sequence[Row]) -> str:
+def _table(rows: Sequence[Mapping[str, Cell]]) -> str:
     titles = [plain(title) for title in rows[0]]
     cells = [[plain(_shown(cell)) for cell in row.values()] for row in rows]
     # Numbers are set to the right: columns from the first one on that has no other text.

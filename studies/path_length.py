@@ -1,9 +1,31 @@
-"""Does self-attention reach any distance in one step, and is long-term dependency solved by it?"""
+"""Does self-attention reach any distance in one step, and is long-term dependency solved by it?
+
+Claim (E, L): However far apart two words are, self-attention fetches one for the other directly,
+without passing the steps between, and so solves long-term dependency at its root (L; E: the
+operations are constant in number).
+
+Expected: The gradient of self-attention is the same at every distance, while those of recurrent
+networks fall, and it learns the adding problem at lengths where they do not. But the problem is
+not solved at its root: on sequences longer than in training it fails, and its cost grows with the
+square of the length. So: partly.
+
+Experiment: Gradient of the last output with respect to the input so many steps before, at
+initialization, for 100 steps and 64 units: one block of self-attention, GRU, tanh RNN. Then the
+adding problem, trained at lengths 100 and 400 (quick: 50), and tested at one, two and four times
+the length.
+
+Correction: One step is the length of the way, not its price: each of T tokens looks at all T, so
+cost and memory grow as T². The gradient is flat, but thin: before training every input has about 1
+/ T of it. And what is learned at one length need not hold at another, as the softmax shares 1
+among more and more tokens.
+
+Revised: The rule for errors first asked for the upper end of an interval, and now for the worst
+seed; the verdict was the same.
+"""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import median
 
 import torch
@@ -11,9 +33,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from vit_str.models.blocks import EncoderBlock
-from vit_str.models.encoders.recurrent import NETWORKS
-from studies.adding_problem import (
+from studies.adding import (
     BASELINE,
     SOLVED,
     AttentionAdder,
@@ -22,108 +42,76 @@ from studies.adding_problem import (
     train,
 )
 from studies.drawing import COLORS, INK, draw_mean, panels
-from studies.intervals import mean_interval, with_interval
-from studies.study import Findings, Row, Settings, Study, Verdict
-from studies.tasks_tokens import seeded
+from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.training import seeded
+from vit_str.models.blocks import EncoderBlock
+from vit_str.models.encoders.recurrent import NETWORKS
+from vit_str.statistics import Interval, mean_interval, with_interval
 
 ATTENTION = "self-attention"
-NETS = (ATTENTION, "gru", "rnn")
-_SHOWN = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}
-GRADIENT, ERROR = "gradient", "error"
+NETS = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}
+GRADIENT, ERROR = "log10 gradient", "error"
 
 _WIDTH = 64
 _STEPS_BACK = 100
 _DIRECTIONS = 4
+_LONGER = (1, 2, 4)  # times as long as in training
 
 # Flat: the farthest input is felt at least half and at most twice as much as the nearest.
 _FLAT = math.log10(2)
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """How large the experiment is.
+class Training:
+    """How long and how wide networks are trained on the adding problem."""
 
-    Attributes:
-        lengths: to train on the adding problem at, with steps and sequences per step.
-        longer: how many times as long as in training the tests are.
-        dim: width of the networks that add.
-    """
-
-    lengths: tuple[tuple[int, int, int], ...]
-    longer: tuple[int, ...] = (1, 2, 4)
+    length: int
+    steps: int
+    batch_size: int
     dim: int = 32
 
 
-_QUICK = Size(((50, 300, 32),))
-_FULL = Size(((100, 800, 32), (400, 600, 16)))
-
-
-class PathLength(Study):
-    """How far back the gradient reaches, who adds what is far apart, and who does it beyond."""
-
-    id = "path-length"
-    posts = "EL"
-    claim = (
-        "However far apart two words are, self-attention fetches one for the other directly, "
-        "without passing the steps between, and so solves long-term dependency at its root (L; "
-        "E: the operations are constant in number)."
+def run(settings: Settings) -> Findings:
+    """Measure gradients and train every network with every seed."""
+    trainings = (
+        (Training(50, 300, 32),)
+        if settings.quick
+        else (Training(100, 800, 32), Training(400, 600, 16))
     )
-    expectation = (
-        "The gradient of self-attention is the same at every distance, while those of recurrent "
-        "networks fall, and it learns the adding problem at lengths where they do not. But the "
-        "problem is not solved at its root: on sequences longer than in training it "
-        "fails, and its cost grows with the square of the length. So: partly."
-    )
-    experiment = (
-        f"Gradient of the last output with respect to the input so many steps before, at "
-        f"initialization, for {_STEPS_BACK} steps and {_WIDTH} units: one block of self-attention, "
-        "GRU, tanh RNN. Then the adding problem, trained at lengths 100 and 400 (quick: 50), and "
-        "tested at one, two and four times the length."
-    )
-    correction = (
-        "One step is the length of the way, not its price: each of T tokens looks at all T, so "
-        "cost and memory grow as T². The gradient is flat, but thin: before training every input "
-        "has about 1 / T of it. And what is learned at one length need not hold at another, as the "
-        "softmax shares 1 among more and more tokens."
-    )
-
-    revised = (
-        "The rule for errors first asked for the upper end of an interval, and now for the "
-        "worst seed; the verdict was the same."
-    )
-
-    def run(self, settings: Settings) -> Findings:
-        size = _QUICK if settings.quick else _FULL
-        rows: list[Row] = []
-        total = settings.seeds * len(NETS)
-        for done in range(total):
-            seed, name = done // len(NETS), NETS[done % len(NETS)]
-            rows += gradient_rows(name, seed)
-
-            def look(share: float, done: int = done) -> None:
-                settings.progress((done + share) / total)
-
-            rows += error_rows(name, seed, size, settings.device, look)
-        return findings(rows)
+    table = Table()
+    for seed in range(settings.seeds):
+        for name in NETS:
+            table += gradient_rows(name, seed)
+            for training in trainings:
+                table += error_rows(name, seed, training, settings.device)
+    return findings(table)
 
 
 def gradient_rows(name: str, seed: int, steps: int = _STEPS_BACK) -> list[Row]:
     """Gradient of the last output at every distance, with weights of the initialization."""
     with seeded(seed):
-        network, inputs = _reader(name).double(), torch.randn(16, steps, _WIDTH).double()
-        norms = gradient_norms(network, inputs)
-    return [_row(name, seed, GRADIENT, place, norm) for place, norm in enumerate(norms)]
+        if name == ATTENTION:
+            network: nn.Module = EncoderBlock(_WIDTH, heads=4, mlp_ratio=2.0, dropout=0.0)
+        else:
+            network = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
+        inputs = torch.randn(16, steps, _WIDTH).double()
+        norms = gradient_norms(network.double(), inputs)
+    return [
+        _row(name, seed, GRADIENT, distance, math.log10(norm))
+        for distance, norm in enumerate(norms)
+    ]
 
 
 def gradient_norms(
-    read: Callable[[Tensor], Tensor], inputs: Float[Tensor, "batch step dim"]
+    network: Callable[[Tensor], Tensor], inputs: Float[Tensor, "batch step dim"]
 ) -> list[float]:
     """Norm of d last output / d input, at distance 0, 1, ... from the last.
 
     Root of the mean square over the batch, in random directions of the output.
     """
     inputs = inputs.clone().requires_grad_()
-    last = read(inputs)[:, -1]
+    outputs = network(inputs)
+    last = (outputs[0] if isinstance(outputs, tuple) else outputs)[:, -1]
     squares = torch.zeros(inputs.shape[1], dtype=inputs.dtype)
     for _ in range(_DIRECTIONS):
         (gradient,) = torch.autograd.grad(
@@ -133,86 +121,133 @@ def gradient_norms(
     return squares.sqrt().flip(0).tolist()
 
 
-def error_rows(
-    name: str, seed: int, size: Size, device: str, progress: Callable[[float], None]
-) -> list[Row]:
+def error_rows(name: str, seed: int, training: Training, device: str = "cpu") -> list[Row]:
     """Errors on the adding problem, at the length of training and beyond."""
-    rows = []
-    for place, (length, steps, batch) in enumerate(size.lengths):
+    with seeded(seed):
+        dim = training.dim
+        model = AttentionAdder(dim) if name == ATTENTION else RecurrentAdder(name, dim)
+    train(
+        model.to(device),
+        training.length,
+        training.steps,
+        seed=seed,
+        batch_size=training.batch_size,
+        learning_rate=5e-3,
+    )
+    return [
+        _row(name, seed, ERROR, length, mean_squared_error(model, length, 128), training.length)
+        for length in (longer * training.length for longer in _LONGER)
+    ]
 
-        def look(share: float, place: int = place) -> None:
-            progress((place + share) / len(size.lengths))
 
-        with seeded(seed):
-            model = _adder(name, size.dim).to(device)
-        train(model, length, steps, seed=seed, batch_size=batch, learning_rate=5e-3, progress=look)
-        for longer in size.longer:
-            error = mean_squared_error(model, longer * length, sequences=128)
-            rows.append(_row(name, seed, ERROR, longer * length, error, length))
-    return rows
+def _row(name: str, seed: int, measure: str, at: int, value: float, trained: int = 0) -> Row:
+    """A gradient at a distance, or an error at a length; 0 where nothing was trained."""
+    return {
+        "network": name,
+        "seed": seed,
+        "measure": measure,
+        "trained": trained,
+        "at": at,
+        "value": value,
+    }
 
 
-def findings(rows: Sequence[Row]) -> Findings:
+def findings(table: Table) -> Findings:
     """What gradients and errors say about the claim."""
-    farthest = max(_places(rows, GRADIENT))
-    changes = {name: _changes(rows, name, farthest) for name in NETS}
-    mean, interval = mean_interval(changes[ATTENTION])
-    trained = sorted({int(row["trained"]) for row in rows if row["measure"] == ERROR})
+    farthest = max(table.levels("at", measure=GRADIENT))
+    trained = table.levels("trained", measure=ERROR)
     longest = max(trained)
-    learned = [_errors(rows, ATTENTION, length, length) for length in trained]
-    beyond = max(_places(rows, ERROR, longest))
-    outside = _errors(rows, ATTENTION, longest, beyond)
-    because = (
-        f"From distance 1 to {farthest} the gradient of self-attention changes by a factor of "
-        f"{10**mean:.2f}, of a GRU by 10^{mean_interval(changes['gru'])[0]:.0f} and of a tanh RNN "
-        f"by 10^{mean_interval(changes['rnn'])[0]:.0f}. After the same short training on the "
-        f"adding problem at length {longest} the errors are "
-        f"{_said(_errors(rows, ATTENTION, longest, longest))}, "
-        f"{_said(_errors(rows, 'gru', longest, longest))} and "
-        f"{_said(_errors(rows, 'rnn', longest, longest))} (medians; knowing nothing has "
-        f"{BASELINE:.3f}). At length {beyond}, without training there, self-attention has "
-        f"{_said(outside)}, and {_failed(outside)} of {len(outside)} seeds do not solve it."
-    )
+    beyond = max(table.levels("at", measure=ERROR))
+
+    def changes(name: str) -> list[float]:
+        near, far = (
+            table.values("value", network=name, measure=GRADIENT, at=at) for at in (1, farthest)
+        )
+        return differences(far, near)
+
+    def errors(name: str, trained: int, at: int) -> list[float]:
+        return table.values("value", network=name, measure=ERROR, trained=trained, at=at)
+
+    def middle(name: str, at: int) -> str:
+        return f"{median(errors(name, longest, at)):.2g}"
+
+    def power(name: str) -> str:
+        return f"10^{mean_interval(changes(name))[0]:.0f}"
+
+    mean, interval = mean_interval(changes(ATTENTION))
+    learned = [max(errors(ATTENTION, length, length)) for length in trained]
+    outside = errors(ATTENTION, longest, beyond)
     return Findings(
-        rows,
-        _summary(rows, changes),
-        verdict_of(interval, max(map(max, learned)), max(outside)),
-        f"log10 of the gradient at distance {farthest} over that at distance 1, self-attention",
-        mean,
-        interval,
-        because,
-        partial(_draw, rows=rows, length=longest),
-        _surprises(rows, trained, beyond),
+        table=table,
+        summary=[
+            {
+                "network": name,
+                "gradient, far over near (log10)": with_interval(changes(name), 2),
+                **{
+                    f"error at {at}, trained at {length} (median, range)": _with_range(
+                        errors(name, length, at)
+                    )
+                    for length in trained
+                    for at in table.levels("at", measure=ERROR, trained=length)
+                },
+            }
+            for name in NETS
+        ],
+        verdict=judge(interval, max(learned), max(outside)),
+        measure=(
+            f"log10 of the gradient at distance {farthest} over that at distance 1, self-attention"
+        ),
+        values=changes(ATTENTION),
+        because=(
+            f"From distance 1 to {farthest} the gradient of self-attention changes by a factor of "
+            f"{10**mean:.2f}, of a GRU by {power('gru')} and of a tanh RNN by {power('rnn')}. "
+            "After the same short training on the adding problem at length "
+            f"{longest} the errors are {middle(ATTENTION, longest)}, {middle('gru', longest)} and "
+            f"{middle('rnn', longest)} (medians; knowing nothing has {BASELINE:.3f}). At length "
+            f"{beyond}, without training there, self-attention has {middle(ATTENTION, beyond)}, "
+            f"and {_failed(outside)} of {len(outside)} seeds do not solve it."
+        ),
+        draw=lambda figure: _draw(figure, table, longest),
+        surprises=_surprises(table, errors, trained, beyond),
     )
 
 
-def _surprises(rows: Sequence[Row], trained: Sequence[int], beyond: int) -> list[str]:
-    found = []
-    near = {name: _values(rows, name, GRADIENT, 1) for name in NETS}
+def _surprises(
+    table: Table,
+    errors: Callable[[str, int, int], list[float]],
+    trained: Sequence[int],
+    beyond: int,
+) -> list[str]:
+    surprises = []
+    near = {
+        name: [10**v for v in table.values("value", network=name, measure=GRADIENT, at=1)]
+        for name in NETS
+    }
     if max(near[ATTENTION]) < min(near["gru"]):
         ratio = sum(near["gru"]) / sum(near[ATTENTION])
-        found.append(
+        surprises.append(
             f"Flat does not mean strong: at distance 1 the gradient of a GRU is {ratio:.0f} times "
             "that of untrained self-attention, which shares its attention among all tokens."
         )
-    found += [
+    surprises += [
         f"A GRU solves the adding problem at length {length} too, though its gradient at "
         "initialization vanishes: training moves it to where it does not."
         for length in trained
-        if not _failed(_errors(rows, "gru", length, length))
+        if not _failed(errors("gru", length, length))
     ]
-    inside, outside = (_errors(rows, ATTENTION, max(trained), at) for at in (max(trained), beyond))
+    longest = max(trained)
+    inside, outside = (errors(ATTENTION, longest, at) for at in (longest, beyond))
     if 0 < _failed(outside) < len(outside) and not _failed(inside):
         growth = median(b / a for a, b in zip(inside, outside, strict=True))
-        found.append(
+        surprises.append(
             f"Longer sequences were expected to be too much for self-attention; {_failed(outside)} "
             f"of {len(outside)} seeds fail at length {beyond}, the others are only less exact: "
             f"over all seeds the error grows by a factor of {growth:.0f} (median)."
         )
-    return found
+    return surprises
 
 
-def verdict_of(change: tuple[float, float], learned: float, outside: float) -> Verdict:
+def judge(change: Interval, learned: float, outside: float) -> Verdict:
     """Solved is: flat, learned, and true of sequences longer than in training too.
 
     Args:
@@ -225,105 +260,24 @@ def verdict_of(change: tuple[float, float], learned: float, outside: float) -> V
     return Verdict.SUPPORTED if outside < SOLVED else Verdict.PARTLY
 
 
-def _reader(name: str) -> nn.Module:
-    if name == ATTENTION:
-        return EncoderBlock(_WIDTH, heads=4, mlp_ratio=2.0, dropout=0.0)
-    recur = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
-    return _States(recur)
-
-
-class _States(nn.Module):
-    """A recurrent network as a module from tokens to tokens."""
-
-    def __init__(self, recur: nn.RNN | nn.LSTM | nn.GRU) -> None:
-        super().__init__()
-        self.recur = recur
-
-    def forward(self, x: Float[Tensor, "batch step dim"]) -> Float[Tensor, "batch step dim"]:
-        return self.recur(x)[0]
-
-
-def _adder(name: str, dim: int) -> nn.Module:
-    return AttentionAdder(dim) if name == ATTENTION else RecurrentAdder(name, dim)
-
-
-def _row(name: str, seed: int, measure: str, place: int, value: float, trained: int = 0) -> Row:
-    """A gradient at a distance, or an error at a length; 0 where nothing was trained."""
-    return {
-        "network": name,
-        "seed": seed,
-        "measure": measure,
-        "trained": trained,
-        "place": place,
-        "value": value,
-    }
-
-
-def _values(
-    rows: Sequence[Row], name: str, measure: str, place: int, trained: int = 0
-) -> list[float]:
-    wanted = (name, measure, place, trained)
-    return [
-        float(row["value"])
-        for row in rows
-        if (row["network"], row["measure"], row["place"], row["trained"]) == wanted
-    ]
-
-
-def _errors(rows: Sequence[Row], name: str, trained: int, length: int) -> list[float]:
-    return _values(rows, name, ERROR, length, trained)
-
-
-def _places(rows: Sequence[Row], measure: str, trained: int = 0) -> list[int]:
-    wanted = (measure, trained)
-    return sorted({int(row["place"]) for row in rows if (row["measure"], row["trained"]) == wanted})
-
-
-def _changes(rows: Sequence[Row], name: str, farthest: int) -> list[float]:
-    near, far = (_values(rows, name, GRADIENT, place) for place in (1, farthest))
-    return [math.log10(b / a) for a, b in zip(near, far, strict=True)]
-
-
 def _failed(errors: Sequence[float]) -> int:
     return sum(error >= SOLVED for error in errors)
 
 
-def _said(values: Sequence[float]) -> str:
-    return f"{median(values):.2g}"
+def _with_range(values: Sequence[float]) -> str:
+    return f"{median(values):.2g} [{min(values):.2g}, {max(values):.2g}]"
 
 
-def _ranged(values: Sequence[float]) -> str:
-    return f"{_said(values)} [{min(values):.2g}, {max(values):.2g}]"
-
-
-def _summary(rows: Sequence[Row], changes: dict[str, list[float]]) -> list[Row]:
-    lengths = sorted({int(row["trained"]) for row in rows if row["measure"] == ERROR})
-    return [
-        {
-            "network": name,
-            "gradient, far over near (log10)": with_interval(changes[name], 2),
-            **{
-                f"error at {place}, trained at {length} (median, range)": _ranged(
-                    _errors(rows, name, length, place)
-                )
-                for length in lengths
-                for place in _places(rows, ERROR, length)
-            },
-        }
-        for name in NETS
-    ]
-
-
-def _draw(figure: Figure, rows: Sequence[Row], length: int) -> None:
+def _draw(figure: Figure, table: Table, length: int) -> None:
     left, right = panels(
         figure, ["Gradient of the last output", f"Adding, trained at {length} steps"], 4.6, 3.4
     )
-    distances, lengths = _places(rows, GRADIENT), _places(rows, ERROR, length)
-    for (name, shown), color in zip(_SHOWN.items(), COLORS, strict=False):
-        norms = [[math.log10(v) for v in _values(rows, name, GRADIENT, d)] for d in distances]
-        draw_mean(left, distances, list(zip(*norms, strict=True)), shown, color)
-        errors = [[math.log10(v) for v in _errors(rows, name, length, at)] for at in lengths]
-        draw_mean(right, lengths, list(zip(*errors, strict=True)), shown, color, marker="o")
+    for (name, label), color in zip(NETS.items(), COLORS, strict=False):
+        curves = table.curves("value", "at", network=name, measure=GRADIENT)
+        draw_mean(left, *curves, label, color)
+        lengths, runs = table.curves("value", "at", network=name, measure=ERROR, trained=length)
+        logs = torch.tensor(runs).double().log10().tolist()
+        draw_mean(right, lengths, logs, label, color, marker="o")
     left.set_xlabel("distance (steps back)")
     left.set_ylabel("norm of the gradient (log10)")
     left.legend()

@@ -1,225 +1,264 @@
-"""Do residual connections and LayerNorm carry a deep stack of attention?"""
+"""Do residual connections and LayerNorm carry a deep stack of attention?
+
+Claim (V, E): Both parts of an encoder layer "are residual connected and finally go through layer
+norm" (E), and ViT uses the same LayerNorm and residual structure (V): they carry depth.
+
+Expected: Without residuals the tokens of a sequence become the same vector within a few layers
+(cosine towards 1) and nothing is learned. Without LayerNorm a stack that starts small may still
+learn. Post-norm has its largest gradients in the last layers, pre-norm has them level (Xiong et
+al. 2020).
+
+Experiment: Untrained stacks of 2 to 24 blocks of width 32, pre-norm, post-norm, without LayerNorm,
+without residuals, without both: mean cosine between tokens after every block and norm of the
+gradient in every block. Then a deep one of each learns to name the token to the right.
+
+Correction: The ViT is not quite the encoder that E draws: the paper of 2017 normalizes after the
+sum (post-norm), the ViT before each part (pre-norm).
+
+Revised: That a part is needed if its loss costs more than 0.1 of accuracy was set after a run with
+one seed, in which LayerNorm cost 0.03.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from torch import Tensor, nn
 
-from studies.block_variants import VARIANTS, Layers, Stack, probe
-from studies.drawing import COLORS, MUTED, draw_bars, draw_mean, panels
-from studies.intervals import mean_interval, with_interval
-from studies.study import Findings, Row, Settings, Study, Verdict
-from studies.tasks_tokens import (
-    NextToken,
-    TokenNetwork,
-    Training,
-    learning_curve,
-    seeded,
-)
+from studies.drawing import COLORS, chance_line, draw_bars, draw_mean, panels
+from studies.gradients import SMALLEST
+from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.tokens import NextToken, TokenNetwork, learning_curve
+from studies.training import seeded
+from vit_str.models.attention import MultiHeadAttention
+from vit_str.models.blocks import FeedForward
+from vit_str.statistics import mean_interval, with_interval
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+FULL, POST, UNNORMED, BARE, NEITHER = "pre-norm", "post-norm", "no norm", "no residual", "neither"
+VARIANTS = (FULL, POST, UNNORMED, BARE, NEITHER)
+"""x + f(norm(x)), norm(x + f(x)), x + f(x), f(norm(x)), f(x)."""
 
 DEPTHS = (2, 6, 12, 24)
+DEEPEST = DEPTHS[-1]
 DIM, HEADS, TOKENS = 32, 4, 16
 # Loss of accuracy from which on a part is needed: less is a difference in speed.
 NEEDED = 0.1
-FULL, BARE = "pre-norm", "no residual"
-
-Probes = Sequence[Mapping[tuple[str, int], Layers]]
-Accuracies = Sequence[Mapping[str, float]]
+_COSINE, _GRADIENT, _ACCURACY = "cosine", "log10 gradient", "accuracy"
 
 
-def probed(variant: str, depth: int, seed: int) -> Layers:
-    """An untrained stack, given random tokens."""
+class SubLayer(nn.Module):
+    """Attention or feed-forward with what is around it.
+
+    Args:
+        part: from tokens to tokens.
+        dim: width of a token.
+        variant: one of `VARIANTS`.
+    """
+
+    def __init__(self, part: nn.Module, dim: int, variant: str) -> None:
+        super().__init__()
+        self.part = part
+        norm, none = nn.LayerNorm(dim), nn.Identity()
+        self.before = norm if variant in (FULL, BARE) else none
+        self.after = norm if variant == POST else none
+        self.residual = variant not in (BARE, NEITHER)
+
+    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+        change = self.part(self.before(x))
+        return self.after(x + change if self.residual else change)
+
+
+class Stack(nn.Module):
+    """Blocks of attention and feed-forward.
+
+    Args:
+        depth: number of blocks.
+        dim: width of a token.
+        heads: attention heads per block.
+        variant: one of `VARIANTS`.
+    """
+
+    def __init__(self, depth: int, dim: int, heads: int, variant: str) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            nn.Sequential(
+                SubLayer(MultiHeadAttention(dim, heads), dim, variant),
+                SubLayer(FeedForward(dim, 2.0), dim, variant),
+            )
+            for _ in range(depth)
+        )
+        # As in the project's encoders: what is not normalized at the end is normalized once.
+        self.norm = nn.LayerNorm(dim) if variant in (FULL, BARE) else nn.Identity()
+
+    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x)
+
+
+def run(settings: Settings) -> Findings:
+    """Untrained stacks first, then training, with every seed."""
+    depth, steps = (6, 150) if settings.quick else (12, 400)
+    task = NextToken(length=8, symbols=8)
+    table = Table()
+    for seed in range(settings.seeds):
+        for variant in VARIANTS:
+            for untrained in DEPTHS:
+                table += measure(variant, untrained, seed)
+            with seeded(seed):
+                net = TokenNetwork(task, DIM, Stack(depth, DIM, HEADS, variant))
+            curve = learning_curve(net.to(settings.device), task, steps, seed, batch=16)
+            table.append(_row(seed, variant, depth, depth, _ACCURACY, curve[-1]))
+    return findings(table, depth, steps)
+
+
+def token_cosine(x: Float[Tensor, "batch token dim"]) -> float:
+    """Mean cosine of two different tokens of a sequence: 1 if all say the same."""
+    # Divided by the largest first: signals that have almost vanished still have a direction.
+    x = x / x.abs().amax((1, 2), keepdim=True).clamp_min(SMALLEST)
+    x = x / x.norm(dim=-1, keepdim=True).clamp_min(SMALLEST)
+    tokens = x.shape[1]
+    cosines = x @ x.transpose(1, 2)
+    others = cosines.sum((1, 2)) - cosines.diagonal(dim1=1, dim2=2).sum(1)
+    return (others / (tokens * (tokens - 1))).mean().item()
+
+
+def measure(variant: str, depth: int, seed: int) -> list[Row]:
+    """Cosine of tokens after, and norm of the gradient in, every block of an untrained stack.
+
+    One pass forward and back, in doubles, with a random gradient of length one per token.
+    """
     with seeded(seed):
-        stack = Stack(depth, DIM, HEADS, variant)
-        x = torch.randn(8, TOKENS, DIM)
-    return probe(stack, x, seed)
-
-
-def gradient_ratio(layers: Layers) -> float:
-    """Decimal logarithm of the gradient in the first block over that in the last."""
-    return math.log10(max(layers.gradient[0], 1e-300) / max(layers.gradient[-1], 1e-300))
-
-
-def judge(accuracies: Accuracies) -> Verdict:
-    """Supported if depth is learned worse without either, partly if without one of them."""
-    lost = [
-        mean_interval([found[FULL] - found[without] for found in accuracies])[1][0] > NEEDED
-        for without in ("no residual", "no norm")
+        stack = Stack(depth, DIM, HEADS, variant).double()
+        x = torch.randn(8, TOKENS, DIM).double()
+    cosines = []
+    for block in stack.blocks:
+        x = block(x)
+        cosines.append(token_cosine(x.detach()))
+    x = stack.norm(x)
+    direction = torch.randn(x.shape, generator=torch.Generator().manual_seed(seed), dtype=x.dtype)
+    (x * direction / direction.norm(dim=-1, keepdim=True)).sum().backward()
+    gradients = [
+        sum(p.grad.square().sum().item() for p in block.parameters() if p.grad is not None) ** 0.5
+        for block in stack.blocks
     ]
-    if all(lost):
-        return Verdict.SUPPORTED
-    return Verdict.PARTLY if any(lost) else Verdict.NOT_SUPPORTED
+    logs = [math.log10(max(gradient, SMALLEST)) for gradient in gradients]
+    return [
+        _row(seed, variant, depth, block, name, value)
+        for name, values in ((_COSINE, cosines), (_GRADIENT, logs))
+        for block, value in enumerate(values, 1)
+    ]
 
 
-class ResidualNorm(Study):
-    """Stacks with residuals or LayerNorm taken out, or LayerNorm moved."""
+def _row(seed: int, variant: str, depth: int, block: int, measure: str, value: float) -> Row:
+    return {
+        "seed": seed,
+        "variant": variant,
+        "depth": depth,
+        "block": block,
+        "measure": measure,
+        "value": value,
+    }
 
-    id = "residual-norm"
-    posts = "VE"
-    claim = (
-        'Both parts of an encoder layer "are residual connected and finally go through layer '
-        'norm" (E), and ViT uses the same LayerNorm and residual structure (V): they carry depth.'
-    )
-    expectation = (
-        "Without residuals the tokens of a sequence become the same vector within a few layers "
-        "(cosine towards 1) and nothing is learned. Without LayerNorm a stack that starts small "
-        "may still learn. Post-norm has its largest gradients in the last layers, pre-norm has "
-        "them level (Xiong et al. 2020)."
-    )
-    experiment = (
-        f"Untrained stacks of {DEPTHS[0]} to {DEPTHS[-1]} blocks of width {DIM}, pre-norm, "
-        "post-norm, without LayerNorm, without residuals, without both: mean cosine between "
-        "tokens after every block and norm of the gradient in every block. Then a deep one of "
-        "each learns to name the token to the right."
-    )
-    correction = (
-        "The ViT is not quite the encoder that E draws: the paper of 2017 normalizes after the "
-        "sum (post-norm), the ViT before each part (pre-norm)."
-    )
 
-    revised = (
-        "That a part is needed if its loss costs more than 0.1 of accuracy was set after a "
-        "run with one seed, in which LayerNorm cost 0.03."
+def gradient_ratios(table: Table, variant: str) -> list[float]:
+    """log10 of the gradient in the first block of the deepest stack over that in the last."""
+    first, last = (
+        table.values("value", measure=_GRADIENT, variant=variant, depth=DEEPEST, block=block)
+        for block in (1, DEEPEST)
+    )
+    return differences(first, last)
+
+
+def _gains(table: Table, without: str) -> list[float]:
+    """Accuracy of the full block minus that of one without a part, for each seed."""
+    return differences(
+        *(table.values("value", measure=_ACCURACY, variant=name) for name in (FULL, without))
     )
 
-    def run(self, settings: Settings) -> Findings:
-        """Untrained stacks first, then training."""
-        depth, steps = (6, 150) if settings.quick else (12, 400)
-        probes: list[dict[tuple[str, int], Layers]] = []
-        accuracies: list[dict[str, float]] = []
-        task = NextToken(length=8, symbols=8)
-        for seed in range(settings.seeds):
-            probes.append({(v, d): probed(v, d, seed) for v in VARIANTS for d in DEPTHS})
-            accuracies.append({})
-            for place, variant in enumerate(VARIANTS):
-                with seeded(seed):
-                    net = TokenNetwork(task, DIM, Stack(depth, DIM, HEADS, variant))
-                training = Training(steps, steps, batch=16)
-                accuracies[seed][variant] = learning_curve(
-                    net.to(settings.device), task, training, seed
-                )[-1]
-                settings.progress((seed + (place + 1) / len(VARIANTS)) / settings.seeds)
-        return _findings(probes, accuracies, depth, steps)
+
+def judge(table: Table) -> Verdict:
+    """Supported if depth is learned worse without either, partly if without one of them."""
+    return Verdict.of(
+        *(mean_interval(_gains(table, part))[1][0] > NEEDED for part in (BARE, UNNORMED))
+    )
 
 
-def _findings(probes: Probes, accuracies: Accuracies, depth: int, steps: int) -> Findings:
-    deepest = DEPTHS[-1]
+def findings(table: Table, depth: int, steps: int) -> Findings:
+    """What cosines, gradients and accuracies say about the claim."""
     cosine = {
-        variant: mean_interval([seed[variant, deepest].cosine[-1] for seed in probes])[0]
-        for variant in VARIANTS
+        name: table.mean("value", measure=_COSINE, variant=name, depth=DEEPEST, block=DEEPEST)
+        for name in VARIANTS
     }
-    ratio = {
-        variant: mean_interval([gradient_ratio(seed[variant, deepest]) for seed in probes])[0]
-        for variant in VARIANTS
-    }
-    right = {v: mean_interval([found[v] for found in accuracies])[0] for v in VARIANTS}
-    value, interval = mean_interval([found[FULL] - found[BARE] for found in accuracies])
-    return Findings(
-        rows=_rows(probes, accuracies, depth),
-        summary=_summary(probes, accuracies),
-        verdict=judge(accuracies),
-        measure=f"accuracy gained by residuals at depth {depth}, pre-norm, after {steps} steps",
-        value=value,
-        interval=interval,
-        because=(
-            f"After {deepest} untrained blocks the cosine between tokens is {cosine[BARE]:.3f} "
-            f"without residuals and {cosine[FULL]:.2f} with them. At depth {depth} the pre-norm "
-            f"stack learns to {right[FULL]:.2f}, without residuals to {right[BARE]:.2f}, without "
-            f"LayerNorm to {right['no norm']:.2f}, without both to {right['neither']:.2f}."
-        ),
-        surprises=(
-            f"Post-norm reaches {right['post-norm']:.2f} in the same steps; its gradient in the "
-            f"first of {deepest} blocks is 10^{ratio['post-norm']:.1f} of that in the last, "
-            f"pre-norm's 10^{ratio[FULL]:.1f}.",
+    ratio = {name: mean_interval(gradient_ratios(table, name))[0] for name in VARIANTS}
+    right = {name: table.mean("value", measure=_ACCURACY, variant=name) for name in VARIANTS}
+    surprises = []
+    if ratio[POST] > -0.5:  # expected: far below, the largest gradients in the last layers
+        surprises.append(
+            f"Post-norm reaches {right[POST]:.2f} in the same steps; its gradient in the first of "
+            f"{DEEPEST} blocks is 10^{ratio[POST]:.1f} of that in the last, pre-norm's "
+            f"10^{ratio[FULL]:.1f}."
+        )
+    if ratio[BARE] > ratio[NEITHER] + 1 and cosine[BARE] > 0.9:
+        surprises.append(
             "Without residuals, the gradient of the first block is "
             f"10^{ratio[BARE]:.1f} of that in the last with LayerNorm and "
-            f"10^{ratio['neither']:.1f} without; the cosine between tokens is {cosine[BARE]:.3f} "
-            f"and {cosine['neither']:.3f}: LayerNorm keeps gradients alive, not tokens apart.",
-            f"Residuals do not keep tokens apart for ever: after {deepest} untrained blocks their "
-            f"cosine is {cosine[FULL]:.2f} in pre-norm, {cosine['post-norm']:.2f} in post-norm and "
-            f"{cosine['no norm']:.2f} without LayerNorm.",
-        ),
-        draw=partial(_draw, probes, accuracies, depth),
-    )
-
-
-def _rows(probes: Probes, accuracies: Accuracies, depth: int) -> list[Row]:
-    layers: list[Row] = [
-        {
-            "seed": seed,
-            "variant": variant,
-            "depth": blocks,
-            "layer": layer,
-            "measure": name,
-            "value": value,
-        }
-        for seed, found in enumerate(probes)
-        for (variant, blocks), measured in found.items()
-        for name, values in measured._asdict().items()
-        for layer, value in enumerate(values, 1)
-    ]
-    trained: list[Row] = [
-        {
-            "seed": seed,
-            "variant": variant,
-            "depth": depth,
-            "layer": depth,
-            "measure": "accuracy",
-            "value": value,
-        }
-        for seed, found in enumerate(accuracies)
-        for variant, value in found.items()
-    ]
-    return layers + trained
-
-
-def _summary(probes: Probes, accuracies: Accuracies) -> list[Row]:
-    deepest = DEPTHS[-1]
-    return [
-        {
-            "variant": variant,
-            **{
-                f"token cosine, depth {depth}": with_interval(
-                    [seed[variant, depth].cosine[-1] for seed in probes]
-                )
-                for depth in DEPTHS
-            },
-            f"log10 gradient first / last, depth {deepest}": with_interval(
-                [gradient_ratio(seed[variant, deepest]) for seed in probes], 1
-            ),
-            "accuracy": with_interval([found[variant] for found in accuracies], 2),
-        }
-        for variant in VARIANTS
-    ]
-
-
-def _draw(probes: Probes, accuracies: Accuracies, depth: int, figure: "Figure") -> None:
-    deepest = DEPTHS[-1]
-    cosines, gradients, trained = panels(
-        figure,
-        [
-            "Tokens become alike (untrained)",
-            "Gradient by layer (untrained)",
-            f"Next token, {depth} blocks",
+            f"10^{ratio[NEITHER]:.1f} without; the cosine between tokens is {cosine[BARE]:.3f} "
+            f"and {cosine[NEITHER]:.3f}: LayerNorm keeps gradients alive, not tokens apart."
+        )
+    if cosine[FULL] > 0.25:
+        surprises.append(
+            f"Residuals do not keep tokens apart for ever: after {DEEPEST} untrained blocks their "
+            f"cosine is {cosine[FULL]:.2f} in pre-norm, {cosine[POST]:.2f} in post-norm and "
+            f"{cosine[UNNORMED]:.2f} without LayerNorm."
+        )
+    return Findings(
+        table=table,
+        summary=[
+            {
+                "variant": name,
+                **{
+                    f"token cosine, depth {blocks}": table.text(
+                        "value", measure=_COSINE, variant=name, depth=blocks, block=blocks
+                    )
+                    for blocks in DEPTHS
+                },
+                f"log10 gradient first / last, depth {DEEPEST}": with_interval(
+                    gradient_ratios(table, name), 1
+                ),
+                "accuracy": table.text("value", 2, measure=_ACCURACY, variant=name),
+            }
+            for name in VARIANTS
         ],
-        width=4.0,
+        verdict=judge(table),
+        measure=f"accuracy gained by residuals at depth {depth}, pre-norm, after {steps} steps",
+        values=_gains(table, BARE),
+        because=(
+            f"After {DEEPEST} untrained blocks the cosine between tokens is {cosine[BARE]:.3f} "
+            f"without residuals and {cosine[FULL]:.2f} with them. At depth {depth} the pre-norm "
+            f"stack learns to {right[FULL]:.2f}, without residuals to {right[BARE]:.2f}, without "
+            f"LayerNorm to {right[UNNORMED]:.2f}, without both to {right[NEITHER]:.2f}."
+        ),
+        draw=lambda figure: _draw(figure, table, depth),
+        surprises=surprises,
     )
-    layers = range(1, deepest + 1)
+
+
+def _draw(figure: Figure, table: Table, depth: int) -> None:
+    titles = ["Tokens become alike (untrained)", "Gradient by layer (untrained)"]
+    cosines, gradients, trained = panels(figure, [*titles, f"Next token, {depth} blocks"], 4.0)
     colors = dict(zip(VARIANTS, COLORS, strict=False))
-    for variant, color in colors.items():
-        found = [seed[variant, deepest] for seed in probes]
-        draw_mean(cosines, layers, [layer.cosine for layer in found], variant, color)
-        logs = [[math.log10(max(g, 1e-300)) for g in layer.gradient] for layer in found]
-        draw_mean(gradients, layers, logs, variant, color)
+    for axes, measure in ((cosines, _COSINE), (gradients, _GRADIENT)):
+        for name, color in colors.items():
+            where: dict[str, Any] = {"measure": measure, "variant": name, "depth": DEEPEST}
+            draw_mean(axes, *table.curves("value", "block", **where), name, color)
     cosines.set(xlabel="block", ylabel="mean cosine between tokens", ylim=(-0.05, 1.05))
     cosines.legend(loc="upper left", bbox_to_anchor=(0, 0.92))
     gradients.set(xlabel="block", ylabel="log10 norm of the gradient")
-    draw_bars(trained, {v: [found[v] for found in accuracies] for v in VARIANTS}, colors)
-    trained.axhline(1 / 8, color=MUTED, linewidth=1, linestyle=":")
+    bars = {name: table.values("value", measure=_ACCURACY, variant=name) for name in VARIANTS}
+    draw_bars(trained, bars, colors)
+    chance_line(trained, 1 / 8, None)
     trained.set(ylabel="accuracy", ylim=(0, 1.05))
     trained.tick_params(axis="x", labelrotation=25)

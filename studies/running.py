@@ -7,62 +7,29 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from studies import NAMES, load_study
-from studies.study import Row, Settings, Verdict
+from studies.study import Findings, Settings
 from vit_str.files import write_atomically
+from vit_str.pages.style import figure, ready_to_draw, styled
 from vit_str.statistics import mean_interval
 
 RESULT, TABLE, FIGURE = "result.json", "table.csv", "figure.png"
 """Files in the folder of a study."""
 
+RESULT_FIELDS = {
+    *("name", "command", "settings", "verdict", "measure", "number", "value", "interval"),
+    *("because", "surprises", "summary", "seconds", "torch"),
+}
+Result = dict[str, Any]
+"""What a run found, as in ``result.json``: see `Findings`, and how and where it was run."""
+
 _DOTS_PER_INCH = 150
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a run of a study found, as in ``result.json``; the rest is as in `Findings`.
-
-    Attributes:
-        name: of the study.
-        settings: of the run.
-        value: the number that decides, its mean over seeds.
-        interval: its 95 % interval over seeds; the value twice where nothing is random.
-        seconds: that it took, by the clock.
-        torch: version of torch.
-    """
-
-    name: str
-    settings: Settings
-    verdict: Verdict
-    measure: str
-    value: float
-    interval: tuple[float, float]
-    because: str
-    surprises: Sequence[str]
-    summary: Sequence[Row]
-    seconds: float
-    torch: str
-
-    @property
-    def command(self) -> str:
-        """What makes it again."""
-        settings = self.settings
-        parts = ["python -m studies run", self.name]
-        parts += ["--quick"] if settings.quick else []
-        parts += [f"--seeds {settings.seeds}"] if settings.seeds != Settings().seeds else []
-        parts += [f"--device {settings.device}"] if settings.device != "cpu" else []
-        return " ".join(parts)
-
-    @property
-    def number(self) -> str:
-        """The deciding number with its interval; without where nothing is random."""
-        low, high = self.interval
-        return f"{self.value:.4g}" + (f" [{low:.4g}, {high:.4g}]" if low != high else "")
 
 
 def select(names: Sequence[str]) -> list[str]:
@@ -87,36 +54,36 @@ def load_result(folder: Path) -> Result | None:
     if not path.exists():
         return None
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        values["settings"] = Settings(**values["settings"])
-        values["verdict"] = Verdict(values["verdict"])
-        return Result(**values | {"interval": tuple(values["interval"])})
-    except (ValueError, TypeError, KeyError):
-        raise ValueError(f"{path} is no result of a study; remove it or take another --out") from None
+        result: Result = json.loads(path.read_text(encoding="utf-8"))
+        if set(result) == RESULT_FIELDS:
+            return result
+    except (ValueError, TypeError):
+        pass
+    raise ValueError(f"{path} is no result of a study; remove it or take another --out")
 
 
 def run_study(name: str, folder: Path, settings: Settings) -> Result:
     """Run a study in this process and write its files; the result comes last."""
-    from vit_str.pages.style import figure, ready_to_draw, styled
-
     study = load_study(name)
     start = time.perf_counter()
-    findings = study.run(settings)
+    findings: Findings = study.run(settings)
     seconds = round(time.perf_counter() - start, 1)
-    value, interval = mean_interval(findings.values)
-    result = Result(
-        name=name,
-        settings=settings,
-        verdict=findings.verdict,
-        measure=findings.measure,
-        value=value,
-        interval=interval,
-        because=findings.because,
-        surprises=list(findings.surprises),
-        summary=list(findings.summary),
-        seconds=seconds,
-        torch=torch.__version__.partition("+")[0],
-    )
+    value, (low, high) = mean_interval(findings.values)
+    result: Result = {
+        "name": name,
+        "command": command(name, settings),
+        "settings": asdict(settings),
+        "verdict": findings.verdict,
+        "measure": findings.measure,
+        "number": f"{value:.4g}" + (f" [{low:.4g}, {high:.4g}]" if low != high else ""),
+        "value": value,
+        "interval": [low, high],
+        "because": findings.because,
+        "surprises": list(findings.surprises),
+        "summary": list(findings.summary),
+        "seconds": seconds,
+        "torch": torch.__version__.partition("+")[0],
+    }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / RESULT).unlink(missing_ok=True)
     with write_atomically(folder / TABLE) as path, path.open("w", newline="") as file:
@@ -129,13 +96,22 @@ def run_study(name: str, folder: Path, settings: Settings) -> Result:
     with ready_to_draw(sheet), write_atomically(folder / FIGURE) as path:
         sheet.savefig(path, dpi=_DOTS_PER_INCH)
     with write_atomically(folder / RESULT) as path:
-        path.write_text(json.dumps(asdict(result), indent=2, ensure_ascii=False) + "\n", "utf-8")
+        path.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")
     return result
+
+
+def command(name: str, settings: Settings) -> str:
+    """What runs a study with these settings."""
+    parts = ["python -m studies run", name]
+    parts += ["--quick"] if settings.quick else []
+    parts += [f"--seeds {settings.seeds}"] if settings.seeds != Settings().seeds else []
+    parts += [f"--device {settings.device}"] if settings.device != "cpu" else []
+    return " ".join(parts)
 
 
 def run_studies(
     names: Sequence[str], out: Path, settings: Settings, workers: int
-) -> "Iterator[tuple[str, Future[Result]]]":
+) -> Iterator[tuple[str, "Future[Result]"]]:
     """Run so many studies at once; each is given as it ends, with its result or its error.
 
     Closing the iterator, or an interrupt, stops those that run; what is written stays.

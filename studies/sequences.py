@@ -142,7 +142,5 @@ def train_translator(
     """
     with seeded(seed):
         model = RecurrentTranslator(task, dim, attention, 2 * task.lengths[1]).to(device)
-        fit_warm(
-            model, lambda: model.loss(*task.draw(batch, device=device)), steps, learning_rate
-        )
+        fit_warm(model, lambda: model.loss(*task.draw(batch, device=device)), steps, learning_rate)
     return model.eval()

@@ -1,93 +1,76 @@
-"""What sinusoidal positions are good for: one of a kind, any length, the same distance."""
+"""What sinusoidal positions are good for: one of a kind, any length, the same distance.
 
-from typing import TYPE_CHECKING
+Claim (V): Sinusoidal positions give every position a vector of its own, work for sequences of any
+length, and keep the distance between two indices the same whatever the length.
+
+Expected: All three hold, the constant distance to rounding (1e-13): moving by k rotates each pair
+of sine and cosine by a fixed angle. The distance does not say which comes first, and it does not
+grow steadily with the offset.
+
+Experiment: Positions of our Transformer of 2000 tokens (600 in the small version), dim 16 to 512:
+smallest distance of any two; for each offset k, largest minus smallest |PE(p+k) - PE(p)| over p;
+error of the rotation that should give PE(p+k); the same beside plain numbers p and fractions p /
+length. In double precision by the formula, against which the code of the models, which rounds to
+single precision, is compared. Nothing is random.
+
+Correction: That the vectors exist for any length does not mean that a model works at lengths that
+it was not trained on. The distance is symmetric: it tells how far, not in which direction (the
+rotation does), and it is not monotone in the offset.
+"""
 
 import torch
 from jaxtyping import Float
+from matplotlib.figure import Figure
 from torch import Tensor
 
+from studies.drawing import COLORS, MUTED, panels
+from studies.study import Cell, Findings, Row, Settings, Table, Verdict
 from vit_str.models.positions import sinusoidal_positions
-from studies.drawing import COLORS, panels
-from studies.study import Findings, Row, Settings, Study, Verdict
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # A spread below this is rounding: doubles near 10 are 2e-15 apart, and a distance is a sum of
 # hundreds of squares of sines of angles of up to thousands of radians.
 _ROUNDING = 1e-9
 # Two positions count as different when a model in single precision could tell them by far.
 _DIFFERENT = 1e-3
+_DIMS = (16, 64, 128, 512)
 
 Positions = Float[Tensor, "length dim"]
 
 
-class Sinusoid(Study):
-    """The three properties of sinusoidal positions, and two that are not claimed."""
-
-    id = "sinusoid"
-    posts = "V"
-    claim = (
-        "Sinusoidal positions give every position a vector of its own, work for sequences of any "
-        "length, and keep the distance between two indices the same whatever the length."
+def run(settings: Settings) -> Findings:
+    """Measure the properties, dim by dim; nothing is random."""
+    length = 600 if settings.quick else 2000
+    table = Table(properties(length, dim) for dim in _DIMS)
+    spread, rotation, code = (
+        max(table.values(name)) for name in ("spread", "rotation error", "code against formula")
     )
-    expectation = (
-        "All three hold, the constant distance to rounding (1e-13): moving by k rotates each pair "
-        "of sine and cosine by a fixed angle. The distance does not say which comes first, and it "
-        "does not grow steadily with the offset."
+    different = min(table.values("smallest distance"))
+    plain = {"number": _plain_properties(1, length), "fraction": _plain_properties(length, length)}
+    return Findings(
+        table=table,
+        summary=[
+            *(_line(f"sinusoidal, dim {row['dim']}", row) for row in table),
+            *(_line(f"{name}, 1 unit", row) for name, row in plain.items()),
+        ],
+        verdict=judge(
+            different, max(spread, rotation), all(table.values("same in half the length"))
+        ),
+        measure="largest spread of the distance at one offset",
+        values=[spread],
+        because=(
+            f"No two of {length} positions are closer than {different:.2f}; values stay within "
+            f"1 and a longer sequence only adds rows. The distance at an offset differs by "
+            f"{spread:.1e} at most over positions, and the rotation by k gives PE(p+k) to "
+            f"{rotation:.1e}. The code of the models follows the formula to {code:.1e}."
+        ),
+        draw=lambda figure: _draw(figure, min(length, 600)),
+        surprises=_surprises(table, length),
     )
-    experiment = (
-        "Positions of our Transformer of 2000 tokens (600 in the small version), dim 16 to 512: "
-        "smallest distance of any two; for each offset k, largest minus smallest |PE(p+k) - PE(p)| "
-        "over p; error of the rotation that should give PE(p+k); the same beside plain numbers p "
-        "and fractions p / length. In double precision by the formula, against which the code of "
-        "the models, which rounds to single precision, is compared. Nothing is random."
-    )
-    correction = (
-        "That the vectors exist for any length does not mean that a model works at lengths that it "
-        "was not trained on. The distance is symmetric: it tells how far, not in which direction "
-        "(the rotation does), and it is not monotone in the offset."
-    )
-
-    def run(self, settings: Settings) -> Findings:
-        """Measure the properties, dim by dim."""
-        length, dims = (600, (16, 64, 128, 512)) if settings.quick else (2000, (16, 64, 128, 512))
-        rows: list[Row] = []
-        for number, dim in enumerate(dims):
-            rows.append(properties(length, dim))
-            settings.progress((number + 1) / len(dims))
-        spread = max(float(row["spread"]) for row in rows)
-        different = min(float(row["smallest distance"]) for row in rows)
-        code = max(float(row["code against formula"]) for row in rows)
-        rotation = max(float(row["rotation error"]) for row in rows)
-        return Findings(
-            rows=rows,
-            summary=_summary(length, rows),
-            verdict=verdict(
-                different,
-                max(spread, rotation),
-                all(row["same in half the length"] for row in rows),
-            ),
-            measure="largest spread of the distance at one offset",
-            value=spread,
-            interval=(spread, spread),
-            because=(
-                f"No two of {length} positions are closer than {different:.2f}; values stay within "
-                f"1 and a longer sequence only adds rows. The distance at an offset differs by "
-                f"{spread:.1e} at most over positions, and the rotation by k gives PE(p+k) to "
-                f"{rotation:.1e}. The code of the models follows the formula to {code:.1e}."
-            ),
-            draw=lambda figure: _draw(figure, min(length, 600)),
-            surprises=_surprises(rows, length),
-        )
 
 
-def verdict(smallest: float, spread: float, is_prefix: bool) -> Verdict:
+def judge(smallest: float, spread: float, is_prefix: bool) -> Verdict:
     """Supported if all three properties hold, partly if some do."""
-    holds = (smallest > _DIFFERENT, is_prefix, spread < _ROUNDING)
-    if all(holds):
-        return Verdict.SUPPORTED
-    return Verdict.PARTLY if any(holds) else Verdict.NOT_SUPPORTED
+    return Verdict.of(smallest > _DIFFERENT, is_prefix, spread < _ROUNDING)
 
 
 def frequencies(dim: int) -> Float[Tensor, " half"]:
@@ -105,18 +88,18 @@ def properties(length: int, dim: int) -> Row:
     """What the claim is about, for one width."""
     exact = exact_positions(length, dim)
     # Without the product of matrices that is faster and rounds: small distances would be noise.
-    found = torch.cdist(exact, exact, compute_mode="donot_use_mm_for_euclid_dist")
-    by_offset = [found.diagonal(offset) for offset in range(1, length)]
-    nearest = min(range(len(by_offset)), key=lambda place: float(by_offset[place].min()))
+    distances = torch.cdist(exact, exact, compute_mode="donot_use_mm_for_euclid_dist")
+    by_offset = [distances.diagonal(offset) for offset in range(1, length)]
+    smallest = [float(at_offset.min()) for at_offset in by_offset]
     curve = distance_by_offset(dim, length)
     return {
         "dim": dim,
         "length": length,
-        "smallest distance": float(by_offset[nearest].min()),
-        "at offset": nearest + 1,
+        "smallest distance": min(smallest),
+        "at offset": smallest.index(min(smallest)) + 1,
         "largest value": float(exact.abs().max()),
         # The last diagonals have few entries, and one entry has no spread: half are enough.
-        "spread": max(float(each.max() - each.min()) for each in by_offset[: length // 2]),
+        "spread": max(float(at.max() - at.min()) for at in by_offset[: length // 2]),
         "rotation error": rotation_error(exact),
         "same in half the length": is_prefix(length, dim),
         "share of offsets where it falls": float((curve[2:] < curve[1:-1]).double().mean()),
@@ -159,21 +142,25 @@ def is_prefix(length: int, dim: int) -> bool:
     )
 
 
-def other_positions(kind: str, length: int) -> Positions:
-    """Plainer ideas: the number itself, or its share of the length."""
-    numbers = torch.arange(length, dtype=torch.float64)[:, None]
-    return numbers if kind == "number" else numbers / (length - 1)
+def _plain_properties(largest: int, length: int) -> Row:
+    """Plainer positions: the number itself, or (if ``largest`` is the length) its share of it."""
+
+    def positions(count: int) -> Positions:
+        numbers = torch.arange(count, dtype=torch.float64)[:, None]
+        return numbers if largest == 1 else numbers / (count - 1)
+
+    steps = positions(length).diff(dim=0)
+    return {
+        "smallest distance": float(steps.min()),
+        "largest value": float(positions(length).max()),
+        "spread": float(steps.max() - steps.min()),
+        "same in half the length": torch.equal(
+            positions(length // 2), positions(length)[: length // 2]
+        ),
+    }
 
 
-def _summary(length: int, rows: list[Row]) -> list[Row]:
-    plain = {kind: _plain_properties(kind, length) for kind in ("number", "fraction")}
-    return [
-        *(_line(f"sinusoidal, dim {row['dim']}", row) for row in rows),
-        *(_line(f"{kind}, 1 unit", row) for kind, row in plain.items()),
-    ]
-
-
-def _line(name: str, row: Row) -> Row:
+def _line(name: str, row: Row) -> dict[str, Cell]:
     return {
         "positions": name,
         "smallest distance": f"{row['smallest distance']:.3g}",
@@ -183,40 +170,34 @@ def _line(name: str, row: Row) -> Row:
     }
 
 
-def _plain_properties(kind: str, length: int) -> Row:
-    positions, half = other_positions(kind, length), other_positions(kind, length // 2)
-    steps = positions.diff(dim=0)
-    return {
-        "smallest distance": float(steps.min()),
-        "largest value": float(positions.max()),
-        "spread": float(steps.max() - steps.min()),
-        "same in half the length": torch.equal(half, positions[: length // 2]),
-    }
-
-
-def _surprises(rows: list[Row], length: int) -> list[str]:
-    falls = float(rows[-1]["share of offsets where it falls"])
+def _surprises(table: Table, length: int) -> list[str]:
+    surprises = []
+    widest = table[-1]
+    if float(widest["share of offsets where it falls"]) > 0:
+        surprises.append(
+            f"At dim {widest['dim']} the distance is not monotone: from one offset to the next it "
+            f"falls at {widest['share of offsets where it falls']:.0%} of the {length} offsets."
+        )
     # 710 is close to 113 times the shortest wavelength, 2 pi: 355 / 113 is a famous guess at pi.
     narrow = float(distance_by_offset(2, 711)[710])
-    return [
-        f"At dim {rows[-1]['dim']} the distance is not monotone: from one offset to the next it "
-        f"falls at {falls:.0%} of the {length} offsets.",
-        f"One pair of sine and cosine is unique on paper only: at dim 2, positions 710 apart "
-        f"differ by {narrow:.1e}. It is the many wavelengths that make it useful.",
-    ]
+    if narrow < _DIFFERENT:
+        surprises.append(
+            f"One pair of sine and cosine is unique on paper only: at dim 2, positions 710 apart "
+            f"differ by {narrow:.1e}. It is the many wavelengths that make it useful."
+        )
+    return surprises
 
 
-def _draw(figure: "Figure", length: int) -> None:
-    titles = ("Distance by offset", "Product by offset")
-    left, right = panels(figure, titles)
-    for dim, color in zip((16, 64, 128, 512), COLORS, strict=False):
-        curve = distance_by_offset(dim, length)
+def _draw(figure: Figure, length: int) -> None:
+    left, right = panels(figure, ("Distance by offset", "Product by offset"))
+    for dim, color in zip(_DIMS, COLORS, strict=False):
         # Divided by the norm, so that widths can be compared.
-        left.plot((curve / (dim / 2) ** 0.5).tolist(), color=color, linewidth=1, label=f"dim {dim}")
+        curve = distance_by_offset(dim, length) / (dim / 2) ** 0.5
+        left.plot(curve.tolist(), color=color, linewidth=1, label=f"dim {dim}")
     left.set(xlabel="offset k (positions)", ylabel="|PE(p+k) − PE(p)| / |PE(p)|", ylim=0)
     left.legend(loc="lower right", ncols=2)
     exact = exact_positions(201, 128)
     products = exact @ exact[100] / (exact[100] @ exact[100])
     right.plot(range(-100, 101), products.tolist(), color=COLORS[2])
-    right.axvline(0, color="#666c75", linewidth=1, linestyle=":")
+    right.axvline(0, color=MUTED, linewidth=1, linestyle=":")
     right.set(xlabel="offset k (positions)", ylabel="PE(p+k) · PE(p) / |PE(p)|², dim 128")

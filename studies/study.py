@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -64,7 +65,7 @@ class Table(list[Row]):
         values = self.values(column, **where)
         return with_interval(values, digits) if values else ""
 
-    def levels(self, column: str, **where: Cell) -> list:
+    def levels(self, column: str, **where: Cell) -> list[Any]:
         """The different values of a column, in the order of their first rows."""
         return list(
             dict.fromkeys(
@@ -123,7 +124,7 @@ class Findings:
     """
 
     table: Table
-    summary: Sequence[Row]
+    summary: Sequence[Mapping[str, Cell]]
     verdict: Verdict
     measure: str
     values: Sequence[float]
@@ -141,14 +142,13 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One claim, and how anyone can see whether it holds.
+    """One claim, and how anyone can see whether it holds, as the docstring of its module says it.
 
     Attributes:
         posts: letters of the posts that make the claim, see `POSTS`.
         claim: what they say, in one sentence.
-        expectation: what the experiment should show, written down before it was run.
+        expected: what the experiment should show, written down before it was run.
         experiment: what is done, in two or three sentences, with the sizes.
-        run: does it. The same settings on the same machine give the same findings.
         correction: what else a reader of the posts should know; empty if nothing.
         revised: what was changed in the experiment or its rule after first results had been seen,
             which makes its verdict worth less; empty if nothing.
@@ -156,8 +156,16 @@ class Study:
 
     posts: str
     claim: str
-    expectation: str
+    expected: str
     experiment: str
-    run: Callable[[Settings], Findings]
     correction: str = ""
     revised: str = ""
+
+    @classmethod
+    def parse(cls, docstring: str) -> "Study":
+        """From paragraphs such as ``Claim (V, E): ...`` and ``Expected: ...``."""
+        paragraphs = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")[1:]]
+        texts = dict(paragraph.split(": ", 1) for paragraph in paragraphs)
+        title = next(title for title in texts if title.startswith("Claim"))
+        texts = {"posts": title[7:-1], "Claim": texts.pop(title)} | texts
+        return cls(**{name.lower(): text for name, text in texts.items()})

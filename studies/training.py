@@ -58,5 +58,7 @@ def fit_warm(
         lambda step: loss(),
         steps,
         torch.optim.Adam(model.parameters(), lr=learning_rate),
-        lambda step: min((10 * step + 1) / (steps + 1), (1 + math.cos(math.pi * step / (steps or 1))) / 2),
+        lambda step: min(
+            (10 * step + 1) / (steps + 1), (1 + math.cos(math.pi * step / (steps or 1))) / 2
+        ),
     )

@@ -1,30 +1,52 @@
-"""Is the Transformer a sequence-to-sequence model: an encoder that reads, a decoder that writes?"""
+"""Is the Transformer a sequence-to-sequence model: an encoder that reads, a decoder that writes?
 
-from collections.abc import Callable, Sequence
+Claim (R, V, E, S): The Transformer was made as a sequence-to-sequence model for translation: the
+encoder takes the meaning of the source, the decoder makes of it the sequence most like it in the
+other language (R).
+
+Expected: One small Transformer learns both directions and translates more than nine in ten numbers
+that it never saw, another as many dates, whose parts change places; a beam changes little; with
+the features of another text it translates that other one, so hardly one is right.
+
+Experiment: A text encoder and a decoder of the project's blocks, with sinusoidal positions, are
+trained on numbers of up to six digits (quick: four), from words to digits and from digits to words
+with one set of weights, and others like them on dates (march twenty three nineteen eighty four,
+1984-03-23). Whole texts right, of a fifth that is held out of training, none tested twice; greedy,
+with a beam, and with the features of another text.
+
+Correction: Self- and cross-attention are the paper's; the norms stand before the sub-layers here
+(Xiong et al. 2020), which trains without much care. The best of a beam is the most probable text
+that was found, which is not always the right one.
+
+Revised: The size of the small version was chosen among five for numbers, with one seed each; dates
+were added afterwards, at the same size. A first full run tested the number 0, whose word is in no
+other number, without training on it, and tested it about 30 times in 300: 92.4 % right, partly.
+Now 0 is in training and no text is tested twice; the rule stayed.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Float, Int64
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from studies.drawing import draw_bars, panels
+from studies.reading import same_labels
+from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
+from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.training import fit_warm, seeded
 from vit_str.charset import PADDING
 from vit_str.models import TransformerDecoder
 from vit_str.models.beam import beam_search
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.translation import TextTransformer, Translator
-from studies.drawing import draw_bars, panels
-from studies.intervals import mean_interval, with_interval
-from studies.sequence_tasks import fit
-from studies.spoken import WORDS, ids_of
-from studies.study import Findings, Row, Settings, Study, Verdict
-from studies.tasks_tokens import seeded
-from studies.tasks_translation import Languages, dates, draw_many, numbers
+from vit_str.statistics import Interval, mean_interval
 
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
-_WAYS = (GREEDY, BEAM, STRANGER)
 _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
+"""Width of the beam."""
 
 # Who translates has nearly all right; who guesses a number of the right length has none.
 _TRANSLATES, _SOME = 0.9, 0.5
@@ -42,7 +64,7 @@ class Size:
         depth: blocks of the encoder, and of the decoder.
         steps: batches of training.
         batch: texts in a batch, half of them in each direction.
-        tested: numbers, and dates, that are translated.
+        tested: numbers, and dates, that are translated, none of them twice.
     """
 
     digits: int
@@ -52,129 +74,78 @@ class Size:
     batch: int = 64
     tested: int = 300
 
-    @property
-    def languages(self) -> tuple[Languages, ...]:
-        """What is translated, each by a model of its own."""
-        return numbers(self.digits), dates()
-
 
 _QUICK = Size(digits=4, dim=64, depth=2, steps=320)
 _FULL = Size(digits=6, dim=64, depth=2, steps=1500)
 
 
-class Translation(Study):
-    """A Transformer of the project's blocks translates numbers and dates to digits, and back."""
-
-    id = "translation"
-    posts = "RVES"
-    claim = (
-        "The Transformer was made as a sequence-to-sequence model for translation: the encoder "
-        "takes the meaning of the source, the decoder makes of it the sequence most like it in "
-        "the other language (R)."
-    )
-    expectation = (
-        "One small Transformer learns both directions and translates more than nine in ten numbers "
-        "that it never saw, another as many dates, whose parts change places; a beam changes "
-        "little; with the features of another text it translates that other one, so hardly one is "
-        "right."
-    )
-    experiment = (
-        "A text encoder and a decoder of the project's blocks, with sinusoidal positions, are "
-        "trained on numbers of up to six digits (quick: four), from words to digits and from "
-        "digits to words with one set of weights, and others like them on dates (march twenty "
-        "three nineteen eighty four, 1984-03-23). Whole texts right, of a fifth that is held "
-        "out of training; greedy, with a beam, and with the features of another text."
-    )
-    correction = (
-        "Self- and cross-attention are the paper's; the norms stand before the sub-layers here "
-        "(Xiong et al. 2020), which trains without much care. The best of a beam is the most "
-        "probable text that was found, which is not always the right one."
-    )
-
-    revised = (
-        "The size of the small version was chosen among five for numbers, with one seed each; "
-        "dates were added afterwards, at the same size."
-    )
-
-    def run(self, settings: Settings) -> Findings:
-        size = _QUICK if settings.quick else _FULL
-        languages = size.languages
-        count = settings.seeds * len(languages)
-        rows: list[Row] = []
-        for number in range(count):
-            seed, spoken = number // len(languages), languages[number % len(languages)]
-
-            def look(share: float, number: int = number) -> None:
-                settings.progress((number + share) / count)
-
-            with seeded(seed):
-                model = learn(spoken, size, settings.device, look)
-            rows += measure(model, spoken, size, seed, settings.device)
-        return findings(rows)
+def run(settings: Settings) -> Findings:
+    """Train a model for numbers and one for dates with every seed."""
+    size = _QUICK if settings.quick else _FULL
+    table = Table()
+    for seed in range(settings.seeds):
+        for spoken in (numbers(size.digits), dates()):
+            table += measure(spoken, size, seed, settings.device)
+    return findings(table)
 
 
-def learn(
-    spoken: Languages, size: Size, device: str, progress: Callable[[float], None]
-) -> Translator:
-    """A translator of both directions, from torch's generator."""
+def learn(spoken: Languages, size: Size, device: str = "cpu") -> tuple[Translator, set[str]]:
+    """A translator of both directions, by torch's generator, and the symbols that it has seen."""
+    symbols: set[str] = set()
     model = Translator(
-        TextTransformer(len(WORDS), size.dim, size.depth, 4, maximum_length=_MOST_SYMBOLS),
+        TextTransformer(len(SYMBOLS), size.dim, size.depth, 4, maximum_length=_MOST_SYMBOLS),
         TransformerDecoder(
-            len(WORDS), size.dim, size.depth, 4, _MOST_SYMBOLS, positions="sinusoidal"
+            len(SYMBOLS), size.dim, size.depth, 4, _MOST_SYMBOLS, positions="sinusoidal"
         ),
     ).to(device)
 
     def loss() -> Tensor:
-        drawn = draw_many(size.batch, spoken, held_out=False)
+        drawn = spoken.draw_training(size.batch)
         half = size.batch // 2
         words, digits = list(map(spoken.words, drawn)), list(map(spoken.digits, drawn))
+        symbols.update(*words, *digits)
         sources = ids_of(words[:half] + digits[half:]).to(device)
         return model.loss(sources, ids_of(digits[:half] + words[half:]).to(device))
 
-    fit(model, loss, size.steps, 3e-3, progress)
-    return model.eval()
+    fit_warm(model, loss, size.steps, 3e-3)
+    return model.eval(), symbols
 
 
-def measure(model: Translator, spoken: Languages, size: Size, seed: int, device: str) -> list[Row]:
-    """Share of held-out texts that are translated without a mistake."""
+def measure(spoken: Languages, size: Size, seed: int, device: str = "cpu") -> list[Row]:
+    """Share of held-out texts that a trained model translates without a mistake."""
+    with seeded(seed):
+        model, trained = learn(spoken, size, device)
     with seeded(1_000_000 + seed):
-        drawn = draw_many(size.tested, spoken, held_out=True)
-    words = ids_of(list(map(spoken.words, drawn))).to(device)
-    digits = ids_of(list(map(spoken.digits, drawn))).to(device)
+        tested = spoken.draw_tests(size.tested)
+    check_tests(spoken, tested, trained)
+    words, digits = (ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits))
     rows: list[Row] = []
     for direction, sources, labels in zip(
         spoken.directions, (words, digits), (digits, words), strict=True
     ):
         with torch.no_grad():
             features = model.encoder(sources)
-        for way in _WAYS:
-            seen = features.roll(1, 0) if way == STRANGER else features
-            found = beam_search(model.decoder, seen, _WIDTHS[way])
-            right = same(found.labels, labels)
-            if way == STRANGER:  # a neighbor that is the same text is no stranger
-                right = right[~same(labels, labels.roll(1, 0))]
+        for decoding, width in _WIDTHS.items():
+            given = features.roll(1, 0) if decoding == STRANGER else features
+            written = beam_search(model.decoder, given, width).labels
             rows.append(
                 {
                     "direction": direction,
-                    "way": way,
+                    "decoding": decoding,
                     "seed": seed,
-                    "right": right.float().mean().item(),
-                    "of_the_other": same(found.labels, labels.roll(1, 0)).float().mean().item(),
-                    "log_probability": log_probability(model.decoder, seen, found.labels),
+                    "right": same_labels(written, labels).float().mean().item(),
+                    "of_the_other": same_labels(written, labels.roll(1, 0)).float().mean().item(),
+                    "log_probability": log_probability(model.decoder, given, written),
                 }
             )
     return rows
 
 
-def same(
-    written: Int64[Tensor, "batch position"], labels: Int64[Tensor, "batch longest"]
-) -> Bool[Tensor, " batch"]:
-    """Which texts are the same, whatever the padding after them."""
-    width = max(written.shape[1], labels.shape[1])
-    written, labels = (
-        F.pad(each, (0, width - each.shape[1]), value=PADDING) for each in (written, labels)
-    )
-    return (written == labels).all(1)
+def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> None:
+    """See that no text is tested twice, and no symbol that did not occur in training."""
+    assert len(set(tested)) == len(tested), f"{spoken.things} are tested more than once"
+    symbols = {s for thing in tested for s in (*spoken.words(thing), *spoken.digits(thing))}
+    assert symbols <= trained, f"tested, but not trained on: {sorted(symbols - trained)}"
 
 
 @torch.no_grad()
@@ -190,46 +161,43 @@ def log_probability(
     return steps.where(targets != PADDING, 0).sum(1).mean().item()
 
 
-def findings(rows: Sequence[Row]) -> Findings:
+def findings(table: Table) -> Findings:
     """What the shares of right texts say about the claim."""
-    directions = dict.fromkeys(str(row["direction"]) for row in rows)
-    by_direction = {
-        direction: {way: _values(rows, direction, way) for way in _WAYS} for direction in directions
+    right = {
+        direction: {
+            name: table.values("right", direction=direction, decoding=name) for name in _WIDTHS
+        }
+        for direction in table.levels("direction")
     }
-    worst = [
-        min(pair) for pair in zip(*(each[GREEDY] for each in by_direction.values()), strict=True)
-    ]
-    mean, interval = mean_interval(worst)
-    strangers = max(mean_interval(each[STRANGER])[1][1] for each in by_direction.values())
-    because = (
-        "Of texts that it never saw, greedy decoding has right: "
-        + "; ".join(
-            f"{direction} {mean_interval(each[GREEDY])[0]:.1%}"
-            for direction, each in by_direction.items()
-        )
-        + f". With the features of another text at most {strangers:.1%} are right: what is "
-        "written comes from what the encoder read."
-    )
+    worst = [min(run) for run in zip(*(shares[GREEDY] for shares in right.values()), strict=True)]
+    strangers = max(mean_interval(shares[STRANGER])[1][1] for shares in right.values())
     return Findings(
-        rows,
-        [
-            {
-                "direction": direction,
-                **{way: with_interval(values) for way, values in each.items()},
-            }
-            for direction, each in by_direction.items()
+        table=table,
+        summary=[
+            {"direction": direction}
+            | {name: table.text("right", direction=direction, decoding=name) for name in shares}
+            for direction, shares in right.items()
         ],
-        verdict_of(interval, strangers),
-        "share of held-out texts translated without a mistake, greedy, the worst direction",
-        mean,
-        interval,
-        because,
-        lambda figure: _draw(figure, by_direction),
-        _surprises(rows, by_direction),
+        verdict=judge(mean_interval(worst)[1], strangers),
+        measure=(
+            "share of held-out texts translated without a mistake, greedy, the worst direction"
+        ),
+        values=worst,
+        because=(
+            "Of texts that it never saw, greedy decoding has right: "
+            + "; ".join(
+                f"{direction} {mean_interval(shares[GREEDY])[0]:.1%}"
+                for direction, shares in right.items()
+            )
+            + f". With the features of another text at most {strangers:.1%} are right: what is "
+            "written comes from what the encoder read."
+        ),
+        draw=lambda figure: _draw(figure, right),
+        surprises=_surprises(table, right),
     )
 
 
-def verdict_of(interval: tuple[float, float], strangers: float) -> Verdict:
+def judge(interval: Interval, strangers: float) -> Verdict:
     """From the interval of the share that is right.
 
     Args:
@@ -242,47 +210,37 @@ def verdict_of(interval: tuple[float, float], strangers: float) -> Verdict:
     return Verdict.SUPPORTED if interval[0] > _TRANSLATES else Verdict.PARTLY
 
 
-def _surprises(rows: Sequence[Row], by_direction: dict[str, dict[str, list[float]]]) -> list[str]:
-    found = []
-    for direction, each in by_direction.items():
-        gain, interval = mean_interval(
-            [b - a for a, b in zip(each[GREEDY], each[BEAM], strict=True)]
-        )
-        if interval[0] > 0 or interval[1] < 0:
-            found.append(
+def _surprises(table: Table, right: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
+    surprises = []
+    for direction, shares in right.items():
+        gain, (low, high) = mean_interval(differences(shares[BEAM], shares[GREEDY]))
+        if low > 0 or high < 0:
+            surprises.append(
                 f"A beam of 4 changes the share that is right by {gain:+.1%} ({direction})."
             )
     likelier = max(
-        mean_interval(_values(rows, direction, BEAM, "log_probability"))[0]
-        - mean_interval(_values(rows, direction, GREEDY, "log_probability"))[0]
-        for direction in by_direction
+        table.mean("log_probability", direction=direction, decoding=BEAM)
+        - table.mean("log_probability", direction=direction, decoding=GREEDY)
+        for direction in right
     )
-    if not found:
-        found.append(
+    if not surprises:
+        surprises.append(
             "A beam of 4 changes no share of right texts beyond chance; the log probability of "
             f"what it finds is higher by {likelier:.3f} at most: a model that is sure of each "
             "symbol leaves a search nothing to find."
         )
-    others = [
-        mean_interval(_values(rows, direction, STRANGER, "of_the_other"))[0]
-        for direction in by_direction
-    ]
-    if min(others) > _SOME:
-        found.append(
-            f"Given the features of another text, it writes that text in {min(others):.1%} of the "
+    others = min(table.mean("of_the_other", direction=d, decoding=STRANGER) for d in right)
+    if others > _SOME:
+        surprises.append(
+            f"Given the features of another text, it writes that text in {others:.1%} of the "
             "cases or more, in every direction: the decoder brings nothing of its own."
         )
-    return found
+    return surprises
 
 
-def _values(rows: Sequence[Row], direction: str, way: str, column: str = "right") -> list[float]:
-    wanted = (direction, way)
-    return [float(row[column]) for row in rows if (row["direction"], row["way"]) == wanted]
-
-
-def _draw(figure: Figure, by_direction: dict[str, dict[str, list[float]]]) -> None:
-    titles = [direction.capitalize() for direction in by_direction]
-    for axes, each in zip(panels(figure, titles, width=3.4), by_direction.values(), strict=True):
-        draw_bars(axes, {way.replace(", ", ",\n"): values for way, values in each.items()})
+def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> None:
+    titles = [direction.capitalize() for direction in right]
+    for axes, shares in zip(panels(figure, titles, width=3.4), right.values(), strict=True):
+        draw_bars(axes, {name.replace(", ", ",\n"): values for name, values in shares.items()})
         axes.set_ylim(0, 1)
         axes.set_ylabel("share of held-out texts right")
