@@ -214,8 +214,8 @@ def findings(table: Table, maps: Mapping[str, Map]) -> Findings:
             f"The contexts are those of the formula to {error:.0e}, and "
             f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step to "
             f"step. {mean:.0%} of it lies on the state right after the symbol that a reversal "
-            f"needs (before training {untrained:.0%}, by chance {1 / length:.0%}), {band[0]:.0%} there "
-            f"or one beside it (by chance {_band_chance(length):.0%})."
+            f"needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
+            f"{band[0]:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
         ),
         draw=lambda figure: _draw(figure, table, maps, length),
         surprises=surprises,

@@ -9,31 +9,31 @@ from studies.bottleneck import (
     Size,
     avoided,
     findings,
+    judge,
     measure,
-    verdict_of,
 )
-from studies.sequence_tasks import Recipe, SequenceTask
-from studies.study import Row
+from studies.sequences import SequenceTask
+from studies.study import Table
 
-TINY = Size((SequenceTask(3, (2, 3), False),), Recipe(8, 4), (2, 3, 4), tested=8)
+TINY = Size((SequenceTask(3, (2, 3), False),), 8, 4, 1e-2, (2, 3, 4), tested=8)
 
 
-def rows(accuracies: dict[tuple[str, str, int], list[float]]) -> list[Row]:
-    return [
+def rows(accuracies: dict[tuple[str, str, int], list[float]]) -> Table:
+    return Table(
         {
             "task": task,
-            "way": way,
+            "system": system,
             "seed": seed,
             "length": length,
             "right_symbols": value,
             "right_sequences": value,
         }
-        for (task, way, length), values in accuracies.items()
+        for (task, system, length), values in accuracies.items()
         for seed, value in enumerate(values)
-    ]
+    )
 
 
-def made_up(one: float, attention: float) -> list[Row]:
+def made_up(one: float, attention: float) -> Table:
     """Three seeds of one task, near these accuracies at length 8."""
     shifts = (-0.01, 0.0, 0.01)
     return rows(
@@ -62,14 +62,12 @@ def test_the_verdict_follows_from_the_numbers() -> None:
     assert findings(made_up(0.5, 0.6), 8).verdict is Verdict.PARTLY
     assert findings(made_up(0.5, 0.5), 8).verdict is Verdict.NOT_SUPPORTED
     assert findings(made_up(0.5, 0.2), 8).verdict is Verdict.NOT_SUPPORTED
-    assert verdict_of((0.5, 0.9)) is Verdict.SUPPORTED
+    assert judge((0.5, 0.9)) is Verdict.SUPPORTED
 
 
 def test_the_same_seeds_give_the_same_rows_and_leave_the_generator_alone() -> None:
     before = torch.get_rng_state()
-    shares: list[float] = []
-    first = measure(TINY, Settings(seeds=2, progress=shares.append))
+    first = measure(TINY, Settings(seeds=2))
     assert torch.equal(before, torch.get_rng_state())
     assert first == measure(TINY, Settings(seeds=2))
     assert len(first) == 2 * 3 * 3
-    assert shares == sorted(shares) and shares[-1] < 1

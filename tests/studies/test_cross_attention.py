@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from vit_str.charset import Charset
 from studies import Verdict
 from studies.cross_attention import (
     INTACT,
@@ -15,6 +14,7 @@ from studies.cross_attention import (
     judge,
     measure,
 )
+from vit_str.charset import Charset
 from vit_str.weights import WeightsFile
 
 

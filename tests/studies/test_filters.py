@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from vit_str.analysis.filters import Components, first_filters
 from studies import Verdict
 from studies.filters import (
     TRAINED,
@@ -11,7 +10,8 @@ from studies.filters import (
     measure,
     patch_components,
 )
-from studies.tasks_reading import SMALL, VIT, build_reader
+from studies.reading import SMALL, VIT, build_reader
+from vit_str.analysis.filters import Components, first_filters
 
 
 def test_patches_of_words_are_their_own_best_basis() -> None:

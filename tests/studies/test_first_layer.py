@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from vit_str.models import ConvolutionalEncoder, VisionTransformer
 from studies import Verdict
 from studies.first_layer import embedding_field, judge, measure
+from vit_str.models import ConvolutionalEncoder, VisionTransformer
 
 SIZE = (16, 64)
 

@@ -1,18 +1,22 @@
 import pytest
 import torch
 
-from studies import study_of
-from studies.gated_cells import CELLS, GRU, LSTM, OPEN_LSTM, RNN
 from studies.gates import (
     ATTENTION,
-    Size,
+    CELLS,
+    GRU,
+    LSTM,
+    OPEN_LSTM,
+    RNN,
     findings,
+    judge,
     measure_adding,
     measure_start,
-    verdict_of,
+    open_gate,
 )
-from studies.study import Verdict
-from studies.tasks_tokens import seeded
+from studies.study import Table, Verdict
+from studies.training import seeded
+from vit_str.models.encoders.recurrent import NETWORKS
 
 NAMES = (RNN, LSTM, OPEN_LSTM, GRU, ATTENTION)
 FAILS, SOLVES = [0.16, 0.17, 0.165], [0.001, 0.002, 0.001]
@@ -20,15 +24,11 @@ FAILS, SOLVES = [0.16, 0.17, 0.165], [0.001, 0.002, 0.001]
 
 @pytest.fixture(scope="module")
 def starts():
-    return [row for seed in range(2) for row in measure_start(seed)]
+    return Table(row for seed in range(2) for row in measure_start(seed))
 
 
 def left(rows, name, distance=20):
-    return [
-        row["log10_gradient_or_error"]
-        for row in rows
-        if (row["network"], row["distance_or_length"]) == (name, distance)
-    ]
+    return rows.values("log10_gradient_or_error", network=name, distance_or_length=distance)
 
 
 def adding(errors, length=30):
@@ -48,13 +48,15 @@ def adding(errors, length=30):
 @pytest.mark.parametrize(("name", "gate"), [("LSTM, bias 5", "forget"), ("GRU, bias 3", "update")])
 def test_the_bias_opens_the_gate_that_keeps_the_state(name, gate):
     with seeded(0):
-        network = CELLS[name].build(2, 4)
+        network_class, opened = CELLS[name]
+        network = NETWORKS[network_class](2, 4, batch_first=True)
+        open_gate(network, opened)
         for parameter in (network.weight_ih_l0, network.weight_hh_l0):
             parameter.data.zero_()
         bias = network.bias_ih_l0
         state = torch.full((1, 1, 4), 0.5)
-    kept = torch.sigmoid(torch.tensor(CELLS[name].keep))
-    assert bias[4:8].tolist() == [CELLS[name].keep] * 4
+    kept = torch.sigmoid(torch.tensor(opened))
+    assert bias[4:8].tolist() == [opened] * 4
     if gate == "forget":
         bias.data[8:12] = network.bias_hh_l0.data[8:12] = 0.0  # nothing new to write
         memory = network(torch.zeros(1, 1, 2), (state, state))[1][1]
@@ -73,20 +75,18 @@ def test_open_gates_keep_the_gradient_and_closed_ones_lose_it(starts):
 
 
 def test_training_is_decided_by_the_seed():
-    size = Size({4: 2}, 2)
     for name in (LSTM, ATTENTION):
-        row = measure_adding(name, 4, size, 0)
-        assert row == measure_adding(name, 4, size, 0)
-        assert row != measure_adding(name, 4, size, 1)
+        row = measure_adding(name, 4, 2, 0)
+        assert row == measure_adding(name, 4, 2, 0)
+        assert row != measure_adding(name, 4, 2, 1)
 
 
 def test_findings_tell_the_error_of_the_best_gates(starts):
     errors = {RNN: FAILS, LSTM: FAILS, OPEN_LSTM: SOLVES, GRU: [0.004] * 3, ATTENTION: [0.0] * 3}
-    found = findings([*starts, *adding(errors)])
+    found = findings(Table([*starts, *adding(errors)]))
     assert found.verdict == Verdict.PARTLY
-    assert found.value == pytest.approx(0.0015)
+    assert found.values == pytest.approx(SOLVES[:2])
     assert OPEN_LSTM in found.measure and found.surprises
-    assert study_of("gates").id == "gates"
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_findings_tell_the_error_of_the_best_gates(starts):
 def test_the_rule(gradient, plain, opened, rnn, verdict):
     errors = {RNN: rnn, LSTM: plain, OPEN_LSTM: opened, GRU: plain, ATTENTION: SOLVES}
     starts = dict.fromkeys((LSTM, GRU), [gradient] * 3)
-    assert verdict_of(starts, {30: errors}) == verdict
+    assert judge(starts, {30: errors}) == verdict

@@ -2,20 +2,20 @@ import torch
 
 from studies import Verdict
 from studies.order import (
-    KINDS,
+    ENCODERS,
     MASKED,
     NONE,
     SINUSOIDAL,
     OrderedTokens,
+    judge,
     learned,
     permutation_error,
     texts,
-    verdict,
 )
 
 
 def test_without_positions_permuting_is_exact() -> None:
-    errors = {kind: permutation_error(kind, seed=0, count=3) for kind in KINDS}
+    errors = {name: permutation_error(name, seed=0, count=3) for name in ENCODERS}
     assert errors[NONE] < 1e-14
     assert errors[MASKED] > 0.01
     assert errors[SINUSOIDAL] > 0.01
@@ -39,7 +39,7 @@ def test_texts() -> None:
 
 def test_training_is_the_same_every_time_and_leaves_no_trace() -> None:
     state = torch.random.get_rng_state()
-    assert learned(NONE, 1, 2, "cpu") == learned(NONE, 1, 2, "cpu")
+    assert learned(NONE, 1, 2) == learned(NONE, 1, 2)
     assert permutation_error(NONE, 1, 2) == permutation_error(NONE, 1, 2)
     assert torch.equal(state, torch.random.get_rng_state())
 
@@ -47,7 +47,7 @@ def test_training_is_the_same_every_time_and_leaves_no_trace() -> None:
 def test_verdicts() -> None:
     errors = {NONE: [1e-15, 2e-15], MASKED: [0.3, 0.3], SINUSOIDAL: [0.4, 0.5]}
     right = {NONE: [0.5, 0.51], MASKED: [0.9, 0.9], SINUSOIDAL: [0.99, 1.0]}
-    assert verdict(errors, right) is Verdict.SUPPORTED
-    assert verdict(errors, right | {NONE: [0.8, 0.8]}) is Verdict.PARTLY
-    assert verdict(errors | {NONE: [0.1, 0.1]}, right) is Verdict.PARTLY
-    assert verdict(errors | {NONE: [0.1, 0.1]}, right | {NONE: [0.9, 0.9]}) is Verdict.NOT_SUPPORTED
+    assert judge(errors, right) is Verdict.SUPPORTED
+    assert judge(errors, right | {NONE: [0.8, 0.8]}) is Verdict.PARTLY
+    assert judge(errors | {NONE: [0.1, 0.1]}, right) is Verdict.PARTLY
+    assert judge(errors | {NONE: [0.1, 0.1]}, right | {NONE: [0.9, 0.9]}) is Verdict.NOT_SUPPORTED

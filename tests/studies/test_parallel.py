@@ -2,7 +2,7 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from studies import Settings, Verdict
+from studies import Verdict
 from studies.parallel import (
     ATTENTION,
     ONE_THREAD,
@@ -11,10 +11,10 @@ from studies.parallel import (
     chain,
     fastest,
     findings,
+    judge,
     longest_chain,
     measure,
     operations,
-    verdict_of,
 )
 
 
@@ -46,22 +46,21 @@ def test_the_fastest_counts_and_the_first_does_not() -> None:
 
 def test_the_verdict_follows_from_the_numbers() -> None:
     chains = {RECURRENT: [20, 200], ATTENTION: [9, 9]}
-    assert verdict_of(chains, [(1.5, 2.0), (1.1, 1.3)]) is Verdict.SUPPORTED
-    assert verdict_of(chains, [(1.5, 2.0), (0.5, 0.6)]) is Verdict.PARTLY
-    assert verdict_of(chains, [(0.5, 0.6)]) is Verdict.PARTLY
+    assert judge(chains, [(1.5, 2.0), (1.1, 1.3)]) is Verdict.SUPPORTED
+    assert judge(chains, [(1.5, 2.0), (0.5, 0.6)]) is Verdict.PARTLY
+    assert judge(chains, [(0.5, 0.6)]) is Verdict.PARTLY
     grows = {RECURRENT: [20, 200], ATTENTION: [9, 90]}
-    assert verdict_of(grows, [(1.5, 2.0)]) is Verdict.NOT_SUPPORTED
+    assert judge(grows, [(1.5, 2.0)]) is Verdict.NOT_SUPPORTED
 
 
 def test_a_small_run(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = torch.get_num_threads()
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    shares: list[float] = []
     size = Size((2, 4), dim=8, batch=2, repetitions=1)
-    rows = measure(size, Settings(seeds=2, progress=shares.append))
-    assert len(rows) == 8 and shares[-1] == 1
-    assert all(float(row["milliseconds"]) > 0 and row["place"] == ONE_THREAD for row in rows)
+    rows = measure(size, seeds=2)
+    assert len(rows) == 8
+    assert all(float(row["milliseconds"]) > 0 and row["processor"] == ONE_THREAD for row in rows)
     found = findings(rows)
     assert found.verdict is not Verdict.NOT_SUPPORTED
     found.draw(Figure())

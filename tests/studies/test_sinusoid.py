@@ -1,16 +1,15 @@
 import pytest
-import torch
 
-from vit_str.models.positions import sinusoidal_positions
 from studies import Verdict
 from studies.sinusoid import (
     distance_by_offset,
     exact_positions,
     is_prefix,
+    judge,
     properties,
     rotation_error,
-    verdict,
 )
+from vit_str.models.positions import sinusoidal_positions
 
 
 def test_formula_is_that_of_the_models() -> None:
@@ -44,12 +43,7 @@ def test_a_wrong_turn_is_noticed() -> None:
 
 
 def test_verdicts() -> None:
-    assert verdict(1.0, 1e-13, True) is Verdict.SUPPORTED
-    assert verdict(1e-5, 1e-13, True) is Verdict.PARTLY
-    assert verdict(1.0, 1e-3, True) is Verdict.PARTLY
-    assert verdict(0.0, 1.0, False) is Verdict.NOT_SUPPORTED
-
-
-def test_same_numbers_every_time() -> None:
-    assert torch.equal(exact_positions(9, 4), exact_positions(9, 4))
-    assert properties(30, 8) == properties(30, 8)
+    assert judge(1.0, 1e-13, True) is Verdict.SUPPORTED
+    assert judge(1e-5, 1e-13, True) is Verdict.PARTLY
+    assert judge(1.0, 1e-3, True) is Verdict.PARTLY
+    assert judge(0.0, 1.0, False) is Verdict.NOT_SUPPORTED

@@ -1,57 +1,29 @@
 import pytest
 import torch
 
-from vit_str.charset import PADDING
-from vit_str.models.beam import beam_search
-from studies import Settings, Verdict
-from studies.spoken import ids_of, in_words
-from studies.study import Row
-from studies.tasks_tokens import seeded
-from studies.tasks_translation import dates, draw_many, is_held_out, numbers
+from studies import Verdict
+from studies.spoken import dates, ids_of, in_words, numbers
+from studies.study import Table
+from studies.training import seeded
 from studies.translation import (
     BEAM,
     GREEDY,
     STRANGER,
     Size,
-    Translation,
+    check_tests,
     findings,
     learn,
     log_probability,
     measure,
-    same,
 )
+from vit_str.models.beam import beam_search
 
-TINY = Size(digits=2, dim=16, depth=1, steps=3, batch=8, tested=10)
-
-
-def test_a_fifth_of_the_numbers_is_held_out() -> None:
-    share = sum(map(is_held_out, range(10_000))) / 10_000
-    assert share == pytest.approx(0.2, abs=0.005)
-    with seeded(0):
-        drawn = {held: set(draw_many(300, numbers(3), held)) for held in (True, False)}
-    assert not drawn[True] & drawn[False]
-    assert {len(str(number)) for number in drawn[True]} == {1, 2, 3}
-
-
-def test_dates_are_those_of_three_centuries() -> None:
-    spoken = dates()
-    with seeded(0):
-        days = draw_many(500, spoken, held_out=False)
-    years = {"".join(spoken.digits(day))[:2] for day in days}
-    assert years == {"18", "19", "20"}
-    assert max(len(spoken.words(day)) for day in days) <= 6
-
-
-def test_texts_are_the_same_whatever_the_padding() -> None:
-    written = torch.tensor([[1, 2, PADDING], [1, 2, 3], [1, PADDING, PADDING]])
-    labels = torch.tensor([[1, 2], [1, 2], [1, 2]])
-    assert same(written, labels).tolist() == [True, False, False]
-    assert same(labels, written).tolist() == [True, False, False]
+TINY = Size(digits=2, dim=16, depth=1, steps=3, batch=64, tested=10)
 
 
 def test_the_probability_is_that_of_the_beam() -> None:
     with seeded(0):
-        model = learn(numbers(2), TINY, "cpu", lambda share: None)
+        model = learn(numbers(2), TINY)[0]
     features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
     # The end as likely as it needs to be for no text to be cut.
     model.decoder.classify.bias.data[model.decoder.end] += 3
@@ -62,12 +34,12 @@ def test_the_probability_is_that_of_the_beam() -> None:
     )
 
 
-def rows(right: float, stranger: float) -> list[Row]:
+def rows(right: float, stranger: float) -> Table:
     values = {GREEDY: right, BEAM: right, STRANGER: stranger}
-    return [
+    return Table(
         {
             "direction": direction,
-            "way": way,
+            "decoding": way,
             "seed": seed,
             "right": value + 0.001 * seed * (value > 0),
             "of_the_other": 0.9,
@@ -76,7 +48,7 @@ def rows(right: float, stranger: float) -> list[Row]:
         for direction in (*numbers(2).directions, *dates().directions)
         for way, value in values.items()
         for seed in range(3)
-    ]
+    )
 
 
 def test_the_verdict_follows_from_the_numbers() -> None:
@@ -88,13 +60,19 @@ def test_the_verdict_follows_from_the_numbers() -> None:
 
 
 def test_the_same_seed_gives_the_same_rows() -> None:
-    found = []
     before = torch.get_rng_state()
-    for _ in range(2):
-        with seeded(1):
-            model = learn(dates(), TINY, "cpu", lambda share: None)
-        found.append(measure(model, dates(), TINY, 1, "cpu"))
-    assert found[0] == found[1]
+    first, again = (measure(dates(), TINY, 1) for _ in range(2))
+    assert first == again
+    assert len(first) == 6
     assert torch.equal(before, torch.get_rng_state())
-    assert len(found[0]) == 6
-    assert Translation.id == "translation" and Settings().seeds == 5
+
+
+def test_what_is_tested_was_trained_on_and_is_tested_once() -> None:
+    spoken = numbers(2)
+    with seeded(0):
+        symbols = learn(spoken, TINY)[1] | {"twelve", "forty", "five"}
+    check_tests(spoken, [12, 45], symbols)
+    with pytest.raises(AssertionError, match="numbers are tested more than once"):
+        check_tests(spoken, [12, 45, 12], symbols)
+    with pytest.raises(AssertionError, match=r"not trained on: \['zero'\]"):
+        check_tests(spoken, [12, 0], symbols - {"zero"})

@@ -1,14 +1,13 @@
 import pytest
 import torch
 
-from studies.sequence_tasks import (
-    Recipe,
+from studies.sequences import (
     RecurrentTextEncoder,
     RecurrentTranslator,
     SequenceTask,
     train_translator,
 )
-from studies.tasks_tokens import seeded
+from studies.training import seeded
 
 REVERSE = SequenceTask(4, (2, 5), True)
 
@@ -21,6 +20,13 @@ def test_tasks_are_what_they_say() -> None:
     assert torch.equal(labels, sources)
     with seeded(0):
         assert {REVERSE.draw(1)[0].shape[1] for _ in range(50)} == {2, 3, 4, 5}
+
+
+def test_no_sequence_is_tested_twice() -> None:
+    sources, labels = REVERSE.draw_tests(256, 2, seed=0)
+    assert len(sources) == len(sources.unique(dim=0)) == 16  # all that there are
+    assert torch.equal(labels, sources.flip(1))
+    assert torch.equal(sources, REVERSE.draw_tests(256, 2, seed=0)[0])
 
 
 def test_one_vector_is_the_last_state() -> None:
@@ -46,11 +52,14 @@ def test_accuracy_counts_symbols_in_their_places(monkeypatch: pytest.MonkeyPatch
 
 
 def test_short_sequences_are_learned() -> None:
-    model = train_translator(SequenceTask(3, (1, 2), True), "dot", Recipe(16, 120, 32, 0.02), 0)
-    assert model.accuracy(*SequenceTask(3, (1, 2), True).draw(100, 2))[0] > 0.9
+    task = SequenceTask(3, (1, 2), True)
+    model = train_translator(task, "dot", 0, dim=16, steps=120, learning_rate=0.02, batch=32)
+    assert model.accuracy(*task.draw(100, 2))[0] > 0.9
 
 
 def test_no_steps_are_no_training() -> None:
-    models = [train_translator(REVERSE, "dot", Recipe(8, 0), 3) for _ in range(2)]
+    models = [
+        train_translator(REVERSE, "dot", 3, dim=8, steps=0, learning_rate=1.0) for _ in range(2)
+    ]
     for a, b in zip(*(model.parameters() for model in models), strict=True):
         assert torch.equal(a, b)

@@ -1,15 +1,8 @@
 import torch
 from torch import nn
 
-from studies.tasks_tokens import (
-    NextToken,
-    Pointers,
-    TokenNetwork,
-    Training,
-    learning_curve,
-    seeded,
-    steps_to,
-)
+from studies.tokens import NextToken, Pointers, TokenNetwork, learning_curve
+from studies.training import seeded
 
 
 def test_the_next_token_is_asked_for_in_a_circle():
@@ -23,15 +16,15 @@ def test_pointers_ask_for_what_stands_where_they_point():
     for row in range(3):
         for token in range(5):
             for pointer in range(2):
-                place = inputs[row, token, 1 + pointer]
-                assert answers[row, token, pointer] == inputs[row, place, 0]
+                target = inputs[row, token, 1 + pointer]
+                assert answers[row, token, pointer] == inputs[row, target, 0]
 
 
 def curve() -> list[float]:
     task = NextToken(length=4, symbols=4)
     with seeded(3):
         network = TokenNetwork(task, 8, nn.Identity())
-    return learning_curve(network, task, Training(4, 2, batch=4), 3)
+    return learning_curve(network, task, 4, 3, every=2, batch=4)
 
 
 def test_the_same_seed_learns_the_same_and_nothing_outside_changes():
@@ -39,8 +32,3 @@ def test_the_same_seed_learns_the_same_and_nothing_outside_changes():
     assert curve() == curve()
     assert len(curve()) == 2
     assert torch.get_rng_state().equal(before)
-
-
-def test_steps_to_a_goal():
-    assert steps_to([0.5, 0.96, 0.9], 0.95, 20) == 40
-    assert steps_to([0.5, 0.6], 0.95, 20) is None
