@@ -24,7 +24,7 @@ were shortened and the learning rate was raised.
 import copy
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import torch
 from einops import rearrange
@@ -52,61 +52,59 @@ _MOST = 0.5
 Map = Float[Tensor, "step token"]
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How large the experiment is.
-
-    Attributes:
-        task: what is learned.
-        dim: width of the states.
-        steps: batches of training.
-        learning_rate: the highest.
-        length: of the sequences whose attention is looked at.
-        tested: how many there are at most, none of them twice.
-    """
-
-    task: SequenceTask
-    dim: int
-    steps: int
-    learning_rate: float
-    length: int
-    tested: int = 256
-
-
-_QUICK = Size(SequenceTask(8, (2, 6), True), 32, 220, 2e-2, 6)
-_FULL = Size(SequenceTask(10, (3, 16), True), 64, 700, 5e-3, 16)
+_QUICK: dict[str, Any] = {
+    "task": SequenceTask(8, (2, 6), True),
+    "dim": 32, "steps": 220, "learning_rate": 2e-2,
+}
+_FULL: dict[str, Any] = {
+    "task": SequenceTask(10, (3, 16), True),
+    "dim": 64, "steps": 700, "learning_rate": 5e-3,
+}
 
 
 def run(settings: Settings) -> Findings:
     """Train with both kinds of attention and not at all, with every seed."""
-    size = _QUICK if settings.quick else _FULL
     table = Table()
     maps: dict[str, Map] = {}
     for seed in range(settings.seeds):
         for name in _ATTENTIONS:
-            row, weights = measure(size, name, seed, settings.device)
+            size = _QUICK if settings.quick else _FULL
+            row, weights = measure(name, seed, device=settings.device, **size)
             table.append(row)
             maps.setdefault(name, weights.cpu())
     return findings(table, maps)
 
 
-def measure(size: Size, name: str, seed: int, device: str = "cpu") -> tuple[Row, Map]:
-    """Numbers of one network, and its mean weights."""
-    model = train_translator(
-        size.task,
-        _ATTENTIONS[name],
-        seed,
-        dim=size.dim,
-        steps=0 if name == UNTRAINED else size.steps,
-        learning_rate=size.learning_rate,
-        device=device,
-    )
-    texts = size.task.draw_tests(size.tested, size.length, seed, device)
+def measure(
+    name: str,
+    seed: int,
+    *,
+    task: SequenceTask,
+    steps: int,
+    tested: int = 256,
+    device: str = "cpu",
+    **training: Any,
+) -> tuple[Row, Map]:
+    """Numbers of one network, and its mean weights on sequences of the longest length.
+
+    Args:
+        name: of the attention.
+        seed: of everything.
+        task: what is learned.
+        steps: batches of training.
+        tested: most sequences to look at, none of them twice.
+        device: to compute on.
+        training: see `train_translator`.
+    """
+    steps = 0 if name == UNTRAINED else steps
+    model = train_translator(task, _ATTENTIONS[name], seed, steps=steps, device=device, **training)
+    length = task.lengths[1]
+    texts = task.draw_tests(tested, length, seed, device)
     weights = alignment(model, texts)
     row: Row = {
         "attention": name,
         "seed": seed,
-        "length": size.length,
+        "length": length,
         "anti_diagonal": anti_diagonal(weights),
         "one_later": anti_diagonal(weights, 1),
         "one_earlier": anti_diagonal(weights, -1),
@@ -254,8 +252,7 @@ def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) ->
             weights.numpy(), cmap=HEAT, vmin=0, vmax=1, extent=(low, high, high, low)
         )
         axes.grid(visible=False)
-        axes.set_xlabel("state after symbol")
-        axes.set_ylabel("symbol written")
+        axes.set(xlabel="state after symbol", ylabel="symbol written")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
     figure.colorbar(image, ax=sheets, label="mean weight (one seed)", shrink=0.75, pad=0.01)

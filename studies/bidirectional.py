@@ -262,6 +262,5 @@ def _draw(figure: Figure, table: Table) -> None:
         draw_mean(right, *curves, name, color, marker="o")
     right.axhline(1 / SYMBOLS, color=INK, linewidth=1.1, linestyle="--", label="chance")
     right.set_ylim(0, 1.03)
-    right.set_xlabel("places to the right")
-    right.set_ylabel("share of tokens named")
+    right.set(xlabel="places to the right", ylabel="share of tokens named")
     right.legend(loc="center left", fontsize=7, bbox_to_anchor=(0, 0.47))

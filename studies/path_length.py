@@ -278,13 +278,11 @@ def _draw(figure: Figure, table: Table, length: int) -> None:
         lengths, runs = table.curves("value", "at", network=name, measure=ERROR, trained=length)
         logs = torch.tensor(runs).double().log10().tolist()
         draw_mean(right, lengths, logs, label, color, marker="o")
-    left.set_xlabel("distance (steps back)")
-    left.set_ylabel("norm of the gradient (log10)")
+    left.set(xlabel="distance (steps back)", ylabel="norm of the gradient (log10)")
     left.legend()
     right.axhline(math.log10(BASELINE), color=INK, linestyle=":", linewidth=1.1)
     right.annotate(
         "knowing nothing", (lengths[-1], math.log10(BASELINE)), ha="right", va="top", fontsize=8
     )
     right.set_xticks(lengths)
-    right.set_xlabel("length of the test (steps)")
-    right.set_ylabel("mean squared error (log10)")
+    right.set(xlabel="length of the test (steps)", ylabel="mean squared error (log10)")

@@ -185,6 +185,5 @@ def _draw(figure: Figure, table: Table) -> None:
     limits = [math.log10(radius) for radius in _RADII]
     right.plot(_RADII, limits, color=INK, linewidth=1.1, linestyle=":", label="were all slopes 1")
     right.axhline(0, color=INK, linewidth=0.8)
-    right.set_xlabel("spectral radius of the recurrent weights")
-    right.set_ylabel("change of log10 per step")
+    right.set(xlabel="spectral radius of the recurrent weights", ylabel="change of log10 per step")
     right.legend(loc="lower center")

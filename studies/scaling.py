@@ -274,7 +274,6 @@ def _draw(figure: Figure, table: Table) -> None:
     ):
         axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.set_xlabel("width of queries and keys d_k")
-        axes.set_ylabel(label)
+        axes.set(xlabel="width of queries and keys d_k", ylabel=label)
         axes.set_ylim(0, 1.08 if axes is accuracy else None)
         axes.legend(loc="upper left" if axes is accuracy else "best")

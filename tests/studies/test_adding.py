@@ -1,14 +1,7 @@
 import pytest
 import torch
 
-from studies.adding import (
-    BASELINE,
-    AttentionAdder,
-    RecurrentAdder,
-    draw_batch,
-    mean_squared_error,
-    train,
-)
+from studies import adding
 from studies.training import seeded
 
 
@@ -28,7 +21,7 @@ class Sum(One):
 
 @pytest.mark.parametrize("length", [2, 3, 9])
 def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length):
-    inputs, targets = draw_batch(64, length, torch.Generator().manual_seed(0))
+    inputs, targets = adding.draw_batch(64, length, torch.Generator().manual_seed(0))
     numbers, marks = inputs.unbind(-1)
     assert inputs.shape == (64, length, 2)
     assert (marks[:, : length // 2].sum(1) == 1).all()
@@ -37,21 +30,21 @@ def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length):
 
 
 def test_the_best_constant_has_the_error_of_the_baseline():
-    assert mean_squared_error(One(), 10, 20_000) == pytest.approx(BASELINE, abs=0.005)
-    assert mean_squared_error(Sum(), 10) == 0
+    assert adding.mean_squared_error(One(), 10, 20_000) == pytest.approx(adding.BASELINE, abs=0.005)
+    assert adding.mean_squared_error(Sum(), 10) == 0
 
 
 def test_too_short_sequences_are_refused():
     with pytest.raises(ValueError, match="2 or more"):
-        draw_batch(1, 1, torch.Generator())
+        adding.draw_batch(1, 1, torch.Generator())
 
 
 def test_training_is_decided_by_seeds_and_leaves_the_global_state_alone():
     def run():
         with seeded(1):
-            model = RecurrentAdder("gru", 4)
-        train(model, 4, 3, seed=2, batch_size=4)
-        return mean_squared_error(model, 4, 8)
+            model = adding.RecurrentAdder("gru", 4)
+        adding.train(model, 4, 3, seed=2, batch_size=4)
+        return adding.mean_squared_error(model, 4, 8)
 
     state = torch.random.get_rng_state()
     first = run()
@@ -61,6 +54,6 @@ def test_training_is_decided_by_seeds_and_leaves_the_global_state_alone():
 
 def test_attention_learns_to_add():
     with seeded(0):
-        model = AttentionAdder(16)
-    train(model, 6, 150, seed=0, learning_rate=2e-2)
-    assert mean_squared_error(model, 6) < BASELINE / 3
+        model = adding.AttentionAdder(16)
+    adding.train(model, 6, 150, seed=0, learning_rate=2e-2)
+    assert adding.mean_squared_error(model, 6) < adding.BASELINE / 3

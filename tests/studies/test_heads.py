@@ -17,11 +17,6 @@ def test_no_number_of_heads_knows_positions():
         assert permutation_error(heads, 0, positions=True) > 0.01
 
 
-def test_the_error_is_that_of_the_seed():
-    assert permutation_error(2, 1, positions=True) == permutation_error(2, 1, positions=True)
-    assert permutation_error(2, 1, positions=True) != permutation_error(2, 2, positions=True)
-
-
 def test_parameters_are_equal_at_every_number_of_heads():
     sizes = {sum(p.numel() for p in make_network(2, heads, 0).parameters()) for heads in HEADS}
     assert len(sizes) == 1

@@ -2,23 +2,15 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from studies.residual_norm import (
-    DEPTHS,
-    VARIANTS,
-    Stack,
-    findings,
-    gradient_ratios,
-    measure,
-    token_cosine,
-)
+from studies import residual_norm
 from studies.study import Table, Verdict
 from vit_str.models.blocks import EncoderBlock
 
 
-def copied(variant: str) -> tuple[Stack, dict[str, torch.Tensor]]:
+def copied(variant: str) -> tuple[residual_norm.Stack, dict[str, torch.Tensor]]:
     """One block and its weights."""
     torch.manual_seed(0)
-    stack = Stack(1, 8, 2, variant)
+    stack = residual_norm.Stack(1, 8, 2, variant)
     return stack, dict(stack.blocks[0].state_dict())
 
 
@@ -59,21 +51,21 @@ def test_the_other_variants_are_their_formulas():
 
 def test_cosine_of_tokens():
     same = torch.ones(1, 3, 4, dtype=torch.float64)
-    assert token_cosine(same) == pytest.approx(1)
-    assert token_cosine(same * 1e-200) == pytest.approx(1)
-    assert token_cosine(torch.eye(4, dtype=torch.float64)[None]) == pytest.approx(0)
+    assert residual_norm.token_cosine(same) == pytest.approx(1)
+    assert residual_norm.token_cosine(same * 1e-200) == pytest.approx(1)
+    assert residual_norm.token_cosine(torch.eye(4, dtype=torch.float64)[None]) == pytest.approx(0)
 
 
 def test_tokens_collapse_without_residuals_only():
     last = {}
-    for variant in VARIANTS:
-        rows = measure(variant, 6, 0)
+    for variant in residual_norm.VARIANTS:
+        rows = residual_norm.measure(variant, 6, 0)
         cosines = [row["value"] for row in rows if row["measure"] == "cosine"]
         assert len(cosines) == len(rows) / 2 == 6
         last[variant] = cosines[-1]
     assert min(last["no residual"], last["neither"]) > 0.99
     assert last["pre-norm"] < 0.7
-    assert rows == measure(VARIANTS[-1], 6, 0)
+    assert rows == residual_norm.measure(residual_norm.VARIANTS[-1], 6, 0)
 
 
 @pytest.mark.parametrize(
@@ -85,19 +77,19 @@ def test_tokens_collapse_without_residuals_only():
     ],
 )
 def test_the_verdict_follows_the_accuracies(bare, unnormed, verdict):
-    right = dict.fromkeys(VARIANTS, 0.9) | {"no residual": bare, "no norm": unnormed}
+    right = dict.fromkeys(residual_norm.VARIANTS, 0.9) | {"no residual": bare, "no norm": unnormed}
     rows = [
-        (variant, depth, block, measure, value)
-        for variant in VARIANTS
-        for depth in DEPTHS
+        (variant, depth, block, residual_norm.measure, value)
+        for variant in residual_norm.VARIANTS
+        for depth in residual_norm.DEPTHS
         for block in range(1, depth + 1)
-        for measure, value in (("cosine", 0.5), ("log10 gradient", block / 10))
-    ] + [(variant, 6, 6, "accuracy", right[variant]) for variant in VARIANTS]
+        for residual_norm.measure, value in (("cosine", 0.5), ("log10 gradient", block / 10))
+    ] + [(variant, 6, 6, "accuracy", right[variant]) for variant in residual_norm.VARIANTS]
     columns = ("variant", "depth", "block", "measure", "value")
     table = Table(
         {"seed": s} | dict(zip(columns, row, strict=True)) for s in range(2) for row in rows
     )
-    assert gradient_ratios(table, "neither") == pytest.approx([-2.3] * 2)
-    found = findings(table, 6, 100)
+    assert residual_norm.gradient_ratios(table, "neither") == pytest.approx([-2.3] * 2)
+    found = residual_norm.findings(table, 6, 100)
     assert found.verdict is verdict
     found.draw(Figure())

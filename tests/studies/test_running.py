@@ -218,3 +218,25 @@ def test_the_same_seeds_give_the_same_and_leave_the_random_state_alone(name: str
     assert first.table == again.table
     assert torch.get_rng_state().equal(state)
     first.draw(Figure(layout="constrained"))
+
+
+def test_training_is_decided_by_the_seed() -> None:
+    import torch
+
+    from studies import alignment, bidirectional, gates, order, path_length
+    from studies.sequences import SequenceTask
+
+    task = SequenceTask(4, (2, 5), True)
+    measurements = [
+        lambda seed: alignment.measure(
+            "additive", seed, task=task, steps=3, dim=8, learning_rate=1e-2
+        )[0],
+        lambda seed: bidirectional.measure_accuracy("attention", 1, 4, 2, seed),
+        lambda seed: gates.measure_adding("LSTM", 4, 2, seed),
+        lambda seed: order.learned(order.NONE, seed, 2),
+        lambda seed: path_length.error_rows("rnn", seed, path_length.Training(4, 3, 8, dim=8)),
+    ]
+    state = torch.get_rng_state()
+    for measure in measurements:
+        assert measure(0) == measure(0) != measure(1)
+    assert torch.get_rng_state().equal(state)

@@ -1,41 +1,30 @@
 import pytest
 import torch
 
-from studies import Verdict
+from studies import Verdict, translation
 from studies.spoken import dates, ids_of, in_words, numbers
 from studies.study import Table
 from studies.training import seeded
-from studies.translation import (
-    BEAM,
-    GREEDY,
-    STRANGER,
-    Size,
-    check_tests,
-    findings,
-    learn,
-    log_probability,
-    measure,
-)
 from vit_str.models.beam import beam_search
 
-TINY = Size(digits=2, dim=16, depth=1, steps=3, batch=64, tested=10)
+TINY = translation.Size(digits=2, dim=16, depth=1, steps=3, batch=64, tested=10)
 
 
 def test_the_probability_is_that_of_the_beam() -> None:
     with seeded(0):
-        model = learn(numbers(2), TINY)[0]
+        model = translation.learn(numbers(2), TINY)[0]
     features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
     # The end as likely as it needs to be for no text to be cut.
     model.decoder.classify.bias.data[model.decoder.end] += 3
     found = beam_search(model.decoder, features, 2)
     expected = found.word_confidences.log().mean().item()
-    assert log_probability(model.decoder, features, found.labels) == pytest.approx(
+    assert translation.log_probability(model.decoder, features, found.labels) == pytest.approx(
         expected, abs=1e-4
     )
 
 
 def rows(right: float, stranger: float) -> Table:
-    values = {GREEDY: right, BEAM: right, STRANGER: stranger}
+    values = {translation.GREEDY: right, translation.BEAM: right, translation.STRANGER: stranger}
     return Table(
         {
             "direction": direction,
@@ -52,16 +41,16 @@ def rows(right: float, stranger: float) -> Table:
 
 
 def test_the_verdict_follows_from_the_numbers() -> None:
-    assert findings(rows(0.97, 0.0)).verdict is Verdict.SUPPORTED
-    assert findings(rows(0.8, 0.0)).verdict is Verdict.PARTLY
-    assert findings(rows(0.3, 0.0)).verdict is Verdict.NOT_SUPPORTED
+    assert translation.findings(rows(0.97, 0.0)).verdict is Verdict.SUPPORTED
+    assert translation.findings(rows(0.8, 0.0)).verdict is Verdict.PARTLY
+    assert translation.findings(rows(0.3, 0.0)).verdict is Verdict.NOT_SUPPORTED
     # As good without the source: nothing was translated.
-    assert findings(rows(0.97, 0.9)).verdict is Verdict.NOT_SUPPORTED
+    assert translation.findings(rows(0.97, 0.9)).verdict is Verdict.NOT_SUPPORTED
 
 
 def test_the_same_seed_gives_the_same_rows() -> None:
     before = torch.get_rng_state()
-    first, again = (measure(dates(), TINY, 1) for _ in range(2))
+    first, again = (translation.measure(dates(), TINY, 1) for _ in range(2))
     assert first == again
     assert len(first) == 6
     assert torch.equal(before, torch.get_rng_state())
@@ -70,9 +59,9 @@ def test_the_same_seed_gives_the_same_rows() -> None:
 def test_what_is_tested_was_trained_on_and_is_tested_once() -> None:
     spoken = numbers(2)
     with seeded(0):
-        symbols = learn(spoken, TINY)[1] | {"twelve", "forty", "five"}
-    check_tests(spoken, [12, 45], symbols)
+        symbols = translation.learn(spoken, TINY)[1] | {"twelve", "forty", "five"}
+    translation.check_tests(spoken, [12, 45], symbols)
     with pytest.raises(AssertionError, match="numbers are tested more than once"):
-        check_tests(spoken, [12, 45, 12], symbols)
+        translation.check_tests(spoken, [12, 45, 12], symbols)
     with pytest.raises(AssertionError, match=r"not trained on: \['zero'\]"):
-        check_tests(spoken, [12, 0], symbols - {"zero"})
+        translation.check_tests(spoken, [12, 0], symbols - {"zero"})
