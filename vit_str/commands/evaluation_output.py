@@ -4,9 +4,7 @@ import io
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
 
@@ -17,9 +15,6 @@ from vit_str.sheets import Font, caption_font
 
 PAGE = "report.md"
 """Name of the page in the folder of a report."""
-
-# By name: figures need libraries that reading does without.
-_FIGURES = "vit_str.analysis.report.evaluation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class Output:
                 f"the sheet is a picture: expected a name such as mistakes.png, found {self.sheet}"
             )
         if self.report:
-            _figures()
+            _figure_writer()
         folders = [path.parent for path in (self.markdown, self.sheet) if path]
         for folder in [*folders, *([self.report] if self.report else [])]:
             try:
@@ -74,7 +69,7 @@ class Output:
             if self.markdown:
                 _write_whole(self.markdown, page(False).encode())
             if self.report:
-                _figures().write_figures(report, self.report)
+                _figure_writer()(report, self.report)
                 _write_whole(self.report / PAGE, page(True).encode())
             if self.sheet:
                 _write_sheet(self.sheet, surest_mistakes(report.words), sets)
@@ -83,9 +78,9 @@ class Output:
             raise console.OutputError(f"cannot write {where}: {error.strerror}") from error
 
 
-def _figures() -> Any:
+def _figure_writer() -> Callable[[Report, Path], None]:
     try:
-        return import_module(_FIGURES)
+        from vit_str.evaluation.figures import write_figures
     except ModuleNotFoundError as error:
         if (error.name or "vit_str").partition(".")[0] == "vit_str":
             raise  # a mistake of ours, not a package that the base install leaves out
@@ -93,6 +88,7 @@ def _figures() -> Any:
             f'the figures of --report need {error.name}, run: pip install "vit-str[analyze]", '
             "or give --markdown FILE for a page without figures"
         ) from error
+    return write_figures
 
 
 def _write_sheet(path: Path, mistakes: list[Mistake], sets: Mapping[str, WordSet]) -> None:

@@ -14,8 +14,9 @@ from vit_str.evaluation.report import (
     group_rows,
     kept_rows,
 )
-from vit_str.evaluation.tables import Row, code, percent, piped, plain
+from vit_str.evaluation.tables import Row, percent
 from vit_str.metrics import FULL
+from vit_str.pages.markdown import code, piped, plain
 
 FIGURES = {
     "reliability": "Share of right words against confidence, set by set",

@@ -17,9 +17,9 @@ from vit_str.analysis.figures.distance import (
 )
 from vit_str.analysis.figures.offsets import offsets_gallery
 from vit_str.analysis.figures.reach import distance_against_entropy, reach
-from vit_str.analysis.figures.style import ready_to_draw
-from vit_str.analysis.report.illustrations import of_figure
 from vit_str.analysis.tables import Row
+from vit_str.pages.images import figure_image
+from vit_str.pages.style import ready_to_draw
 
 LENGTHS = {"uniform": 45.55, "window 3x3": 6.43}
 REACH = {"uniform": (42.5, 10.5), "window 3x3": (5.2, 2.5)}
@@ -240,6 +240,4 @@ def _with_norm(row: Row, norm: str) -> Row:
 
 
 def test_figures_are_drawn_in_the_size_they_say() -> None:
-    illustration = of_figure(heads_by_depth(make_rows(["tiny"]), LENGTHS))
-    assert illustration.size == (720, 403)
-    assert illustration.image.size[0] == 1440
+    assert figure_image(heads_by_depth(make_rows(["tiny"]), LENGTHS)).size == (1440, 806)

@@ -9,9 +9,9 @@ from vit_str.analysis import cli
 from vit_str.analysis.commands.distance import add_norm, measure_all
 from vit_str.analysis.distance import Difference, differences
 from vit_str.analysis.figures.distance import differences_by_layer
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.subjects import load_subjects
 from vit_str.analysis.tables import Row, write_csv, write_summary
+from vit_str.pages.page import Page
 
 _LEAD = (
     "Both models saw the same images; every difference is the second model minus the first, image "

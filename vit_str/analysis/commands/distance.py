@@ -26,12 +26,12 @@ from vit_str.analysis.gradient_fields import GradientFields, uniform_gradient_di
 from vit_str.analysis.intervals import mean_over_images
 from vit_str.analysis.material import Material
 from vit_str.analysis.offsets import by_offset
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.statistics import NORMS
 from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.analysis.tables import Row, layer_rows, write_rows, write_summary
 from vit_str.analysis.walk import material_for, walk
 from vit_str.devices import choose_device
+from vit_str.pages.page import Page
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "

@@ -19,10 +19,10 @@ from vit_str.analysis.filters import (
     low_frequency_share,
     roughness,
 )
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.analysis.tables import write_csv, write_summary
 from vit_str.analysis.walk import material_for, walk
+from vit_str.pages.page import Page
 
 _LEAD = """\
 The filters of the first layer, their principal components, and how these compare with the \

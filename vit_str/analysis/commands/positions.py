@@ -21,9 +21,9 @@ from vit_str.analysis.positions import (
     positions_of,
     similarities,
 )
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.analysis.tables import write_csv, write_summary
+from vit_str.pages.page import Page
 
 _LEAD = """\
 Every token is given a vector that says where it stands. Training starts from sinusoids and may \

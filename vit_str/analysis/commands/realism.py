@@ -24,7 +24,6 @@ from vit_str.analysis.realism import (
     tell_apart,
     within,
 )
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.tables import write_csv, write_whole
 from vit_str.analysis.word_statistics import (
     LABEL_STATISTICS,
@@ -38,6 +37,7 @@ from vit_str.analysis.word_statistics import (
 )
 from vit_str.evaluation import LabeledImages
 from vit_str.images import TALL, Preprocessing, UnreadableImage, load_sized_image, one_line
+from vit_str.pages.page import Page
 from vit_str.synthesis.renderer import Renderer
 
 RENDERED = "rendered"

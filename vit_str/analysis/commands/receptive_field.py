@@ -10,10 +10,10 @@ from vit_str.analysis.gradient_fields import UNITS, GradientFields, uniform_grad
 from vit_str.analysis.intervals import mean_over_images
 from vit_str.analysis.material import Material
 from vit_str.analysis.receptive_field import ReceptiveField, fields_by_layer
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.analysis.tables import Row, layer_rows, write_csv, write_rows, write_summary
 from vit_str.analysis.walk import material_for, walk
+from vit_str.pages.page import Page
 
 _LEAD = """\
 How far around itself a token sees. A convolution can see a window that grows with depth (its \

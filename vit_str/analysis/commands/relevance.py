@@ -13,15 +13,15 @@ from vit_str.analysis.explanations import METHODS, MethodScore, drops, methods_f
 from vit_str.analysis.figures.map_sheet import MappedWord, map_sheet, mapped_words
 from vit_str.analysis.figures.overlays import CAUTION
 from vit_str.analysis.figures.relevance import scores_by_method
-from vit_str.analysis.figures.style import is_untrained
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.intervals import mean_over_images
 from vit_str.analysis.localization import covered
 from vit_str.analysis.material import Batch, Material
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.subjects import UNTRAINED, Subject, load_subject
 from vit_str.analysis.tables import write_csv, write_summary
 from vit_str.analysis.walk import material_for, walk
+from vit_str.pages.page import Page
+from vit_str.pages.style import is_untrained
 
 _LEAD = """\
 Which tokens of the image made the decoder write a character: attention weighted by its gradients \

@@ -15,12 +15,12 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.intervals import mean_over_images
 from vit_str.analysis.material import Batch, Material
 from vit_str.analysis.probe import probe
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.rollout import RESIDUAL, character_rollout, encoder_rollout
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.analysis.tables import Row, layer_rows, write_rows, write_summary
 from vit_str.analysis.walk import material_for, walk
+from vit_str.pages.page import Page
 
 _LEAD = """\
 Attention of one layer tells which tokens a token takes from; rollout multiplies the attention of \

@@ -11,11 +11,11 @@ from vit_str.analysis import cli
 from vit_str.analysis.figures.similarity import similarity_matrix
 from vit_str.analysis.layers import layer_outputs
 from vit_str.analysis.material import Material
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.similarity import LayerSimilarity, image_features, token_features
 from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.analysis.tables import write_csv, write_summary
 from vit_str.analysis.walk import material_for, walk
+from vit_str.pages.page import Page
 
 _LEAD = """\
 How alike the layers of one model or several are: linear centered kernel alignment (CKA) is 1 if \

@@ -6,7 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vit_str.analysis.figures.style import (
+from vit_str.analysis.localization import LOWER_IS_BETTER, METRICS
+from vit_str.analysis.scoreboard import LENGTHS, SLICES, Score, Source
+from vit_str.pages.style import (
     INK,
     PLATE,
     UNTRAINED,
@@ -20,8 +22,6 @@ from vit_str.analysis.figures.style import (
     shortened,
     styled,
 )
-from vit_str.analysis.localization import LOWER_IS_BETTER, METRICS
-from vit_str.analysis.scoreboard import LENGTHS, SLICES, Score, Source
 
 TITLES: Mapping[str, str] = {
     "pointing": "Pointing",

@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vit_str.analysis.figures.head_table import HeadTable
-from vit_str.analysis.figures.panels import (
+from vit_str.analysis.tables import Row
+from vit_str.pages.panels import (
     ByName,
     Label,
     chance_lines,
@@ -26,7 +27,7 @@ from vit_str.analysis.figures.panels import (
     name_lines,
     panels,
 )
-from vit_str.analysis.figures.style import (
+from vit_str.pages.style import (
     COLORS,
     INK,
     PLATE,
@@ -38,7 +39,6 @@ from vit_str.analysis.figures.style import (
     plain_lines,
     styled,
 )
-from vit_str.analysis.tables import Row
 
 Curve = Sequence[tuple[int, float, float, float]]
 """Layer, mean, and the ends of its interval."""

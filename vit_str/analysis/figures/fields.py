@@ -10,8 +10,9 @@ from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from vit_str.analysis.figures.panels import Label, chance_lines, layer_ticks, name_lines
-from vit_str.analysis.figures.style import (
+from vit_str.analysis.tables import Row
+from vit_str.pages.panels import Label, chance_lines, layer_ticks, name_lines
+from vit_str.pages.style import (
     HEAT,
     INK,
     UNTRAINED,
@@ -21,7 +22,6 @@ from vit_str.analysis.figures.style import (
     plain_lines,
     styled,
 )
-from vit_str.analysis.tables import Row
 
 Box = tuple[float, float, float, float]
 

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from vit_str.analysis.figures.style import (
+from vit_str.pages.style import (
     INK,
     UNIFORM,
     figure,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from vit_str.analysis.figures.style import is_untrained, plain_lines
 from vit_str.analysis.tables import Row
+from vit_str.pages.style import is_untrained, plain_lines
 
 
 class HeadTable:

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-from vit_str.analysis.figures.style import MUTED, figure, model_colors, plain, styled
 from vit_str.analysis.learning_curve import Point, PowerLaw
+from vit_str.pages.style import MUTED, figure, model_colors, plain, styled
 
 _MARKS = {"before reading": "x", "constant": "o", "decay": "D"}
 _ERRORS = 0.02, 0.05, 0.1, 0.2, 0.5, 1.0

@@ -11,7 +11,7 @@ from matplotlib import font_manager
 from PIL import Image, ImageDraw, ImageFont
 from torch import Tensor
 
-from vit_str.analysis.figures.style import HEAT, INK, MUTED, PLATE
+from vit_str.pages.style import HEAT, INK, MUTED, PLATE
 
 _WIDTH = 1040  # of a sheet, in pixels
 _LABEL = 44  # left of the maps

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from vit_str.analysis.figures.style import INK, MUTED, RATIO, figure, styled
+from vit_str.pages.style import INK, MUTED, RATIO, figure, styled
 
 _WIDEST = 10.5  # inches
 _TALLEST_MAP = 1.1  # inches

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from vit_str.analysis.characters import Word
 from vit_str.analysis.figures.map_sheet import stacked
-from vit_str.analysis.figures.style import COLORS, INK, MUTED, PLATE
 from vit_str.analysis.localization import Looks
+from vit_str.pages.style import COLORS, INK, MUTED, PLATE
 
 CAUTION = (
     "Attention is not explanation: a map shows where the decoder took features from, not that the "

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 from matplotlib.figure import Figure
 
-from vit_str.analysis.figures.style import (
+from vit_str.pages.style import (
     DIFFERENCE,
     UNIFORM,
     figure,

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vit_str.analysis.figures.head_table import HeadTable
-from vit_str.analysis.figures.panels import (
+from vit_str.analysis.tables import Row
+from vit_str.pages.panels import (
     ByName,
     Label,
     chance_of,
@@ -19,7 +20,7 @@ from vit_str.analysis.figures.panels import (
     name_lines,
     panels,
 )
-from vit_str.analysis.figures.style import (
+from vit_str.pages.style import (
     MUTED,
     PLATE,
     UNTRAINED,
@@ -28,7 +29,6 @@ from vit_str.analysis.figures.style import (
     depth_color,
     styled,
 )
-from vit_str.analysis.tables import Row
 
 Point = tuple[float, float]
 

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 from torch import Tensor
 
-from vit_str.analysis.figures.style import COLORS, INK, PLATE, figure, plain, shortened, styled
 from vit_str.analysis.word_statistics import Statistic
+from vit_str.pages.style import COLORS, INK, PLATE, figure, plain, shortened, styled
 
 _COLUMNS = 4
 _BINS = 30

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from vit_str.analysis.explanations import MethodScore
-from vit_str.analysis.figures.style import (
+from vit_str.pages.style import (
     COLORS,
     UNIFORM,
     UNTRAINED,

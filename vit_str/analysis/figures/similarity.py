@@ -8,7 +8,7 @@ from jaxtyping import Float64
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vit_str.analysis.figures.style import HEAT, INK, PLATE, figure, plain_lines, styled
+from vit_str.pages.style import HEAT, INK, PLATE, figure, plain_lines, styled
 
 _MOST_NUMBERS = 16  # layers beside each other of which every cell can hold its number
 

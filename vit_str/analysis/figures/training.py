@@ -6,9 +6,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vit_str.analysis.figures.head_table import HeadTable
-from vit_str.analysis.figures.panels import Label, chance_lines, depth_legend, name_lines, panels
-from vit_str.analysis.figures.style import depth_color, styled
 from vit_str.analysis.tables import Row
+from vit_str.pages.panels import Label, chance_lines, depth_legend, name_lines, panels
+from vit_str.pages.style import depth_color, styled
 
 
 @styled()

@@ -6,8 +6,8 @@ from typing import Any
 from vit_str.analysis.figures.characters import TITLES, center_errors, heads, scores_by_length
 from vit_str.analysis.figures.overlays import CAUTION, Shown, contact_sheet
 from vit_str.analysis.localization import METRICS
-from vit_str.analysis.report.page import Page
 from vit_str.analysis.scoreboard import GROUPS, Score, Scoreboard, comparisons, not_better
+from vit_str.pages.page import Page
 
 _LEAD = """\
 Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \
