@@ -155,12 +155,6 @@ def _calibrate(arguments: Sequence[str]) -> int:
     return _run("calibrate", calibration_command, arguments)
 
 
-def _study(arguments: Sequence[str]) -> int:
-    from vit_str.commands.study import main
-
-    return main(arguments)
-
-
 COMMANDS = {
     "read": Command("read the text in image files", _read),
     "evaluate": Command("measure accuracy on labeled images", _evaluate, "analyze"),
@@ -170,5 +164,4 @@ COMMANDS = {
     "data": Command("inspect, convert and show labeled word images on disk", _data, "train"),
     "doctor": Command("check a weights file and this machine", _doctor),
     "calibrate": Command("make confidences mean what they say", _calibrate),
-    "study": Command("run the claims behind this project as experiments", _study, "analyze"),
 }

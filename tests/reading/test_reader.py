@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -331,6 +332,18 @@ def test_stream_gives_boxes_between_what_it_cannot_read(
     for reading in (first, third):
         assert isinstance(reading, Reading)
         assert all(each.box is not None for each in reading.characters)
+
+
+def test_boxes_in_several_threads_are_those_of_one(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    images = [word_image(word) for word in WORDS]
+    alone = [reader.read(image, boxes=True) for image in images]
+    assert any(reading.characters for reading in alone)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda image: reader.read(image, boxes=True), images * 20))
+    assert found == alone * 20
+    assert not any(module._forward_pre_hooks for module in reader.recognizer.modules())
 
 
 def test_a_box_for_no_character(

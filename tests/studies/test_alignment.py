@@ -1,28 +1,23 @@
-import math
-
 import pytest
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.studies import Verdict
-from vit_str.studies.alignment import (
+from studies import Verdict
+from studies.alignment import (
     ADDITIVE,
     DOT,
     UNTRAINED,
-    Size,
     alignment,
     anti_diagonal,
     change_per_step,
     findings,
     formula_error,
-    measure,
-    verdict_of,
+    judge,
 )
-from vit_str.studies.sequence_tasks import Recipe, RecurrentTranslator, SequenceTask
-from vit_str.studies.study import Row
+from studies.sequences import RecurrentTranslator, SequenceTask
+from studies.study import Table
 
 TASK = SequenceTask(4, (2, 5), True)
-TINY = Size(TASK, Recipe(8, 3), 5, tested=6)
 MIRROR = torch.eye(5).flip(1)[None]
 
 
@@ -61,10 +56,10 @@ def test_the_formula_is_that_of_the_core() -> None:
     assert plain is not None and formula_error(model, texts) > 1e-6
 
 
-def rows(exact: float, later: float, error: float = 0.0) -> list[Row]:
-    return [
+def rows(exact: float, later: float, error: float = 0.0) -> Table:
+    return Table(
         {
-            "way": way,
+            "attention": way,
             "seed": seed,
             "length": 8,
             "anti_diagonal": exact + seed / 1000,
@@ -76,24 +71,16 @@ def rows(exact: float, later: float, error: float = 0.0) -> list[Row]:
         }
         for way in (DOT, ADDITIVE, UNTRAINED)
         for seed in range(3)
-    ]
+    )
 
 
 def test_the_verdict_follows_from_the_numbers() -> None:
-    maps = [MIRROR[0]] * 3
-    assert findings(rows(0.9, 0.05), maps, 8).verdict is Verdict.SUPPORTED
-    partly = findings(rows(0.2, 0.7), maps, 8)
+    maps = dict.fromkeys((DOT, ADDITIVE, UNTRAINED), MIRROR[0])
+    assert findings(rows(0.9, 0.05), maps).verdict is Verdict.SUPPORTED
+    partly = findings(rows(0.2, 0.7), maps)
     assert partly.verdict is Verdict.PARTLY
     assert any("one state later" in text for text in partly.surprises)
     partly.draw(Figure(layout="constrained"))
-    assert findings(rows(0.13, 0.12), maps, 8).verdict is Verdict.NOT_SUPPORTED
-    assert findings(rows(0.9, 0.05, error=1e-3), maps, 8).verdict is Verdict.NOT_SUPPORTED
-    assert verdict_of((0.3, 0.4), (0.45, 0.6), 0, 8) is Verdict.NOT_SUPPORTED
-    assert not math.isnan(findings(rows(0.9, 0.05), maps, 8).value)
-
-
-def test_the_same_seed_gives_the_same_row() -> None:
-    before = torch.get_rng_state()
-    first, second = (measure(TINY, ADDITIVE, 1) for _ in range(2))
-    assert first[0] == second[0] and torch.equal(first[1], second[1])
-    assert torch.equal(before, torch.get_rng_state())
+    assert findings(rows(0.13, 0.12), maps).verdict is Verdict.NOT_SUPPORTED
+    assert findings(rows(0.9, 0.05, error=1e-3), maps).verdict is Verdict.NOT_SUPPORTED
+    assert judge((0.3, 0.4), (0.45, 0.6), 0, 8) is Verdict.NOT_SUPPORTED

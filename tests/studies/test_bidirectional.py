@@ -1,41 +1,31 @@
 import pytest
 import torch
 
-from vit_str.studies import study_of
-from vit_str.studies.bidirectional import (
-    ATTENTION,
-    BOTH,
-    BOTH_LSTM,
-    FORWARD,
-    Size,
-    findings,
-    measure_accuracy,
-    measure_gradients,
-    verdict_of,
-)
-from vit_str.studies.study import Verdict
-from vit_str.studies.tasks_offset import Tagger, TokenAhead
+from studies import bidirectional
+from studies.study import Table, Verdict
 
 CHANCE, GOOD, BAD = [0.25, 0.255, 0.245], [0.99, 1.0, 0.98], [0.4, 0.5, 0.45]
 
 
 @pytest.fixture(scope="module")
 def gradients():
-    return [row for seed in range(2) for row in measure_gradients(seed)]
+    return [row for seed in range(2) for row in bidirectional.measure_gradients(seed)]
 
 
 @pytest.mark.parametrize("offset", [2, -2])
 def test_the_answer_is_the_token_at_the_offset(offset):
-    task = TokenAhead(offset, 6)
+    task = bidirectional.TokenAhead(offset, 6)
     said, answers = task.draw(3, torch.Generator().manual_seed(0))
-    places = Tagger(torch.nn.Identity(), offset)(torch.arange(6)[None, :, None])[0, :, 0]
+    places = bidirectional.Tagger(torch.nn.Identity(), offset)(torch.arange(6)[None, :, None])[
+        0, :, 0
+    ]
     assert answers.shape == (3, 4, 1)
     assert torch.equal(answers, said[:, places + offset])
 
 
 def test_an_offset_beyond_the_sequence_is_refused():
     with pytest.raises(ValueError, match="leaves"):
-        TokenAhead(6, 6)
+        bidirectional.TokenAhead(6, 6)
 
 
 def test_a_forward_state_feels_later_inputs_exactly_not_at_all(gradients):
@@ -45,39 +35,33 @@ def test_a_forward_state_feels_later_inputs_exactly_not_at_all(gradients):
             for row in gradients
             if row["network"] == name and row["offset"] > 0
         ]
-        for name in (FORWARD, BOTH, BOTH_LSTM)
+        for name in (bidirectional.FORWARD, bidirectional.BOTH, bidirectional.BOTH_LSTM)
     }
-    assert set(later[FORWARD]) == {0.0}
-    assert min(later[BOTH]) > 0 and min(later[BOTH_LSTM]) > 0
-    assert measure_gradients(1) == [row for row in gradients if row["seed"] == 1]
-
-
-def test_training_is_decided_by_the_seed():
-    size = Size((1,), 4, 2)
-    for name in (BOTH, ATTENTION):
-        assert measure_accuracy(name, 1, size, 0) == measure_accuracy(name, 1, size, 0)
+    assert set(later[bidirectional.FORWARD]) == {0.0}
+    assert min(later[bidirectional.BOTH]) > 0 and min(later[bidirectional.BOTH_LSTM]) > 0
+    assert bidirectional.measure_gradients(1) == [row for row in gradients if row["seed"] == 1]
 
 
 def test_two_directions_learn_the_next_token_and_one_does_not():
-    size = Size((1,), 6, 60)
     named = {
-        name: measure_accuracy(name, 1, size, 0)["gradient_or_accuracy"] for name in (FORWARD, BOTH)
+        name: bidirectional.measure_accuracy(name, 1, 6, 60, 0)["gradient_or_accuracy"]
+        for name in (bidirectional.FORWARD, bidirectional.BOTH)
     }
-    assert abs(named[FORWARD] - 0.25) < 0.06
-    assert named[BOTH] > 0.8
+    assert abs(named[bidirectional.FORWARD] - 0.25) < 0.06
+    assert named[bidirectional.BOTH] > 0.8
 
 
 def test_findings_tell_what_distance_costs(gradients):
     scores = {
-        (FORWARD, 1): CHANCE,
-        (FORWARD, 8): CHANCE,
-        (FORWARD, -4): GOOD,
-        (BOTH, 1): GOOD,
-        (BOTH, 8): BAD,
-        (BOTH_LSTM, 1): GOOD,
-        (BOTH_LSTM, 8): BAD,
-        (ATTENTION, 1): GOOD,
-        (ATTENTION, 8): GOOD,
+        (bidirectional.FORWARD, 1): CHANCE,
+        (bidirectional.FORWARD, 8): CHANCE,
+        (bidirectional.FORWARD, -4): GOOD,
+        (bidirectional.BOTH, 1): GOOD,
+        (bidirectional.BOTH, 8): BAD,
+        (bidirectional.BOTH_LSTM, 1): GOOD,
+        (bidirectional.BOTH_LSTM, 8): BAD,
+        (bidirectional.ATTENTION, 1): GOOD,
+        (bidirectional.ATTENTION, 8): GOOD,
     }
     rows = [
         {
@@ -90,11 +74,10 @@ def test_findings_tell_what_distance_costs(gradients):
         for (name, offset), values in scores.items()
         for seed, value in enumerate(values)
     ]
-    found = findings([*gradients, *rows])
+    found = bidirectional.findings(Table([*gradients, *rows]))
     assert found.verdict == Verdict.SUPPORTED
-    assert found.value == pytest.approx(0.54)
+    assert sum(found.values) / 3 == pytest.approx(0.54)
     assert len(found.surprises) == 1  # the control to the left
-    assert study_of("bidirectional").id == "bidirectional"
 
 
 @pytest.mark.parametrize(
@@ -108,5 +91,5 @@ def test_findings_tell_what_distance_costs(gradients):
     ],
 )
 def test_the_rule(later, forward, near, far, verdict):
-    scores = {FORWARD: [forward, forward], BOTH: [near, far]}
-    assert verdict_of(later, scores) == verdict
+    scores = {bidirectional.FORWARD: [forward, forward], bidirectional.BOTH: [near, far]}
+    assert bidirectional.judge(later, scores) == verdict

@@ -1,45 +1,35 @@
 import pytest
-import torch
 
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.bottleneck import (
-    ATTENTION,
-    ONE,
-    WIDE,
-    Size,
-    avoided,
-    findings,
-    measure,
-    verdict_of,
-)
-from vit_str.studies.sequence_tasks import Recipe, SequenceTask
-from vit_str.studies.study import Row
-
-TINY = Size((SequenceTask(3, (2, 3), False),), Recipe(8, 4), (2, 3, 4), tested=8)
+from studies import Verdict, bottleneck
+from studies.study import Table
 
 
-def rows(accuracies: dict[tuple[str, str, int], list[float]]) -> list[Row]:
-    return [
+def rows(accuracies: dict[tuple[str, str, int], list[float]]) -> Table:
+    return Table(
         {
             "task": task,
-            "way": way,
+            "system": system,
             "seed": seed,
             "length": length,
             "right_symbols": value,
             "right_sequences": value,
         }
-        for (task, way, length), values in accuracies.items()
+        for (task, system, length), values in accuracies.items()
         for seed, value in enumerate(values)
-    ]
+    )
 
 
-def made_up(one: float, attention: float) -> list[Row]:
+def made_up(one: float, attention: float) -> Table:
     """Three seeds of one task, near these accuracies at length 8."""
     shifts = (-0.01, 0.0, 0.01)
     return rows(
         {
             ("copy", way, length): [value + shift for shift in shifts]
-            for way, value in ((ONE, one), (WIDE, one), (ATTENTION, attention))
+            for way, value in (
+                (bottleneck.ONE, one),
+                (bottleneck.WIDE, one),
+                (bottleneck.ATTENTION, attention),
+            )
             for length in (2, 8)
         }
     )
@@ -48,28 +38,18 @@ def made_up(one: float, attention: float) -> list[Row]:
 def test_the_task_where_attention_helps_least_counts() -> None:
     table = rows(
         {
-            ("copy", ONE, 8): [0.5, 1.0],
-            ("copy", ATTENTION, 8): [1.0, 1.0],
-            ("reverse", ONE, 8): [0.5, 0.0],
-            ("reverse", ATTENTION, 8): [0.6, 0.5],
+            ("copy", bottleneck.ONE, 8): [0.5, 1.0],
+            ("copy", bottleneck.ATTENTION, 8): [1.0, 1.0],
+            ("reverse", bottleneck.ONE, 8): [0.5, 0.0],
+            ("reverse", bottleneck.ATTENTION, 8): [0.6, 0.5],
         }
     )
-    assert avoided(table, 8) == pytest.approx([0.2, 0.0])
+    assert bottleneck.avoided(table, 8) == pytest.approx([0.2, 0.0])
 
 
 def test_the_verdict_follows_from_the_numbers() -> None:
-    assert findings(made_up(0.5, 0.95), 8).verdict is Verdict.SUPPORTED
-    assert findings(made_up(0.5, 0.6), 8).verdict is Verdict.PARTLY
-    assert findings(made_up(0.5, 0.5), 8).verdict is Verdict.NOT_SUPPORTED
-    assert findings(made_up(0.5, 0.2), 8).verdict is Verdict.NOT_SUPPORTED
-    assert verdict_of((0.5, 0.9)) is Verdict.SUPPORTED
-
-
-def test_the_same_seeds_give_the_same_rows_and_leave_the_generator_alone() -> None:
-    before = torch.get_rng_state()
-    shares: list[float] = []
-    first = measure(TINY, Settings(seeds=2, progress=shares.append))
-    assert torch.equal(before, torch.get_rng_state())
-    assert first == measure(TINY, Settings(seeds=2))
-    assert len(first) == 2 * 3 * 3
-    assert shares == sorted(shares) and shares[-1] < 1
+    assert bottleneck.findings(made_up(0.5, 0.95), 8).verdict is Verdict.SUPPORTED
+    assert bottleneck.findings(made_up(0.5, 0.6), 8).verdict is Verdict.PARTLY
+    assert bottleneck.findings(made_up(0.5, 0.5), 8).verdict is Verdict.NOT_SUPPORTED
+    assert bottleneck.findings(made_up(0.5, 0.2), 8).verdict is Verdict.NOT_SUPPORTED
+    assert bottleneck.judge((0.5, 0.9)) is Verdict.SUPPORTED

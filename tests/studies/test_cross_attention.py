@@ -3,24 +3,14 @@ import math
 import pytest
 import torch
 
+from studies import Verdict, cross_attention
 from vit_str.charset import Charset
-from vit_str.studies import Verdict
-from vit_str.studies.cross_attention import (
-    INTACT,
-    MEAN,
-    OTHER,
-    ZEROS,
-    PairModel,
-    ablations,
-    judge,
-    measure,
-)
 from vit_str.weights import WeightsFile
 
 
 def test_pairs_are_counted_with_start_and_end() -> None:
     charset = Charset("ab")
-    model = PairModel(charset, ["ab", "ab", "a"])
+    model = cross_attention.PairModel(charset, ["ab", "ab", "a"])
     shares = model.log_shares.exp()
 
     # After the start: a three times, each of the three symbols with half a count more.
@@ -35,7 +25,7 @@ def test_pairs_are_counted_with_start_and_end() -> None:
 
 def test_short_words_beside_longer_ones_count_once() -> None:
     charset = Charset("ab")
-    model = PairModel(charset, ["ab"])
+    model = cross_attention.PairModel(charset, ["ab"])
     together = model.score(charset.encode_batch(["ab", "a"]))[1]
     alone = [model.score(charset.encode_batch([word]))[1] for word in ("ab", "a")]
 
@@ -44,12 +34,12 @@ def test_short_words_beside_longer_ones_count_once() -> None:
 
 def test_ablations_replace_what_they_say() -> None:
     features = torch.rand(3, 4, 5, generator=torch.Generator().manual_seed(0))
-    given = ablations(features)
+    given = cross_attention.ablations(features)
 
-    assert given[INTACT] is features
-    assert not given[ZEROS].any()
-    assert given[OTHER][1].equal(features[0])
-    torch.testing.assert_close(given[MEAN][2], features.mean(0))
+    assert given[cross_attention.INTACT] is features
+    assert not given[cross_attention.ZEROS].any()
+    assert given[cross_attention.OTHER][1].equal(features[0])
+    torch.testing.assert_close(given[cross_attention.MEAN][2], features.mean(0))
 
 
 def test_another_image_is_read_as_that_image(weights: WeightsFile) -> None:
@@ -58,26 +48,23 @@ def test_another_image_is_read_as_that_image(weights: WeightsFile) -> None:
     written = weights.recognizer.decoder.generate(features).labels
     texts = [weights.charset.decode(ids) for ids in written.tolist()]
     labels = weights.charset.encode_batch([text or "x" for text in texts])
-    rows = {str(row["features"]): row for row in measure(weights, features, labels, seed=0)}
+    rows = {
+        str(row["features"]): row
+        for row in cross_attention.measure(weights, features, labels, seed=0)
+    }
 
     if all(texts):
-        assert rows[INTACT]["free_cer"] == 0
-        assert rows[OTHER]["cer_to_other"] == 0
-    assert rows[OTHER]["cer_to_other"] == rows[INTACT]["free_cer"]
-    assert rows == {str(row["features"]): row for row in measure(weights, features, labels, 0)}
+        assert rows[cross_attention.INTACT]["free_cer"] == 0
+        assert rows[cross_attention.OTHER]["cer_to_other"] == 0
+    assert rows[cross_attention.OTHER]["cer_to_other"] == rows[cross_attention.INTACT]["free_cer"]
+    assert rows == {
+        str(row["features"]): row for row in cross_attention.measure(weights, features, labels, 0)
+    }
 
 
-@pytest.mark.parametrize(
-    ("jump", "low", "entropy", "verdict"),
-    [
-        (0.7, 0.6, 2.8, Verdict.SUPPORTED),
-        (0.7, 0.6, 1.0, Verdict.PARTLY),
-        (0.2, 0.1, 2.8, Verdict.PARTLY),
-        (0.2, -0.1, 2.8, Verdict.NOT_SUPPORTED),
-        (0.01, 0.005, 0.2, Verdict.NOT_SUPPORTED),
-    ],
-)
-def test_the_verdict_follows_the_errors(
-    jump: float, low: float, entropy: float, verdict: Verdict
-) -> None:
-    assert judge(jump, low, entropy, 2.8) is verdict
+def test_the_verdict_follows_the_errors() -> None:
+    assert cross_attention.judge(0.7, 0.6, 2.8, 2.8) is Verdict.SUPPORTED
+    assert cross_attention.judge(0.7, 0.6, 1.0, 2.8) is Verdict.PARTLY
+    assert cross_attention.judge(0.2, 0.1, 2.8, 2.8) is Verdict.PARTLY
+    assert cross_attention.judge(0.2, -0.1, 2.8, 2.8) is Verdict.NOT_SUPPORTED
+    assert cross_attention.judge(0.01, 0.005, 0.2, 2.8) is Verdict.NOT_SUPPORTED

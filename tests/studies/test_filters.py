@@ -1,24 +1,16 @@
 import pytest
 import torch
 
-from vit_str.analysis.filters.measure import Components, first_filters
-from vit_str.studies import Verdict
-from vit_str.studies.filters import (
-    TRAINED,
-    UNTRAINED,
-    digits,
-    judge,
-    measure,
-    patch_components,
-)
-from vit_str.studies.tasks_reading import SMALL, VIT, build_reader
+from studies import Verdict, filters
+from studies.reading import SMALL, VIT, build_reader
+from vit_str.analysis.filters import Components, first_filters
 
 
 def test_patches_of_words_are_their_own_best_basis() -> None:
-    basis = patch_components(digits(50))
+    basis = filters.patch_components(filters.digits(50))
     random = first_filters(build_reader(VIT, SMALL, 10, seed=0).encoder)
-    of_basis = measure(VIT, TRAINED, basis.vectors[:16].float(), basis, seed=0)
-    of_noise = measure(VIT, UNTRAINED, random, basis, seed=0)
+    of_basis = filters.measure(VIT, filters.TRAINED, basis.vectors[:16].float(), basis, seed=0)
+    of_noise = filters.measure(VIT, filters.UNTRAINED, random, basis, seed=0)
 
     assert basis.vectors.shape == (192, 3, 8, 8)
     assert of_basis["in_patch_components"] == pytest.approx(1.0, abs=1e-5)
@@ -30,7 +22,9 @@ def test_patches_of_words_are_their_own_best_basis() -> None:
 
 def test_flat_filters_are_all_low_frequency() -> None:
     flat = torch.ones(4, 3, 8, 8)
-    row = measure(VIT, TRAINED, flat, Components.of_filters(torch.eye(192).view(-1, 3, 8, 8)), 0)
+    row = filters.measure(
+        VIT, filters.TRAINED, flat, Components.of_filters(torch.eye(192).view(-1, 3, 8, 8)), 0
+    )
 
     assert row["low_frequency_share"] == pytest.approx(1.0)
     assert row["roughness"] == pytest.approx(0.0)
@@ -38,16 +32,8 @@ def test_flat_filters_are_all_low_frequency() -> None:
     assert row["effective_components"] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("trained", "learned", "verdict"),
-    [
-        ((0.6, 0.7), [(0.1, 0.2), (0.1, 0.2)], Verdict.SUPPORTED),
-        ((0.6, 0.7), [(0.1, 0.2), (-0.1, 0.2)], Verdict.PARTLY),
-        ((0.3, 0.4), [(0.1, 0.2), (0.1, 0.2)], Verdict.PARTLY),
-        ((0.3, 0.4), [(0.01, 0.2), (0.1, 0.2)], Verdict.NOT_SUPPORTED),
-    ],
-)
-def test_the_verdict_follows_what_is_seen_and_learned(
-    trained: tuple[float, float], learned: list[tuple[float, float]], verdict: Verdict
-) -> None:
-    assert judge(trained, learned) is verdict
+def test_the_verdict_follows_what_is_seen_and_learned() -> None:
+    assert filters.judge((0.6, 0.7), [(0.1, 0.2), (0.1, 0.2)]) is Verdict.SUPPORTED
+    assert filters.judge((0.6, 0.7), [(0.1, 0.2), (-0.1, 0.2)]) is Verdict.PARTLY
+    assert filters.judge((0.3, 0.4), [(0.1, 0.2), (0.1, 0.2)]) is Verdict.PARTLY
+    assert filters.judge((0.3, 0.4), [(0.01, 0.2), (0.1, 0.2)]) is Verdict.NOT_SUPPORTED

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from studies import Verdict
+from studies.first_layer import embedding_field, judge, measure
 from vit_str.models import ConvolutionalEncoder, VisionTransformer
-from vit_str.studies import Verdict
-from vit_str.studies.first_layer import embedding_field, judge, measure
 
 SIZE = (16, 64)
 
@@ -43,16 +43,8 @@ def test_a_convolution_sees_its_window(images: torch.Tensor) -> None:
     assert [row["layer"] for row in rows] == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    ("first", "window", "verdict"),
-    [
-        ([1.0, 0.9995], [0.02], Verdict.SUPPORTED),
-        ([1.0, 0.7], [0.02], Verdict.PARTLY),
-        ([0.1, 0.1], [0.02], Verdict.NOT_SUPPORTED),
-        ([1.0, 1.0], [0.02, 0.9], Verdict.NOT_SUPPORTED),
-    ],
-)
-def test_the_verdict_follows_the_shares(
-    first: list[float], window: list[float], verdict: Verdict
-) -> None:
-    assert judge(first, window) is verdict
+def test_the_verdict_follows_the_shares() -> None:
+    assert judge([1.0, 0.9995], [0.02]) is Verdict.SUPPORTED
+    assert judge([1.0, 0.7], [0.02]) is Verdict.PARTLY
+    assert judge([0.1, 0.1], [0.02]) is Verdict.NOT_SUPPORTED
+    assert judge([1.0, 1.0], [0.02, 0.9]) is Verdict.NOT_SUPPORTED

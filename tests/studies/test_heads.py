@@ -1,6 +1,14 @@
-from vit_str.pages.style import figure, styled
-from vit_str.studies.heads import HEADS, _findings, judge, network, permutation_error
-from vit_str.studies.study import Verdict
+from matplotlib.figure import Figure
+
+from studies.heads import (
+    HEADS,
+    findings,
+    judge,
+    make_network,
+    permutation_error,
+    steps_to_goal,
+)
+from studies.study import Table, Verdict
 
 
 def test_no_number_of_heads_knows_positions():
@@ -9,13 +17,8 @@ def test_no_number_of_heads_knows_positions():
         assert permutation_error(heads, 0, positions=True) > 0.01
 
 
-def test_the_error_is_that_of_the_seed():
-    assert permutation_error(2, 1, positions=True) == permutation_error(2, 1, positions=True)
-    assert permutation_error(2, 1, positions=True) != permutation_error(2, 2, positions=True)
-
-
 def test_parameters_are_equal_at_every_number_of_heads():
-    sizes = {sum(p.numel() for p in network(2, heads, 0).parameters()) for heads in HEADS}
+    sizes = {sum(p.numel() for p in make_network(2, heads, 0).parameters()) for heads in HEADS}
     assert len(sizes) == 1
 
 
@@ -27,15 +30,28 @@ def test_verdicts():
     assert judge(none, [0.1]) is Verdict.PARTLY
 
 
-def test_one_table_and_a_figure():
-    plan = [(2, heads) for heads in HEADS] + [(1, 1), (1, 8)]
-    runs = [{key: [0.5, last] for key in plan} for last in (0.97, 0.8)]
-    places = [(heads, known) for heads in HEADS for known in (False, True)]
-    findings = _findings(runs, {place: [1e-15, float(place[1])] for place in places}, 20)
-    assert findings.summary[1]["steps to 95%"] == "40 [40, 40] in 1/2"
-    assert len({tuple(row) for row in findings.rows}) == 1
-    assert len({tuple(row) for row in findings.summary}) == 1
-    with styled():
-        sheet = figure(7.5, 3)
-        findings.draw(sheet)
-        sheet.canvas.draw()
+def test_steps_to_the_goal():
+    assert steps_to_goal([20, 40, 60], [[0.5, 0.96, 0.9]]) == "40 [40, 40]"
+    assert steps_to_goal([20, 40], [[0.5, 0.97], [0.5, 0.8]]) == "40 [40, 40] in 1/2"
+    assert steps_to_goal([20, 40], [[0.5, 0.6]]) == "never"
+
+
+def test_findings():
+    rows = [
+        (pointers, heads, "accuracy", step, value)
+        for pointers, heads in [(2, heads) for heads in HEADS] + [(1, 1), (1, 8)]
+        for step, value in ((20, 0.5), (40, 0.5 if (pointers, heads) == (2, 1) else 0.97))
+    ] + [
+        (0, heads, f"permutation error {how} positions", 0, error)
+        for heads in HEADS
+        for how, error in (("without", 1e-15), ("with", 0.5))
+    ]
+    columns = ("pointers", "heads", "measure", "step", "value")
+    table = Table(
+        {"seed": s} | dict(zip(columns, row, strict=True)) for s in range(2) for row in rows
+    )
+    found = findings(table)
+    assert found.verdict is Verdict.PARTLY
+    assert found.values == [0.97 - 0.5] * 2
+    assert len(found.surprises) == 2
+    found.draw(Figure())

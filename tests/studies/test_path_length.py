@@ -6,23 +6,11 @@ import torch
 from matplotlib.figure import Figure
 from torch import nn
 
-from vit_str.studies import Verdict
-from vit_str.studies.adding_problem import SOLVED
-from vit_str.studies.path_length import (
-    ATTENTION,
-    ERROR,
-    GRADIENT,
-    NETS,
-    Size,
-    error_rows,
-    findings,
-    gradient_norms,
-    gradient_rows,
-    verdict_of,
-)
-from vit_str.studies.study import Row
+from studies import Verdict, path_length
+from studies.adding import SOLVED
+from studies.study import Table
 
-TINY = Size(((4, 3, 8),), dim=8)
+TINY = path_length.Training(4, 3, 8, dim=8)
 
 
 def test_gradients_of_a_fading_sum_fade() -> None:
@@ -33,62 +21,51 @@ def test_gradients_of_a_fading_sum_fade() -> None:
         powers = 0.5 ** (places[:, None] - places)
         return powers.tril().to(x.dtype) @ x
 
-    norms = gradient_norms(read, torch.randn(2, 6, 4).double())
+    norms = path_length.gradient_norms(read, torch.randn(2, 6, 4).double())
     ratios = [b / a for a, b in pairwise(norms)]
     assert ratios == pytest.approx([0.5] * 5)
 
 
 def test_nobody_feels_what_comes_after() -> None:
-    norms = gradient_norms(nn.Identity(), torch.randn(2, 6, 4).double())
+    norms = path_length.gradient_norms(nn.Identity(), torch.randn(2, 6, 4).double())
     assert norms[0] > 0 and norms[1:] == [0.0] * 5
 
 
 def test_attention_is_flat_and_a_gru_is_not() -> None:
     changes = {}
-    for name in (ATTENTION, "gru"):
-        norms = [float(row["value"]) for row in gradient_rows(name, 0, steps=30)]
-        changes[name] = math.log10(norms[29] / norms[1])
-    assert abs(changes[ATTENTION]) < 0.15
+    for name in (path_length.ATTENTION, "gru"):
+        logs = [float(row["value"]) for row in path_length.gradient_rows(name, 0, steps=30)]
+        changes[name] = logs[29] - logs[1]
+    assert abs(changes[path_length.ATTENTION]) < 0.15
     assert changes["gru"] < -3
 
 
-def made_up(near: float, far: float, inside: float, outside: float) -> list[Row]:
-    return [
+def made_up(near: float, far: float, inside: float, outside: float) -> Table:
+    return Table(
         {
             "network": name,
             "seed": seed,
             "measure": measure,
             "trained": trained,
-            "place": place,
+            "at": at,
             "value": value * (1 + seed / 100),
         }
-        for name in NETS
+        for name in path_length.NETS
         for seed in range(3)
-        for measure, trained, place, value in (
-            (GRADIENT, 0, 1, near),
-            (GRADIENT, 0, 9, far),
-            (ERROR, 5, 5, inside),
-            (ERROR, 5, 20, outside),
+        for measure, trained, at, value in (
+            (path_length.GRADIENT, 0, 1, math.log10(near)),
+            (path_length.GRADIENT, 0, 9, math.log10(far)),
+            (path_length.ERROR, 5, 5, inside),
+            (path_length.ERROR, 5, 20, outside),
         )
-    ]
+    )
 
 
 def test_the_verdict_follows_from_the_numbers() -> None:
-    assert findings(made_up(1, 1, 1e-3, 1e-3)).verdict is Verdict.SUPPORTED
-    partly = findings(made_up(1, 1, 1e-3, 1))
+    assert path_length.findings(made_up(1, 1, 1e-3, 1e-3)).verdict is Verdict.SUPPORTED
+    partly = path_length.findings(made_up(1, 1, 1e-3, 1))
     assert partly.verdict is Verdict.PARTLY
     partly.draw(Figure())
-    assert findings(made_up(1, 1e-3, 1e-3, 1e-3)).verdict is Verdict.NOT_SUPPORTED
-    assert findings(made_up(1, 1, 0.1, 0.1)).verdict is Verdict.NOT_SUPPORTED
-    assert verdict_of((-0.1, 0.1), 0, SOLVED) is Verdict.PARTLY
-
-
-def test_the_same_seed_gives_the_same_rows() -> None:
-    before = torch.get_rng_state()
-    runs = [
-        gradient_rows("rnn", 1, steps=5) + error_rows(ATTENTION, 1, TINY, "cpu", lambda share: None)
-        for _ in range(2)
-    ]
-    assert runs[0] == runs[1]
-    assert torch.equal(before, torch.get_rng_state())
-    assert [row["place"] for row in runs[0] if row["measure"] == ERROR] == [4, 8, 16]
+    assert path_length.findings(made_up(1, 1e-3, 1e-3, 1e-3)).verdict is Verdict.NOT_SUPPORTED
+    assert path_length.findings(made_up(1, 1, 0.1, 0.1)).verdict is Verdict.NOT_SUPPORTED
+    assert path_length.judge((-0.1, 0.1), 0, SOLVED) is Verdict.PARTLY

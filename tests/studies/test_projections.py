@@ -1,20 +1,19 @@
 import pytest
 import torch
+from matplotlib.figure import Figure
 
-from vit_str.models.attention import record_attention
-from vit_str.pages.style import figure, styled
-from vit_str.studies.projections import (
-    KINDS,
+from studies.projections import (
     LENGTH,
+    PROJECTIONS,
     UNEVEN,
     WIDTHS,
     SharedAttention,
-    _findings,
-    judge,
-    network,
+    findings,
+    make_network,
     own_weight,
 )
-from vit_str.studies.study import Verdict
+from studies.study import Table, Verdict
+from vit_str.models.attention import record_attention
 
 
 def weight(kind: str, width: int = 64) -> float:
@@ -28,7 +27,6 @@ def test_weight_of_a_token_on_itself():
     assert weight("one") == pytest.approx(1 / LENGTH, abs=0.02)
     assert weight("none", 4) < 0.4 < weight("none", 16)
     assert weight(UNEVEN) < weight("none")
-    assert weight("none") == weight("none")
 
 
 @pytest.mark.parametrize("kind", ["none", "tied", "one", "separate"])
@@ -49,27 +47,32 @@ def test_attention_without_projections_is_the_formula(kind):
 
 
 def test_the_gradient_reaches_the_embedding_without_projections():
-    net = network("none", 0)
+    net = make_network("none", 0)
     net(torch.randint(16, (2, 16, 1))).square().sum().backward()
     assert net.embed[0].weight.grad.abs().max() > 0
 
 
-def test_verdicts():
-    def verdict(dominates: float, freed: float, none: float, separate: float) -> Verdict:
-        own = [{("none", 64): dominates, ("separate", 64): freed}] * 3
-        return judge(own, [{"none": none, "separate": separate}] * 3)
-
-    assert verdict(0.97, 0.03, 0.06, 0.99) is Verdict.SUPPORTED
-    assert verdict(0.97, 0.03, 0.5, 0.99) is Verdict.PARTLY
-    assert verdict(0.1, 0.5, 0.9, 0.8) is Verdict.NOT_SUPPORTED
-
-
-def test_one_table_and_a_figure():
-    own = [{(kind, width): 0.5 for kind in (*KINDS, UNEVEN) for width in WIDTHS}] * 2
-    findings = _findings(own, [dict.fromkeys(KINDS, 0.5)] * 2, 100)
-    assert len({tuple(row) for row in findings.rows}) == 1
-    assert len({tuple(row) for row in findings.summary}) == 1
-    with styled():
-        sheet = figure(7.5, 3)
-        findings.draw(sheet)
-        sheet.canvas.draw()
+@pytest.mark.parametrize(
+    ("dominates", "freed", "none", "separate", "verdict"),
+    [
+        (0.97, 0.03, 0.06, 0.99, Verdict.SUPPORTED),
+        (0.97, 0.03, 0.5, 0.99, Verdict.PARTLY),
+        (0.1, 0.5, 0.9, 0.8, Verdict.NOT_SUPPORTED),
+    ],
+)
+def test_the_verdict_follows_weights_and_accuracies(dominates, freed, none, separate, verdict):
+    weights = dict.fromkeys((*PROJECTIONS, UNEVEN), 0.4) | {"none": dominates, "separate": freed}
+    accuracies = dict.fromkeys(PROJECTIONS, 0.4) | {"none": none, "separate": separate}
+    table = Table(
+        {"seed": seed, "projections": name, "width": width, "measure": measure, "value": value}
+        for seed in range(3)
+        for measure, values, widths in (
+            ("own weight", weights, WIDTHS),
+            ("accuracy", accuracies, (64,)),
+        )
+        for name, value in values.items()
+        for width in widths
+    )
+    found = findings(table, 100)
+    assert found.verdict is verdict
+    found.draw(Figure())

@@ -1,17 +1,16 @@
 import pytest
 import torch
+from matplotlib.figure import Figure
 
+from studies import residual_norm
+from studies.study import Table, Verdict
 from vit_str.models.blocks import EncoderBlock
-from vit_str.pages.style import figure, styled
-from vit_str.studies.block_variants import VARIANTS, Layers, Stack, token_cosine
-from vit_str.studies.residual_norm import DEPTHS, _findings, gradient_ratio, judge, probed
-from vit_str.studies.study import Verdict
 
 
-def copied(variant: str) -> tuple[Stack, dict[str, torch.Tensor]]:
+def copied(variant: str) -> tuple[residual_norm.Stack, dict[str, torch.Tensor]]:
     """One block and its weights."""
     torch.manual_seed(0)
-    stack = Stack(1, 8, 2, variant)
+    stack = residual_norm.Stack(1, 8, 2, variant)
     return stack, dict(stack.blocks[0].state_dict())
 
 
@@ -50,47 +49,47 @@ def test_the_other_variants_are_their_formulas():
         torch.testing.assert_close(stack(x), stack.norm(expected))
 
 
-def test_unknown_variants_are_refused():
-    with pytest.raises(ValueError, match="known are pre-norm"):
-        Stack(1, 8, 2, "sandwich")
-
-
 def test_cosine_of_tokens():
     same = torch.ones(1, 3, 4, dtype=torch.float64)
-    assert token_cosine(same) == pytest.approx(1)
-    assert token_cosine(same * 1e-200) == pytest.approx(1)
-    assert token_cosine(torch.eye(4, dtype=torch.float64)[None]) == pytest.approx(0)
+    assert residual_norm.token_cosine(same) == pytest.approx(1)
+    assert residual_norm.token_cosine(same * 1e-200) == pytest.approx(1)
+    assert residual_norm.token_cosine(torch.eye(4, dtype=torch.float64)[None]) == pytest.approx(0)
 
 
 def test_tokens_collapse_without_residuals_only():
-    found = {variant: probed(variant, 6, 0) for variant in VARIANTS}
-    assert all(len(layers.cosine) == len(layers.gradient) == 6 for layers in found.values())
-    assert found["no residual"].cosine[-1] > 0.99
-    assert found["neither"].cosine[-1] > 0.99
-    assert found["pre-norm"].cosine[-1] < 0.7
-    assert found["pre-norm"] == probed("pre-norm", 6, 0)
-    assert gradient_ratio(found["neither"]) < gradient_ratio(found["pre-norm"])
+    last = {}
+    for variant in residual_norm.VARIANTS:
+        rows = residual_norm.measure(variant, 6, 0)
+        cosines = [row["value"] for row in rows if row["measure"] == "cosine"]
+        assert len(cosines) == len(rows) / 2 == 6
+        last[variant] = cosines[-1]
+    assert min(last["no residual"], last["neither"]) > 0.99
+    assert last["pre-norm"] < 0.7
+    assert rows == residual_norm.measure(residual_norm.VARIANTS[-1], 6, 0)
 
 
-def test_gradient_ratio_is_a_decimal_logarithm():
-    assert gradient_ratio(Layers([0, 0], [0.01, 1.0])) == pytest.approx(-2)
-
-
-def test_verdicts():
-    def verdict(bare: float, unnormed: float) -> Verdict:
-        return judge([{"pre-norm": 0.9, "no residual": bare, "no norm": unnormed}] * 3)
-
-    assert verdict(0.1, 0.5) is Verdict.SUPPORTED
-    assert verdict(0.1, 0.9) is Verdict.PARTLY
-    assert verdict(0.9, 0.9) is Verdict.NOT_SUPPORTED
-
-
-def test_one_table_and_a_figure():
-    layers = {(v, d): Layers([0.5] * d, [1.0] * d) for v in VARIANTS for d in DEPTHS}
-    findings = _findings([layers] * 2, [dict.fromkeys(VARIANTS, 0.5)] * 2, 6, 100)
-    assert len({tuple(row) for row in findings.rows}) == 1
-    assert len({tuple(row) for row in findings.summary}) == 1
-    with styled():
-        sheet = figure(7.5, 3)
-        findings.draw(sheet)
-        sheet.canvas.draw()
+@pytest.mark.parametrize(
+    ("bare", "unnormed", "verdict"),
+    [
+        (0.1, 0.5, Verdict.SUPPORTED),
+        (0.1, 0.9, Verdict.PARTLY),
+        (0.9, 0.9, Verdict.NOT_SUPPORTED),
+    ],
+)
+def test_the_verdict_follows_the_accuracies(bare, unnormed, verdict):
+    right = dict.fromkeys(residual_norm.VARIANTS, 0.9) | {"no residual": bare, "no norm": unnormed}
+    rows = [
+        (variant, depth, block, residual_norm.measure, value)
+        for variant in residual_norm.VARIANTS
+        for depth in residual_norm.DEPTHS
+        for block in range(1, depth + 1)
+        for residual_norm.measure, value in (("cosine", 0.5), ("log10 gradient", block / 10))
+    ] + [(variant, 6, 6, "accuracy", right[variant]) for variant in residual_norm.VARIANTS]
+    columns = ("variant", "depth", "block", "measure", "value")
+    table = Table(
+        {"seed": s} | dict(zip(columns, row, strict=True)) for s in range(2) for row in rows
+    )
+    assert residual_norm.gradient_ratios(table, "neither") == pytest.approx([-2.3] * 2)
+    found = residual_norm.findings(table, 6, 100)
+    assert found.verdict is verdict
+    found.draw(Figure())

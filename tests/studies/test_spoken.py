@@ -2,20 +2,22 @@ from datetime import date, timedelta
 
 import pytest
 
-from vit_str.charset import PADDING
-from vit_str.studies.spoken import (
+from studies.spoken import (
     LIMIT,
-    WORDS,
-    date_in_digits,
+    SYMBOLS,
     date_in_words,
+    dates,
     ids_of,
-    in_digits,
     in_words,
+    is_held_out,
+    numbers,
 )
+from studies.training import seeded
+from vit_str.charset import PADDING
 
 VALUES = {
-    **{word: number for number, word in enumerate(WORDS[10:30])},
-    **{word: 10 * number for number, word in enumerate(WORDS[30:38], 2)},
+    **{word: number for number, word in enumerate(SYMBOLS[10:30])},
+    **{word: 10 * number for number, word in enumerate(SYMBOLS[30:38], 2)},
 }
 
 
@@ -42,7 +44,7 @@ def test_words_say_the_number() -> None:
 def test_examples() -> None:
     assert " ".join(in_words(407_012)) == "four hundred seven thousand twelve"
     assert in_words(0) == ("zero",)
-    assert in_digits(407) == ("4", "0", "7")
+    assert numbers(3).digits(407) == ("4", "0", "7")
     for number in (-1, LIMIT):
         with pytest.raises(ValueError, match="words for 0 to 999999"):
             in_words(number)
@@ -61,7 +63,7 @@ def test_examples() -> None:
 )
 def test_dates(day: date, words: str) -> None:
     assert " ".join(date_in_words(day)) == words
-    assert "".join(date_in_digits(day)) == day.isoformat()
+    assert "".join(dates().digits(day.toordinal())) == day.isoformat()
 
 
 def test_no_two_days_sound_alike() -> None:
@@ -72,6 +74,25 @@ def test_no_two_days_sound_alike() -> None:
 
 
 def test_ids_are_padded() -> None:
-    ids = ids_of([in_digits(12), in_words(0)])
-    assert ids.tolist() == [[1, 2], [WORDS.index("zero"), PADDING]]
-    assert len(set(WORDS)) == len(WORDS)
+    ids = ids_of([numbers(2).digits(12), in_words(0)])
+    assert ids.tolist() == [[1, 2], [SYMBOLS.index("zero"), PADDING]]
+    assert len(set(SYMBOLS)) == len(SYMBOLS)
+
+
+def test_a_fifth_of_the_numbers_is_held_out_but_not_zero() -> None:
+    share = sum(map(is_held_out, range(10_000))) / 10_000
+    assert share == pytest.approx(0.2, abs=0.005)
+    with seeded(0):
+        tests, training = numbers(3).draw_tests(100), numbers(3).draw_training(2000)
+    assert len(set(tests)) == 100
+    assert not set(tests) & set(training)
+    assert {len(str(number)) for number in tests} == {1, 2, 3}
+    assert 0 in training  # no other number has its word
+
+
+def test_dates_are_those_of_three_centuries() -> None:
+    spoken = dates()
+    with seeded(0):
+        days = spoken.draw_training(500)
+    assert {"".join(spoken.digits(day))[:2] for day in days} == {"18", "19", "20"}
+    assert max(len(spoken.words(day)) for day in days) <= 6

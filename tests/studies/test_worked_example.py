@@ -1,51 +1,34 @@
 import torch
 
-from vit_str.studies import Settings, Verdict
-from vit_str.studies.worked_example import (
-    WAYS,
-    WorkedExample,
-    by_loops,
-    of_post,
-    statements,
-    two_words,
-    verdict,
-)
+from studies import Verdict, worked_example
 
 
 def test_weights_of_the_post() -> None:
-    example = of_post()
+    example = worked_example.of_post()
     assert (example.queries.shape, example.keys.shape) == ((3, 3), (4, 3))
     weights = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=torch.float64)
     expected = weights @ example.values
     by_hand = torch.tensor([2.0, 3.0, 3.3, 4.3, 2.5], dtype=torch.float64)
     assert (expected - by_hand).abs().max() < 1e-14
-    assert (by_loops(*example)[0] - by_hand).abs().max() < 1e-14
-    for compute in WAYS.values():
+    assert (worked_example.by_loops(*example)[0] - by_hand).abs().max() < 1e-14
+    for compute in worked_example.COMPUTATIONS.values():
         assert (compute(*example)[0] - expected).abs().max() < 1e-14
 
 
 def test_two_words_by_hand() -> None:
     """Scores of one query that is as near to both keys are halves."""
-    queries, keys, values = two_words()
+    queries, keys, values = worked_example.two_words()
     assert queries.tolist() == [[1, 0, 2], [2, 2, 2]]
-    found = by_loops(torch.zeros_like(queries), keys, values)
+    found = worked_example.by_loops(torch.zeros_like(queries), keys, values)
     assert (found - values.mean(0)).abs().max() < 1e-15
 
 
 def test_every_statement_holds() -> None:
-    assert all(statements().values()), statements()
+    assert all(worked_example.statements().values()), worked_example.statements()
 
 
 def test_verdicts() -> None:
-    assert verdict(1e-15, {"a": True}) is Verdict.SUPPORTED
-    assert verdict(1e-15, {"a": True, "b": False}) is Verdict.PARTLY
-    assert verdict(1e-9, {"a": True}) is Verdict.PARTLY
-    assert verdict(1e-3, {"a": True}) is Verdict.NOT_SUPPORTED
-
-
-def test_study_twice() -> None:
-    state = torch.random.get_rng_state()
-    one, two = (WorkedExample().run(Settings(seeds=2)) for _ in range(2))
-    assert one.rows == two.rows
-    assert one.verdict is Verdict.SUPPORTED
-    assert torch.equal(state, torch.random.get_rng_state())
+    assert worked_example.judge(1e-15, {"a": True}) is Verdict.SUPPORTED
+    assert worked_example.judge(1e-15, {"a": True, "b": False}) is Verdict.PARTLY
+    assert worked_example.judge(1e-9, {"a": True}) is Verdict.PARTLY
+    assert worked_example.judge(1e-3, {"a": True}) is Verdict.NOT_SUPPORTED

@@ -91,24 +91,24 @@ def locate_characters(
 
 def character_boxes(
     maps: Float[Tensor, "batch position row column"],
-    there: Bool[Tensor, "batch position"],
+    mask: Bool[Tensor, "batch position"],
     image_size: tuple[int, int],
 ) -> Float[Tensor, "batch position side"]:
     """Left, top, right, bottom of every character in pixels; zero where there is none.
 
     Args:
         maps: attention to each character; every map sums to 1.
-        there: whether there is a character: True up to the length of a word.
+        mask: True where there is a character, up to the length of a word.
         image_size: height and width of the image under the maps.
     """
     height, width = image_size
     y, deviation_y = _moments(maps.sum(3), height)
     x, deviation_x = _moments(maps.sum(2), width)
     left, right = (
-        reach.clamp(_NARROWEST * deviation_x, _WIDEST * deviation_x) for reach in _reach(x, there)
+        reach.clamp(_NARROWEST * deviation_x, _WIDEST * deviation_x) for reach in _reach(x, mask)
     )
-    tall = _steady_height(deviation_y, there) * _HEIGHT / 2
-    y = _steady_line(y, there)
+    tall = _steady_height(deviation_y, mask) * _HEIGHT / 2
+    y = _steady_line(y, mask)
     boxes = torch.stack(
         [
             (x - left).clamp(min=0),
@@ -118,7 +118,7 @@ def character_boxes(
         ],
         -1,
     )
-    return boxes * there[..., None]
+    return boxes * mask[..., None]
 
 
 def centroids(
@@ -142,35 +142,35 @@ def _moments(
 
 
 def _reach(
-    x: Float[Tensor, "batch position"], there: Bool[Tensor, "batch position"]
+    x: Float[Tensor, "batch position"], mask: Bool[Tensor, "batch position"]
 ) -> tuple[Float[Tensor, "batch position"], Float[Tensor, "batch position"]]:
     """Half of the way to the neighbors on the left and right, without limit where there is none.
 
     Words may run in both directions.
     """
     steps = x.diff(dim=1)
-    halves = (steps.abs() / 2).where(there[:, 1:], math.inf)
-    nobody = torch.full_like(x[:, :1], math.inf)
-    before, after = torch.cat([nobody, halves], 1), torch.cat([halves, nobody], 1)
-    backwards = (steps * there[:, 1:]).sum(1, keepdim=True) < 0
+    halves = (steps.abs() / 2).where(mask[:, 1:], math.inf)
+    unlimited = torch.full_like(x[:, :1], math.inf)
+    before, after = torch.cat([unlimited, halves], 1), torch.cat([halves, unlimited], 1)
+    backwards = (steps * mask[:, 1:]).sum(1, keepdim=True) < 0
     return torch.where(backwards, after, before), torch.where(backwards, before, after)
 
 
 def _steady_height(
-    deviation: Float[Tensor, "batch position"], there: Bool[Tensor, "batch position"]
+    deviation: Float[Tensor, "batch position"], mask: Bool[Tensor, "batch position"]
 ) -> Float[Tensor, "batch position"]:
     """Halfway between each and the mean of the word: letters of a word are about as tall."""
-    mean = (deviation * there).sum(1, keepdim=True) / there.sum(1, keepdim=True).clamp(min=1)
+    mean = (deviation * mask).sum(1, keepdim=True) / mask.sum(1, keepdim=True).clamp(min=1)
     return (deviation + mean) / 2
 
 
 def _steady_line(
-    y: Float[Tensor, "batch position"], there: Bool[Tensor, "batch position"]
+    y: Float[Tensor, "batch position"], mask: Bool[Tensor, "batch position"]
 ) -> Float[Tensor, "batch position"]:
     """Halfway between each and the mean of its two neighbors, which keeps slopes as they are."""
     if y.shape[1] < 3:
         return y
     between = (y[:, :-2] + y[:, 2:]) / 2
     steady = y.clone()
-    steady[:, 1:-1] = torch.where(there[:, 2:], (y[:, 1:-1] + between) / 2, y[:, 1:-1])
+    steady[:, 1:-1] = torch.where(mask[:, 2:], (y[:, 1:-1] + between) / 2, y[:, 1:-1])
     return steady

@@ -86,7 +86,7 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
         count: workers; None for one per GPU, or per CPU where there is none.
 
     Raises:
-        ValueError: the cluster has no such devices, or not so many.
+        ValueError: there are no such devices, or not so many.
         RayError: Ray cannot be started or reached.
     """
     for name, value in _RAY_ENVIRONMENT.items():
@@ -98,43 +98,27 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
         import ray.data
 
         logging.getLogger("ray.data").setLevel(logging.ERROR)
-
-        local = None if address else _local_workers(device, count)
         options: dict[str, Any] = {"address": address}
-        if local:
-            options = {
-                "num_cpus": local.processes * local.threads,
-                "num_gpus": local.processes if local.device == "cuda" else 0,
-                "object_store_memory": _OBJECT_STORE,
-                "include_dashboard": False,
-            }
+        if address is None:
+            options = {"num_cpus": cpu_count(), "object_store_memory": _OBJECT_STORE}
+            options["include_dashboard"] = False
         try:
-            if address:
-                _check_reachable(address)
-            try:
-                ray.init(logging_level="CRITICAL", log_to_driver=False, **options)
-            except Exception as error:  # of many types, some of them private
-                raise RayError(f"Ray cannot be used: {_first_line(error)}") from error
-            yield local or choose_workers(ray.cluster_resources(), device, count)
+            _check_reachable(address)
+            ray.init(logging_level="CRITICAL", log_to_driver=False, **options)
+        except Exception as error:  # of many types, some of them private
+            where = f"at {address}" if address else "here"
+            raise RayError(f"Ray cannot be used {where}: {_first_line(error)}") from error
+        try:
+            yield choose_workers(ray.cluster_resources(), device, count)
         finally:
             ray.shutdown()
 
 
-def _check_reachable(address: str) -> None:
-    """Fail if nothing listens there; Ray would try for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
+def _check_reachable(address: str | None) -> None:
+    """OSError if nothing listens there; Ray would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_TIMEOUT).close()
-        except OSError as error:
-            raise RayError(f"Ray cannot be used at {address}: {error.strerror}") from error
-
-
-def _local_workers(device: str, count: int | None) -> Workers:
-    if device == "mps" or (device == "auto" and torch.backends.mps.is_available()):
-        return Workers(count or 1, "mps")
-    resources = {"CPU": max(cpu_count(), count or 1), "GPU": torch.cuda.device_count()}
-    return choose_workers(resources, device, count)
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_TIMEOUT).close()
 
 
 def choose_workers(resources: Mapping[str, float], device: str, count: int | None) -> Workers:
@@ -146,14 +130,14 @@ def choose_workers(resources: Mapping[str, float], device: str, count: int | Non
     cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
     if device == "auto":
         device = "cuda" if gpus else "cpu"
-    most = {"cuda": gpus, "cpu": cpus}.get(device, 0)
+    most = {"cuda": gpus, "cpu": cpus, "mps": int(torch.backends.mps.is_available())}[device]
     if not most:
         raise ValueError(
             f"no device {device!r} among {cpus} CPUs and {gpus} GPUs; use --device auto or cpu"
         )
     if count is not None and count > most:
         raise ValueError(f"--workers {count} is more than the {most} of type {device} there are")
-    threads = 1 if device == "cpu" else max(1, min(_MOST_DECODERS, cpus // gpus))
+    threads = max(1, min(_MOST_DECODERS, cpus // gpus)) if device == "cuda" else 1
     return Workers(count or most, device, threads)
 
 

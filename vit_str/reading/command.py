@@ -209,6 +209,8 @@ def _run_ray(options: argparse.Namespace) -> int:
     """Read what has no result in the folder ``--out``, and report what is there then."""
     _check_ray(options)
     from vit_str.images import SUFFIXES
+    from vit_str.models.character_boxes import looking_blocks
+    from vit_str.reading import load
     from vit_str.reading.archives import ARCHIVES, list_images
     from vit_str.reading.inputs import find_inputs
     from vit_str.reading.output import OutputFolder, lock, utf8
@@ -218,10 +220,18 @@ def _run_ray(options: argparse.Namespace) -> int:
     if not inputs.paths:
         _report(inputs.problems)
         return 2
-    weights = _usable_weights(resolve(options.model), options)
-    folder = OutputFolder(
-        Path(options.out), options.format or "parquet", _settings(options, weights)
-    )
+    reader = load(options.model, "cpu", care=options.care)  # refuses what no worker could use
+    if options.boxes:
+        looking_blocks(reader.recognizer.decoder)
+    weights = resolve(options.model).read_bytes()
+    settings = {
+        "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
+        "care": options.care,
+        "boxes": options.boxes,
+        "characters": options.characters or options.boxes,
+        "column": options.column,
+    }
+    folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
     with lock(folder.path):
         images = list(list_images(inputs.paths, options.column, inputs.add_problem))
         _report(inputs.problems)
@@ -231,7 +241,8 @@ def _run_ray(options: argparse.Namespace) -> int:
             console.complain(f"{len(done):,} images are read already, {len(left):,} are left")
         if left:
             _read_and_write(left, folder, weights, options)
-        return _summarize(folder, [image.name for image in images]) or bool(inputs.problems)
+        complete = _summarize(folder, [image.name for image in images])
+    return 0 if complete and not inputs.problems else 1
 
 
 def _check_ray(options: argparse.Namespace) -> None:
@@ -254,29 +265,6 @@ def _check_ray(options: argparse.Namespace) -> None:
     for package in ("ray", "pyarrow"):
         if find_spec(package) is None:
             raise ValueError(f'--engine ray needs {package}, run: pip install "vit-str[ray]"')
-
-
-def _usable_weights(path: Path, options: argparse.Namespace) -> bytes:
-    """The content of a weights file; ValueError if it cannot be read as the options say."""
-    from vit_str.models.character_boxes import looking_blocks
-    from vit_str.reading import Reader
-    from vit_str.weights import load_weights
-
-    reader = Reader(load_weights(path), "cpu", care=options.care)
-    if options.boxes:
-        looking_blocks(reader.recognizer.decoder)
-    return path.read_bytes()
-
-
-def _settings(options: argparse.Namespace, weights: bytes) -> dict[str, object]:
-    """What decides how the results look."""
-    return {
-        "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
-        "care": options.care,
-        "boxes": options.boxes,
-        "characters": options.characters or options.boxes,
-        "column": options.column,
-    }
 
 
 def _read_and_write(
@@ -314,8 +302,8 @@ def _read_and_write(
     )
 
 
-def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> int:
-    """Print what is in the folder; returns the exit code."""
+def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> bool:
+    """Print what is in the folder; whether that is everything, without errors."""
     from vit_str.reading.output import utf8
 
     done = folder.done()
@@ -326,4 +314,4 @@ def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> int:
         console.complain(f"{missing:,} images are not read; the same command resumes")
     if unreadable:
         console.complain(f"{unreadable:,} images could not be read; error says why in their lines")
-    return 1 if missing or unreadable else 0
+    return not missing and not unreadable

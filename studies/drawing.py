@@ -1,0 +1,72 @@
+"""What the figures of several studies share: panels in a row, a line with its interval, bars.
+
+Call it while `styled` is active, as `studies.running.run_study` does.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from vit_str.pages.style import COLORS, INK, MUTED, model_colors
+from vit_str.statistics import mean_interval
+
+__all__ = ["COLORS", "INK", "MUTED", "chance_line", "draw_bars", "draw_mean", "panels"]
+
+
+def panels(
+    figure: Figure, titles: Sequence[str], width: float = 3.7, height: float = 3.1
+) -> list[Axes]:
+    """Panels in a row, one for each title; the size in inches is that of one panel."""
+    figure.set_size_inches(width * len(titles), height)
+    axes = [figure.add_subplot(1, len(titles), 1 + column) for column in range(len(titles))]
+    for panel, title in zip(axes, titles, strict=True):
+        panel.set_title(title)
+    return axes
+
+
+def draw_mean(
+    axes: Axes,
+    xs: Sequence[float],
+    runs: Sequence[Sequence[float]],
+    label: str,
+    color: str,
+    **line: Any,
+) -> None:
+    """The mean over runs as a line, its 95 % interval as a band.
+
+    Args:
+        axes: to draw on; where they are logarithmic upwards, the runs must be above zero, and
+            the interval is that of the logarithms only if the runs are logarithms themselves.
+        xs: where the values are.
+        runs: one sequence of values for each seed, as long as ``xs``.
+        label: for the legend.
+        color: of the line and, paler, of the band.
+        line: other properties of the line, such as ``marker``.
+    """
+    means = [mean_interval(values) for values in zip(*runs, strict=True)]
+    axes.plot(xs, [mean for mean, _ in means], label=label, color=color, **line)
+    if len(runs) > 1:
+        low, high = zip(*(interval for _, interval in means), strict=True)
+        axes.fill_between(xs, low, high, color=color, alpha=0.18, linewidth=0)
+
+
+def draw_bars(
+    axes: Axes, groups: Mapping[str, Sequence[float]], colors: Mapping[str, str] | None = None
+) -> None:
+    """A bar for each name: the mean of its values, with the 95 % interval over them."""
+    colors = colors or model_colors(groups)
+    for x, (name, values) in enumerate(groups.items()):
+        mean, (low, high) = mean_interval(values)
+        axes.bar(x, mean, 0.7, color=colors[name])
+        if len(values) > 1:
+            error = [[mean - low], [high - mean]]
+            axes.errorbar(x, mean, error, color=INK, linewidth=1.1, capsize=3)
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.grid(visible=False, axis="x")
+
+
+def chance_line(axes: Axes, y: float, label: str | None = "chance") -> None:
+    """A dotted line across, such as at what guessing gets right."""
+    axes.axhline(y, color=MUTED, linewidth=1, linestyle=":", label=label)

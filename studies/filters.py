@@ -1,0 +1,232 @@
+"""What the first filters of a ViT and of a convolution become when they learn to read.
+
+Claim (V): The filters of a ViT, shown beside those of AlexNet, are patterns that were learned from
+images, as those of a convolution are.
+
+Expected: Training moves the patch filters towards low frequencies: smoother than random ones, with
+more of their energy in the first principal components of the patches. The filters of the
+convolution get smoother too, but less alike: edges instead of a basis.
+
+Experiment: A ViT (patches of 8 x 8 pixels) and a convolution (first windows of 8 x 8) with the
+same decoder learn to read two digits in images of 16 x 32 pixels. Their first filters are compared
+with those they started from, and so is the difference, what was learned: share of energy in the
+lower half of the frequencies, roughness, and share within the first 16 of 192 components of the
+patches.
+
+Correction: The two halves of the figure do not show the same: of AlexNet they are filters, of the
+ViT the principal components of filters (Dosovitskiy et al. 2020, figure 7). Components look tidier
+than filters, and those of raw patches have the same look without any learning.
+
+Revised: A first rule, that the share of low frequencies rises, said supported while the figure
+showed noise; the present one asks for more than half of it, and the part that training added was
+looked at besides.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from studies.drawing import COLORS, MUTED, draw_bars
+from studies.reading import (
+    ANY_STRINGS,
+    CONVOLUTION,
+    SMALL,
+    SYSTEMS,
+    VIT,
+    build_reader,
+    train_reader,
+    word_renderer,
+)
+from studies.study import Findings, Row, Settings, Table, Verdict
+from vit_str.analysis.filters import (
+    Components,
+    PatchCovariance,
+    bank_means,
+    chance_low_frequency,
+    first_filters,
+)
+from vit_str.charset import CHARSETS, Charset
+from vit_str.images import Preprocessing
+from vit_str.statistics import Interval, mean_interval
+from vit_str.synthesis.renderer import RenderedBatch
+from vit_str.weights import load_weights, resolve
+
+TRAINED, UNTRAINED, LEARNED = "trained", "untrained", "learned part"
+STATES = (UNTRAINED, TRAINED, LEARNED)
+
+_FIRST = 16  # components of 192 that a low-frequency basis would need for most of its energy
+_CLEAR = 0.05  # of the energy: smaller rises are hardly to be told from noise
+_SEEN = 0.5  # noise has 0.25; a picture of filters shows patterns if they have most of the energy
+_SHOWN = 8
+
+_LOW = "low_frequency_share"
+_COLUMNS = {
+    _LOW: "low frequencies",
+    "roughness": "roughness (noise: 1)",
+    "effective_components": "effective components",
+    "in_patch_components": f"in the first {_FIRST} components of patches",
+}
+"""Column of the table -> in the summary."""
+
+Vectors = Float[Tensor, "filter channel height width"]
+
+
+def run(settings: Settings) -> Findings:
+    """Train both with every seed, and compare their first filters with those of the start."""
+    steps, count = (90, 1024) if settings.quick else (1500, 8192)
+    words = digits(count)
+    basis = patch_components(words)
+    table, pictures = Table(), {}
+    for seed in range(settings.seeds):
+        for system in SYSTEMS:
+            reader = build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
+            before = first_filters(reader.encoder).clone()
+            train_reader(
+                reader, words, steps=steps, batch_size=64, seed=seed, device=settings.device
+            )
+            after = first_filters(reader.encoder)
+            for state, bank in zip(STATES, (before, after, after - before), strict=True):
+                table.append(measure(system, state, bank, basis, seed))
+                if not seed and state != UNTRAINED:
+                    pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
+    pictures["patches themselves"] = basis.vectors
+    stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
+    return findings(table, pictures, stem)
+
+
+def digits(count: int) -> RenderedBatch:
+    """Images of two digits each, of all pairs evenly; clean as at the start of a training."""
+    renderer = word_renderer(
+        Charset(CHARSETS["digits"]),
+        SMALL.image_size,
+        SMALL.grid,
+        ANY_STRINGS,
+        SMALL.maximum_length,
+    )
+    return renderer.render([f"{number % 100:02d}" for number in range(count)], 0, difficulty=0.2)
+
+
+def patch_components(words: RenderedBatch) -> Components:
+    """Principal components of the patches of the images."""
+    covariance = PatchCovariance(SMALL.patch_size)
+    covariance.update(Preprocessing(*SMALL.image_size).normalize(words.images))
+    return covariance.components()
+
+
+def measure(system: str, state: str, filters: Vectors, basis: Components, seed: int) -> Row:
+    """The numbers of a bank of filters."""
+    captured = float(basis.captured(filters)[_FIRST - 1])
+    row: Row = {"seed": seed, "system": system, "state": state}
+    return row | bank_means(filters) | {"in_patch_components": captured}
+
+
+def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
+    """Patterns that one can see in the filters, and that both systems have learned.
+
+    Args:
+        trained: interval of the share of low frequencies in the ViT's trained filters.
+        learned: intervals of that share minus noise, in what training added: ViT, convolution.
+    """
+    if trained[0] > _SEEN and all(low > _CLEAR for low, _ in learned):
+        return Verdict.SUPPORTED
+    return Verdict.PARTLY if learned[0][0] > _CLEAR else Verdict.NOT_SUPPORTED
+
+
+def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, float]) -> Findings:
+    """What the filters say about the claim.
+
+    Args:
+        table: of `measure`.
+        pictures: principal components of the filters of one seed, by name.
+        stem: means of the filters in the stem of the bundled recognizer.
+    """
+    noise = chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
+    learned = [
+        mean_interval([s - noise for s in table.values(_LOW, system=system, state=LEARNED)])[1]
+        for system in SYSTEMS
+    ]
+    trained = table.interval(_LOW, system=VIT, state=TRAINED)
+    captured = table.text("in_patch_components", 2, system=VIT, state=LEARNED)
+    surprises = []
+    number = table.mean("effective_components", system=VIT, state=TRAINED)
+    if number > 2 * _SHOWN:
+        surprises.append(
+            f"The tidy pictures are the small part: the energy of the trained filters is spread "
+            f"over {number:.0f} components, most of which look like the noise of the start."
+        )
+    if stem[_LOW] < _SEEN:
+        surprises.append(
+            f"The stem of the bundled recognizer, trained far longer, has {stem[_LOW]:.2f} of its "
+            f"energy at low frequencies (noise: {noise:.2f}): its small windows, which overlap, "
+            "did not become a smooth basis."
+        )
+    return Findings(
+        table=table,
+        summary=[
+            *(
+                {"filters": f"{system}, {state}"}
+                | {
+                    title: table.text(column, system=system, state=state)
+                    for column, title in _COLUMNS.items()
+                }
+                for system in SYSTEMS
+                for state in STATES
+            ),
+            {"filters": f"stem of tiny, {TRAINED}"}
+            | {
+                title: f"{stem[column]:.3f}" if column in stem else "-"
+                for column, title in _COLUMNS.items()
+            },
+        ],
+        verdict=judge(trained, learned),
+        measure="share of low frequencies in what training added to a ViT's patch filters",
+        values=table.values(_LOW, system=VIT, state=LEARNED),
+        because=(
+            f"What training added to the ViT's filters has "
+            f"{table.text(_LOW, 2, system=VIT, state=LEARNED)} of its energy at low frequencies "
+            f"(noise: {noise:.2f}; the convolution's: "
+            f"{table.text(_LOW, 2, system=CONVOLUTION, state=LEARNED)}) and {captured} in the "
+            f"first {_FIRST} components of the patches (noise: 0.08). The filters as a whole have "
+            f"{table.text(_LOW, 2, system=VIT, state=TRAINED)} at low frequencies"
+            + (
+                "."
+                if trained[0] > _SEEN
+                else ": after so short a training they still look like the noise they began as."
+            )
+        ),
+        draw=lambda figure: _draw(figure, table, pictures, noise),
+        surprises=surprises,
+    )
+
+
+def _draw(figure: Figure, table: Table, pictures: Mapping[str, Vectors], noise: float) -> None:
+    figure.set_size_inches(9.5, 4.2)
+    halves: Any = figure.subfigures(1, 2, width_ratios=[1.5, 1])
+    left, right = halves
+    left.suptitle(f"first {_SHOWN} principal components", fontweight="bold", fontsize=10)
+    cells = left.subplots(len(pictures), _SHOWN, squeeze=False)
+    for line, (name, vectors) in zip(cells, pictures.items(), strict=True):
+        for cell, vector in zip(line, vectors, strict=False):
+            # Gray in the middle: filters have no sign, zero must look the same in all.
+            pixels = 0.5 + 0.5 * vector / vector.abs().max()
+            cell.imshow(pixels.permute(1, 2, 0).numpy(), interpolation="nearest")
+            cell.set(xticks=[], yticks=[])
+        line[0].set_ylabel(
+            name.replace(", ", "\n").replace(" ", "\n"), rotation=0, ha="right", va="center"
+        )
+    axes = right.subplots()
+    groups, colors = {}, {}
+    for system, color in zip(SYSTEMS, COLORS, strict=False):
+        for state in STATES:
+            label = f"{system}\n{state}".replace(" part", "").replace("convolution", "conv.")
+            groups[label] = [100 * v for v in table.values(_LOW, system=system, state=state)]
+            colors[label] = MUTED if state == UNTRAINED else color
+    draw_bars(axes, groups, colors)
+    axes.axhline(100 * noise, color="black", linewidth=1, linestyle="--", label="noise")
+    axes.legend()
+    axes.set(title="how smooth the filters are", ylabel="energy at low frequencies (%)")
+    axes.tick_params(axis="x", labelsize=7)

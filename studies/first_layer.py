@@ -1,0 +1,197 @@
+"""From which layer on a token can see the whole image, in a ViT and in convolutions.
+
+Claim (V): To take in patterns between pixels, convolutions had to be stacked; in a ViT,
+interaction between pixels is there from the first multi-head attention layer on.
+
+Expected: True by architecture, also without training: after the first attention layer the gradient
+of a token is nonzero at every pixel, and in a convolution within its window only. How much each
+pixel matters is another question: most should still be near the token.
+
+Experiment: A ViT of 8 x 8 patches and two convolutional encoders, untrained, on rendered words of
+32 x 128 pixels: the share of pixels with a nonzero gradient to the token in the middle, after
+every layer, and how much of the gradient is within 8 px of its middle. The bundled recognizer,
+which is trained, is beside them. The image of each seed is another one.
+
+Correction: It is patches that interact, not pixels: the pixels of a patch are mixed by the patch
+embedding, before any attention, and from there on go together. That every pixel can matter says
+nothing of learning, as it holds for random weights.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from studies.drawing import COLORS, draw_mean, panels
+from studies.reading import word_renderer
+from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.training import seeded
+from vit_str.analysis.gradient_fields import GradientFields
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.images import Preprocessing
+from vit_str.models import (
+    ConvolutionalEncoder,
+    Encoder,
+    PlainConvolutionalEncoder,
+    VisionTransformer,
+)
+from vit_str.weights import load_weights, resolve
+
+VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
+TRAINED = "tiny, trained"
+
+_WHOLE = 0.999  # of the pixels: gradients of single pixels may be zero by chance
+_WINDOW = 0.1  # a window is a small part of an image
+_NEAR = 8  # pixels down and across: the token's own patch of 8 x 8 and half of those around it
+
+
+def run(settings: Settings) -> Findings:
+    """Count the pixels that a token depends on, layer by layer, with every seed."""
+    count = 2 if settings.quick else 16
+    renderer = word_renderer(Charset(PRINTABLE_ASCII))
+    trained = load_weights(resolve("tiny"))
+    table = Table()
+    for seed in range(settings.seeds):
+        pixels = renderer.batch(count, seed=1, index=seed).images
+        images = Preprocessing().normalize(pixels)
+        for name, encoder in untrained(seed).items():
+            table += measure(name, encoder, images, seed)
+        images = trained.preprocessing.normalize(pixels)
+        table += measure(TRAINED, trained.recognizer.encoder, images, seed)
+    return findings(table)
+
+
+def untrained(seed: int) -> dict[str, Encoder]:
+    """Three encoders with random weights."""
+    with seeded(seed):
+        return {
+            VIT: VisionTransformer(dim=64, depth=6, heads=4, patch_size=(8, 8)),
+            RESIDUAL: ConvolutionalEncoder(widths=(16, 32, 64)),
+            PLAIN: PlainConvolutionalEncoder(widths=(16, 32, 64, 64, 64)),
+        }
+
+
+def measure(
+    name: str, encoder: Encoder, images: Float[Tensor, "batch 3 height width"], seed: int
+) -> list[Row]:
+    """One row for each layer; layer 0 of a ViT is what it has before its first attention."""
+    fields = GradientFields(encoder, queries=1, seed=seed)
+    fields.update(images)
+    sides = [cell[1] for cell in fields.middle_cells()]
+    layers = list(enumerate(zip(fields.centered, sides, strict=True), 1))
+    if isinstance(encoder, VisionTransformer):
+        layers.insert(0, (0, (embedding_field(encoder, images), sides[0])))
+    rows: list[Row] = []
+    for layer, (field, (top, left, bottom, right)) in layers:
+        y, x = round((top + bottom) / 2), round((left + right) / 2)
+        around = field[max(0, y - _NEAR) : y + _NEAR, max(0, x - _NEAR) : x + _NEAR]
+        rows.append(
+            {
+                "seed": seed,
+                "system": name,
+                "layer": layer,
+                "seen": float((field > 0).double().mean()),
+                "near": float(around.sum()),
+            }
+        )
+    return rows
+
+
+def embedding_field(
+    encoder: VisionTransformer, images: Float[Tensor, "batch 3 height width"]
+) -> Float[Tensor, "height width"]:
+    """What the token in the middle depends on before any attention, as a share."""
+    images = images.detach().requires_grad_()
+    rows, columns = encoder.grid
+    token = rows // 2 * columns + columns // 2
+    embedded = encoder.embed_patches(encoder.patches(images))[:, token]
+    (gradients,) = torch.autograd.grad(embedded.square().sum(), images)
+    field = gradients.double().norm(dim=1).sum(0)
+    return field / field.sum()
+
+
+def judge(first: Sequence[float], window: Sequence[float]) -> Verdict:
+    """From the seen shares after the first layer: of the ViT, and of the convolutions.
+
+    Half of the image would be far more than a window, but not what "from the first layer" says.
+    """
+    if max(window) > _WINDOW:
+        return Verdict.NOT_SUPPORTED
+    if min(first) >= _WHOLE:
+        return Verdict.SUPPORTED
+    return Verdict.PARTLY if min(first) >= 0.5 else Verdict.NOT_SUPPORTED
+
+
+def findings(table: Table) -> Findings:
+    """What the seen shares say about the claim."""
+    layers = {name: table.levels("layer", system=name) for name in table.levels("system")}
+    seen = {
+        name: {layer: table.mean("seen", system=name, layer=layer) for layer in own}
+        for name, own in layers.items()
+    }
+    first = table.values("seen", system=VIT, layer=1)
+    windows = [v for name in (RESIDUAL, PLAIN) for v in table.values("seen", system=name, layer=1)]
+    summary: list[Row] = []
+    for name, own in layers.items():
+        whole = [layer for layer in own if seen[name][layer] >= _WHOLE]
+        summary.append(
+            {
+                "system": name,
+                "layers": own[-1],
+                "seen after layer 1": table.text("seen", system=name, layer=1),
+                "seen after the last": table.text("seen", system=name, layer=own[-1]),
+                "whole image from layer": str(whole[0]) if whole else "never",
+                f"gradient within {_NEAR} px, layer 1": table.text("near", system=name, layer=1),
+            }
+        )
+    return Findings(
+        table=table,
+        summary=summary,
+        verdict=judge(first, windows),
+        measure="share of the pixels that a ViT's token depends on after its first attention",
+        values=first,
+        because=(
+            f"Before attention a token depends on {seen[VIT][0]:.1%} of the pixels, its own patch, "
+            f"and after the first layer on {seen[VIT][1]:.1%}; convolutions begin with at most "
+            f"{max(windows):.1%} and come to {max(seen[RESIDUAL].values()):.0%} (residual) and "
+            f"{max(seen[PLAIN].values()):.0%} (plain) with all of their layers."
+        ),
+        draw=lambda figure: _draw(figure, table),
+        surprises=_surprises(table),
+    )
+
+
+def _surprises(table: Table) -> list[str]:
+    surprises = []
+    area = (2 * _NEAR) ** 2 / (32 * 128)
+    if table.mean("near", system=VIT, layer=1) > 2 * area:
+        surprises.append(
+            f"Seeing is not looking: after the first layer of the untrained ViT, "
+            f"{table.text('near', 2, system=VIT, layer=1)} of the gradient is still within {_NEAR} "
+            f"px of the token's middle, which is {area:.1%} of the image."
+        )
+    vit, convolution = (
+        {"system": name, "layer": max(table.levels("layer", system=name))}
+        for name in (VIT, RESIDUAL)
+    )
+    if table.mean("near", **vit) > table.mean("near", **convolution):
+        surprises.append(
+            f"In the end the untrained convolution is spread wider than the untrained ViT: "
+            f"{table.text('near', 2, **convolution)} of its gradient is as near as that, and "
+            f"{table.text('near', 2, **vit)} of the ViT's."
+        )
+    return surprises
+
+
+def _draw(figure: Figure, table: Table) -> None:
+    seen, near = panels(figure, ["what a token can see", "how much of it is near"])
+    for axes, column in ((seen, "seen"), (near, "near")):
+        for color, name in zip(COLORS, (VIT, TRAINED, RESIDUAL, PLAIN), strict=False):
+            curves = table.curves(column, "layer", scale=100, system=name)
+            draw_mean(axes, *curves, name, color, marker="o", markersize=3)
+        axes.set_xlabel("layer (0: patch embedding)")
+    seen.set_ylabel("pixels with a gradient (%)")
+    near.set(ylabel=f"gradient within {_NEAR} px (%)", ylim=(0, 105))
+    near.legend()

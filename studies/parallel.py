@@ -1,0 +1,299 @@
+"""Can attention be computed in parallel where a recurrent network cannot, and is it faster?
+
+Claim (E, L): A recurrent network works through its steps one after the other and can hardly be
+parallelized, while attention is a product of matrices and trains much faster (L, E).
+
+Expected: The longest chain of operations grows with the length for a GRU and stays the same for
+attention: that part holds everywhere. Faster is attention for short sequences and on many
+processors; on one CPU thread it becomes slower, beyond a length of about 64 at 128 units, as its
+operations grow with the square of the length. So: partly.
+
+Experiment: One layer of 128 units: a GRU, and self-attention with 4 heads. The longest chain of
+dependent operations is counted in the graph of autograd, step by step for the GRU; multiplications
+and additions are counted too. The time of a step of training (forward and backward, 8 sequences)
+is measured for lengths 16 to 1024 (four if quick), on one thread, on all (not if quick), and on a
+GPU where there is one; the GRU is torch's own.
+
+Correction: Fewer operations in a row, not fewer operations: attention needs 8Td² + 4T²d of them
+and a GRU 12Td², so from T = d on attention needs more. And the gain is in training: a Transformer
+that writes is as sequential as a recurrent network, one symbol after the other. Across the
+sequences of a batch recurrent networks are parallel as well.
+
+Revised: With lengths up to 256 attention was faster throughout and the claim supported; 1,024 was
+added after that. Wall time on a busy computer made no sense and was replaced by processor time.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from torch import Tensor, nn
+
+from studies.drawing import COLORS, INK, draw_mean, panels
+from studies.study import Findings, Settings, Table, Verdict
+from studies.training import seeded
+from vit_str.models.attention import MultiHeadAttention
+from vit_str.models.decoders.recurrent import CELLS
+from vit_str.models.encoders.recurrent import NETWORKS
+from vit_str.statistics import Interval, mean_interval, with_interval
+
+RECURRENT, ATTENTION = "GRU", "self-attention"
+LAYERS = (RECURRENT, ATTENTION)
+ONE_THREAD = "1 CPU thread"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large the experiment is.
+
+    Attributes:
+        lengths: of the sequences.
+        dim: width of a token.
+        batch: sequences in a step of training.
+        repetitions: measurements, of which the fastest counts: what else the machine does can
+            only make it slower.
+        threads: whether to measure on all processors too; slow where others need them.
+    """
+
+    lengths: tuple[int, ...]
+    dim: int = 128
+    batch: int = 8
+    repetitions: int = 4
+    threads: bool = True
+
+
+_QUICK = Size((16, 64, 256, 1024), repetitions=2, threads=False)
+_FULL = Size((16, 32, 64, 128, 256, 512, 1024), repetitions=6)
+
+
+def run(settings: Settings) -> Findings:
+    """Count operations, then measure times with every seed."""
+    return findings(measure(_QUICK if settings.quick else _FULL, settings.seeds))
+
+
+def measure(size: Size, seeds: int) -> Table:
+    """Chains, operations and times for every layer, length, processor and seed."""
+    counted = {
+        (name, length): (chain(name, length, size.dim), operations(name, length, size.dim))
+        for name in LAYERS
+        for length in size.lengths
+    }
+    return Table(
+        {
+            "processor": processor,
+            "layer": name,
+            "length": length,
+            "seed": seed,
+            "chain": in_a_row,
+            "operations": in_all,
+            "milliseconds": milliseconds(name, length, size, processor, seed),
+        }
+        for seed in range(seeds)
+        for processor in processors(size.threads)
+        for (name, length), (in_a_row, in_all) in counted.items()
+    )
+
+
+def processors(threads: bool) -> list[str]:
+    """What times are measured on here: one processor, all of them, a GPU."""
+    count = os.cpu_count() or 1
+    several = [f"{count} CPU threads"] if threads and count > 1 else []
+    return [ONE_THREAD, *several, *(["GPU"] if torch.cuda.is_available() else [])]
+
+
+def chain(name: str, length: int, dim: int) -> int:
+    """Operations that have to wait for one another, from the inputs to the last output."""
+    with seeded(0):
+        inputs = torch.randn(1, length, dim, requires_grad=True)
+        if name == ATTENTION:
+            return longest_chain(_layer(name, dim)(inputs)[:, -1].sum())
+        cell = CELLS["gru"](dim, dim)  # type: ignore[call-arg]
+        state = torch.zeros(1, dim)
+        for step in inputs.unbind(1):
+            state = cell(step, state)
+        return longest_chain(state.sum())
+
+
+def longest_chain(result: Tensor) -> int:
+    """Length of the longest way back through the graph of autograd."""
+    assert result.grad_fn is not None
+    depths: dict[object, int] = {}
+    waiting = [result.grad_fn]
+    while waiting:  # not recursive: the graph of a long sequence is deeper than Python's stack
+        node = waiting[-1]
+        before = [function for function, _ in node.next_functions if function is not None]
+        missing = [function for function in before if function not in depths]
+        if missing:
+            waiting += missing
+        else:
+            depths[waiting.pop()] = 1 + max((depths[function] for function in before), default=0)
+    return depths[result.grad_fn]
+
+
+def operations(name: str, length: int, dim: int) -> int:
+    """Multiplications and additions in the products of matrices of one forward pass."""
+    with seeded(0):
+        layer = _layer(name, dim)
+    weights = sum(weight.numel() for weight in layer.parameters() if weight.ndim > 1)
+    every_token = 2 * length * weights
+    # Products of queries and keys, then of weights and values, for every pair of tokens.
+    return every_token + (4 * length**2 * dim if name == ATTENTION else 0)
+
+
+def milliseconds(name: str, length: int, size: Size, processor: str, seed: int) -> float:
+    """Of one step of training: forward, and backward to the weights and the inputs."""
+    device = "cuda" if processor == "GPU" else "cpu"
+    with seeded(seed):
+        layer = _layer(name, size.dim).to(device)
+        inputs = torch.randn(size.batch, length, size.dim).to(device).requires_grad_()
+    alone = processor == ONE_THREAD
+    # One thread is measured by what it used of its processor, so that waiting does not count.
+    clock = time.process_time if alone else time.perf_counter
+    with _threads(1 if alone else os.cpu_count() or 1):
+        return 1000 * fastest(partial(_step, layer, inputs), size.repetitions, device, clock)
+
+
+def fastest(
+    work: Callable[[], None],
+    repetitions: int,
+    device: str,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Seconds of the fastest of several times, after one that does not count."""
+    seconds = []
+    for _ in range(repetitions + 1):
+        start = clock()
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        seconds.append(clock() - start)
+    return min(seconds[1:])
+
+
+def findings(table: Table) -> Findings:
+    """What counts and times say about the claim."""
+    lengths = table.levels("length")
+    shortest, longest = lengths[0], lengths[-1]
+    ratios = {
+        (processor, length): _ratios(table, "milliseconds", processor, length)
+        for processor in table.levels("processor")
+        for length in lengths
+    }
+    chains = {
+        name: [int(table.mean("chain", layer=name, length=at)) for at in (shortest, longest)]
+        for name in LAYERS
+    }
+    more = {at: 1 / _ratios(table, "operations", ONE_THREAD, at)[0] for at in lengths}
+    speeds = {at: mean_interval(ratios[ONE_THREAD, at]) for at in lengths}
+    slower = [length for length in lengths if speeds[length][1][1] < 1]
+    return Findings(
+        table=table,
+        summary=[
+            {
+                "length": length,
+                **{
+                    f"operations in a row, {name}": int(
+                        table.mean("chain", layer=name, length=length)
+                    )
+                    for name in LAYERS
+                },
+                "operations, attention over GRU": f"{more[length]:.2f}",
+                **{
+                    f"attention is so many times as fast, {processor}": with_interval(values, 2)
+                    for (processor, at), values in ratios.items()
+                    if at == length
+                },
+            }
+            for length in lengths
+        ],
+        verdict=judge(chains, [mean_interval(values)[1] for values in ratios.values()]),
+        measure=(
+            "time of the GRU over that of attention, step of training, one CPU thread, "
+            f"T = {longest}"
+        ),
+        values=ratios[ONE_THREAD, longest],
+        because=(
+            f"From length {shortest} to {longest} the longest chain of operations of the GRU grows "
+            f"from {chains[RECURRENT][0]} to {chains[RECURRENT][1]}, that of attention from "
+            f"{chains[ATTENTION][0]} to {chains[ATTENTION][1]}. On one CPU thread a step of "
+            f"training with attention is {speeds[shortest][0]:.1f} times as fast at length "
+            f"{shortest} and {speeds[longest][0]:.1f} times at {longest}, where it needs "
+            f"{more[longest]:.1f} times the operations."
+        ),
+        draw=lambda figure: _draw(figure, table, ratios),
+        surprises=[
+            f"On one CPU thread attention is slower already at length {length}, where it needs "
+            f"{more[length]:.1f} times the operations of the GRU: its weights, one for every pair "
+            "of tokens and head, have to be written, exponentiated and read again."
+            for length in slower[:1]
+        ],
+    )
+
+
+def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Interval]) -> Verdict:
+    """The structure decides whether the claim holds at all, the times whether it does throughout.
+
+    Args:
+        chains: longest chain of each layer, at the shortest and the longest length.
+        ratios: intervals of the time of the GRU over that of attention, wherever measured.
+    """
+    (few, many), (before, after) = chains[RECURRENT], chains[ATTENTION]
+    if many <= few or after > before:
+        return Verdict.NOT_SUPPORTED
+    return Verdict.SUPPORTED if all(low > 1 for low, _ in ratios) else Verdict.PARTLY
+
+
+def _layer(name: str, dim: int) -> nn.Module:
+    if name == ATTENTION:
+        return MultiHeadAttention(dim, heads=4)
+    return NETWORKS["gru"](dim, dim, batch_first=True)
+
+
+def _step(layer: nn.Module, inputs: Float[Tensor, "batch step dim"]) -> None:
+    outputs = layer(inputs)
+    states = outputs[0] if isinstance(outputs, tuple) else outputs
+    torch.autograd.grad(states.sum(), [inputs, *layer.parameters()])
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _ratios(table: Table, column: str, processor: str, length: int) -> list[float]:
+    """A number of the GRU over that of attention, for each seed."""
+    pairs = (
+        table.values(column, layer=name, processor=processor, length=length) for name in LAYERS
+    )
+    return [recurrent / attention for recurrent, attention in zip(*pairs, strict=True)]
+
+
+def _draw(figure: Figure, table: Table, ratios: Mapping[tuple[str, int], list[float]]) -> None:
+    lengths = table.levels("length")
+    left, right = panels(figure, ["Operations in a row", "Speed in training"], 4.4, 3.4)
+    for name, color in zip(LAYERS, COLORS, strict=False):
+        chains = [table.mean("chain", layer=name, length=length) for length in lengths]
+        left.plot(lengths, chains, label=name, color=color, marker="o")
+    for processor, color in zip(table.levels("processor"), COLORS[2:], strict=False):
+        runs = list(zip(*(ratios[processor, length] for length in lengths), strict=True))
+        draw_mean(right, lengths, runs, processor, color, marker="o")
+    right.axhline(1, color=INK, linestyle=":", linewidth=1.1)
+    for axes in (left, right):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", base=10)
+        axes.set_xticks(lengths, [str(length) for length in lengths])
+        axes.set_xlabel("length of the sequence")
+        axes.legend()
+    left.set_ylabel("longest chain of operations")
+    right.set_ylabel("time of the GRU / time of attention")

@@ -1,0 +1,217 @@
+"""A ViT is the Transformer's encoder on patches of an image.
+
+Claim (V): A ViT hardly differs from the Transformer: the image is torn into patches that make a
+sequence, and only the encoder is used, not the decoder.
+
+Expected: Exact: the patches put together again are the image, and the blocks of a ViT, given to
+the project's encoder of texts, compute the same numbers to the last bit. Only the embedding
+differs, and it is a convolution whose stride is its kernel.
+
+Experiment: Random images and weights of five sizes of image and patch. Patches are put together;
+the patch embedding is computed as a strided convolution in float64; the state of the ViT's blocks
+is loaded into a text encoder, and both run on the same tokens.
+
+Correction: Not much differs, but some things do, and not only in the input: the ViT (Dosovitskiy
+et al. 2020) normalizes before each sub-layer and not after it, has GELU in the place of ReLU,
+learns its positions and adds a class token. Encoder only is enough to name one class; to write a
+text of any length, the recognizers here put a decoder behind it, or read characters off the
+tokens.
+"""
+
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor, nn
+
+from studies.drawing import COLORS
+from studies.reading import word_renderer
+from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.training import seeded
+from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.models import VisionTransformer
+from vit_str.models.translation import TextTransformer
+
+ROUND_TRIP, CONVOLUTION, BLOCKS = "patches put together", "strided convolution", "same blocks"
+SHAPES = (
+    ((32, 128), (8, 8)),
+    ((32, 128), (4, 8)),
+    ((32, 128), (16, 4)),
+    ((48, 160), (16, 16)),
+    ((24, 100), (3, 5)),
+)
+"""Sizes of images and patches, (height, width): hardly any of them square, on purpose."""
+
+# Products summed in another order differ by a few units in the last place of float64.
+_ROUNDING = 1e-10
+_CHARSET_SIZE = 94
+
+
+def run(settings: Settings) -> Findings:
+    """Take patches apart and together, and give a text encoder the weights of a ViT."""
+    shapes = SHAPES[:3] if settings.quick else SHAPES
+    table = Table(
+        row
+        for seed in range(settings.seeds)
+        for image_size, patch_size in shapes
+        for row in measure(image_size, patch_size, seed)
+    )
+    worst = largest(table)
+    encoder = make_encoder((32, 128), (8, 8), 0)
+    vit, text = _parameters(encoder), _parameters(_text_encoder(encoder))
+    share = _count(encoder.blocks) / _count(encoder)
+    return Findings(
+        table=table,
+        summary=[
+            *(
+                {"what": f"{name}: difference", "ViT": f"{value:.2g}", "text Transformer": "-"}
+                for name, value in worst.items()
+            ),
+            *(
+                {
+                    "what": f"parameters: {part}",
+                    "ViT": f"{vit[part]:,}",
+                    "text Transformer": f"{count:,}",
+                }
+                for part, count in text.items()
+            ),
+        ],
+        verdict=judge(worst),
+        measure="largest difference, of patches put together and of the shared blocks",
+        values=[max(worst[ROUND_TRIP], worst[BLOCKS])],
+        because=(
+            f"Patches put together again give the image (difference {worst[ROUND_TRIP]:g}), "
+            f"and a text encoder with the ViT's blocks computes what the ViT does (difference "
+            f"{worst[BLOCKS]:g}); they are {share:.1%} of its parameters. The patch embedding "
+            f"equals a strided convolution to {worst[CONVOLUTION]:.2g}."
+        ),
+        draw=lambda figure: _draw(figure, encoder),
+    )
+
+
+def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int) -> list[Row]:
+    """The three comparisons, one row each."""
+    encoder = make_encoder(image_size, patch_size, seed)
+    images = torch.rand(2, 3, *image_size, generator=torch.Generator().manual_seed(seed))
+    text = _text_encoder(encoder)
+    with torch.no_grad():
+        patches = encoder.patches(images)
+        tokens = encoder.embed_positions(encoder.embed_patches(patches))
+        for block in text.blocks:
+            tokens = block(tokens)
+        differences = {
+            ROUND_TRIP: put_together(patches, encoder) - images,
+            CONVOLUTION: _by_convolution(encoder, images) - _by_patches(encoder, images),
+            BLOCKS: text.norm(tokens) - encoder(images),
+        }
+    return [
+        {
+            "seed": seed,
+            "image": "{} x {}".format(*image_size),
+            "patch": "{} x {}".format(*patch_size),
+            "tokens": patches.shape[1],
+            "check": name,
+            "difference": float(difference.abs().max()),
+        }
+        for name, difference in differences.items()
+    ]
+
+
+def put_together(
+    patches: Float[Tensor, "batch token value"], encoder: VisionTransformer
+) -> Float[Tensor, "batch 3 height width"]:
+    """The image that patches were cut from."""
+    (rows, _), (height, width) = encoder.grid, encoder.patch_size
+    return rearrange(
+        patches, "b (row col) (h w c) -> b c (row h) (col w)", row=rows, h=height, w=width, c=3
+    )
+
+
+def largest(table: Table) -> dict[str, float]:
+    """Largest difference of every check."""
+    return {name: max(table.values("difference", check=name)) for name in table.levels("check")}
+
+
+def judge(worst: dict[str, float]) -> Verdict:
+    """All equal: supported. Patches lose nothing but the blocks differ: partly."""
+    if worst[ROUND_TRIP] > 0 or worst[CONVOLUTION] > _ROUNDING:
+        return Verdict.NOT_SUPPORTED
+    return Verdict.SUPPORTED if worst[BLOCKS] == 0 else Verdict.PARTLY
+
+
+def make_encoder(
+    image_size: tuple[int, int], patch_size: tuple[int, int], seed: int
+) -> VisionTransformer:
+    """A ViT with random weights."""
+    with seeded(seed):
+        return VisionTransformer(64, 2, 4, image_size, patch_size).eval()
+
+
+def _text_encoder(encoder: VisionTransformer) -> TextTransformer:
+    """An encoder of texts that has the blocks of a ViT; loading fails if one has other parts."""
+    with seeded(0):
+        text = TextTransformer(_CHARSET_SIZE, encoder.dim, encoder.depth, encoder.heads).eval()
+    text.blocks.load_state_dict(encoder.blocks.state_dict())
+    text.norm.load_state_dict(encoder.norm.state_dict())
+    return text
+
+
+def _by_patches(encoder: VisionTransformer, images: Tensor) -> Float[Tensor, "batch token dim"]:
+    weight, bias = encoder.embed_patches.weight, encoder.embed_patches.bias
+    return F.linear(encoder.patches(images).double(), weight.double(), bias.double())
+
+
+def _by_convolution(encoder: VisionTransformer, images: Tensor) -> Float[Tensor, "batch token dim"]:
+    height, width = encoder.patch_size
+    kernel = rearrange(
+        encoder.embed_patches.weight.double(), "d (h w c) -> d c h w", h=height, w=width
+    )
+    bias = encoder.embed_patches.bias.double()
+    maps = F.conv2d(images.double(), kernel, bias, stride=encoder.patch_size)
+    return rearrange(maps, "b d row col -> b (row col) d")
+
+
+def _count(part: nn.Module) -> int:
+    return sum(p.numel() for p in part.parameters())
+
+
+def _parameters(encoder: VisionTransformer | TextTransformer) -> dict[str, int]:
+    """Parameters of the parts of an encoder."""
+    shared = _count(encoder.blocks) + _count(encoder.norm)
+    return {"embedding": _count(encoder) - shared, "blocks and norm": shared}
+
+
+def _draw(figure: Figure, encoder: VisionTransformer) -> None:
+    renderer = word_renderer(Charset(PRINTABLE_ASCII))
+    image = renderer.render(["patches"], seed=3, difficulty=0.0).images.float() / 255
+    figure.set_size_inches(7.5, 4.4)
+    upper, middle, lower = figure.subplots(3, 1, height_ratios=[2, 0.9, 1.4])
+    _show(upper, image[0])
+    for line, size in ((upper.axhline, 32), (upper.axvline, 128)):
+        for edge in range(8, size, 8):
+            line(edge - 0.5, color=COLORS[1], linewidth=0.8)
+    upper.set(title="an image in 4 x 16 patches", xlabel="x (px)", ylabel="y (px)")
+    canvas = torch.ones(8, 16, 10, 3)  # a gap of two pixels after each patch
+    canvas[:, :, :8] = rearrange(
+        encoder.patches(image)[0, 16:32], "token (h w c) -> h token w c", h=8, w=8
+    )
+    _show(middle, rearrange(canvas, "h token w c -> c h (token w)"))
+    middle.set_xticks([10 * i + 3.5 for i in range(16)], [str(16 + i) for i in range(16)])
+    middle.set(title="its second row as tokens", xlabel="place in the sequence", yticks=[])
+    for y, parts in enumerate((_parameters(_text_encoder(encoder)), _parameters(encoder))):
+        shared, own = parts["blocks and norm"], parts["embedding"]
+        lower.barh(y, shared, color=COLORS[0], height=0.6)
+        lower.barh(y, own, left=shared, color=COLORS[1], height=0.6)
+        lower.text(shared / 2, y, "blocks: the same", color="white", ha="center", va="center")
+        lower.text(shared + own, y, " embedding", color=COLORS[1], va="center")
+    lower.set_yticks([0, 1], ["text Transformer", "ViT"])
+    lower.margins(x=0.14)
+    lower.set(title="where they differ", xlabel="parameters")
+    lower.grid(visible=False, axis="y")
+
+
+def _show(axes: Axes, image: Float[Tensor, "3 height width"]) -> None:
+    axes.imshow(image.permute(1, 2, 0).numpy(), interpolation="nearest")
+    axes.grid(visible=False)

@@ -1,0 +1,200 @@
+"""Does a token attend to itself unless queries and keys are projected apart?
+
+Claim (L, R): The product of a token with itself is "usually much larger" than with others, so its
+own information dominates until W_Q and W_K separate the roles (L); products alone have no weights
+to optimize (R).
+
+Expected: At width 64 and 32 tokens a token gives itself about 0.97 of its attention without
+projections, 0.94 with one shared by queries and keys, 0.03 (an equal share) with two. Separate
+projections learn to look at the next token, X·Xᵀ does not learn it well.
+
+Experiment: Random normal tokens, 32 at a time, widths 4 to 256: mean weight of a token on itself
+without projections, with one shared, with one for the keys only, and with two. Then one attention
+of each kind, with a trained embedding, learns to name the token to the right (in a circle of 16).
+
+Correction: The self product dominates because a wide random vector has a length of √d, after the
+division still √d against numbers around 1: it is a matter of width, weak at d = 4, and of tokens
+of similar length. R's reason needs care: without W_Q and W_K the gradient still reaches the
+embedding that makes X, but X·Xᵀ stays symmetric and largest on its diagonal. For a head as wide as
+a token one matrix, on the keys only, can express all scores that two can, though it need not learn
+them as fast.
+"""
+
+import torch
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from torch import Tensor, nn
+
+from studies.drawing import COLORS, chance_line, draw_bars, draw_mean, panels
+from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.tokens import NextToken, TokenNetwork, learning_curve
+from studies.training import seeded
+from vit_str.models.attention import KeysValues, MultiHeadAttention, attention_weights
+from vit_str.statistics import mean_interval
+
+WIDTHS = (4, 8, 16, 32, 64, 128, 256)
+LENGTH = 32
+DECIDING = 64
+NONE, TIED, ONE, SEPARATE = "none", "tied", "one", "separate"
+PROJECTIONS = (NONE, TIED, ONE, SEPARATE)
+"""Projections of queries and keys: none (X, X), one for both, one for the keys only, two."""
+UNEVEN = "none, uneven"
+"""As none, on tokens whose lengths differ."""
+
+_EQUAL = 1 / LENGTH
+_CHANCE = 1 / NextToken().symbols
+
+
+class SharedAttention(nn.Module):
+    """The project's attention with one head, its queries and keys projected less than usual.
+
+    Args:
+        dim: width of a token.
+        projections: one of `PROJECTIONS`.
+    """
+
+    def __init__(self, dim: int, projections: str) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(dim, 1)
+        self.keys_are_queries = projections in (NONE, TIED)
+        if projections in (NONE, ONE):
+            queries = self.attention.to_queries
+            nn.init.eye_(queries.weight)
+            nn.init.zeros_(queries.bias)
+            queries.requires_grad_(requires_grad=False)
+
+    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+        keys, values = self.attention.project_keys_values(x)
+        if self.keys_are_queries:
+            keys = self.attention.to_queries(x)[:, None]
+        return self.attention(x, KeysValues(keys, values))
+
+
+def run(settings: Settings) -> Findings:
+    """Random tokens, then training, with every seed."""
+    sequences, steps = (30, 150) if settings.quick else (300, 1000)
+    table = Table()
+    for seed in range(settings.seeds):
+        generator = torch.Generator().manual_seed(seed)
+        for name in (*PROJECTIONS, UNEVEN):
+            for width in WIDTHS:
+                weight = own_weight(name, width, generator, sequences)
+                table.append(_row(seed, name, width, "own weight", weight))
+        for name in PROJECTIONS:
+            net = make_network(name, seed).to(settings.device)
+            accuracy = learning_curve(net, NextToken(), steps, seed, batch=16)[-1]
+            table.append(_row(seed, name, DECIDING, "accuracy", accuracy))
+    return findings(table, steps)
+
+
+def own_weight(name: str, width: int, generator: torch.Generator, sequences: int) -> float:
+    """How much of its attention a token pays to itself, before any training.
+
+    Tokens are independent and normal, projections keep their variance of one; with uneven lengths,
+    every token is multiplied by a log-normal number.
+    """
+    x = torch.randn(sequences, LENGTH, width, generator=generator)
+    if name == UNEVEN:
+        x = x * torch.randn(sequences, LENGTH, 1, generator=generator).exp()
+    first, second = torch.randn(2, width, width, generator=generator) / width**0.5
+    queries = x @ first if name in (TIED, SEPARATE) else x
+    keys = {TIED: x @ first, ONE: x @ second, SEPARATE: x @ second}.get(name, x)
+    return attention_weights(queries, keys).diagonal(dim1=-2, dim2=-1).mean().item()
+
+
+def make_network(name: str, seed: int) -> TokenNetwork:
+    """One attention without a residual: the answer has to come through its weights."""
+    with seeded(seed):
+        norm = nn.LayerNorm(DECIDING, elementwise_affine=False)
+        body = nn.Sequential(norm, SharedAttention(DECIDING, name))
+        return TokenNetwork(NextToken(), DECIDING, body)
+
+
+def _row(seed: int, name: str, width: int, measure: str, value: float) -> Row:
+    return {"seed": seed, "projections": name, "width": width, "measure": measure, "value": value}
+
+
+def findings(table: Table, steps: int) -> Findings:
+    """What the weights and the accuracies say about the claim."""
+    names = (*PROJECTIONS, UNEVEN)
+    weight = {n: _mean(table, "own weight", n) for n in names}
+    right = {name: _mean(table, "accuracy", name) for name in PROJECTIONS}
+    narrow = table.mean("value", measure="own weight", projections=NONE, width=WIDTHS[0])
+    surprises = []
+    if right[TIED] > 2 * _CHANCE:
+        surprises.append(
+            "One projection for both sides has symmetric scores: what t pays to t + 1, before the "
+            f"softmax, t + 1 pays to t. It reaches {right[TIED]:.2f} all the same."
+        )
+    if weight[ONE] < 2 * _EQUAL:
+        surprises.append(
+            "One projection of the keys alone can express every score that two can, with a weight "
+            f"of {weight[ONE]:.3f} on itself, and reaches {right[ONE]:.2f} in the same steps."
+        )
+    if weight[UNEVEN] < weight[NONE]:
+        surprises.append(
+            f"Where the lengths of tokens differ, the self product dominates less: "
+            f"{weight[UNEVEN]:.2f} instead of {weight[NONE]:.2f}; at d = {WIDTHS[0]} it is "
+            f"{narrow:.2f}."
+        )
+    return Findings(
+        table=table,
+        summary=[
+            {"projections": name}
+            | {
+                f"own weight, d = {width}": table.text(
+                    "value", measure="own weight", projections=name, width=width
+                )
+                for width in (4, 64, 256)
+            }
+            | {"accuracy": table.text("value", 2, measure="accuracy", projections=name)}
+            for name in names
+        ],
+        verdict=judge(table),
+        measure=f"weight of a token on itself without projections, d = {DECIDING}",
+        values=table.values("value", measure="own weight", projections=NONE, width=DECIDING),
+        because=(
+            f"A token gives itself {weight[NONE]:.2f} of its attention without projections, "
+            f"{weight[TIED]:.2f} with a shared one and {weight[SEPARATE]:.3f} with two (an "
+            f"equal share is {_EQUAL:.3f}). After {steps} steps the next token is named with "
+            f"an accuracy of {right[SEPARATE]:.2f} with two and {right[NONE]:.2f} without "
+            f"(chance {_CHANCE:.2f})."
+        ),
+        draw=lambda figure: _draw(figure, table),
+        surprises=surprises,
+    )
+
+
+def judge(table: Table) -> Verdict:
+    """Supported if all of the posts' points hold, partly if some do."""
+    none, separate = (
+        table.values("value", measure="accuracy", projections=name) for name in (NONE, SEPARATE)
+    )
+    return Verdict.of(
+        _mean(table, "own weight", NONE) > 0.5,  # more than all others together
+        _mean(table, "own weight", SEPARATE) < 2 * _EQUAL,
+        mean_interval(differences(separate, none))[1][0] > 0,
+        # R: without matrices nothing can be optimized. Twice chance is far beyond noise.
+        mean_interval(none)[1][0] < 2 * _CHANCE,
+    )
+
+
+def _mean(table: Table, measure: str, name: str) -> float:
+    return table.mean("value", measure=measure, projections=name, width=DECIDING)
+
+
+def _draw(figure: Figure, table: Table) -> None:
+    weights, trained = panels(figure, ["Attention to itself", "Naming the next token"], width=4.2)
+    colors = dict(zip((*PROJECTIONS, UNEVEN), COLORS, strict=False))
+    for name, color in colors.items():
+        curves = table.curves("value", "width", measure="own weight", projections=name)
+        draw_mean(weights, *curves, name, color, marker="o", markersize=3)
+    chance_line(weights, _EQUAL, "equal shares")
+    weights.set_xscale("log", base=2)
+    weights.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
+    weights.set(xlabel="width of a token d", ylabel="weight of a token on itself", ylim=(0, 1.05))
+    weights.legend(loc="upper left", fontsize=7, labelspacing=0.3)
+    bars = {n: table.values("value", measure="accuracy", projections=n) for n in PROJECTIONS}
+    draw_bars(trained, bars, colors)
+    chance_line(trained, _CHANCE, None)
+    trained.set(xlabel="projections of queries and keys", ylabel="accuracy", ylim=(0, 1.05))

@@ -1,0 +1,238 @@
+"""Rendered words for the studies of vision, and small recognizers that learn to read them."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+import matplotlib
+import torch
+from jaxtyping import Int64
+from torch import Tensor, nn
+
+from studies.training import fit, seeded
+from vit_str.analysis.material import Batch, Material
+from vit_str.charset import PADDING, Charset
+from vit_str.images import Preprocessing
+from vit_str.models import (
+    ConvolutionalEncoder,
+    Encoder,
+    Recognizer,
+    TransformerDecoder,
+    VisionTransformer,
+)
+from vit_str.models.dense import TokenClassifier
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.renderer import RenderedBatch, Renderer
+
+VIT, CONVOLUTION = "ViT", "convolution"
+SYSTEMS = (VIT, CONVOLUTION)
+
+ONLY_WORDS: Mapping[str, float] = {"words": 1.0}
+ANY_STRINGS: Mapping[str, float] = {"contextless": 1.0}
+
+_WARM_UP = 0.1
+_WEIGHT_DECAY = 0.05
+_TEST_BATCH = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large the two systems are, and what they read.
+
+    Attributes:
+        image_size: height and width, in pixels.
+        patch_size: of the ViT, and the cell of a token of the convolution: powers of 2.
+        dim: width of a token.
+        depth: blocks of the ViT.
+        heads: of every attention.
+        widths: channels of the stages of the convolution but the last, which has ``dim``.
+        depths: residual blocks of its stages, each with a stride of 2.
+        decoder_depth: blocks of the decoder, the same for both.
+        maximum_length: most characters of a word.
+    """
+
+    image_size: tuple[int, int]
+    patch_size: tuple[int, int]
+    dim: int
+    depth: int
+    heads: int
+    widths: tuple[int, ...]
+    depths: tuple[int, ...]
+    decoder_depth: int
+    maximum_length: int
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of tokens."""
+        height, width = self.image_size
+        return height // self.patch_size[0], width // self.patch_size[1]
+
+
+SMALL = Sizes((16, 32), (8, 8), 64, 3, 4, (16, 32), (1, 1, 1), 1, maximum_length=2)
+"""Two characters in an image; both encoders have about 0.13 M parameters."""
+STANDARD = Sizes((32, 128), (8, 8), 256, 6, 4, (48, 96), (1, 1, 3), 2, maximum_length=25)
+"""Words; the encoder and decoder of ``configs/conv_transformer.yaml``, and a ViT of that size."""
+
+
+def word_renderer(
+    charset: Charset,
+    image_size: tuple[int, int] = (32, 128),
+    grid: tuple[int, int] = (4, 16),
+    shares: Mapping[str, float] = ONLY_WORDS,
+    maximum_length: int = 25,
+) -> Renderer:
+    """What draws words of a charset, in the fonts of matplotlib.
+
+    The fonts of the system would be more, but other ones on every machine, and drawing all of
+    their characters at first use takes minutes.
+
+    Args:
+        charset: the characters that may occur.
+        image_size: height and width of a picture, in pixels.
+        grid: rows and columns of tokens, see ``RenderedBatch.token_characters``.
+        shares: of the ingredients of strings, see `Lexicon`.
+        maximum_length: of a string, in characters.
+    """
+    lexicon = Lexicon(charset, weights=shares, maximum_length=maximum_length)
+    return Renderer(_atlas(charset), lexicon, image_size, grid)
+
+
+@cache
+def _atlas(charset: Charset) -> GlyphAtlas:
+    fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    return GlyphAtlas.load_or_build(charset, [fonts])
+
+
+def select(words: RenderedBatch, index: slice | list[int]) -> RenderedBatch:
+    """Some words of a batch."""
+    return RenderedBatch(*(getattr(words, field.name)[index] for field in fields(words)))
+
+
+def distinct(words: RenderedBatch) -> RenderedBatch:
+    """The first of every text, so that none is tested twice."""
+    first = {tuple(ids): index for index, ids in reversed(list(enumerate(words.labels.tolist())))}
+    return select(words, sorted(first.values()))
+
+
+class DrawnWords(Material):
+    """A rendered batch, as the analyses take images."""
+
+    def __init__(self, batch: RenderedBatch, charset: Charset) -> None:
+        self._batch, self._charset = batch, charset
+        self.count, self.skipped = len(batch), []
+        self.description = f"{self.count:,} rendered words"
+
+    def batches(self, size: int = 32) -> Iterator[Batch]:
+        for start in range(0, self.count, size):
+            part = slice(start, start + size)
+            yield Batch(
+                self._batch.images[part],
+                [self._charset.decode(ids) for ids in self._batch.labels[part].tolist()],
+                self._batch.boxes[part],
+                [f"rendered {index:06d}" for index in range(self.count)[part]],
+            )
+
+
+def build_reader(system: str, sizes: Sizes, charset_size: int, seed: int) -> Recognizer:
+    """A recognizer with fresh weights that depend on the seed alone."""
+    with seeded(seed):
+        decoder = TransformerDecoder(
+            charset_size, sizes.dim, sizes.decoder_depth, sizes.heads, sizes.maximum_length
+        )
+        if system == VIT:
+            encoder: Encoder = VisionTransformer(
+                sizes.dim, sizes.depth, sizes.heads, sizes.image_size, sizes.patch_size
+            )
+        else:
+            strides = ((2, 2),) * len(sizes.depths)
+            widths = (*sizes.widths, sizes.dim)
+            encoder = ConvolutionalEncoder(widths, sizes.depths, strides, sizes.image_size)
+        return Recognizer(encoder, decoder)
+
+
+def train_reader(
+    recognizer: Recognizer,
+    words: RenderedBatch,
+    *,
+    steps: int,
+    batch_size: int,
+    seed: int,
+    device: str = "cpu",
+    learning_rate: float = 2e-3,
+) -> Recognizer:
+    """Go through a fixed set of words in an order that depends on the seed, again and again.
+
+    The losses are those of ``vit-str train``: the decoder's, and the character under each token,
+    which fades. The learning rate rises, then falls along a cosine.
+
+    Args:
+        recognizer: is trained in place, and returned ready to read.
+        words: the set.
+        steps: so many batches.
+        batch_size: words in each.
+        seed: of the order.
+        device: to compute on.
+        learning_rate: the highest.
+    """
+    recognizer.to(device).train()
+    preprocessing = Preprocessing(*recognizer.encoder.image_size)
+    words = words.to(device)
+    with seeded(seed):
+        names = TokenClassifier(recognizer.encoder.dim, recognizer.decoder.charset_size).to(device)
+    parameters = [p for part in (recognizer, names) for p in part.parameters() if p.numel()]
+    batches = _batches(len(words), steps, batch_size, seed)
+
+    def loss(step: int) -> Tensor:
+        chosen = batches[step].to(device)
+        features = recognizer.encode(preprocessing.normalize(words.images[chosen]))
+        characters = names.loss(features, words.token_characters[chosen])
+        fading = 1 - 0.9 * step / steps
+        return recognizer.decoder.loss(features, words.labels[chosen]) + fading * characters
+
+    def rate(step: int) -> float:
+        share = step / steps
+        return min(1.0, share / _WARM_UP + 0.05) * (1 + math.cos(math.pi * share)) / 2
+
+    fit(
+        loss,
+        steps,
+        torch.optim.AdamW(parameters, learning_rate, weight_decay=_WEIGHT_DECAY, fused=True),
+        rate,
+    )
+    return recognizer.eval()
+
+
+@torch.no_grad()
+def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu") -> list[bool]:
+    """Which of the words are read exactly."""
+    recognizer.to(device).eval()
+    preprocessing = Preprocessing(*recognizer.encoder.image_size)
+    right: list[bool] = []
+    for start in range(0, len(words), _TEST_BATCH):
+        part = slice(start, start + _TEST_BATCH)
+        images = preprocessing.normalize(words.images[part].to(device))
+        right += same_labels(recognizer.generate(images).labels.cpu(), words.labels[part]).tolist()
+    return right
+
+
+def same_labels(
+    written: Int64[Tensor, "batch position"], labels: Int64[Tensor, "batch length"]
+) -> Tensor:
+    """Which rows are equal, whatever the padding after them."""
+    width = max(written.shape[1], labels.shape[1])
+    written, labels = (
+        nn.functional.pad(ids, (0, width - ids.shape[1]), value=PADDING)
+        for ids in (written, labels)
+    )
+    return (written == labels).all(1)
+
+
+def _batches(words: int, steps: int, batch_size: int, seed: int) -> list[Int64[Tensor, " batch"]]:
+    """Which words are in which batch: every word once before any comes again."""
+    generator = torch.Generator().manual_seed(seed)
+    rounds = -(-steps * batch_size // words)
+    order = torch.cat([torch.randperm(words, generator=generator) for _ in range(rounds)])
+    return [order[step * batch_size : (step + 1) * batch_size] for step in range(steps)]

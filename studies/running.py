@@ -1,0 +1,138 @@
+"""Run studies, several at once in processes, and keep what they find."""
+
+import csv
+import json
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from studies import NAMES, load_study
+from studies.study import Findings, Settings
+from vit_str.files import write_atomically
+from vit_str.pages.style import figure, ready_to_draw, styled
+from vit_str.statistics import mean_interval
+
+RESULT, TABLE, FIGURE = "result.json", "table.csv", "figure.png"
+"""Files in the folder of a study."""
+
+RESULT_FIELDS = {
+    *("name", "command", "settings", "verdict", "measure", "number", "value", "interval"),
+    *("because", "surprises", "summary", "seconds", "torch"),
+}
+Result = dict[str, Any]
+"""What a run found, as in ``result.json``: see `Findings`, and how and where it was run."""
+
+_DOTS_PER_INCH = 150
+
+
+def select(names: Sequence[str]) -> list[str]:
+    """Names of studies, each once; ``all`` stands for all of them.
+
+    Raises:
+        ValueError: there is no such study; known ones are named.
+    """
+    unknown = [name for name in names if name not in (*NAMES, "all")]
+    if unknown:
+        raise ValueError(f"no study {', '.join(unknown)}; known are all, {', '.join(NAMES)}")
+    return list(NAMES) if "all" in names else list(dict.fromkeys(names))
+
+
+def load_result(folder: Path) -> Result | None:
+    """The result in the folder of a study; None if there is none.
+
+    Raises:
+        ValueError: there is a file, but it is damaged or something else.
+    """
+    path = folder / RESULT
+    if not path.exists():
+        return None
+    try:
+        result: Result = json.loads(path.read_text(encoding="utf-8"))
+        if set(result) == RESULT_FIELDS:
+            return result
+    except (ValueError, TypeError):
+        pass
+    raise ValueError(f"{path} is no result of a study; remove it or take another --out")
+
+
+def run_study(name: str, folder: Path, settings: Settings) -> Result:
+    """Run a study in this process and write its files; the result comes last."""
+    study = load_study(name)
+    start = time.perf_counter()
+    findings: Findings = study.run(settings)
+    seconds = round(time.perf_counter() - start, 1)
+    value, (low, high) = mean_interval(findings.values)
+    result: Result = {
+        "name": name,
+        "command": command(name, settings),
+        "settings": asdict(settings),
+        "verdict": findings.verdict,
+        "measure": findings.measure,
+        "number": f"{value:.4g}" + (f" [{low:.4g}, {high:.4g}]" if low != high else ""),
+        "value": value,
+        "interval": [low, high],
+        "because": findings.because,
+        "surprises": list(findings.surprises),
+        "summary": list(findings.summary),
+        "seconds": seconds,
+        "torch": torch.__version__.partition("+")[0],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RESULT).unlink(missing_ok=True)
+    with write_atomically(folder / TABLE) as path, path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(findings.table[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(findings.table)
+    sheet = figure(7.5, 3.6)
+    with styled():
+        findings.draw(sheet)
+    with ready_to_draw(sheet), write_atomically(folder / FIGURE) as path:
+        sheet.savefig(path, dpi=_DOTS_PER_INCH)
+    with write_atomically(folder / RESULT) as path:
+        path.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return result
+
+
+def command(name: str, settings: Settings) -> str:
+    """What runs a study with these settings."""
+    parts = ["python -m studies run", name]
+    parts += ["--quick"] if settings.quick else []
+    parts += [f"--seeds {settings.seeds}"] if settings.seeds != Settings().seeds else []
+    parts += [f"--device {settings.device}"] if settings.device != "cpu" else []
+    return " ".join(parts)
+
+
+def run_studies(
+    names: Sequence[str], out: Path, settings: Settings, workers: int
+) -> Iterator[tuple[str, "Future[Result]"]]:
+    """Run so many studies at once; each is given as it ends, with its result or its error.
+
+    Closing the iterator, or an interrupt, stops those that run; what is written stays.
+    """
+    pool = ProcessPoolExecutor(
+        workers,
+        multiprocessing.get_context("spawn"),  # a fork would share threads and random states
+        initializer=_start_worker,
+    )
+    futures = {pool.submit(run_study, name, out / name, settings): name for name in names}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _start_worker() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C in a terminal: end without a traceback
+    torch.set_num_threads(1)  # as many processes as CPUs

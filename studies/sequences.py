@@ -1,0 +1,146 @@
+"""Copying and reversing: small tasks for sequence to sequence, and recurrent networks that do them.
+
+Nothing in these tasks has to be understood, so what a network fails to write, it failed to carry
+from the encoder to the decoder.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from studies.training import fit_warm, seeded
+from vit_str.models.decoders.recurrent import RecurrentDecoder
+
+Texts = tuple[Tensor, Tensor]
+"""Sources and what to write for them, both ``batch position``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceTask:
+    """Write a sequence of random symbols again, forwards or backwards.
+
+    Attributes:
+        symbols: number of different symbols; guessing is right once in as many times.
+        lengths: shortest and longest sequence to train on.
+        backwards: write from the last symbol to the first.
+    """
+
+    symbols: int
+    lengths: tuple[int, int]
+    backwards: bool
+
+    @property
+    def name(self) -> str:
+        """``copy`` or ``reverse``."""
+        return "reverse" if self.backwards else "copy"
+
+    def draw(self, batch: int, length: int | None = None, device: str = "cpu") -> Texts:
+        """A batch of one length, a random one by default, by torch's generator of the CPU."""
+        if length is None:
+            shortest, longest = self.lengths
+            length = int(torch.randint(shortest, longest + 1, ()))
+        sources = torch.randint(self.symbols, (batch, length)).to(device)
+        return sources, sources.flip(1) if self.backwards else sources
+
+    def draw_tests(self, count: int, length: int, seed: int, device: str = "cpu") -> Texts:
+        """Sequences to test on, at most ``count``: none of them twice."""
+        with seeded(1_000_000 + seed):
+            sources, _ = self.draw(count, length)
+        # Every symbol occurs in nearly every batch of training, so all that is tested is known.
+        distinct = torch.tensor(list(dict.fromkeys(map(tuple, sources.tolist())))).to(device)
+        return distinct, distinct.flip(1) if self.backwards else distinct
+
+
+class RecurrentTextEncoder(nn.Module):
+    """Reads from left to right with a GRU.
+
+    Args:
+        charset_size: number of symbols that it reads.
+        dim: width of a symbol and of the state.
+        last_only: return the last state alone. `RecurrentDecoder` without attention takes the mean
+            of the features as its context; of one feature, that is this state: the single context
+            vector of Cho et al. 2014.
+    """
+
+    def __init__(self, charset_size: int, dim: int, last_only: bool) -> None:
+        super().__init__()
+        self.last_only = last_only
+        self.embed = nn.Embedding(charset_size, dim)
+        self.recur = nn.GRU(dim, dim, batch_first=True)
+
+    def forward(self, sources: Int64[Tensor, "batch position"]) -> Float[Tensor, "batch token dim"]:
+        """The states after each symbol, or the last one."""
+        states = self.recur(self.embed(sources))[0]
+        return states[:, -1:] if self.last_only else states
+
+
+class RecurrentTranslator(nn.Module):
+    """A GRU that reads and a GRU that writes, with attention between them or one vector.
+
+    Args:
+        task: what it will do.
+        dim: width of the states.
+        attention: of `RecurrentDecoder`: ``none``, ``additive`` or ``dot``.
+        longest: most symbols it writes.
+    """
+
+    def __init__(self, task: SequenceTask, dim: int, attention: str, longest: int) -> None:
+        super().__init__()
+        self.encoder = RecurrentTextEncoder(task.symbols, dim, last_only=attention == "none")
+        self.decoder = RecurrentDecoder(task.symbols, dim, "gru", attention, longest)
+
+    def loss(
+        self,
+        sources: Int64[Tensor, "batch position"],
+        labels: Int64[Tensor, "batch position"],
+    ) -> Float[Tensor, ""]:
+        """The decoder's loss (teacher forcing)."""
+        return self.decoder.loss(self.encoder(sources), labels)
+
+    @torch.no_grad()
+    def accuracy(
+        self,
+        sources: Int64[Tensor, "batch position"],
+        labels: Int64[Tensor, "batch position"],
+    ) -> tuple[float, float]:
+        """Share of right symbols and of sequences without a mistake, written greedily.
+
+        A symbol counts in its place; what is not written is wrong.
+        """
+        written = self.decoder.generate(self.encoder(sources)).labels
+        width = min(written.shape[1], labels.shape[1])
+        right = torch.zeros_like(labels, dtype=torch.bool)
+        right[:, :width] = written[:, :width] == labels[:, :width]
+        stops = (written[:, labels.shape[1] :] < 0).all(1)
+        return right.float().mean().item(), (right.all(1) & stops).float().mean().item()
+
+
+def train_translator(
+    task: SequenceTask,
+    attention: str,
+    seed: int,
+    *,
+    dim: int,
+    steps: int,
+    learning_rate: float,
+    batch: int = 64,
+    device: str = "cpu",
+) -> RecurrentTranslator:
+    """A network that has learned the task; it may write twice as much as it was trained on.
+
+    Args:
+        task: to learn.
+        attention: see `RecurrentTranslator`.
+        seed: of the weights and the sequences.
+        dim: width of the states.
+        steps: batches of training.
+        learning_rate: the highest, see `fit_warm`.
+        batch: sequences in a batch.
+        device: to compute on.
+    """
+    with seeded(seed):
+        model = RecurrentTranslator(task, dim, attention, 2 * task.lengths[1]).to(device)
+        fit_warm(model, lambda: model.loss(*task.draw(batch, device=device)), steps, learning_rate)
+    return model.eval()

@@ -1,0 +1,171 @@
+"""What a study is: a claim, what to expect, an experiment, a table, a figure, a verdict."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from vit_str.statistics import Interval, mean_interval, with_interval
+
+Cell = str | int | float | bool
+Row = dict[str, Cell]
+
+POSTS: Mapping[str, str] = {
+    "R": "transformer-review",
+    "V": "rnn-to-vision-transformer",
+    "E": "transformer-encoder",
+    "S": "self-attention",
+    "L": "lecture-notes-attention",
+}
+"""The posts that the claims are from, by their letters."""
+
+
+class Verdict(StrEnum):
+    """What an experiment says about a claim."""
+
+    SUPPORTED = "SUPPORTED"
+    PARTLY = "PARTLY"
+    NOT_SUPPORTED = "NOT SUPPORTED"
+
+    @classmethod
+    def of(cls, *parts: bool) -> "Verdict":
+        """Supported if all parts of a claim hold, partly if some do."""
+        if all(parts):
+            return cls.SUPPORTED
+        return cls.PARTLY if any(parts) else cls.NOT_SUPPORTED
+
+
+class Table(list[Row]):
+    """Measurements: one row for each seed and setting, all with the same columns.
+
+    Methods take settings as keywords: ``table.values("error", network="GRU", length=30)``.
+    """
+
+    def values(self, column: str, **where: Cell) -> list[float]:
+        """A column of the rows with these settings: one number for each seed, in order."""
+        return [
+            float(row[column])
+            for row in self
+            if all(row[name] == value for name, value in where.items())
+        ]
+
+    def mean(self, column: str, **where: Cell) -> float:
+        """Mean of `values`."""
+        return mean_interval(self.values(column, **where))[0]
+
+    def interval(self, column: str, **where: Cell) -> Interval:
+        """95 % interval of the mean over seeds."""
+        return mean_interval(self.values(column, **where))[1]
+
+    def text(self, column: str, digits: int = 3, **where: Cell) -> str:
+        """``mean [low, high]``; empty without values."""
+        values = self.values(column, **where)
+        return with_interval(values, digits) if values else ""
+
+    def levels(self, column: str, **where: Cell) -> list[Any]:
+        """The different values of a column, in the order of their first rows."""
+        return list(
+            dict.fromkeys(
+                row[column]
+                for row in self
+                if all(row[name] == value for name, value in where.items())
+            )
+        )
+
+    def curves(
+        self, column: str, along: str, scale: float = 1, **where: Cell
+    ) -> tuple[list[float], list[list[float]]]:
+        """The levels of ``along``, and for each seed a column there, times ``scale``."""
+        xs = sorted(self.levels(along, **where))
+        columns = [self.values(column, **where, **{along: x}) for x in xs]
+        return xs, [[scale * value for value in run] for run in zip(*columns, strict=True)]
+
+
+def differences(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """First minus second, seed by seed."""
+    return [a - b for a, b in zip(first, second, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How large an experiment is.
+
+    Attributes:
+        quick: a small version, which takes a minute at most on one CPU thread.
+        seeds: number of repetitions with seeds 0, 1, ...; intervals are over them.
+        device: to compute on.
+    """
+
+    quick: bool = False
+    seeds: int = 5
+    device: str = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an experiment found.
+
+    Attributes:
+        table: all measurements.
+        summary: a short table for people, the numbers as text with their intervals.
+        verdict: on the claim as it is written.
+        measure: in words, the number that decides.
+        values: that number for each seed; a single one where nothing is random.
+        because: one to three sentences that say why, with the numbers.
+        draw: draws the figure; the size of the figure may be set.
+        surprises: what was not expected, in sentences of their own, each only if the numbers
+            say so.
+
+    Raises:
+        ValueError: a table without rows or with different columns, a number that is not finite.
+    """
+
+    table: Table
+    summary: Sequence[Mapping[str, Cell]]
+    verdict: Verdict
+    measure: str
+    values: Sequence[float]
+    because: str
+    draw: Callable[[Figure], None]
+    surprises: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, self.values)):
+            raise ValueError(f"{self.measure}: {self.values}")
+        for name, rows in (("table", self.table), ("summary", self.summary)):
+            if not rows or any(list(row) != list(rows[0]) for row in rows):
+                raise ValueError(f"{name}: expected one row or more, all with the same columns")
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One claim, and how anyone can see whether it holds, as the docstring of its module says it.
+
+    Attributes:
+        posts: letters of the posts that make the claim, see `POSTS`.
+        claim: what they say, in one sentence.
+        expected: what the experiment should show, written down before it was run.
+        experiment: what is done, in two or three sentences, with the sizes.
+        correction: what else a reader of the posts should know; empty if nothing.
+        revised: what was changed in the experiment or its rule after first results had been seen,
+            which makes its verdict worth less; empty if nothing.
+    """
+
+    posts: str
+    claim: str
+    expected: str
+    experiment: str
+    correction: str = ""
+    revised: str = ""
+
+    @classmethod
+    def parse(cls, docstring: str) -> "Study":
+        """From paragraphs such as ``Claim (V, E): ...`` and ``Expected: ...``."""
+        paragraphs = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")[1:]]
+        texts = dict(paragraph.split(": ", 1) for paragraph in paragraphs)
+        title = next(title for title in texts if title.startswith("Claim"))
+        texts = {"posts": title[7:-1], "Claim": texts.pop(title)} | texts
+        return cls(**{name.lower(): text for name, text in texts.items()})

@@ -1,0 +1,158 @@
+"""Look-up tasks on random symbols, and a small network that learns them.
+
+Nothing but attention can carry the answer: it stands at another token.
+"""
+
+from typing import NamedTuple, Protocol
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from studies.training import fit
+from vit_str.models.positions import FixedPositions, sinusoidal_positions
+
+
+class Examples(NamedTuple):
+    """What a token says, in one number or more, and what should be answered there."""
+
+    inputs: Int64[Tensor, "batch token input"]
+    answers: Int64[Tensor, "batch token answer"]
+
+
+class Task(Protocol):
+    """Sequences to draw.
+
+    Attributes:
+        length: tokens of a sequence.
+        symbols: number of different answers.
+        input_sizes: number of different values of each input.
+        answers: answers of a token.
+    """
+
+    length: int
+    symbols: int
+    input_sizes: tuple[int, ...]
+    answers: int
+
+    def draw(self, batch: int, generator: torch.Generator) -> Examples: ...
+
+
+class NextToken:
+    """What does the token to the right say? The last one asks for the first.
+
+    Args:
+        length: tokens of a sequence.
+        symbols: number of different symbols.
+    """
+
+    answers = 1
+
+    def __init__(self, length: int = 16, symbols: int = 16) -> None:
+        self.length, self.symbols = length, symbols
+        self.input_sizes: tuple[int, ...] = (symbols,)
+
+    def draw(self, batch: int, generator: torch.Generator) -> Examples:
+        """Independent symbols and their neighbors."""
+        said = torch.randint(self.symbols, (batch, self.length, 1), generator=generator)
+        return Examples(said, said.roll(-1, dims=1))
+
+
+class Pointers:
+    """Every token points to some places and asks for the symbol at each, in this order.
+
+    Args:
+        count: places that a token points to.
+        length: tokens of a sequence.
+        symbols: number of different symbols.
+    """
+
+    def __init__(self, count: int = 2, length: int = 8, symbols: int = 8) -> None:
+        self.answers, self.length, self.symbols = count, length, symbols
+        self.input_sizes: tuple[int, ...] = (symbols, *[length] * count)
+
+    def draw(self, batch: int, generator: torch.Generator) -> Examples:
+        """Independent symbols and pointers."""
+        said = torch.randint(self.symbols, (batch, self.length), generator=generator)
+        size = (batch, self.length, self.answers)
+        pointers = torch.randint(self.length, size, generator=generator)
+        answers = said.gather(1, pointers.flatten(1)).reshape(size)
+        return Examples(torch.cat([said[..., None], pointers], -1), answers)
+
+
+class TokenNetwork(nn.Module):
+    """Embeds what tokens say and where they stand, lets them talk, reads the answers off.
+
+    Args:
+        task: decides the numbers of inputs and answers.
+        dim: width of a token.
+        body: from tokens to tokens.
+        positions: whether sinusoidal positions are added.
+    """
+
+    def __init__(self, task: Task, dim: int, body: nn.Module, positions: bool = True) -> None:
+        super().__init__()
+        self.symbols = task.symbols
+        self.embed = nn.ModuleList(nn.Embedding(size, dim) for size in task.input_sizes)
+        self.embed_positions = (
+            FixedPositions(sinusoidal_positions(task.length, dim)) if positions else nn.Identity()
+        )
+        self.body = body
+        self.to_answers = nn.Linear(dim, task.answers * task.symbols)
+
+    def forward(
+        self, inputs: Int64[Tensor, "batch token input"]
+    ) -> Float[Tensor, "batch token answer symbol"]:
+        embedded = [embed(inputs[..., i]) for i, embed in enumerate(self.embed)]
+        tokens = self.embed_positions(torch.stack(embedded).sum(0))
+        return self.to_answers(self.body(tokens)).unflatten(-1, (-1, self.symbols))
+
+
+def learning_curve(
+    network: nn.Module,
+    task: Task,
+    steps: int,
+    seed: int,
+    *,
+    every: int | None = None,
+    batch: int = 32,
+    learning_rate: float = 3e-3,
+) -> list[float]:
+    """Train by Adam on examples that are never seen twice.
+
+    Args:
+        network: from inputs of the task to scores of its answers.
+        task: to learn.
+        steps: batches of training.
+        seed: of the examples.
+        every: steps between measurements, a divisor of ``steps``; all of them by default.
+        batch: sequences in a batch.
+        learning_rate: of Adam.
+
+    Returns:
+        Accuracy on 256 unseen sequences after ``every, 2 * every, ...`` steps.
+    """
+    every = every or steps
+    generator = torch.Generator().manual_seed(seed)
+    unseen = task.draw(256, torch.Generator().manual_seed(seed + 1_000_000))
+    device = next(network.parameters()).device
+    curve = []
+
+    def loss(step: int) -> Tensor:
+        if step and step % every == 0:
+            curve.append(accuracy(network, unseen))
+        inputs, answers = (part.to(device) for part in task.draw(batch, generator))
+        return F.cross_entropy(network(inputs).flatten(0, 2), answers.flatten())
+
+    # Gradients are clipped: networks that explode shall fail by their shape, not by one giant step.
+    fit(loss, steps, torch.optim.Adam(network.parameters(), learning_rate))
+    return [*curve, accuracy(network, unseen)]
+
+
+@torch.no_grad()
+def accuracy(network: nn.Module, examples: Examples) -> float:
+    """Share of answers that are right."""
+    device = next(network.parameters()).device
+    right = network(examples.inputs.to(device)).argmax(-1) == examples.answers.to(device)
+    return right.double().mean().item()

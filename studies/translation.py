@@ -1,0 +1,246 @@
+"""Is the Transformer a sequence-to-sequence model: an encoder that reads, a decoder that writes?
+
+Claim (R, V, E, S): The Transformer was made as a sequence-to-sequence model for translation: the
+encoder takes the meaning of the source, the decoder makes of it the sequence most like it in the
+other language (R).
+
+Expected: One small Transformer learns both directions and translates more than nine in ten numbers
+that it never saw, another as many dates, whose parts change places; a beam changes little; with
+the features of another text it translates that other one, so hardly one is right.
+
+Experiment: A text encoder and a decoder of the project's blocks, with sinusoidal positions, are
+trained on numbers of up to six digits (quick: four), from words to digits and from digits to words
+with one set of weights, and others like them on dates (march twenty three nineteen eighty four,
+1984-03-23). Whole texts right, of a fifth that is held out of training, none tested twice; greedy,
+with a beam, and with the features of another text.
+
+Correction: Self- and cross-attention are the paper's; the norms stand before the sub-layers here
+(Xiong et al. 2020), which trains without much care. The best of a beam is the most probable text
+that was found, which is not always the right one.
+
+Revised: The size of the small version was chosen among five for numbers, with one seed each; dates
+were added afterwards, at the same size. A first full run tested the number 0, whose word is in no
+other number, without training on it, and tested it about 30 times in 300: 92.4 % right, partly.
+Now 0 is in training and no text is tested twice; the rule stayed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int64
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from studies.drawing import draw_bars, panels
+from studies.reading import same_labels
+from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
+from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.training import fit_warm, seeded
+from vit_str.charset import PADDING
+from vit_str.models import TransformerDecoder
+from vit_str.models.beam import beam_search
+from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
+from vit_str.models.translation import TextTransformer, Translator
+from vit_str.statistics import Interval, mean_interval
+
+GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
+_WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
+"""Width of the beam."""
+
+# Who translates has nearly all right; who guesses a number of the right length has none.
+_TRANSLATES, _SOME = 0.9, 0.5
+
+_MOST_SYMBOLS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large the experiment is.
+
+    Attributes:
+        digits: most digits of a number.
+        dim: width of a token.
+        depth: blocks of the encoder, and of the decoder.
+        steps: batches of training.
+        batch: texts in a batch, half of them in each direction.
+        tested: numbers, and dates, that are translated, none of them twice.
+    """
+
+    digits: int
+    dim: int
+    depth: int
+    steps: int
+    batch: int = 64
+    tested: int = 300
+
+
+_QUICK = Size(digits=4, dim=64, depth=2, steps=320)
+_FULL = Size(digits=6, dim=64, depth=2, steps=1500)
+
+
+def run(settings: Settings) -> Findings:
+    """Train a model for numbers and one for dates with every seed."""
+    size = _QUICK if settings.quick else _FULL
+    table = Table()
+    for seed in range(settings.seeds):
+        for spoken in (numbers(size.digits), dates()):
+            table += measure(spoken, size, seed, settings.device)
+    return findings(table)
+
+
+def learn(spoken: Languages, size: Size, device: str = "cpu") -> tuple[Translator, set[str]]:
+    """A translator of both directions, by torch's generator, and the symbols that it has seen."""
+    symbols: set[str] = set()
+    model = Translator(
+        TextTransformer(len(SYMBOLS), size.dim, size.depth, 4, maximum_length=_MOST_SYMBOLS),
+        TransformerDecoder(
+            len(SYMBOLS), size.dim, size.depth, 4, _MOST_SYMBOLS, positions="sinusoidal"
+        ),
+    ).to(device)
+
+    def loss() -> Tensor:
+        drawn = spoken.draw_training(size.batch)
+        half = size.batch // 2
+        words, digits = list(map(spoken.words, drawn)), list(map(spoken.digits, drawn))
+        symbols.update(*words, *digits)
+        sources = ids_of(words[:half] + digits[half:]).to(device)
+        return model.loss(sources, ids_of(digits[:half] + words[half:]).to(device))
+
+    fit_warm(model, loss, size.steps, 3e-3)
+    return model.eval(), symbols
+
+
+def measure(spoken: Languages, size: Size, seed: int, device: str = "cpu") -> list[Row]:
+    """Share of held-out texts that a trained model translates without a mistake."""
+    with seeded(seed):
+        model, trained = learn(spoken, size, device)
+    with seeded(1_000_000 + seed):
+        tested = spoken.draw_tests(size.tested)
+    check_tests(spoken, tested, trained)
+    words, digits = (ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits))
+    rows: list[Row] = []
+    for direction, sources, labels in zip(
+        spoken.directions, (words, digits), (digits, words), strict=True
+    ):
+        with torch.no_grad():
+            features = model.encoder(sources)
+        for decoding, width in _WIDTHS.items():
+            given = features.roll(1, 0) if decoding == STRANGER else features
+            written = beam_search(model.decoder, given, width).labels
+            rows.append(
+                {
+                    "direction": direction,
+                    "decoding": decoding,
+                    "seed": seed,
+                    "right": same_labels(written, labels).float().mean().item(),
+                    "of_the_other": same_labels(written, labels.roll(1, 0)).float().mean().item(),
+                    "log_probability": log_probability(model.decoder, given, written),
+                }
+            )
+    return rows
+
+
+def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> None:
+    """See that no text is tested twice, and no symbol that did not occur in training."""
+    assert len(set(tested)) == len(tested), f"{spoken.things} are tested more than once"
+    symbols = {s for thing in tested for s in (*spoken.words(thing), *spoken.digits(thing))}
+    assert symbols <= trained, f"tested, but not trained on: {sorted(symbols - trained)}"
+
+
+@torch.no_grad()
+def log_probability(
+    decoder: AutoregressiveDecoder,
+    features: Float[Tensor, "batch token dim"],
+    labels: Int64[Tensor, "batch position"],
+) -> float:
+    """Mean logarithm of the probability of whole texts, their ends included."""
+    scores = decoder.logits(features, labels).log_softmax(-1)
+    targets = decoder.targets(labels)
+    steps = scores.gather(2, targets.clamp(min=0)[..., None])[..., 0]
+    return steps.where(targets != PADDING, 0).sum(1).mean().item()
+
+
+def findings(table: Table) -> Findings:
+    """What the shares of right texts say about the claim."""
+    right = {
+        direction: {
+            name: table.values("right", direction=direction, decoding=name) for name in _WIDTHS
+        }
+        for direction in table.levels("direction")
+    }
+    worst = [min(run) for run in zip(*(shares[GREEDY] for shares in right.values()), strict=True)]
+    strangers = max(mean_interval(shares[STRANGER])[1][1] for shares in right.values())
+    return Findings(
+        table=table,
+        summary=[
+            {"direction": direction}
+            | {name: table.text("right", direction=direction, decoding=name) for name in shares}
+            for direction, shares in right.items()
+        ],
+        verdict=judge(mean_interval(worst)[1], strangers),
+        measure=(
+            "share of held-out texts translated without a mistake, greedy, the worst direction"
+        ),
+        values=worst,
+        because=(
+            "Of texts that it never saw, greedy decoding has right: "
+            + "; ".join(
+                f"{direction} {mean_interval(shares[GREEDY])[0]:.1%}"
+                for direction, shares in right.items()
+            )
+            + f". With the features of another text at most {strangers:.1%} are right: what is "
+            "written comes from what the encoder read."
+        ),
+        draw=lambda figure: _draw(figure, right),
+        surprises=_surprises(table, right),
+    )
+
+
+def judge(interval: Interval, strangers: float) -> Verdict:
+    """From the interval of the share that is right.
+
+    Args:
+        interval: of the share.
+        strangers: what is right with another's features; a decoder that needs no encoder has more
+            than a tenth of the share.
+    """
+    if interval[0] <= _SOME or strangers > interval[0] / 10:
+        return Verdict.NOT_SUPPORTED
+    return Verdict.SUPPORTED if interval[0] > _TRANSLATES else Verdict.PARTLY
+
+
+def _surprises(table: Table, right: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
+    surprises = []
+    for direction, shares in right.items():
+        gain, (low, high) = mean_interval(differences(shares[BEAM], shares[GREEDY]))
+        if low > 0 or high < 0:
+            surprises.append(
+                f"A beam of 4 changes the share that is right by {gain:+.1%} ({direction})."
+            )
+    likelier = max(
+        table.mean("log_probability", direction=direction, decoding=BEAM)
+        - table.mean("log_probability", direction=direction, decoding=GREEDY)
+        for direction in right
+    )
+    if not surprises:
+        surprises.append(
+            "A beam of 4 changes no share of right texts beyond chance; the log probability of "
+            f"what it finds is higher by {likelier:.3f} at most: a model that is sure of each "
+            "symbol leaves a search nothing to find."
+        )
+    others = min(table.mean("of_the_other", direction=d, decoding=STRANGER) for d in right)
+    if others > _SOME:
+        surprises.append(
+            f"Given the features of another text, it writes that text in {others:.1%} of the "
+            "cases or more, in every direction: the decoder brings nothing of its own."
+        )
+    return surprises
+
+
+def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> None:
+    titles = [direction.capitalize() for direction in right]
+    for axes, shares in zip(panels(figure, titles, width=3.4), right.values(), strict=True):
+        draw_bars(axes, {name.replace(", ", ",\n"): values for name, values in shares.items()})
+        axes.set_ylim(0, 1)
+        axes.set_ylabel("share of held-out texts right")

@@ -1,0 +1,271 @@
+"""The worked matrices of the posts, computed in every way there is here.
+
+Claim (L, S): Rows of X become queries, keys and values by three matrices; a softmax over each row
+of QKᵀ / √d_k gives weights that sum to 1, and with V their weighted means, whose dimension d_v
+need not be d_k.
+
+Expected: All ways of computing it agree to rounding, and every statement about shapes holds.
+
+Experiment: The cases of post L in double precision: 3 queries and 4 keys with the row of weights
+.2 .1 .4 .3 and d_v = 5, two words of 4 dimensions with 4 x 3 projections, and random matrices of 7
+queries and 9 keys (normal, one draw for each seed), by loops over plain numbers, einsum, the
+textbook formula and the fused kernel of our models; and our multi-head attention against a loop
+over its heads.
+
+Correction: The formula in post L without √d_k is the same with queries multiplied by it. Softmax
+by row makes rows sum to 1, columns do not. In post S the input seems to be divided over heads; it
+is the projections that are.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from einops import einsum
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from studies.drawing import panels
+from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.training import seeded
+from vit_str.models.attention import (
+    MultiHeadAttention,
+    ScaledDotProductAttention,
+    attention_weights,
+)
+from vit_str.pages.style import HEAT
+
+Matrix = Float[Tensor, "row column"]
+
+# Doubles near 1 are 2e-16 apart, and no sum here has more than a few dozen terms.
+_ROUNDING = 1e-13
+_NEARLY = 1e-6  # a computation of the models counts as wrong, not as rounded, beyond this
+_DOUBLE = torch.float64
+
+
+class Example(NamedTuple):
+    """Queries, keys and values, one for each row."""
+
+    queries: Matrix
+    keys: Matrix
+    values: Matrix
+
+
+def run(settings: Settings) -> Findings:
+    """Compute every example in every way."""
+    table = Table(row for seed in range(settings.seeds) for row in measure(seed))
+    worst = [max(table.values("difference", seed=seed)) for seed in range(settings.seeds)]
+    holding = statements()
+    return Findings(
+        table=table,
+        summary=[
+            {
+                "example": example,
+                "computed by": computed,
+                "largest difference from the loop": "{:.1e}".format(
+                    max(table.values("difference", example=example, computed_by=computed))
+                ),
+            }
+            for example, computed in dict.fromkeys(
+                (str(row["example"]), str(row["computed_by"])) for row in table
+            )
+        ],
+        verdict=judge(max(worst), holding),
+        measure="largest difference of any two ways, mean over draws",
+        values=worst,
+        because=(
+            f"No way differs from the loop by more than {max(worst):.1e}. Of the statements "
+            f"about shapes and roles, {sum(holding.values())} of {len(holding)} hold: "
+            f"{', '.join(name for name, holds in holding.items() if holds)}."
+        ),
+        draw=_draw,
+    )
+
+
+def judge(difference: float, holding: dict[str, bool]) -> Verdict:
+    """Supported if all computations agree and all statements hold, partly if nearly or some do."""
+    if difference > _ROUNDING:
+        nearly = difference < _NEARLY and all(holding.values())
+        return Verdict.PARTLY if nearly else Verdict.NOT_SUPPORTED
+    return Verdict.SUPPORTED if all(holding.values()) else Verdict.PARTLY
+
+
+def of_post() -> Example:
+    """Three queries, four keys, d_k = 3 and d_v = 5, as in post L.
+
+    The keys are such that the first query has the weights of the post, .2 .1 .4 .3: the scores
+    are their logarithms.
+    """
+    logarithms = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=_DOUBLE).log()
+    others = torch.tensor([[0, 1], [1, 0], [1, 1], [0, -1]], dtype=_DOUBLE)
+    keys = torch.cat([logarithms[:, None] * math.sqrt(3), others], 1)
+    queries = torch.tensor([[1, 0, 0], [0, 2, 1], [1, -1, 2]], dtype=_DOUBLE)
+    values = torch.arange(20, dtype=_DOUBLE).reshape(4, 5) % 7
+    return Example(queries, keys, values)
+
+
+def two_words() -> Example:
+    """Two words as rows of 4 numbers, times three matrices of 4 x 3, as "Thinking Machines"."""
+    words = torch.tensor([[1, 0, 1, 0], [0, 2, 0, 2]], dtype=_DOUBLE)
+    to_queries = torch.tensor([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]], dtype=_DOUBLE)
+    to_keys = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]], dtype=_DOUBLE)
+    to_values = torch.tensor([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], dtype=_DOUBLE)
+    return Example(words @ to_queries, words @ to_keys, words @ to_values)
+
+
+def drawn(seed: int) -> Example:
+    """Normal matrices, 7 queries and 9 keys of 16 numbers, values of 11."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = ((7, 16), (9, 16), (9, 11))
+    return Example(*(torch.randn(shape, generator=generator, dtype=_DOUBLE) for shape in shapes))
+
+
+def by_loops(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
+    """Attention number by number, as one would on paper."""
+    results, scale = [], 1 / math.sqrt(keys.shape[1])
+    for query in queries.tolist():
+        scores = [sum(q * k for q, k in zip(query, key, strict=True)) for key in keys.tolist()]
+        exponentials = [math.exp(score * scale) for score in scores]
+        weights = [exponential / sum(exponentials) for exponential in exponentials]
+        results.append(
+            [
+                sum(weight * value for weight, value in zip(weights, column, strict=True))
+                for column in values.T.tolist()
+            ]
+        )
+    return torch.tensor(results, dtype=_DOUBLE)
+
+
+def by_einsum(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
+    """Attention in the words of einops."""
+    scores = einsum(queries, keys, "query d, key d -> query key") / keys.shape[1] ** 0.5
+    return einsum(scores.softmax(1), values, "query key, key d -> query d")
+
+
+def by_formula(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
+    """Attention with the textbook weights that the analysis of the models uses."""
+    return attention_weights(queries, keys) @ values
+
+
+def by_kernel(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
+    """Attention by the fused kernel that the models call when they read."""
+    return F.scaled_dot_product_attention(queries[None], keys[None], values[None])[0]
+
+
+COMPUTATIONS = {
+    "einsum": by_einsum,
+    "textbook formula": by_formula,
+    "fused kernel": by_kernel,
+}
+
+
+def measure(seed: int) -> list[Row]:
+    """Largest difference of each computation from the loops, example by example."""
+    examples = {
+        "3 queries, 4 keys": of_post(),
+        "two words": two_words(),
+        "drawn": drawn(seed),
+    }
+    differences = {
+        (example, name): _largest(compute(*matrices) - by_loops(*matrices))
+        for example, matrices in examples.items()
+        for name, compute in COMPUTATIONS.items()
+    }
+    core = "attention core of the models"
+    differences["two words", core] = core_difference()
+    differences["two heads", core] = heads_difference(seed)
+    return [
+        {"seed": seed, "example": example, "computed_by": name, "difference": difference}
+        for (example, name), difference in differences.items()
+    ]
+
+
+def core_difference() -> float:
+    """The module that every attention of the models goes through, against the loops."""
+    example = two_words()
+    result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in example))[0, 0]
+    return _largest(result - by_loops(*example))
+
+
+def heads_difference(seed: int) -> float:
+    """Our multi-head attention against loops over heads that take their columns of projections."""
+    with seeded(seed):
+        attention = MultiHeadAttention(dim=8, heads=2).double()
+        x = torch.randn(1, 6, 8, dtype=_DOUBLE)
+    with torch.no_grad():
+        queries = attention.to_queries(x)[0]
+        keys, values = attention.to_keys_values(x)[0].chunk(2, -1)
+        heads = [
+            by_loops(queries[:, part], keys[:, part], values[:, part])
+            for part in (slice(0, 4), slice(4, 8))
+        ]
+        return _largest(attention(x)[0] - attention.to_output(torch.cat(heads, 1)))
+
+
+def statements() -> dict[str, bool]:
+    """What the posts say about shapes and roles, and whether it holds."""
+    queries, keys, values = example = of_post()
+    weights = attention_weights(queries, keys)
+    result = by_formula(*example)
+    first = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=_DOUBLE)
+    words = two_words()
+    scores = words.queries @ words.keys.T
+    one = by_formula(queries[1:2], keys, values)
+    return {
+        "3 x 3 times 3 x 4 gives 3 x 4 weights": weights.shape == (3, 4),
+        "rows sum to 1": _same(weights.sum(1), torch.ones(3, dtype=_DOUBLE)),
+        "columns do not": not _same(weights.sum(0), torch.ones(4, dtype=_DOUBLE)),
+        "the first row is .2 .1 .4 .3": _same(weights[0], first),
+        "its result is that mean of the values": _same(result[0], first @ values),
+        "the result has d_v = 5 columns beside d_k = 3": result.shape == (3, 5),
+        "many queries at once are as one by one": _same(result[1:2], one),
+        "a word need not fit itself best": bool((scores.argmax(1) != torch.arange(2)).any()),
+        "other dimensions of queries and keys are refused": _is_refused(queries[:, :2], keys),
+    }
+
+
+def _largest(difference: Tensor) -> float:
+    return float(difference.abs().max())
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return _largest(one - other) < _ROUNDING
+
+
+def _is_refused(queries: Matrix, keys: Matrix) -> bool:
+    try:
+        attention_weights(queries, keys)
+    except (RuntimeError, TypeError):  # of torch; of a check of shapes, where one is on
+        return True
+    return False
+
+
+def _draw(figure: Figure) -> None:
+    queries, keys, values = example = of_post()
+    shown = {
+        "Q": (queries, "d_k", "query"),
+        "K": (keys, "d_k", "key"),
+        "softmax(QKᵀ / √d_k)": (attention_weights(queries, keys), "key", "query"),
+        "V": (values, "d_v", "key"),
+        "weighted means": (by_formula(*example), "d_v", "query"),
+    }
+    for axes, (matrix, column, row) in zip(
+        panels(figure, tuple(shown), width=2.3, height=2.4), shown.values(), strict=True
+    ):
+        _draw_matrix(axes, matrix)
+        axes.set(xlabel=column, ylabel=row)
+
+
+def _draw_matrix(axes: Axes, matrix: Matrix) -> None:
+    height, width = matrix.shape
+    low, high = float(matrix.min()), float(matrix.max())
+    axes.imshow(matrix.numpy(), cmap=HEAT, vmin=low, vmax=high + (high - low))
+    for index, number in enumerate(matrix.flatten().tolist()):
+        text = f"{number:.0f}" if float(number).is_integer() else f"{number:.2f}"
+        axes.text(index % width, index // width, text, ha="center", va="center", fontsize=7)
+    axes.set_xticks(range(width), [str(column + 1) for column in range(width)])
+    axes.set_yticks(range(height), [str(row + 1) for row in range(height)])
+    axes.grid(visible=False)

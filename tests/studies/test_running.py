@@ -1,0 +1,242 @@
+"""What studies are, how they are run, and the command; the page is in test_page.py."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from matplotlib.figure import Figure
+
+import studies
+from studies import NAMES, Findings, Settings, Table, Verdict, describe, load_study
+from studies.__main__ import main
+from studies.running import command, load_result, run_studies, run_study, select
+from studies.study import POSTS
+
+MODULE = '''
+"""A study.
+
+Claim (V): One is one.
+
+Expected: It is.
+
+Experiment: Look.
+"""
+from studies.study import Findings, Table, Verdict
+
+def run(settings):
+    {body}
+    table = Table({{"seed": seed, "one": 1.0}} for seed in range(settings.seeds))
+    return Findings(
+        table=table, summary=table, verdict=Verdict.SUPPORTED, measure="one",
+        table=table, summary=table, verdict=Verdict.SUPPORTED, measure="one", because="It is.",
+        values=table.values("one"), draw=lambda figure: figure.subplots().plot([0]),
+'''
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two studies outside of the package; processes that are started inherit where to look."""
+    folder = tmp_path / "more" / "studies"
+    folder.mkdir(parents=True)
+    bodies = {"small": "pass", "broken": 'raise RuntimeError("no luck")'}
+    for name, body in bodies.items():
+        (folder / f"{name}.py").write_text(dedent(MODULE).lstrip().format(body=body))
+        monkeypatch.delitem(sys.modules, f"studies.{name}", raising=False)
+    monkeypatch.setattr(studies, "NAMES", tuple(bodies))
+    monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder)])
+    for module in ("running", "page", "__main__"):
+        monkeypatch.setattr(f"studies.{module}.NAMES", tuple(bodies))
+    return list(bodies)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_study_says_what_it_is(name: str) -> None:
+    study = describe(name)
+    assert study.posts
+    assert set(study.posts.split(", ")) <= set(POSTS)
+    for text in (study.claim, study.expected, study.experiment):
+        assert text.endswith((".", "!", '."'))
+    assert callable(load_study(name).run)
+
+
+def test_settings_select_the_values_of_a_table() -> None:
+    table = Table(
+        {"seed": seed, "network": name, "length": length, "error": 10.0 * seed + length}
+        for seed in range(2)
+        for name in ("a", "b")
+        for length in (2, 1)
+    )
+    assert table.values("error", network="a", length=2) == [2.0, 12.0]
+    assert table.mean("error", network="a", length=2) == 7
+    assert table.text("error", 0, network="b", seed=0, length=1) == "1 [1, 1]"
+    assert table.text("error", network="c") == ""
+    assert table.levels("length") == [2, 1]
+    assert table.curves("error", "length", network="a") == ([1, 2], [[1.0, 2.0], [11.0, 12.0]])
+
+
+def test_parts_of_a_claim() -> None:
+    assert Verdict.of(True, True) is Verdict.SUPPORTED
+    assert Verdict.of(True, False) is Verdict.PARTLY
+    assert Verdict.of(False) is Verdict.NOT_SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"values": [1.0, float("nan")]}, "share: .*nan"),
+        ({"table": Table()}, "table: expected one row or more"),
+        ({"table": Table([{"a": 1}, {"b": 1}])}, "all with the same columns"),
+        ({"summary": []}, "summary: expected"),
+    ],
+)
+def test_findings_that_are_not_what_they_promise(changed: dict, message: str) -> None:
+    values = {
+        "table": Table([{"a": 1}]),
+        "summary": [{"a": "1"}],
+        "verdict": Verdict.PARTLY,
+        "measure": "share",
+        "values": [1.0],
+        "because": "So it is.",
+        "draw": lambda figure: None,
+    }
+    Findings(**values)
+    with pytest.raises(ValueError, match=message):
+        Findings(**values | changed)
+
+
+def test_files_of_a_study(small: list[str], tmp_path: Path) -> None:
+    result = run_study("small", tmp_path / "out", Settings(seeds=3))
+    with (tmp_path / "out/table.csv").open() as file:
+        assert list(csv.DictReader(file)) == [{"seed": str(n), "one": "1.0"} for n in range(3)]
+    assert (tmp_path / "out/figure.png").read_bytes().startswith(b"\x89PNG")
+    assert (result["command"], result["number"]) == ("python -m studies run small --seeds 3", "1")
+    assert load_result(tmp_path / "out") == result
+    (tmp_path / "out/result.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"result\.json is no result of a study"):
+        load_result(tmp_path / "out")
+
+
+def test_commands_and_names() -> None:
+    settings = Settings(quick=True, seeds=3, device="cuda")
+    assert (
+        command("order", settings) == "python -m studies run order --quick --seeds 3 --device cuda"
+    )
+    assert select(["order", "gates", "order"]) == ["order", "gates"]
+    assert select(["all"]) == list(NAMES)
+    with pytest.raises(ValueError, match="no study nonsense; known are all, rnn-gradient"):
+        select(["order", "nonsense"])
+    with pytest.raises(ValueError, match="known are rnn-gradient"):
+        load_study("nonsense")
+
+
+def test_studies_run_in_processes_of_their_own(tmp_path: Path) -> None:
+    settings = Settings(quick=True, seeds=1)
+    names = ["worked-example", "patches"]
+    results = {name: future.result() for name, future in run_studies(names, tmp_path, settings, 2)}
+    assert {name: result["verdict"] for name, result in results.items()} == dict.fromkeys(
+        names, "SUPPORTED"
+    )
+
+
+def test_run_list_page(
+    small: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path: Path
+) -> None:
+    """Processes are tested above; here studies run in this one."""
+    monkeypatch.setattr("studies.__main__.run_studies", run_here)
+    out = str(tmp_path / "out")
+    assert main(["run", "all", "--seeds", "1", "--out", out]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:2] == ["small", "SUPPORTED"]
+    assert lines[1].split(maxsplit=1) == ["broken", "FAILED: RuntimeError: no luck"]
+    assert main(["run", "small", "--seeds", "1", "--out", out]) == 0
+    assert capsys.readouterr().out.endswith(", from before\n")
+    for arguments in (["--again", "--seeds", "1"], ["--quick"]):
+        assert main(["run", "small", "--out", out, *arguments]) == 0
+        assert "from before" not in capsys.readouterr().out
+    assert json.loads((tmp_path / "out/small/result.json").read_text())["settings"]["quick"]
+    assert main(["list", "--out", out]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [
+        ["small", "V", "SUPPORTED"],
+        ["broken", "V", "-"],
+    ]
+    page = tmp_path / "claims.md"
+    assert main(["page", out, "--out", str(page)]) == 0
+    assert capsys.readouterr().out == f"{page}: 1 of 2 studies\n"
+    assert (tmp_path / "claims/small.png").exists()
+
+
+class Done:
+    """A future that has ended."""
+
+    def __init__(self, name: str, out: Path, settings: Settings) -> None:
+        self.error = None
+        try:
+            self.found = run_study(name, out / name, settings)
+        except RuntimeError as error:
+            self.error = error
+
+    def exception(self) -> Exception | None:
+        return self.error
+
+    def result(self) -> dict:
+        return self.found
+
+
+def run_here(names: list[str], out: Path, settings: Settings, workers: int):
+    return [(name, Done(name, out, settings)) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "required"),
+        (("nonsense",), "invalid choice"),
+        (("run", "nonsense"), "no study nonsense; known are all, rnn-gradient"),
+        (("run", "order", "--seeds", "0"), "1 or more, found '0'"),
+        (("run", "order", "--device", "nonsense"), "nonsense"),
+        (("page", "empty", "--out", "claims.md"), "run: python -m studies run all"),
+    ],
+)
+def test_wrong_use(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["worked-example", "patches", "tanh-blur", "sinusoid"])
+def test_the_same_seeds_give_the_same_and_leave_the_random_state_alone(name: str) -> None:
+    import torch
+
+    state = torch.get_rng_state()
+    first, again = (load_study(name).run(Settings(quick=True, seeds=2)) for _ in range(2))
+    assert first.table == again.table
+    assert torch.get_rng_state().equal(state)
+    first.draw(Figure(layout="constrained"))
+
+
+def test_training_is_decided_by_the_seed() -> None:
+    import torch
+
+    from studies import alignment, bidirectional, gates, order, path_length
+    from studies.sequences import SequenceTask
+
+    task = SequenceTask(4, (2, 5), True)
+    measurements = [
+        lambda seed: alignment.measure(
+            "additive", seed, task=task, steps=3, dim=8, learning_rate=1e-2
+        )[0],
+        lambda seed: bidirectional.measure_accuracy("attention", 1, 4, 2, seed),
+        lambda seed: gates.measure_adding("LSTM", 4, 2, seed),
+        lambda seed: order.learned(order.NONE, seed, 2),
+        lambda seed: path_length.error_rows("rnn", seed, path_length.Training(4, 3, 8, dim=8)),
+    ]
+    state = torch.get_rng_state()
+    for measure in measurements:
+        assert measure(0) == measure(0) != measure(1)
+    assert torch.get_rng_state().equal(state)

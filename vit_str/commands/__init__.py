@@ -1,1 +1,0 @@
-"""Commands on their way into the rooms that own them."""
