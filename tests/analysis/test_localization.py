@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.characters.localization import (
     LOWER_IS_BETTER,
     METRICS,
@@ -17,6 +16,7 @@ from vit_str.analysis.characters.localization import (
     score_characters,
     slices,
 )
+from vit_str.analysis.geometry import TokenGrid
 
 GRID = TokenGrid(4, 8, (8, 16))  # 32 x 128 pixels, neither image nor patches square
 WHOLE = [0.0, 0.0, 128.0, 32.0]

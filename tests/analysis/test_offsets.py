@@ -1,7 +1,7 @@
 import torch
 
-from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.analysis.distance.offsets import OffsetMaps, by_offset
+from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.models.attention import attention_weights
 
 GRID = TokenGrid(3, 5, (4, 8))

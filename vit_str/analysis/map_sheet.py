@@ -70,13 +70,10 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
     Boxes are in the colors of their characters, true ones white in black.
     """
     columns = 1 + max(len(word.maps) for word in words)
-    heights = []
-    for word in words:
-        height = 0.95 * _WIDTH / columns * word.pixels.shape[1] / word.pixels.shape[2]
-        rows = min(len(word.rows), _MOST_ROWS)
-        heights += [height + _TITLE, *[height] * (rows - 1)]
-    sheet = figure(_WIDTH, sum(heights))
-    grid = sheet.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+    rows = sum(min(len(word.rows), _MOST_ROWS) for word in words)
+    _, height, width = words[0].pixels.shape
+    sheet = figure(_WIDTH, rows * _WIDTH / columns * height / width + _TITLE * len(words))
+    grid = sheet.subplots(rows, columns, squeeze=False)
     for axes in grid.flat:
         axes.set_axis_off()
     start = 0
@@ -108,8 +105,8 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
             if not row:
                 axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
                 axes.title.set_color(MUTED)
-        label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "color": color}
-        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.rows[row]), **label)
+        label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "in_layout": False}
+        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.rows[row]), color=color, **label)
 
 
 def _frame(axes: Axes, box: Sequence[float], color: str, linewidth: float) -> None:

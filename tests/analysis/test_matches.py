@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from vit_str.analysis.characters.alignment import matches
+from vit_str.analysis.characters.measure import matches
 
 
 @pytest.mark.parametrize(
