@@ -19,7 +19,7 @@ exit codes: 0 all well; 1 some image could not be read, or the output not writte
 _HANDED_OVER = {
     "train": ("vit_str.training.cli", "train a model on rendered text"),
     "render": ("vit_str.cli.render", "render labeled word images"),
-    "analyze": ("vit_str.analysis.command", "look into models: how far attention reaches, and more"),
+    "analyze": ("vit_str.analysis.command", "look into models: how far attention reaches"),
     "data": ("vit_str.cli.data", "inspect, convert and show labeled word images on disk"),
     "doctor": ("vit_str.cli.doctor", "check a weights file and this machine"),
     "calibrate": ("vit_str.cli.calibrate", "make confidences mean what they say"),

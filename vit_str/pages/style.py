@@ -172,8 +172,8 @@ def depth_color(layer: int, layers: int) -> tuple[float, float, float, float]:
 
 def chance_style(name: str) -> LineStyle:
     """How the line or mark of a chance value looks: "uniform", "window 3x3", "untrained"."""
-    kinds = {"uniform": UNIFORM, "untrained": UNTRAINED}
-    return kinds.get(name.split(" ")[0].split(":")[0], WINDOW)
+    styles = {"uniform": UNIFORM, "untrained": UNTRAINED}
+    return styles.get(name.split(" ")[0].split(":")[0], WINDOW)
 
 
 @contextmanager

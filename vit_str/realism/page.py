@@ -13,8 +13,8 @@ from vit_str.realism.tables import character_shares_of, gaps_table, sizes_of, ve
 from vit_str.realism.words import ALL, RENDERED
 
 _LEAD = """\
-Statistics of rendered words beside those of photographed ones, all of the size that a model sees. \
-Distance: how far values have to be moved on average to be those of the other set (Wasserstein-1), \
+Statistics of rendered words next to those of photographed ones, all of the size that a model \
+sees. Distance: how far values have to be moved on average to be those of the other set (Wasserstein-1), \
 in standard deviations. Higher: share of pairs in which the rendered word has the larger value. \
 Inside: share of photographs between the 1 % and the 99 % quantile of rendered words."""
 

@@ -1,7 +1,7 @@
 """What a model has learned about where tokens are: how alike its positions are.
 
 The similarity of two positions is the cosine of their vectors (Dosovitskiy et al. 2020, figure 7),
-here without the mean vector: what all positions share tells nobody where a token is, and the slow
+here without the mean vector: what all positions share does not tell where a token is, and the slow
 waves of sinusoids are almost only that.
 """
 
