@@ -14,9 +14,10 @@ from vit_str.realism.words import ALL, RENDERED
 
 _LEAD = """\
 Statistics of rendered words next to those of photographed ones, all of the size that a model \
-sees. Distance: how far values have to be moved on average to be those of the other set (Wasserstein-1), \
-in standard deviations. Higher: share of pairs in which the rendered word has the larger value. \
-Inside: share of photographs between the 1 % and the 99 % quantile of rendered words."""
+sees. Distance: how far values have to be moved on average to be those of the other set \
+(Wasserstein-1), in standard deviations. Higher: share of pairs in which the rendered word has the \
+larger value. Inside: share of photographs between the 1 % and the 99 % quantile of rendered \
+words."""
 
 _APART = """\
 Area under the curve of a logistic regression on the statistics of pictures and their squares, in \
