@@ -410,7 +410,6 @@ def test_evaluate_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         ("train", "vit_str.training.cli", "train"),
         ("render", "vit_str.cli.render", "analyze"),
-        ("analyze", "vit_str.analysis.command", "analyze"),
     ],
 )
 def test_commands_handed_over(
