@@ -32,7 +32,7 @@ from measuring import (
     write_json,
 )
 
-from vit_str.cli.paths import find_images
+from vit_str.reading.inputs import find_inputs
 
 
 class Round(NamedTuple):
@@ -51,7 +51,7 @@ def main() -> None:
     print_machine()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "images"
-        _copy(find_images(options.paths).paths, folder, options.count)
+        _copy(find_inputs(options.paths).paths, folder, options.count)
         many = f"{options.workers} CPUs"
         runs = {
             "plain, 1 CPU": partial(_plain, folder, options, cpus[:1]),

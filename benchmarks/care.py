@@ -19,7 +19,8 @@ from measuring import add_common_options, interleave, pin, print_machine, table,
 from variant_cost import reading_seconds
 from variant_report import percent, points
 
-from vit_str.evaluation import LabeledImages, ReadWords, read_sets, together
+from vit_str.datasets.folder_reader import FolderReader
+from vit_str.evaluation import ReadWords, read_sets, together
 from vit_str.models import PermutedDecoder
 from vit_str.reading import Reader, load
 from vit_str.statistics import paired_difference, wilson_interval
@@ -87,7 +88,8 @@ def _read(reader: Reader, folders: list[Path]) -> ReadWords:
 
 
 def _pixels(reader: Reader, folder: Path) -> torch.Tensor:
-    return torch.stack([reader.pixels(path) for path in LabeledImages(folder).paths[:_TIMED]])
+    paths = FolderReader(folder).files().paths[:_TIMED]
+    return torch.stack([reader.pixels(path) for path in paths])
 
 
 def _row(name: str, words: ReadWords, first: np.ndarray, rates: list[float]) -> list[str]:

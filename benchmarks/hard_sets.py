@@ -25,7 +25,7 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.evaluation import LabeledImages, evaluate
+from vit_str.evaluation import evaluate
 from vit_str.metrics import Scores
 from vit_str.reading import load
 from vit_str.sheets import Cell, sheet
@@ -179,7 +179,7 @@ def _read(models: list[str], folders: dict[str, Path], device: str) -> dict[str,
     for model in models:
         reader = load(model, device)
         scores[model] = {
-            name: evaluate(reader, [LabeledImages(folder)], batch_size=64).overall
+            name: evaluate(reader, [folder], batch_size=64).overall
             for name, folder in folders.items()
         }
     return scores

@@ -34,12 +34,12 @@ from measuring import (
 )
 from peers import Peer, RapidOCR, Tesseract, first_output
 
-from vit_str.cli.paths import find_images
+from vit_str.datasets.folder_reader import FolderReader
 from vit_str.devices import fastest_dtype
-from vit_str.evaluation import LabeledImages
 from vit_str.images import UnreadableImage, load_image
 from vit_str.metrics import word_accuracy
 from vit_str.reading import Reader, Reading
+from vit_str.reading.inputs import find_inputs
 from vit_str.weights import load_weights, resolve
 
 _BATCHES = 1, 32
@@ -126,10 +126,10 @@ def find_words(paths: list[str], limit: int | None) -> Words:
     """
     pairs: list[tuple[str, str | None]]
     if len(paths) == 1 and (Path(paths[0]) / "labels.tsv").is_file():
-        labeled = LabeledImages(paths[0])
+        labeled = FolderReader(paths[0]).files()
         pairs = list(zip(map(str, labeled.paths), labeled.labels, strict=True))
     else:
-        found = find_images(paths)
+        found = find_inputs(paths)
         for path, trouble in found.troubles:
             print(f"{path}: {trouble}", file=sys.stderr)
         pairs = [(path, None) for path in found.paths]

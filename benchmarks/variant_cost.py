@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.optim import AdamW
 from torch.utils.flop_counter import FlopCounterMode
 
-from vit_str.evaluation import LabeledImages
+from vit_str.datasets.folder_reader import FolderReader
 from vit_str.reading import Reader, load
 
 _WORDS = 256
@@ -42,7 +42,7 @@ def costs(weights: Mapping[str, Path], folder: Path, device: str) -> dict[str, d
     """
     pin()
     readers = {name: load(path, device) for name, path in weights.items()}
-    crops = LabeledImages(folder)
+    crops = FolderReader(folder).files()
     pixels = {
         name: torch.stack([reader.pixels(crop) for crop in crops.paths[:_WORDS]])
         for name, reader in readers.items()

@@ -5,16 +5,16 @@ import os
 import signal
 import subprocess
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from vit_str import cli
 from vit_str.cli import main
-from vit_str.cli.paths import find_images
 from vit_str.reading import Reader
+from vit_str.reading.inputs import find_inputs
 
 BAD = {
     "empty.png": b"",
@@ -106,7 +106,7 @@ def test_boxes_have_a_place_in_jsonl_only(
     assert main(["read", str(words), "--boxes", *kind]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("vit-str: --boxes needs --format jsonl")
+    assert captured.err.startswith("vit-str read: --boxes needs --format jsonl")
     assert len(captured.err.splitlines()) == 1
 
 
@@ -331,7 +331,7 @@ from vit_str import cli
 def read_for_a_minute(arguments):
     print("started", flush=True)
     time.sleep(60)
-cli._run = read_for_a_minute
+cli.COMMANDS["read"] = cli.Command("", read_for_a_minute)
 sys.exit(cli.main(["read", "x.png"]))
 """
     process = subprocess.Popen(
@@ -341,7 +341,7 @@ sys.exit(cli.main(["read", "x.png"]))
     assert process.stdout.readline() == b"started\n"
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=30)
-    assert (process.returncode, error) == (130, b"vit-str: interrupted\n")
+    assert (process.returncode, error) == (130, b"vit-str read: interrupted\n")
 
 
 def test_interrupted_while_loading(
@@ -350,21 +350,21 @@ def test_interrupted_while_loading(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("vit_str.cli.loading.load", interrupt)
+    monkeypatch.setattr("vit_str.reading.reader.load", interrupt)
     assert main(["read", str(words)]) == 130
-    assert capsys.readouterr().err == "vit-str: interrupted\n"
+    assert capsys.readouterr().err == "vit-str read: interrupted\n"
 
 
-def test_find_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("b/deep").mkdir(parents=True)
     for file in ("b/2.PNG", "b/1.jpg", "b/deep/0.tif", "b/._1.jpg", "b/notes.txt", "[1].png", "x"):
         Path(file).touch()
     inside = [os.path.join("b", file) for file in ("1.jpg", "2.PNG", os.path.join("deep", "0.tif"))]
-    assert find_images(["b"]).paths == inside
-    assert find_images(["b/*"]).paths == [inside[0], inside[1], inside[2], "b/notes.txt"]
-    assert find_images(["**/*.tif", "x", "-", "[1].png"]).paths == [inside[2], "x", "-", "[1].png"]
-    assert find_images(["b", "b"]).paths == inside * 2
+    assert find_inputs(["b"]).paths == inside
+    assert find_inputs(["b/*"]).paths == [inside[0], inside[1], inside[2], "b/notes.txt"]
+    assert find_inputs(["**/*.tif", "x", "-", "[1].png"]).paths == [inside[2], "x", "-", "[1].png"]
+    assert find_inputs(["b", "b"]).paths == inside * 2
 
 
 def test_evaluate(
@@ -406,47 +406,54 @@ def test_evaluate_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("command", "module", "extra"),
+    ("error", "code", "message"),
     [
-        ("train", "vit_str.training.cli", "train"),
-        ("render", "vit_str.cli.render", "analyze"),
+        (ValueError("two\nlines"), 2, "two lines"),
+        (
+            ModuleNotFoundError("", name="lightning.x"),
+            2,
+            'needs lightning.x, run: pip install "vit-str[train]"',
+        ),
+        (FileNotFoundError(2, "No such file", "x.png"), 1, "x.png: No such file"),
+        (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_commands_handed_over(
-    command: str,
-    module: str,
-    extra: str,
+def test_errors_are_one_line(
+    error: BaseException,
+    code: int,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    received: list[list[str]] = []
-    stand_in = types.ModuleType(module)
-    monkeypatch.setitem(sys.modules, module, stand_in)
-    for returned, code in ((None, 0), (3, 3)):
-        stand_in.main = lambda argv, returned=returned: received.append(argv) or returned  # type: ignore[attr-defined]
-        assert main([command, "--config", "x.yaml", "--help", "-"]) == code
-    assert received == [["--config", "x.yaml", "--help", "-"]] * 2
+    def fail(_: object) -> int:
+        raise error
 
-    def lacks_an_extra(_: list[str]) -> None:
-        raise ModuleNotFoundError("No module named 'lightning'", name="lightning")
+    monkeypatch.setitem(cli.COMMANDS, "train", cli.Command("", fail, "train"))
+    assert main(["train"]) == code
+    assert capsys.readouterr().err == f"vit-str train: {message}\n"
 
-    stand_in.main = lacks_an_extra  # type: ignore[attr-defined]
-    assert main([command]) == 2
-    expected = f'vit-str: {command} needs lightning, run: pip install "vit-str[{extra}]"\n'
-    assert capsys.readouterr().err == expected
 
-    def lacks_a_module(_: list[str]) -> None:
-        raise ModuleNotFoundError("No module named 'vit_str.gone'", name="vit_str.gone")
+def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> int:
+        raise ModuleNotFoundError("", name="vit_str.gone")
 
-    stand_in.main = lacks_a_module  # type: ignore[attr-defined]
+    monkeypatch.setitem(cli.COMMANDS, "train", cli.Command("", fail, "train"))
     with pytest.raises(ModuleNotFoundError):
-        main([command])
+        main(["train"])
+
+
+@pytest.mark.parametrize("command", sorted(cli.COMMANDS))
+def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    assert f"vit-str {command}" in capsys.readouterr().out
 
 
 def test_progress_shows_on_a_terminal_when_it_takes_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from vit_str.cli import console
+    from vit_str import console
 
     monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # no thread of its own
     for slow in (False, True):

@@ -3,8 +3,7 @@ import platform
 import pytest
 import torch
 
-from vit_str.devices import choose_device, present_devices
-from vit_str.environment import device_name, software
+from vit_str.devices import choose_device, device_name, present_devices, software
 
 
 def test_software_has_what_matters() -> None:
@@ -15,7 +14,7 @@ def test_software_has_what_matters() -> None:
 
 
 def test_packages_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vit_str.environment._PACKAGES", ("torch", "no-such-package-at-all"))
+    monkeypatch.setattr("vit_str.devices._PACKAGES", ("torch", "no-such-package-at-all"))
     assert "no-such-package-at-all" not in software()
 
 

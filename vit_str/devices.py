@@ -1,6 +1,19 @@
-"""Where to compute, and in which number format."""
+"""Where to compute and in which number format, and what this machine has."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import torch
+
+from vit_str.files import cpu_count
+
+_PACKAGES = ("torch", "numpy", "pillow", "safetensors", "einops", "lightning", "albumentations")
+# Without these instructions of x86 processors bfloat16 is emulated, slower than float32.
+_BFLOAT16 = {
+    "_is_avx512_bf16_supported": "bfloat16 (AVX-512)",
+    "_is_amx_tile_supported": "bfloat16 (AMX)",
+}
 
 
 def choose_device(device: str | torch.device = "auto") -> torch.device:
@@ -42,9 +55,50 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
     if device.type == "cuda":
         major, _ = torch.cuda.get_device_capability(device)
         return torch.bfloat16 if major >= 8 else torch.float16 if major == 7 else torch.float32
-    if device.type == "cpu":
-        # Without these instructions bfloat16 is emulated, slower than float32.
-        for native in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
-            if getattr(torch.cpu, native, bool)():
-                return torch.bfloat16
-    return torch.float32
+    return torch.bfloat16 if device.type == "cpu" and _bfloat16() else torch.float32
+
+
+def software() -> dict[str, str]:
+    """Name -> version of Python, the system and the packages that are installed."""
+    versions = {"vit-str": _version("vit-str") or "not installed"}
+    versions["Python"] = platform.python_version()
+    versions["system"] = f"{platform.system()} {platform.machine()}"
+    found = {name: _version(name) for name in _PACKAGES}
+    return versions | {name: number for name, number in found.items() if number}
+
+
+def device_name(device: torch.device) -> str:
+    """What a device is, in words."""
+    if device.type == "cuda":
+        properties = torch.cuda.get_device_properties(device)
+        gibibytes = properties.total_memory / (1 << 30)
+        return f"{properties.name}, {gibibytes:.0f} GiB, CUDA {torch.version.cuda}"
+    if device.type == "mps":
+        return "Apple graphics"
+    parts = [
+        _processor(),
+        f"{cpu_count()} CPUs, {torch.get_num_threads()} threads",
+        torch.backends.cpu.get_cpu_capability(),
+    ]
+    return ", ".join([*parts, *(_bfloat16() or ["no bfloat16"])])
+
+
+def _bfloat16() -> list[str]:
+    """Instructions of the CPU that compute in bfloat16."""
+    return [text for name, text in _BFLOAT16.items() if getattr(torch.cpu, name, bool)()]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine() or "unknown"

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -71,3 +71,25 @@ def cpu_count() -> int:
     """Processors that this process may use: in a container fewer than the machine has."""
     affinity = getattr(os, "sched_getaffinity", None)  # Linux
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+@contextmanager
+def exclusive(path: str | Path) -> Iterator[None]:
+    """Hold a lock file while the block runs; the system releases it however the process ends.
+
+    Where locks do not exist, on Windows and some network file systems, nothing is locked.
+
+    Raises:
+        ValueError: another process holds it.
+    """
+    with Path(path).open("ab") as file:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(
+                    f"another process writes there and holds {path}; wait for it or stop it"
+                ) from None
+        yield

@@ -55,7 +55,7 @@ _JPEG_DRAFT_SIZE = (1024, 256)
 _ONE_PICTURE_FORMATS = {"MPO", "PSD"}
 # Pillow would run Ghostscript, a programming language in the hands of whoever made the file.
 _DRAWING_FORMATS = {"EPS", "WMF"}
-_ORIENTATION_TAG = 0x0112
+ORIENTATION_TAG = 0x0112
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -65,7 +65,7 @@ _ORIENTATIONS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_QUARTER_TURNS = {5, 6, 7, 8}
+QUARTER_TURNS = {5, 6, 7, 8}
 
 
 class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
@@ -128,7 +128,7 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
         upright = _upright_rgb(image)
         if not reduced:  # some formats turn upright while they load
             return upright, (upright.height, upright.width)
-        turned = _orientation(image) in _QUARTER_TURNS
+        turned = _orientation(image) in QUARTER_TURNS
         return upright, (width, height) if turned else (height, width)
 
 
@@ -217,7 +217,7 @@ def _upright_rgb(image: Image.Image) -> Image.Image:
 def _orientation(image: Image.Image) -> int:
     """EXIF orientation after loading: TIFF is upright by then, PNG may store it at the end."""
     try:
-        return int(image.getexif().get(_ORIENTATION_TAG, 1))
+        return int(image.getexif().get(ORIENTATION_TAG, 1))
     except Exception:  # damaged metadata of any kind must not stop the reading of good pixels
         return 1
 

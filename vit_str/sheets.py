@@ -45,13 +45,23 @@ def sheet(cells: Sequence[Cell], columns: int, font: Font | None = None) -> Imag
     across, down = width + _GAP, height + _CAPTION
     picture = Image.new("RGB", (across * columns, down * -(-len(cells) // columns)), "white")
     pen = ImageDraw.Draw(picture)
-    for place, cell in enumerate(cells):
-        x, y = place % columns * across, place // columns * down
+    for index, cell in enumerate(cells):
+        x, y = index % columns * across, index // columns * down
         picture.paste(cell.image, (x, y))
         caption = _shortened(cell.caption, across - 2, pen, font)
         # The baseline is the same in every font, so that no caption leaves its cell.
         pen.text((x, y + down - 5), caption, fill=cell.color, font=font, anchor="ls")
     return picture
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name that Pillow would not know how to write.
+
+    Raises:
+        ValueError: it does not end in .png, .jpg or .webp.
+    """
+    if path.suffix.lower() not in {".png", ".jpg", ".jpeg", ".webp"}:
+        raise ValueError(f"a picture needs a name that ends in .png, .jpg or .webp, found {path}")
 
 
 def caption_font(text: str, find_fonts: Callable[[], Iterable[Path]]) -> Font:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import FolderReader, LabeledWord, Reason, Skipped, open_words
+from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
+from vit_str.datasets.folder_reader import FolderReader
 from vit_str.evaluation import LabeledImages
 
 Words = Callable[[int], list[LabeledWord]]
@@ -181,6 +182,20 @@ def test_images_from_another_folder(folder: Path, tmp_path: Path) -> None:
     assert labels(FolderReader(tmp_path / "gt.txt", images=folder)) == ["one"]
     (tmp_path / "gt.txt").write_text(f"{folder / 'a.png'}\tone\n")
     assert labels(FolderReader(tmp_path / "gt.txt")) == ["one"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.png", "images/../../secret.png", "..\\secret.png", "{}"]
+)
+def test_images_outside_the_folder_are_read_only_if_asked(name: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (tmp_path / "set" / "images").mkdir(parents=True)
+    name = name.format(tmp_path / "secret.png")
+    (tmp_path / "set" / "labels.tsv").write_text(f"{name}\tx\n")
+    (word,) = FolderReader(tmp_path / "set")
+    assert isinstance(word, Skipped) and word.reason is Reason.MISSING
+    assert "leads out of" in word.detail
+    assert labels(FolderReader(tmp_path / "set", images=tmp_path / "set")) == ["x"]
 
 
 def test_names_as_labels(tmp_path: Path, words_of: Words) -> None:

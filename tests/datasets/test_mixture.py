@@ -8,17 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import (
-    FolderReader,
-    IndexedSource,
-    LabeledWord,
-    Layout,
-    LmdbReader,
-    Mixture,
-    TarStream,
-    writer_of,
-)
+from vit_str.datasets import IndexedSource, LabeledWord, Layout, Mixture, writer_of
+from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.lmdb_reader import LmdbReader
 from vit_str.datasets.shuffle import shuffled
+from vit_str.datasets.tar_reader import TarStream
 
 
 class Numbers(IndexedSource):

@@ -43,10 +43,9 @@ def test_words_as_distributed(tmp_path: Path) -> None:
     assert len(open_words(tmp_path / FOLDER / "annotation_train.txt")) == 2
 
 
-@pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 31, 32, 33, 400])
+@pytest.mark.parametrize("count", [0, 1, 33])
 @pytest.mark.parametrize("last", ["\n", ""])
-def test_any_line_is_found(count: int, last: str, tmp_path: Path, monkeypatch: object) -> None:
-    monkeypatch.setattr("vit_str.datasets.mjsynth._CHUNK", 100)  # type: ignore[attr-defined]
+def test_any_line_is_found(count: int, last: str, tmp_path: Path) -> None:
     lines = [f"./1/1/{i}_{'x' * (i * 7 % 23)}w{i}_{i}.jpg {i}" for i in range(count)]
     folder = make(tmp_path, lines)
     (folder / "annotation.txt").write_text("\n".join(lines) + (last if lines else ""))
@@ -68,7 +67,7 @@ def test_windows_paths_and_line_ends(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_used_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
-    bad = ["", "./1/1/no-number.jpg 5", "./1/1/5_noid_6.jpg", "./1/1/7__8.jpg 8"]
+    bad = ["../1/5_out_6.jpg 3", "./1/1/no-number.jpg 5", "./1/1/5_noid_6.jpg", "./1/1/7__8.jpg 8"]
     lines = [NAMES[0], *bad, "./9/9/1_gone_2.jpg 2", NAMES[1]]
     folder = make(tmp_path, NAMES[:2])
     listed = "\n".join(lines).encode() + b"\n./1/1/3_caf\xe9_4.jpg 4\n"

@@ -33,10 +33,9 @@ def test_nothing_left_out() -> None:
 
 
 def test_names_stay_on_their_line(tmp_path: Path) -> None:
-    report = SkipReport()
-    report.add(Skipped("a\nb\tc.png", Reason.CHARSET, "'\x1b[31m' in 'x'"))
-    report.add(Skipped("caf\udce9.png", Reason.MISSING))
-    report.save(tmp_path / "skipped.tsv")
+    with SkipReport(file=tmp_path / "skipped.tsv") as report:
+        report.add(Skipped("a\nb\tc.png", Reason.CHARSET, "'\x1b[31m' in 'x'"))
+        report.add(Skipped("caf\udce9.png", Reason.MISSING))
     assert (tmp_path / "skipped.tsv").read_bytes().decode().split("\n") == [
         "name\treason\tdetail",
         "a\\nb\\tc.png\tcharacters outside the charset\t'\\x1b[31m' in 'x'",
@@ -53,19 +52,6 @@ def test_a_file_has_all_of_them(tmp_path: Path) -> None:
     rows = (tmp_path / "all.tsv").read_text().split("\n")
     assert len(rows) == 102
     assert rows[100] == "99.png\timage cannot be read\tdamaged"
-    report.save(tmp_path / "kept.tsv")
-    assert len((tmp_path / "kept.tsv").read_text().split("\n")) == 3
-
-
-def test_reports_of_several_workers_go_together() -> None:
-    reports = [SkipReport(kept=3), SkipReport(kept=3)]
-    for number in range(8):
-        reports[number % 2].add(Skipped(str(number), Reason.LONG))
-    whole = SkipReport(kept=5)
-    for report in reports:
-        whole.merge(report)
-    assert whole.counts == {Reason.LONG: 8}
-    assert [each.name for each in whole.words()] == ["0", "2", "4", "1", "3"]
 
 
 def test_a_million_words_take_little_memory() -> None:

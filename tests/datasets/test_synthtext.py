@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
-from vit_str.datasets.matlab import cells_of
 from vit_str.datasets.perspective import cut_out
 from vit_str.datasets.synthtext import SynthTextReader
 
@@ -200,9 +199,8 @@ def test_large_pictures_are_not_reduced_before_the_cut(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "trouble"),
     [
-        (b"", "no MATLAB file of version 5"),
-        (b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n\x1a\n", "save it with -v7"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(600), "save it with -v7"),
+        (b"", "cannot be read as a MATLAB file"),
+        (b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(600), "save it with -v7"),
         (b"MATLAB 5.0".ljust(124) + b"\x00\x01IM", "no cell array imnames"),
     ],
 )
@@ -224,30 +222,16 @@ def test_variables_that_do_not_go_together(tmp_path: Path) -> None:
         len(SynthTextReader(tmp_path))
 
 
-@pytest.mark.parametrize("compress", [True, False])
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_cells_are_those_of_scipy(compress: bool, order: str, tmp_path: Path) -> None:
-    generator = np.random.default_rng(1)
-    kinds = ("u1", "i1", "i2", "u2", "i4", "f4", "f8")
-    numbers = [
-        (100 * generator.random(generator.integers(0, 6, 3))).astype(f"{order}{kind}")
-        for kind in kinds * 20
-    ]
-    texts = [np.array(["short", "a longer row", ""]), np.array(["café 한글"]), np.array([""])]
-    path = tmp_path / "x.mat"
-    values = {"other": np.eye(3), "numbers": cells(numbers), "texts": cells(texts)}
-    scipy_io.savemat(path, values, do_compression=compress)
-    read = list(cells_of(path, "numbers"))
-    expected = scipy_io.loadmat(path)["numbers"][0]
-    assert len(read) == len(expected) == 140
-    for one, other in zip(read, expected, strict=True):
-        assert np.array_equal(one, other)
-    rows = [[row.rstrip() for row in cell] for cell in cells_of(path, "texts") if cell]
-    assert rows[:2] == [["short", "a longer row", ""], ["café 한글"]]
+def test_what_fills_the_memory_is_refused(tmp_path: Path) -> None:
+    """200 kB that become 200 MB."""
+    scipy_io.savemat(tmp_path / "gt.mat", {"txt": np.zeros(25_000_000)}, do_compression=True)
+    assert (tmp_path / "gt.mat").stat().st_size < 1 << 20
+    with pytest.raises(ValueError, match="too large when decompressed"):
+        len(SynthTextReader(tmp_path))
 
 
 @pytest.mark.parametrize("compress", [True, False])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_damaged_truth_never_crashes(seed: int, compress: bool, tmp_path: Path) -> None:
     generator = random.Random(seed)
     picture(tmp_path, "a.png")
@@ -272,7 +256,7 @@ def test_damaged_truth_never_crashes(seed: int, compress: bool, tmp_path: Path) 
     assert "\n" not in trouble
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_damaged_pictures_are_skipped(seed: int, tmp_path: Path) -> None:
     generator = random.Random(seed)
     for name in ("a.jpg", "b.jpg"):

@@ -7,9 +7,9 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.calibration import calibrate
 from vit_str.evaluation import ReadWords, Report
 from vit_str.evaluation import breakdown as kinds
+from vit_str.evaluation.calibration import calibrate
 from vit_str.evaluation.figures import (
     breakdown,
     figures_of,

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from vit_str.comparison import Comparison
 from vit_str.evaluation import ReadWords, Report
+from vit_str.evaluation.comparison import Comparison
 from vit_str.evaluation.markdown import FIGURES, Subject, report_markdown
 
 SUBJECT = Subject("my_model", "vit-str evaluate a b", "read in float32 on cpu")

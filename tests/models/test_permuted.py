@@ -71,7 +71,7 @@ def test_all_at_once_a_character_depends_on_the_image_alone() -> None:
 def test_a_refinement_reads_every_character_from_the_others() -> None:
     once, twice = decoder(refinements=1), decoder(refinements=2)
     first = once.generate(FEATURES).labels
-    again = once._read_again(FEATURES, first).labels
+    again = once._read_again(FEATURES, first, 1.0).labels
     assert torch.equal(twice.generate(FEATURES).labels, again)
     assert not torch.equal(decoder(refinements=0).generate(FEATURES).labels, first)
 
@@ -79,11 +79,9 @@ def test_a_refinement_reads_every_character_from_the_others() -> None:
 def test_one_set_of_weights_reads_fast_or_carefully() -> None:
     model = decoder(refinements=0)
     for care, decoding in (("fast", "parallel"), ("careful", "autoregressive")):
-        model.take_care(care)
         other = decoder(decoding=decoding, refinements=1)
-        assert torch.equal(model.generate(FEATURES).labels, other.generate(FEATURES).labels)
-    with pytest.raises(ValueError, match="fast or careful, found 'slow'"):
-        model.take_care("slow")
+        found = model.generate(FEATURES, care=care).labels
+        assert torch.equal(found, other.generate(FEATURES).labels)
 
 
 def test_other_ways_to_decode_are_refused() -> None:

@@ -27,8 +27,7 @@ def test_they_give_the_confidences_of_generating(recognizer: Recognizer) -> None
     with torch.no_grad():
         found = step_scores(recognizer.decoder, features, labels).log_confidences(temperatures)
     for column, temperature in enumerate(temperatures.tolist()):
-        recognizer.decoder.temperature = temperature
-        expected = recognizer.decoder.generate(features)
+        expected = recognizer.decoder.generate(features, temperature)
         assert torch.equal(expected.labels, labels)
         torch.testing.assert_close(
             found[:, column].exp().float(), expected.word_confidences, rtol=1e-4, atol=1e-7

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from vit_str.charset import PADDING, Charset
 from vit_str.datasets import Layout, Mixture, Rules, open_words, writer_of
 from vit_str.datasets.augmentation import Augmentation
-from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.source import LabeledWord
 from vit_str.images import TALL, Preprocessing, load_image
 from vit_str.models.dense import UNKNOWN
 from vit_str.synthesis.renderer import RenderedBatch

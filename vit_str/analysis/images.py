@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from vit_str.analysis.subjects import Subject
 from vit_str.charset import Charset
+from vit_str.datasets.folder_reader import FolderReader
 from vit_str.devices import choose_device
-from vit_str.evaluation import LabeledImages
 from vit_str.files import find_files, one_line
 from vit_str.images import SUFFIXES, Preprocessing, UnreadableImage, load_image
 
@@ -186,7 +186,7 @@ class RenderedImages(ImageSet):
 def _files(folder: Path) -> list[tuple[Path, str | None]]:
     """Images and what they say."""
     if (folder / "labels.tsv").is_file():
-        images = LabeledImages(folder)
+        images = FolderReader(folder).files()
         return list(zip(images.paths, images.labels, strict=True))
     return [(path, None) for path in sorted(find_files(folder, SUFFIXES))]
 

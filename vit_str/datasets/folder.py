@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vit_str.datasets.growing import GrowingFile, whole_lines
-from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.source import LabeledWord
 from vit_str.datasets.writer import DatasetWriter, Layout, check_lines, entry_of
 
 IMAGES, LABELS, BOXES = "images", "labels.tsv", "boxes.jsonl"

@@ -1,43 +1,169 @@
-"""Label files: tab-separated, comma-separated or JSON lines, any line by its place."""
+"""Label files: tab-separated, comma-separated or JSON lines, any line by its index."""
 
+import csv
+import json
 import re
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from vit_str.datasets.label_lines import (
-    LABELS,
-    NAMES,
-    BadLine,
-    Commas,
-    JsonLines,
-    LineFormat,
-    Row,
-    Separated,
-)
-from vit_str.datasets.random_file import RandomFile
-from vit_str.datasets.source import Skipped
+from vit_str.datasets.source import MAX_BYTES, Reason, Skipped
 
 LABEL_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".txt")
 """What label files end in."""
+
+NAMES = ("file_name", "filename", "file", "path", "image_path", "image", "img", "name")
+"""What a column or a key with the image may be called."""
+
+LABELS = ("label", "text", "word", "words", "transcription", "transcript", "ground_truth", "gt")
+"""What a column or a key with the label may be called."""
 
 _JSON_SUFFIXES = (".jsonl", ".ndjson")
 _BOM = b"\xef\xbb\xbf"
 _OTHER_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _LINES_TO_TRY = 10
-_FILE_AND_SPACE = re.compile(rb"\S+\.\w{2,5} ")
+_FILE_AND_SPACE = re.compile(r"\S+\.\w{2,5} ")
+
+
+class BadLine(Exception):  # noqa: N818 - it says what the line is
+    """A line that cannot be understood."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason, self.detail = reason, detail
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """An image and what it says.
+
+    Attributes:
+        name: of the image file, as the label file has it; bytes that are not UTF-8 are surrogates.
+        label: the text.
+        boxes: of the characters, if the file has them.
+    """
+
+    name: str
+    label: str
+    boxes: tuple[tuple[float, ...], ...] = ()
+
+
+class Lines:
+    """The lines of a file that are not blank, by index; only where they start is kept.
+
+    Args:
+        path: the file. A byte order mark and the line ends of Windows are no part of a line.
+        first: index of the first line that counts.
+    """
+
+    def __init__(self, path: Path, first: int = 0) -> None:
+        self.path, self.first = path, first
+        self._starts: array[int] | None = None
+        self._numbers = array("I")
+
+    def __len__(self) -> int:
+        return len(self._index())
+
+    def __getitem__(self, index: int) -> bytes:
+        starts = self._index()
+        if not 0 <= index < len(starts):
+            raise IndexError(index)
+        with self.path.open("rb") as file:
+            file.seek(starts[index])
+            return file.readline(MAX_BYTES).rstrip(b"\r\n")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_starts": None, "_numbers": array("I")}
+
+    def number(self, index: int) -> int:
+        """Number of a line in the file, from 1 on."""
+        self._index()
+        return self._numbers[index]
+
+    def head(self, count: int) -> list[tuple[int, bytes]]:
+        """Number and content of the first lines."""
+        return [(number, line) for number, _, line in islice(_lines(self.path), count)]
+
+    def _index(self) -> "array[int]":
+        if self._starts is None:
+            starts, numbers = array("Q"), array("I")
+            for number, start, _ in islice(_lines(self.path), self.first, None):
+                starts.append(start)
+                numbers.append(number)
+            self._starts, self._numbers = starts, numbers
+        return self._starts
+
+
+@dataclass(frozen=True, slots=True)
+class LineFormat:
+    """How a line is understood. A line is a word: labels hold no line breaks.
+
+    Attributes:
+        delimiter: between columns; empty for lines of JSON.
+        quoted: whether quotes may be around a cell (CSV); else all after the last delimiter that
+            counts is the label.
+        columns: how many.
+        image: which column is the image.
+        label: which one is the label.
+    """
+
+    delimiter: str = ""
+    quoted: bool = False
+    columns: int = 2
+    image: int = 0
+    label: int = 1
+
+    def parse(self, line: bytes) -> LabelRow:
+        """What a line says.
+
+        Raises:
+            BadLine: it cannot be understood.
+        """
+        if not self.delimiter:
+            return _json_row(line)
+        cells = self.cells(line)
+        if self.quoted and len(cells) != self.columns:
+            raise BadLine(
+                Reason.DAMAGED,
+                f"expected {self.columns} columns, found {len(cells)}; a label that holds "
+                f"{self.delimiter!r} needs quotes",
+            )
+        if len(cells) <= max(self.image, self.label):
+            what = "a tab" if self.delimiter == "\t" else "a space"
+            raise BadLine(Reason.DAMAGED, f"expected the image, {what} and the label")
+        return LabelRow(cells[self.image].strip(), checked_label(cells[self.label]))
+
+    def cells(self, line: bytes) -> list[str]:
+        """The columns of a line; bytes that are not UTF-8 are surrogates.
+
+        Raises:
+            BadLine: its quotes do not close.
+        """
+        text = line.decode("utf-8", "surrogateescape")
+        if not self.quoted:
+            return text.split(self.delimiter, self.columns - 1)
+        # Spaces are part of a label, but some write one between the comma and the quote.
+        loose = f'{self.delimiter} "' in text
+        try:
+            rows = list(
+                csv.reader([text], delimiter=self.delimiter, strict=True, skipinitialspace=loose)
+            )
+        except csv.Error as error:
+            raise BadLine(Reason.DAMAGED, f"quotes of a CSV line: {error}") from None
+        return [cell for row in rows for cell in row]
 
 
 class LabelFile:
-    """A file with a line for every word; where lines start is all that is kept of it.
+    """A file with a line for every word.
 
-    The ending and the first line say how lines are read: ``.jsonl`` and ``.ndjson`` hold an
+    The suffix and the first line say how lines are read: ``.jsonl`` and ``.ndjson`` hold an
     object each; ``.csv`` has commas, or else semicolons or tabs, between columns; ``.tsv`` has
     tabs; any other file is the first of these that fits: tabs, a file name and a space, commas.
     If the first line has titles of both columns (``NAMES``, ``LABELS``), they say which columns
-    count. Blank lines are no words. A byte order mark and the ends of lines of Windows are no
-    part of a label; all else is.
+    count. Blank lines are no words.
 
     Args:
         path: the file, UTF-8.
@@ -50,65 +176,81 @@ class LabelFile:
         self.path = path
         if not path.is_file():
             raise ValueError(f"{path}: no such file; check the path")
-        self._file = RandomFile(path)
-        head = list(islice(_lines(path), _LINES_TO_TRY + 1))
-        first = head[0][2] if head else b""
-        self._format, self._titles = _format_of(path, first)
-        self._check(head)
-        self._starts: array[int] | None = None
-        self._numbers: array[int] = array("I")
+        head = Lines(path).head(_LINES_TO_TRY + 1)
+        self._format, has_titles = _format_of(path, head[0][1] if head else b"")
+        self._check(head[has_titles:])
+        self._lines = Lines(path, int(has_titles))
 
     def __len__(self) -> int:
-        return len(self._index())
+        return len(self._lines)
 
-    def __getitem__(self, place: int) -> Row | Skipped:
-        """The line at a place, blank lines and titles not counted."""
-        starts = self._index()
-        if not 0 <= place < len(starts):
-            raise IndexError(place)
-        end = starts[place + 1] if place + 1 < len(starts) else len(self._file)
-        lines = self._file.read(starts[place], end - starts[place])
+    def __getitem__(self, index: int) -> LabelRow | Skipped:
+        """The line at an index, blank lines and titles not counted."""
         try:
-            return self._format.parse(lines.split(b"\n", 1)[0].rstrip(b"\r"))
+            return self._format.parse(self._lines[index])
         except BadLine as error:
-            name = f"{self.path.name}, line {self._numbers[place]}"
+            name = f"{self.path.name}, line {self._lines.number(index)}"
             return Skipped(name, error.reason, error.detail)
 
-    def _index(self) -> "array[int]":
-        if self._starts is None:
-            starts, numbers = array("Q"), array("I")
-            for number, start, _ in islice(_lines(self.path), int(self._titles), None):
-                starts.append(start)
-                numbers.append(number)
-            self._starts, self._numbers = starts, numbers
-        return self._starts
-
-    def _check(self, head: Sequence[tuple[int, int, bytes]]) -> None:
+    def _check(self, head: Sequence[tuple[int, bytes]]) -> None:
         """Refuse a file of which no line near its start can be understood."""
-        trouble = ""
-        for number, _, line in head[int(self._titles) :]:
+        reason = ""
+        for number, line in head:
             try:
                 self._format.parse(line)
             except BadLine as error:
-                trouble = trouble or f"line {number}: {error.reason}: {error.detail}"
+                reason = reason or f"line {number}: {error.reason}: {error.detail}"
             else:
                 return
-        if trouble:
-            raise ValueError(f"{self.path}, {trouble}; expected a line for every image")
+        if reason:
+            raise ValueError(f"{self.path}, {reason}; expected a line for every image")
+
+
+def checked_label(label: str) -> str:
+    """The text of a label, exactly as it is stored.
+
+    Raises:
+        BadLine: it is not UTF-8, or half of a surrogate pair.
+    """
+    try:
+        label.encode()
+    except UnicodeEncodeError as error:
+        is_byte = "\udc80" <= label[error.start] <= "\udcff"
+        data = label.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
+        shown = data.decode("utf-8", "backslashreplace")
+        at = len(label[: error.start].encode())
+        raise BadLine(Reason.NOT_UTF8, f"{shown!r} at byte {at}") from None
+    return label
+
+
+def text_under(values: dict[str, Any], keys: Sequence[str]) -> str | None:
+    """The first text under one of the keys; None without any."""
+    return next((values[key] for key in keys if isinstance(values.get(key), str)), None)
+
+
+def boxes_of(values: dict[str, Any]) -> tuple[tuple[float, ...], ...]:
+    """The boxes of an object of JSON, as `LabeledWord.json_of_boxes` writes them; () if none."""
+    try:
+        boxes = tuple(tuple(float(side) for side in box) for box in values.get("boxes", ()))
+    except (TypeError, ValueError, OverflowError):
+        return ()
+    return boxes if all(len(box) == 4 for box in boxes) else ()
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
     """Lines that are not blank: number from 1 on, where it starts, what it holds without its end.
 
     Raises:
-        ValueError: the file is UTF-16.
+        ValueError: the file is UTF-16, or no file of lines.
     """
     start = 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(MAX_BYTES), b""), 1):
             end = start + len(line)
             if number == 1 and line.startswith(_OTHER_BOMS):
                 raise ValueError(f"{path}: UTF-16; save it as UTF-8")
+            if len(line) == MAX_BYTES:
+                raise ValueError(f"{path}, line {number}: too long; expected a line per image")
             if number == 1 and line.startswith(_BOM):
                 start += len(_BOM)
                 line = line[len(_BOM) :]
@@ -119,42 +261,54 @@ def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
 
 def _format_of(path: Path, first: bytes) -> tuple[LineFormat, bool]:
     """How lines are read, and whether the first one holds titles."""
-    suffix = path.suffix.lower()
+    suffix, text = path.suffix.lower(), first.decode("utf-8", "replace")
     if suffix in _JSON_SUFFIXES:
-        return JsonLines(), False
-    if suffix == ".tsv" or (suffix != ".csv" and b"\t" in first):
-        return _separated(first)
-    if suffix != ".csv" and _FILE_AND_SPACE.match(first):
-        return Separated(b" "), False
-    return _commas(path, first)
-
-
-def _separated(first: bytes) -> tuple[LineFormat, bool]:
-    titles = first.split(b"\t")
-    columns = _columns(titles)
-    return (Separated(b"\t", len(titles), *columns), True) if columns else (Separated(), False)
-
-
-def _commas(path: Path, first: bytes) -> tuple[LineFormat, bool]:
-    delimiter = next((each for each in ",;\t" if each.encode() in first), ",")
+        return LineFormat(), False
+    if suffix == ".tsv" or (suffix != ".csv" and "\t" in text):
+        return _with_titles(LineFormat("\t"), text.split("\t"))
+    if suffix != ".csv" and _FILE_AND_SPACE.match(text):
+        return LineFormat(" "), False
+    commas = LineFormat(next((each for each in ",;\t" if each in text), ","), quoted=True)
     try:
-        titles = Commas(delimiter).cells(first)
+        titles = commas.cells(first)
     except BadLine:
-        return Commas(delimiter), False
-    columns = _columns(titles)
-    if columns:
-        return Commas(delimiter, len(titles), *columns), True
-    if len(titles) > 2:
+        return commas, False
+    found = _with_titles(commas, titles)
+    if len(titles) > 2 and not found[1]:
         raise ValueError(
             f"{path}, line 1: found {len(titles)} columns and no titles; begin it with a line "
             "such as file_name,label, or put quotes around labels with commas"
         )
-    return Commas(delimiter), False
+    return found
 
 
-def _columns(titles: Sequence[bytes]) -> tuple[int, int] | None:
-    """Which columns hold the image and the label, if these are titles."""
-    names = [title.decode("utf-8", "replace").strip().lower() for title in titles]
+def _with_titles(plain: LineFormat, titles: Sequence[str]) -> tuple[LineFormat, bool]:
+    """The format whose columns are those under the titles, and whether these are titles."""
+    names = [title.strip().lower() for title in titles]
     image = next((names.index(name) for name in NAMES if name in names), None)
     label = next((names.index(name) for name in LABELS if name in names), None)
-    return None if image is None or label is None or image == label else (image, label)
+    if image is None or label is None or image == label:
+        return plain, False
+    return LineFormat(plain.delimiter, plain.quoted, len(titles), image, label), True
+
+
+def _json_row(line: bytes) -> LabelRow:
+    try:
+        values = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadLine(Reason.NOT_UTF8, f"byte {error.start} of the line") from None
+    except (ValueError, RecursionError) as error:
+        raise BadLine(Reason.DAMAGED, f"no JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise BadLine(Reason.DAMAGED, f"expected a JSON object, found {type(values).__name__}")
+    name, label = _needed(values, NAMES), _needed(values, LABELS)
+    return LabelRow(name.strip(), checked_label(label), boxes_of(values))
+
+
+def _needed(values: dict[str, Any], keys: Sequence[str]) -> str:
+    text = text_under(values, keys)
+    if text is None:
+        found = {key: values[key] for key in keys if key in values}
+        other = f", but {found}" if found else ""
+        raise BadLine(Reason.DAMAGED, f"has no text in quotes under {', '.join(keys)}{other}")
+    return text

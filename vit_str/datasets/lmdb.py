@@ -5,10 +5,9 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from vit_str.datasets.lmdb_file import LmdbFile
-from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.lmdb_reader import check_size, library
+from vit_str.datasets.source import LabeledWord
 from vit_str.datasets.writer import DatasetWriter, Layout, entry_of
 
 _FIRST_MAP, _LARGEST_STEP = 1 << 24, 1 << 30
@@ -28,16 +27,17 @@ class LmdbWriter(DatasetWriter):
 
     def __init__(self, path: Path, layout: Layout) -> None:
         super().__init__(path, layout)
-        self._lmdb = _library()
+        self._lmdb = library()
         self._waiting: list[LabeledWord] = []
         path.mkdir(parents=True, exist_ok=True)
         try:
-            _check_what_is_there(path / "data.mdb")
+            if (path / "data.mdb").exists():
+                check_size(path / "data.mdb")
             self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP)
             with self._environment.begin() as transaction:
                 self._stored = int(transaction.get(_COUNT) or 0)
         except (self._lmdb.InvalidError, self._lmdb.CorruptedError, ValueError) as error:
-            raise ValueError(f"{path} is damaged or no LMDB: {error}; write elsewhere") from error
+            raise ValueError(f"{error}; or write to another folder") from error
         except self._lmdb.Error as error:
             raise OSError(str(error)) from error
         self.done = self._stored
@@ -92,23 +92,3 @@ class LmdbWriter(DatasetWriter):
             yield b"image-%09d" % number, word.image
             yield b"label-%09d" % number, word.label.encode()
         yield _COUNT, b"%d" % (self._stored + len(self._waiting))
-
-
-def _check_what_is_there(path: Path) -> None:
-    """Refuse a database that is cut: the library would end the process when it writes there."""
-    if path.exists() and path.stat().st_size:
-        file = LmdbFile(path)
-        count = int(file.get(_COUNT) or 0)
-        for key in (b"boxes-%09d", b"image-%09d", b"label-%09d"):
-            file.get(key % count)
-
-
-def _library() -> Any:
-    try:
-        import lmdb
-    except ImportError:
-        raise ValueError(
-            "this format needs the lmdb library: pip install 'vit-str[train]', "
-            "or write a folder or a tar archive"
-        ) from None
-    return lmdb

@@ -6,8 +6,7 @@ from itertools import count
 from math import isfinite, lcm
 
 from vit_str.datasets.shuffle import shuffled
-from vit_str.datasets.source import IndexedSource, Skipped
-from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped
 
 _BLOCK = 1024
 

@@ -1,13 +1,10 @@
 """MJSynth as it is distributed: nine million word images, each with its label in its name."""
 
 import re
-from array import array
 from pathlib import Path
-from typing import Any
 
-from vit_str.datasets.random_file import RandomFile
-from vit_str.datasets.source import IndexedSource, Reason, Skipped
-from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.label_file import BadLine, Lines, checked_label
+from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped
 
 SPLITS = {
     "all": "annotation.txt",
@@ -20,10 +17,8 @@ SPLITS = {
 # Where the archive unpacks to, seen from the folders that users name.
 _INSIDE = ("", "90kDICT32px", "max/90kDICT32px", "mnt/ramdisk/max/90kDICT32px")
 _COMPANIONS = ("imlist.txt", "lexicon.txt")
-# 115_Lube_45484.jpg: the number of the image, what it says, the place of the word in the lexicon.
+# 115_Lube_45484.jpg: the number of the image, what it says, the index of the word in the lexicon.
 _NAME = re.compile(r"\d+_(.+)_\d+\.\w+", re.DOTALL)
-_LINES = 16
-_CHUNK = 1 << 20
 _LONGEST_LINE = 4096
 
 
@@ -31,8 +26,8 @@ class MJSynthReader(IndexedSource):
     """The images that a list names, with the case of the label as in the file name.
 
     Every line of a list, such as ``./2425/1/115_Lube_45484.jpg 45484``, is a word; the number
-    after the name is its place in ``lexicon.txt``, which has small letters only, and is not
-    looked at. Where every 16th line begins is kept in memory: 4 MiB for the whole set.
+    after the name is its index in ``lexicon.txt``, which has small letters only, and is ignored.
+    Where lines begin is kept in memory: 110 MB for the whole set.
 
     Args:
         path: the folder with the lists, one above it, or a list itself.
@@ -52,9 +47,7 @@ class MJSynthReader(IndexedSource):
         self.list = self.path if self.path.is_file() else _folder_of(self.path) / SPLITS[split]
         if not self.list.is_file():
             raise ValueError(_missing(self.path, self.list))
-        self._file = RandomFile(self.list)
-        self._starts: array[int] | None = None
-        self._count = 0
+        self._lines = Lines(self.list)
 
     @staticmethod
     def recognizes(path: Path) -> bool:
@@ -64,67 +57,27 @@ class MJSynthReader(IndexedSource):
         return _has_lists(_folder_of(path))
 
     def __len__(self) -> int:
-        self._lines_begin()
-        return self._count
+        return len(self._lines)
 
-    def __getitem__(self, place: int) -> LabeledWord | Skipped:
-        if not 0 <= place < len(self):
-            raise IndexError(f"expected a place from 0 to {self._count - 1}, found {place}")
-        line = self._line(place)
+    def __getitem__(self, index: int) -> LabeledWord | Skipped:
+        line = self._lines[index]
         # The bytes of a name stay what they are, whatever its encoding.
         name = line.rpartition(b" ")[0].strip().decode("utf-8", "surrogateescape")
         name = name.replace("\\", "/").removeprefix("./")
         match = _NAME.fullmatch(name.rpartition("/")[2])
-        if match is None:
+        if match is None or name.startswith("/") or ".." in name.split("/"):
             shown = line[:80].decode("utf-8", "backslashreplace")
-            trouble = f"expected ./2425/1/115_Lube_45484.jpg 45484 or the like, found {shown!r}"
-            return Skipped(f"line {place + 1}", Reason.DAMAGED, trouble)
-        return self._word(name, match[1])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_starts": None}
-
-    def _word(self, name: str, label: str) -> LabeledWord | Skipped:
-        if any("\ud800" <= character <= "\udfff" for character in label):
-            return Skipped(name, Reason.NOT_UTF8, "the label in the file name")
+            detail = f"expected ./2425/1/115_Lube_45484.jpg 45484 or the like, found {shown!r}"
+            return Skipped(f"line {self._lines.number(index)}", Reason.DAMAGED, detail)
         try:
+            label = checked_label(match[1])
             return LabeledWord((self.list.parent / name).read_bytes(), label, (), name)
+        except BadLine as error:
+            return Skipped(name, error.reason, "the label in the file name")
         except (FileNotFoundError, NotADirectoryError):
             return Skipped(name, Reason.MISSING, "no such file")
         except (OSError, ValueError) as error:
             return Skipped(name, Reason.UNREADABLE, getattr(error, "strerror", None) or str(error))
-
-    def _line(self, place: int) -> bytes:
-        starts = self._lines_begin()
-        block, line = divmod(place, _LINES)
-        size = min(starts[block + 1] - starts[block], _LINES * _LONGEST_LINE)
-        lines = self._file.read(starts[block], size).split(b"\n")
-        return lines[line].rstrip(b"\r") if line < len(lines) else b""
-
-    def _lines_begin(self) -> "array[int]":
-        """Where every 16th line begins, and the end of the list."""
-        if self._starts is None:
-            self._count, self._starts = _begins(self._file, self.list)
-        return self._starts
-
-
-def _begins(file: RandomFile, path: Path) -> "tuple[int, array[int]]":
-    import numpy as np
-
-    count, place, last = 0, 0, b"\n"
-    starts = array("q", [0])
-    try:
-        while chunk := file.read(place, _CHUNK):
-            ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == 10) + 1 + place
-            first = -(count + 1) % _LINES  # the end of line 16 is where line 17 begins
-            starts.extend(ends[first::_LINES].tolist())
-            count, place, last = count + len(ends), place + len(chunk), chunk[-1:]
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}; check it and its disk") from error
-    if last != b"\n":
-        count += 1
-    starts.append(place)
-    return count, starts
 
 
 def _folder_of(path: Path) -> Path:

@@ -1,11 +1,12 @@
 """What a data set was made with: a small JSON file that a later run is compared to."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
+
+from vit_str.files import write_atomically
 
 _FORMAT = "vit-str render"
 
@@ -38,22 +39,20 @@ class Record:
             return cls(**values)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise ValueError(
-                f"{path} does not describe a data set of vit-str render; write elsewhere"
+                f"{path} does not describe a data set of vit-str; write elsewhere"
             ) from None
 
     def save(self, path: Path) -> None:
-        """Write it, at once or not at all."""
+        """Write it atomically."""
         values = {
             "format": _FORMAT,
             "made_by": self.made_by,
             "count": self.count,
             "made_with": dict(self.made_with),
         }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f"{path.name}.part")
         text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
+        with write_atomically(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
     def differences(self, other: "Record") -> dict[str, tuple[Any, Any]]:
         """What the words of ``other`` are made with otherwise: name -> values here and there.

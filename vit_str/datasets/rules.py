@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from vit_str.charset import Charset
-    from vit_str.datasets.word import LabeledWord
+    from vit_str.datasets.source import LabeledWord
 
 
 @dataclass(frozen=True, slots=True)

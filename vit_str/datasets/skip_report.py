@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TextIO
 
 from vit_str.datasets.source import Reason, Skipped
+from vit_str.files import one_line
 
 _COLUMNS = "name\treason\tdetail\n"
 _KEPT = 1000
@@ -50,25 +50,12 @@ class SkipReport:
         Raises:
             OSError: the file cannot be written.
         """
-        self._count(skipped.reason, 1)
-        self._keep(skipped)
-        if self._file:
-            self._file.write(_row(skipped))
-
-    def merge(self, other: SkipReport) -> None:
-        """Count and list what another report has; its file stays its own."""
-        for reason, number in other.counts.items():
-            self._count(reason, number)
-        for skipped in other.words():
-            self._keep(skipped)
-
-    def _count(self, reason: Reason, number: int) -> None:
-        self.counts[reason] = self.counts.get(reason, 0) + number
-
-    def _keep(self, skipped: Skipped) -> None:
+        self.counts[skipped.reason] = self.counts.get(skipped.reason, 0) + 1
         words = self._words.setdefault(skipped.reason, [])
         if len(words) < self.kept:
             words.append(skipped)
+        if self._file:
+            self._file.write(_row(skipped))
 
     def lines(self) -> Iterator[str]:
         """A line for every word that is kept, and one for how many more there are of a reason."""
@@ -86,18 +73,9 @@ class SkipReport:
         rows = []
         for reason, number in zip(ranked, numbers, strict=True):
             first = next(iter(self._words.get(reason, ())), None)
-            example = _escaped(f"{first.name} {first.detail}") if first else ""
+            example = one_line(f"{first.name} {first.detail}") if first else ""
             rows.append(f"{number:>{width}}  {reason:{longest}}  {example}".rstrip())
         return "\n".join(rows)
-
-    def save(self, path: str | Path) -> None:
-        """Write the words that are kept, tab-separated, under a line of titles.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        with _begin(Path(path)) as file:
-            file.writelines(map(_row, self.words()))
 
     def close(self) -> None:
         """Finish the file."""
@@ -107,12 +85,7 @@ class SkipReport:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -125,16 +98,9 @@ def _begin(path: Path) -> TextIO:
 
 def _row(skipped: Skipped) -> str:
     cells = (skipped.name, str(skipped.reason), skipped.detail)
-    return "\t".join(map(_escaped, cells)) + "\n"
+    return "\t".join(map(one_line, cells)) + "\n"
 
 
 def _line(skipped: Skipped) -> str:
     detail = f" ({skipped.detail})" if skipped.detail else ""
-    return _escaped(f"{skipped.name}: {skipped.reason}{detail}")
-
-
-def _escaped(text: str) -> str:
-    """Without line breaks, tabs and other control characters."""
-    from vit_str.images import one_line
-
-    return one_line(text)
+    return one_line(f"{skipped.name}: {skipped.reason}{detail}")

@@ -1,5 +1,6 @@
-"""What the readers of all formats have in common: words in order, and what had to be left out."""
+"""What data sets hold, and what the readers of all formats have in common."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +8,48 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
-from vit_str.datasets.word import LabeledWord
+MAX_BYTES = 1 << 26
+"""Most bytes of the image or label of a word; sizes beyond are taken for damage."""
+
+# What image files of each type begin with.
+_SIGNATURES = (
+    *((b"\xff\xd8\xff", ".jpg"), (b"\x89PNG", ".png"), (b"GIF8", ".gif"), (b"BM", ".bmp")),
+    *((b"II*\0", ".tif"), (b"MM\0*", ".tif"), (b"\0\0\0\x0cjP", ".jp2")),
+    *((b"P1", ".pbm"), (b"P4", ".pbm"), (b"P2", ".pgm"), (b"P5", ".pgm")),
+    *((b"P3", ".ppm"), (b"P6", ".ppm")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LabeledWord:
+    """An image of a word, as the bytes of an image file, and what it says.
+
+    Attributes:
+        image: an encoded image, such as the bytes of a PNG file.
+        label: the text.
+        boxes: left, top, right, bottom of every character, in pixels.
+        name: where it was read: a file, a key, a member of an archive; empty if nowhere.
+    """
+
+    image: bytes
+    label: str
+    boxes: tuple[tuple[float, ...], ...] = ()
+    name: str = ""
+
+    @property
+    def suffix(self) -> str:
+        """The usual suffix of image files of its type, ``.png`` for an unknown type."""
+        start = self.image[:12]
+        if start[:4] == b"RIFF" and start[8:] == b"WEBP":
+            return ".webp"
+        if start[4:12] in (b"ftypavif", b"ftypavis"):
+            return ".avif"
+        return next((suffix for sign, suffix in _SIGNATURES if start.startswith(sign)), ".png")
+
+    def json_of_boxes(self, **more: str) -> str:
+        """One line of JSON: what is in ``more``, the label, and a box for each character."""
+        values = {**more, "label": self.label, "boxes": self.boxes}
+        return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
 class Reason(StrEnum):
@@ -29,7 +71,7 @@ class Skipped:
 
     Attributes:
         name: which word: a file, a key, a line, a member of an archive.
-        reason: of what kind its trouble is.
+        reason: why.
         detail: what exactly, in one line.
     """
 
@@ -42,8 +84,8 @@ class WordSource(ABC):
     """Labeled words of a data set on disk, one by one in a fixed order.
 
     Opening it reads no image. It can be pickled, so that every process of a loader has its own;
-    files are opened when they are first needed. The memory that it takes does not grow while it
-    is read. Bytes of images are handed out as they are stored and are not looked at.
+    files are opened when they are first needed. Bytes of images are returned as they are stored,
+    without a look at them.
 
     Args:
         path: where the data set is.
@@ -60,21 +102,35 @@ class WordSource(ABC):
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.resolve().name
+
+    @property
+    def known_length(self) -> int | None:
+        """Number of words, usable or not; None where counting takes as long as reading."""
+        return None
+
     @abstractmethod
     def __iter__(self) -> Iterator[LabeledWord | Skipped]:
-        """Every word, or why it cannot be handed out."""
+        """Every word, or why it cannot be used."""
 
 
 class IndexedSource(WordSource):
     """Words that can be had in any order."""
+
+    @property
+    def known_length(self) -> int | None:
+        return len(self)
 
     @abstractmethod
     def __len__(self) -> int:
         """Number of words, those that cannot be used included."""
 
     @abstractmethod
-    def __getitem__(self, place: int) -> LabeledWord | Skipped:
-        """The word at a place from 0 on; IndexError outside."""
+    def __getitem__(self, index: int) -> LabeledWord | Skipped:
+        """The word at an index from 0 on; IndexError outside."""
 
     def __iter__(self) -> Iterator[LabeledWord | Skipped]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))

@@ -1,23 +1,28 @@
 """SynthText as it is distributed: pictures of scenes, and ``gt.mat`` with a box for every word."""
 
-from array import array
-from collections.abc import Iterator
+import warnings
+import zlib
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int64
+from jaxtyping import Float32, Int64
 from PIL import Image
 
-from vit_str.datasets.matlab import Cell, byte_order, cells_of
 from vit_str.datasets.perspective import cut_out
-from vit_str.datasets.source import IndexedSource, Reason, Skipped
-from vit_str.datasets.word import LabeledWord
-from vit_str.images import MAX_PIXELS, UnreadableImage, load_image, one_line
+from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped
+from vit_str.files import one_line
+from vit_str.images import MAX_PIXELS, UnreadableImage, load_image
 
 TRUTH = "gt.mat"
+
+_VARIABLES = ("imnames", "wordBB", "txt")
+_MAX_EXPANSION = 40  # decompressed over compressed; the names and boxes of SynthText stay below 10
+_HARMLESS = 1 << 26  # bytes that no expansion makes too many
+_CHUNK = 1 << 20
+_COMPRESSED = 15  # type of an element (MAT-File Format, The MathWorks)
 
 
 class SynthTextReader(IndexedSource):
@@ -28,188 +33,174 @@ class SynthTextReader(IndexedSource):
     boxes as words, nobody knows which are whose, and all its words are skipped. So are words
     whose box is mirrored, without area, or more than a tenth outside the picture.
 
-    Read in order, a picture is decoded once; in any other order, once for every word: convert to
+    The whole truth is read at the first word: about 2 GB of memory for the distributed file. Read
+    in order, a picture is decoded once; in any other order, once for every word: convert to
     another format to train from.
 
     Args:
         path: folder with ``gt.mat`` and the folders of pictures, or the ``.mat`` file itself.
 
     Raises:
-        ValueError: there is no such file, or it is no MATLAB file of version 5.
+        ValueError: there is no such file, or it is no MATLAB file that can be read.
     """
 
     format = "synthtext"
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path)
-        self._truth = _truth_of(self.path)
-        if not self._truth.is_file():
+        self._file = _truth_file(self.path)
+        if not self._file.is_file():
             raise ValueError(f"expected {TRUTH} of SynthText in {path}, found none; check the path")
-        byte_order(self._truth)
-        self._index: _Index | None = None
+        self._truth: _Truth | None = None
         self._picture: tuple[int, Image.Image | Skipped] | None = None
 
     @staticmethod
     def recognizes(path: Path) -> bool:
         """Whether a path is SynthText: a ``.mat`` file, or a folder with ``gt.mat``."""
-        return _truth_of(path).is_file()
+        return _truth_file(path).is_file()
 
     def __len__(self) -> int:
-        return int(self._indexed().places[-1])
+        return int(self._loaded().starts[-1])
 
-    def __getitem__(self, place: int) -> LabeledWord | Skipped:
-        index = self._indexed()
-        if not 0 <= place < index.places[-1]:
-            raise IndexError(f"expected a place from 0 to {index.places[-1] - 1}, found {place}")
-        image = int(np.searchsorted(index.places, place, side="right")) - 1
-        number = place - int(index.places[image])
-        name = f"{index.names[image]}#{number}"
-        if not index.sound[image]:
-            return Skipped(name, Reason.DAMAGED, index.trouble(image))
+    def __getitem__(self, index: int) -> LabeledWord | Skipped:
+        truth = self._loaded()
+        if not 0 <= index < len(self):
+            raise IndexError(f"expected an index from 0 to {len(self) - 1}, found {index}")
+        image = int(np.searchsorted(truth.starts, index, side="right")) - 1
+        number = index - int(truth.starts[image])
+        name = f"{truth.names[image]}#{number}"
+        words, boxes = truth.words(image), truth.boxes(image)
+        if boxes is None:
+            return Skipped(name, Reason.DAMAGED, f"{TRUTH} is damaged at this image")
+        if len(boxes) != len(words):
+            detail = f"{len(boxes)} boxes for {len(words)} words in this image"
+            return Skipped(name, Reason.DAMAGED, detail)
         picture = self._decoded(image)
         if isinstance(picture, Skipped):
             return Skipped(name, picture.reason, picture.detail)
-        corners = index.boxes[index.first_boxes[image] + number]
         try:
-            cut = cut_out(picture, corners)
+            cut = cut_out(picture, boxes[number])
         except ValueError as error:
             return Skipped(name, Reason.DAMAGED, str(error))
-        return LabeledWord(_png(cut), index.words[int(index.first_words[image]) + number], (), name)
+        return LabeledWord(_png(cut), words[number], (), name)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_index": None, "_picture": None}
+        return {**self.__dict__, "_truth": None, "_picture": None}
 
-    def _indexed(self) -> "_Index":
-        if self._index is None:
-            self._index = _index_of(self._truth)
-        return self._index
+    def _loaded(self) -> "_Truth":
+        if self._truth is None:
+            self._truth = _load_truth(self._file)
+        return self._truth
 
     def _decoded(self, image: int) -> Image.Image | Skipped:
         """A picture, kept until another is asked for: words in order share it."""
         kept = self._picture
         if kept is None or kept[0] != image:
-            kept = image, _load(self._truth.parent, self._indexed().names[image])
+            kept = image, _load(self._file.parent, self._loaded().names[image])
             self._picture = kept
         return kept[1]
 
 
-class _Texts:
-    """Many strings in little memory: their bytes, and where each begins."""
-
-    def __init__(self) -> None:
-        self._bytes, self._starts = bytearray(), array("q", [0])
-
-    def append(self, text: str) -> None:
-        self._bytes += text.encode("utf-8", "surrogatepass")
-        self._starts.append(len(self._bytes))
-
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
-    def __getitem__(self, place: int) -> str:
-        encoded = self._bytes[self._starts[place] : self._starts[place + 1]]
-        return encoded.decode("utf-8", "surrogatepass")
-
-
 @dataclass(frozen=True, slots=True)
-class _Index:
+class _Truth:
     """What ``gt.mat`` says, without the boxes of characters.
 
-    For each image and one more: ``places`` is the number of words before it, as this reader
-    counts them; ``first_boxes`` and ``first_words`` say where its own begin.
+    Attributes:
+        names: of the pictures.
+        texts: of each picture, an array of rows of characters that hold some words each.
+        corners: of each picture, x and y of four corners of every word.
+        starts: number of the words before each picture, and of all words.
     """
 
-    names: _Texts
-    words: _Texts
-    boxes: Float32[np.ndarray, "box corner xy"]
-    places: Int64[np.ndarray, " image"]
-    first_boxes: Int64[np.ndarray, " image"]
-    first_words: Int64[np.ndarray, " image"]
-    sound: Bool[np.ndarray, " image"]
+    names: list[str]
+    texts: list[Any]
+    corners: list[Any]
+    starts: Int64[np.ndarray, " image"]
 
-    def trouble(self, image: int) -> str:
-        """Why the words of an image cannot be told."""
-        boxes, words = (
-            int(first[image + 1] - first[image]) for first in (self.first_boxes, self.first_words)
-        )
-        if boxes != words:
-            return f"{boxes} boxes for {words} words in this image"
-        return f"{TRUTH} is damaged at this image"
+    def words(self, image: int) -> list[str]:
+        """The words of a picture: each row of characters holds some, between white space."""
+        return _words(self.texts[image])
+
+    def boxes(self, image: int) -> Float32[np.ndarray, "word corner xy"] | None:
+        """The corners of the words of a picture; None for anything else."""
+        return _boxes(self.corners[image])
 
 
-def _truth_of(path: Path) -> Path:
+def _truth_file(path: Path) -> Path:
     return path if path.suffix.lower() == ".mat" else path / TRUTH
 
 
-def _index_of(truth: Path) -> _Index:
+def _load_truth(path: Path) -> _Truth:
     try:
-        names, unnamed = _read_names(truth)
-        boxes, first_boxes, unboxed = _read_boxes(truth)
-        words, first_words, unread = _read_words(truth)
-    except OSError as error:
-        raise ValueError(f"cannot read {truth}: {error.strerror}; check it and its disk") from error
-    if not len(names) + 1 == len(first_boxes) == len(first_words):
+        from scipy.io import loadmat
+    except ImportError:
+        raise ValueError("SynthText needs scipy: pip install 'vit-str[train]'") from None
+    try:
+        _check_expansion(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # variables of the same name
+            values = loadmat(path, variable_names=_VARIABLES)
+    except NotImplementedError:
         raise ValueError(
-            f"{truth} has {len(names):,} names, boxes for {len(first_boxes) - 1:,} images and "
-            f"words for {len(first_words) - 1:,}, expected as many of each; download it again"
+            f"{path} is a MATLAB file of version 7.3 (HDF5), expected version 5: load it in "
+            "MATLAB and save it with -v7"
+        ) from None
+    except Exception as error:  # damage makes scipy raise anything
+        why = one_line(str(error)) or type(error).__name__
+        raise ValueError(f"{path} cannot be read as a MATLAB file ({why})") from None
+    cells = [values.get(name) for name in _VARIABLES]
+    for name, cell in zip(_VARIABLES, cells, strict=True):
+        if not isinstance(cell, np.ndarray) or cell.dtype != object:
+            raise ValueError(f"{path} has no cell array {name}; expected the gt.mat of SynthText")
+    names, corners, texts = (list(cell.flat) for cell in cells)  # type: ignore[union-attr]
+    if not len(names) == len(corners) == len(texts):
+        raise ValueError(
+            f"{path} has {len(names):,} names, boxes for {len(corners):,} images and "
+            f"words for {len(texts):,}, expected as many of each; download it again"
         )
-    counts = np.stack([np.diff(first_boxes), np.diff(first_words)])
-    damaged = np.zeros(len(names), dtype=bool)
-    damaged[[*unnamed, *unboxed, *unread]] = True
     # An image of which nothing is known counts as one word, so that it is not silently gone.
-    most = np.maximum(counts.max(axis=0, initial=0), damaged)
-    places = np.concatenate([[0], np.cumsum(most)])
-    sound = (counts[0] == counts[1]) & ~damaged
-    return _Index(names, words, boxes, places, first_boxes, first_words, sound)
+    counts = [0]
+    for text, box in zip(texts, corners, strict=True):
+        boxes = _boxes(box)
+        counts.append(max(len(_words(text)), 1 if boxes is None else len(boxes)))
+    return _Truth([_name(name) for name in names], texts, corners, np.cumsum(counts))
 
 
-def _read_names(truth: Path) -> tuple[_Texts, list[int]]:
-    names, damaged = _Texts(), []
-    for place, cell in enumerate(cells_of(truth, "imnames")):
-        name = _first_text(cell)
-        if name is None:
-            damaged.append(place)
-        names.append(f"image {place + 1}" if name is None else name.replace("\\", "/"))
-    return names, damaged
+def _check_expansion(path: Path) -> None:
+    """Refuse variables that are small in the file and fill the memory."""
+    with path.open("rb") as file:
+        order = "big" if file.read(128)[126:] == b"MI" else "little"
+        while len(tag := file.read(8)) == 8:
+            kind, size = (int.from_bytes(tag[i : i + 4], order) for i in (0, 4))  # type: ignore[arg-type]
+            end = file.tell() + size
+            if kind == _COMPRESSED:
+                inflate, total = zlib.decompressobj(), 0
+                while file.tell() < end and (data := file.read(min(_CHUNK, end - file.tell()))):
+                    while data:
+                        total += len(inflate.decompress(data, _CHUNK))
+                        data = inflate.unconsumed_tail
+                        if total > max(_HARMLESS, _MAX_EXPANSION * size):
+                            raise ValueError("too large when decompressed")
+            file.seek(end)
 
 
-def _first_text(cell: Cell) -> str | None:
-    return cell[0].strip() if isinstance(cell, list) and len(cell) == 1 else None
+def _name(cell: Any) -> str:
+    text = cell.flat[0] if isinstance(cell, np.ndarray) and cell.size == 1 else ""
+    return str(text).strip().replace("\\", "/")
 
 
-def _read_boxes(
-    truth: Path,
-) -> tuple[Float32[np.ndarray, "box corner xy"], Int64[np.ndarray, " image"], list[int]]:
-    values, firsts, damaged = array("f"), array("q", [0]), []
-    for place, cell in enumerate(cells_of(truth, "wordBB")):
-        if isinstance(cell, np.ndarray) and cell.size == 0:
-            pass  # a picture without words
-        elif isinstance(cell, np.ndarray) and cell.shape[:2] == (2, 4) and cell.ndim <= 3:
-            # A picture with one word has a matrix, one with more has one more axis.
-            boxes = cell.reshape(2, 4, -1).transpose(2, 1, 0).astype(np.float32)
-            values.frombytes(boxes.tobytes())
-        else:
-            damaged.append(place)
-        firsts.append(len(values) // 8)
-    boxes = np.frombuffer(values, np.float32).reshape(-1, 4, 2)
-    return boxes, np.frombuffer(firsts, np.int64), damaged
+def _words(cell: Any) -> list[str]:
+    rows = cell.flat if isinstance(cell, np.ndarray) and cell.dtype.kind == "U" else ()
+    return [word for row in rows for word in str(row).split()]
 
 
-def _read_words(truth: Path) -> tuple[_Texts, Int64[np.ndarray, " image"], list[int]]:
-    words, firsts, damaged = _Texts(), array("q", [0]), []
-    for place, cell in enumerate(cells_of(truth, "txt")):
-        for word in _words(cell):
-            words.append(word)
-        if not isinstance(cell, list | np.ndarray):
-            damaged.append(place)
-        firsts.append(len(words))
-    return words, np.frombuffer(firsts, np.int64), damaged
-
-
-def _words(cell: Cell) -> Iterator[str]:
-    """The words of an image: each row of characters holds some, between white space."""
-    for row in cell if isinstance(cell, list) else ():
-        yield from row.split()
+def _boxes(cell: Any) -> Float32[np.ndarray, "word corner xy"] | None:
+    """A picture with one word has a matrix, one with more has one more axis."""
+    if not isinstance(cell, np.ndarray) or cell.dtype.kind not in "fiu":
+        return None
+    if cell.size and (cell.shape[:2] != (2, 4) or cell.ndim > 3):
+        return None
+    return cell.reshape(2, 4, -1).transpose(2, 1, 0).astype(np.float32)
 
 
 def _load(folder: Path, name: str) -> Image.Image | Skipped:
@@ -223,7 +214,7 @@ def _load(folder: Path, name: str) -> Image.Image | Skipped:
         return Skipped(name, Reason.MISSING, "no such file")
     except UnreadableImage as error:
         return Skipped(name, Reason.UNREADABLE, error.trouble)
-    except Exception as error:  # Pillow finds many words for a damaged header, names for no file
+    except Exception as error:  # Pillow raises anything for a damaged header
         return Skipped(name, Reason.UNREADABLE, one_line(str(error)) or type(error).__name__)
 
 

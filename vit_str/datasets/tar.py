@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vit_str.datasets.growing import GrowingFile
-from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.source import LabeledWord
 from vit_str.datasets.writer import DatasetWriter, Layout, check_lines
 
-_NUMBER = re.compile(r"%0?\d*d")
+NUMBER = re.compile(r"%0?\d*d")
+"""Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
 
 
 def is_pattern(path: Path) -> bool:
@@ -21,7 +22,7 @@ def is_pattern(path: Path) -> bool:
     """
     if "%" not in path.name:
         return False
-    if len(_NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
+    if len(NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
         raise ValueError(
             f"expected one place for the number of the archive, as in words-%06d.tar, "
             f"found {path.name}"
@@ -51,14 +52,14 @@ class TarWriter(DatasetWriter):
 
     @staticmethod
     def record_path(path: Path) -> Path:
-        stem = _NUMBER.sub("all", path.name).removesuffix(".tar")
+        stem = NUMBER.sub("all", path.name).removesuffix(".tar")
         return path.with_name(f"{stem}.render.json")
 
     @staticmethod
     def in_the_way(path: Path) -> Path | None:
         if not is_pattern(path):
             return path if path.exists() else None
-        before, after = map(re.escape, _NUMBER.split(path.name))
+        before, after = map(re.escape, NUMBER.split(path.name))
         entries = path.parent.iterdir() if path.parent.is_dir() else ()
         found = (entry for entry in entries if re.fullmatch(rf"{before}\d+{after}", entry.name))
         return next(found, None)

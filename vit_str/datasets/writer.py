@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from vit_str.datasets.word import LabeledWord
+from vit_str.datasets.source import LabeledWord
 
 SHARD_SIZE = 10_000
 
@@ -32,7 +31,7 @@ class Layout:
 
 
 class DatasetWriter(ABC):
-    """Appends words to a data set, and goes on where a writer before it was cut, even by a kill.
+    """Appends words to a data set, and resumes where a writer was stopped, even by a kill.
 
     The data set itself says how many words it holds, so there is no second truth to lose. A word
     that is there in part is cut off when the data set is opened.
@@ -75,16 +74,11 @@ class DatasetWriter(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None or issubclass(kind, KeyboardInterrupt):
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
+        if error_type is None or issubclass(error_type, KeyboardInterrupt):
             self.close()
         else:
-            with suppress(OSError):  # the first trouble is the one to be told
+            with suppress(OSError):  # the first error is the one to report
                 self.close()
 
 
@@ -92,7 +86,7 @@ def entry_of(folder: Path) -> Path | None:
     """Something in a folder, or the path itself if it is no folder; None if nothing is there."""
     if not folder.is_dir():
         return folder if folder.exists() else None
-    return next((entry for entry in folder.iterdir() if entry.suffix != ".part"), None)
+    return next((entry for entry in folder.iterdir() if not entry.name.startswith(".")), None)
 
 
 def check_lines(words: Sequence[LabeledWord]) -> None:

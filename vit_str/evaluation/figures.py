@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from vit_str.calibration import Calibration
 from vit_str.evaluation.breakdown import Group, Kept
 from vit_str.evaluation.breakdown import breakdown as kinds
 from vit_str.evaluation.breakdown import rejection as kept_shares
+from vit_str.evaluation.calibration import Calibration
 from vit_str.evaluation.markdown import FIGURES
 from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vit_str.calibration import BINS, Calibration
 from vit_str.evaluation.breakdown import breakdown, rejection
+from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import Confusion, confusions
 from vit_str.evaluation.mistakes import Mistake, surest_mistakes
 from vit_str.evaluation.report import (

@@ -7,9 +7,10 @@ from typing import Any
 
 from PIL import Image
 
-from vit_str.evaluation.sets import Picture, WordSet
+from vit_str.datasets import IndexedSource, LabeledWord, WordSource
 from vit_str.evaluation.words import ReadWords
-from vit_str.images import UnreadableImage, load_image, one_line
+from vit_str.files import one_line
+from vit_str.images import UnreadableImage, load_image
 from vit_str.metrics import FULL, Protocol, normalize_label
 from vit_str.sheets import Cell, Font, sheet
 
@@ -78,7 +79,7 @@ def _wrong(label: str, text: str) -> bool:
 
 
 def mistake_sheet(
-    mistakes: Sequence[Mistake], sets: Mapping[str, WordSet], font: Font | None = None
+    mistakes: Sequence[Mistake], sets: Mapping[str, WordSource], font: Font | None = None
 ) -> Image.Image:
     """Pictures of the mistakes with label, text, confidence and set below, the surest first.
 
@@ -91,7 +92,7 @@ def mistake_sheet(
         ValueError: no mistake has a picture.
     """
     pictures = {
-        name: each.pictures({mistake.place for mistake in mistakes if mistake.set == name})
+        name: _images(each, {mistake.place for mistake in mistakes if mistake.set == name})
         for name, each in sets.items()
     }
     cells = [
@@ -104,7 +105,17 @@ def mistake_sheet(
     return sheet(cells, min(_COLUMNS, len(cells)), font)
 
 
-def _shown(picture: Picture) -> Image.Image:
+def _images(source: WordSource, places: set[int]) -> dict[int, bytes]:
+    """The images at some places of a data set; those that cannot be had are left out."""
+    if isinstance(source, IndexedSource):
+        found = {place: source[place] for place in sorted(places)}
+    else:
+        words = zip(range(max(places, default=-1) + 1), source, strict=False)
+        found = {place: word for place, word in words if place in places}
+    return {place: word.image for place, word in found.items() if isinstance(word, LabeledWord)}
+
+
+def _shown(picture: bytes) -> Image.Image:
     """An image as it is, as large as it fits in the middle of a frame."""
     frame = Image.new("RGB", (_WIDTH, _HEIGHT), "#e7e5df")
     try:

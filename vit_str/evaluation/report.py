@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from vit_str.calibration import BINS, Calibration
 from vit_str.evaluation.breakdown import SHOWN, Group, Kept, Share, breakdown, rejection
+from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import confusions
 from vit_str.evaluation.mistakes import surest_mistakes
 from vit_str.evaluation.tables import aligned, percent

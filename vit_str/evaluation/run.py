@@ -7,16 +7,14 @@ from pathlib import Path
 
 from PIL import Image
 
+from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
 from vit_str.evaluation.report import Report
-from vit_str.evaluation.sets import Item, Picture, WordSet, open_set
 from vit_str.evaluation.words import ReadWords, Size
-from vit_str.images import UnreadableImage
+from vit_str.files import one_line
+from vit_str.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
 from vit_str.reading import Reader
 
-_ORIENTATION_TAG = 0x0112
-_QUARTER_TURNS = {5, 6, 7, 8}
-
-Source = str | Path | WordSet
+Source = str | Path | WordSource
 
 
 def evaluate(
@@ -30,7 +28,7 @@ def evaluate(
 
     Args:
         reader: what reads.
-        sources: one set each: folders with ``labels.tsv``, or what `open_set` opens.
+        sources: one set each: data sets, or what `open_words` opens.
         batch_size: images read at once.
         workers: threads that decode images, see ``Reader.stream``.
         advance: called after every image, to show progress.
@@ -49,7 +47,7 @@ def read_sets(
     advance: Callable[[], object] | None = None,
 ) -> dict[str, ReadWords]:
     """Read labeled images: name of the set -> words. Arguments and errors as in `evaluate`."""
-    sets = named([open_set(source) for source in sources])
+    sets = named([opened(source) for source in sources])
     if not sets:
         raise ValueError("nothing to evaluate: give one folder with labels.tsv or more")
     return {
@@ -58,7 +56,26 @@ def read_sets(
     }
 
 
-def named(sets: Sequence[WordSet]) -> dict[str, WordSet]:
+def opened(source: Source) -> WordSource:
+    """The labeled images at a path.
+
+    Raises:
+        ValueError: there is no data set that can be read.
+    """
+    return source if isinstance(source, WordSource) else open_words(source)
+
+
+def labeled_words(source: WordSource) -> Iterator[tuple[int, LabeledWord] | str]:
+    """Every word with its place in the data set, or one line about a word that cannot be used."""
+    for place, word in enumerate(source):
+        if isinstance(word, Skipped):
+            detail = f" ({word.detail})" if word.detail else ""
+            yield one_line(f"{source.path}: {word.name}: {word.reason}{detail}")
+        else:
+            yield place, word
+
+
+def named(sets: Sequence[WordSource]) -> dict[str, WordSource]:
     """Sets under the last part of their paths, or the paths where two have the same."""
     names = [each.name for each in sets]
     return {str(each.path) if names.count(each.name) > 1 else each.name: each for each in sets}
@@ -66,28 +83,30 @@ def named(sets: Sequence[WordSet]) -> dict[str, WordSet]:
 
 def _read(
     reader: Reader,
-    words: WordSet,
+    source: WordSource,
     batch_size: int,
     workers: int | None,
     advance: Callable[[], object],
 ) -> ReadWords:
     found = ReadWords([], [], [])
-    waiting: deque[Item] = deque()  # asked for by the reader, which decodes ahead, not read yet
+    waiting: deque[tuple[int, LabeledWord]] = (
+        deque()
+    )  # asked for by the reader, which decodes ahead, not read yet
 
-    def pictures() -> Iterator[Picture]:
-        for item in words:
+    def images() -> Iterator[bytes]:
+        for item in labeled_words(source):
             if isinstance(item, str):
                 found.missing.append(item)
             else:
                 waiting.append(item)
-                yield item.picture
+                yield item[1].image
 
-    for _, reading in reader.stream(pictures(), batch_size, workers):
-        item = waiting.popleft()
-        found.labels.append(item.label)
-        found.places.append(item.place)
+    for _, reading in reader.stream(images(), batch_size, workers):
+        place, word = waiting.popleft()
+        found.labels.append(word.label)
+        found.places.append(place)
         if isinstance(reading, UnreadableImage):
-            name = item.name or reading.name
+            name = f"{source.path}: {word.name or f'word {place}'}"
             found.damaged.append(str(UnreadableImage(name, reading.trouble)))
             found.texts.append("")
             found.confidences.append(None)
@@ -95,19 +114,19 @@ def _read(
         else:
             found.texts.append(reading.text)
             found.confidences.append(reading.confidence)
-            found.sizes.append(size_of(item.picture))
+            found.sizes.append(size_of(word.image))
         advance()
     return found
 
 
-def size_of(picture: Picture) -> Size | None:
+def size_of(image: bytes) -> Size | None:
     """Height and width of an image file, upright, from its header alone; None if that fails."""
     try:
-        with Image.open(BytesIO(picture) if isinstance(picture, bytes) else picture) as image:
-            width, height = image.size
+        with Image.open(BytesIO(image)) as picture:
+            width, height = picture.size
             # Asking a PNG file for more than its header says would decode it. TIFF is upright.
-            stored = "exif" in image.info and image.format != "TIFF"
-            turned = stored and image.getexif().get(_ORIENTATION_TAG) in _QUARTER_TURNS
+            stored = "exif" in picture.info and picture.format != "TIFF"
+            turned = stored and picture.getexif().get(ORIENTATION_TAG) in QUARTER_TURNS
             return (width, height) if turned else (height, width)
     except Exception:  # it has been read: the size is worth no trouble
         return None

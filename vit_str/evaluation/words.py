@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Bool
 
-from vit_str.calibration import Calibration, calibrate
+from vit_str.evaluation.calibration import Calibration, calibrate
 from vit_str.metrics import Protocol, Scores, normalize_label, right_words, score
 
 Size = tuple[int, int]
@@ -25,7 +25,7 @@ class ReadWords:
         missing: one line for every word that has no image or no label.
         damaged: one line for every image that cannot be read.
         sizes: of the images; None where it is not known.
-        places: numbers of the words in their set, see `WordSet.pictures`.
+        places: numbers of the words in their set, the place of each in its data set.
     """
 
     labels: list[str]

@@ -35,7 +35,7 @@ def beam_search(
     state = decoder.begin(features)
     state.keep(torch.arange(len(features), device=features.device).repeat_interleave(width))
     for position in range(decoder.maximum_length + 1):
-        scores = decoder.step(beam.symbols, position, state).float() / decoder.temperature
+        scores = decoder.step(beam.symbols, position, state).float()
         state.keep(beam.extend(scores.log_softmax(-1), position))
         if beam.ended.all():
             break

@@ -7,6 +7,7 @@ language and no training of its own. How good the boxes of a model are is measur
 ``vit-str analyze characters``.
 """
 
+import copy
 import math
 
 import torch
@@ -51,9 +52,13 @@ def cross_attention(
     Raises:
         ValueError: the decoder has no cross-attention.
     """
-    looking = nn.ModuleList(block.cross_attention for block in looking_blocks(decoder))
-    with record_attention(looking) as maps:
-        decoder.loss(features, labels)
+    # The recorder changes modules: those of a copy that shares the weights, so that other threads
+    # can use the decoder meanwhile.
+    shared = {id(tensor): tensor for tensor in (*decoder.parameters(), *decoder.buffers())}
+    recorded = copy.deepcopy(decoder, shared)
+    blocks = nn.ModuleList(block.cross_attention for block in looking_blocks(recorded))
+    with record_attention(blocks) as maps:
+        recorded.loss(features, labels)
     first = torch.stack([calls[0] for calls in maps.values()], 1)
     return first[:, :, :, : labels.shape[1]]
 

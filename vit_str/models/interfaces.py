@@ -37,16 +37,14 @@ class Decoder(nn.Module, ABC):
         dim: width of a feature.
         charset_size: number of characters it writes.
         maximum_length: most characters it writes.
-        temperature: what scores are divided by before they become probabilities when labels are
-            generated: above 1 less sure, below 1 surer. It never changes a label, and the loss
-            leaves it out.
+        care_levels: values that `generate` accepts as ``care``; empty if it takes none.
         reads_columns: whether features have to be those of a grid of one row, from left to right.
     """
 
     dim: int
     charset_size: int
     maximum_length: int
-    temperature: float = 1.0
+    care_levels: tuple[str, ...] = ()
     reads_columns: bool = False
 
     @property
@@ -63,16 +61,13 @@ class Decoder(nn.Module, ABC):
         """Loss on labels padded with ``PADDING``."""
 
     @abstractmethod
-    def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
-        """The most probable labels."""
+    def generate(
+        self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
+    ) -> Hypotheses:
+        """The most probable labels.
 
-    def take_care(self, care: str) -> None:
-        """Read ``fast`` or ``careful`` from now on; no weight changes.
-
-        Raises:
-            ValueError: another word, or this decoder can read in one way only.
+        Args:
+            features: from the encoder.
+            temperature: divides scores before they become probabilities: above 1 less sure, below
+                1 surer. It never changes a label.
         """
-        raise ValueError(
-            f"{type(self).__name__} reads in one way only: leave care out, or take a model with a "
-            "PermutedDecoder"
-        )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from vit_str.evaluation import LabeledImages
+from vit_str.datasets.folder_reader import FolderReader
 from vit_str.files import one_line
 from vit_str.images import TALL, Preprocessing, UnreadableImage, load_sized_image
 from vit_str.realism.statistics import Pictures, Values, label_statistics, picture_statistics
@@ -76,14 +76,14 @@ def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> li
     """
     if not folders:
         raise ValueError("nothing to compare with: give one folder with labels.tsv or more")
-    sets = [LabeledImages(folder) for folder in folders]
+    sets = [FolderReader(folder) for folder in folders]
     names = [RENDERED, ALL, *(images.name for images in sets)]
     # Tall crops are turned, as lines that run down are in rendered words.
     preprocessing = Preprocessing(*size, turn_above=TALL)
     return [
         _load(
             images,
-            str(images.folder) if names.count(images.name) > 1 else images.name,
+            str(images.path) if names.count(images.name) > 1 else images.name,
             preprocessing,
             count,
         )
@@ -91,11 +91,12 @@ def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> li
     ]
 
 
-def _load(images: LabeledImages, name: str, preprocessing: Preprocessing, count: int) -> Words:
-    skipped = [f"{one_line(str(images.folder / file))}: missing" for file in images.missing]
+def _load(folder: FolderReader, name: str, preprocessing: Preprocessing, count: int) -> Words:
+    images = folder.files()
+    skipped = [f"{one_line(str(folder.path / file))}: missing" for file in images.missing]
     pictures, labels, sizes = [], [], []
-    step = max(len(images) / count, 1)
-    for number in range(min(count, len(images))):
+    step = max(len(images.paths) / count, 1)
+    for number in range(min(count, len(images.paths))):
         path, label = images.paths[int(number * step)], images.labels[int(number * step)]
         try:
             image, size = load_sized_image(path)
@@ -106,5 +107,5 @@ def _load(images: LabeledImages, name: str, preprocessing: Preprocessing, count:
         labels.append(label)
         sizes.append(size)
     if not pictures:
-        raise ValueError(f"{images.folder}: no image in it can be read; give another folder")
+        raise ValueError(f"{folder.path}: no image in it can be read; give another folder")
     return Words(one_line(name), torch.stack(pictures), labels, sizes, skipped)

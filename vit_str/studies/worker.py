@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.environment import software
+from vit_str.devices import software
 from vit_str.images import one_line
 from vit_str.pages.style import figure, ready_to_draw, styled
 from vit_str.studies.result import (

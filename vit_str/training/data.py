@@ -12,7 +12,7 @@ from lightning.pytorch import LightningDataModule
 from torch import Tensor
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.evaluation import LabeledImages
+from vit_str.datasets.folder_reader import FolderReader
 from vit_str.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -146,7 +146,7 @@ class RenderedWords(LightningDataModule):
             raise ValueError(f"found no fonts to render with; {NO_FONTS}")
         self.fonts, self.ingredients, self.easy_images = fonts, ingredients, easy_images
         self.pictures = load_pictures(pictures) if pictures else None
-        self.real = [LabeledImages(folder) for folder in real or []]
+        self.real = [FolderReader(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
         self._atlas: GlyphAtlas | None = None
         self._start = Place()
@@ -211,10 +211,11 @@ class RenderedWords(LightningDataModule):
             batches.append(LabeledPixels("rendered", batch.images, labels))
         return batches
 
-    def _crops(self, images: LabeledImages) -> list[LabeledPixels]:
+    def _crops(self, folder: FolderReader) -> list[LabeledPixels]:
         preprocessing = Preprocessing(*self.image_size, turn_above=TALL)
-        limit = self.real_limit or len(images)
-        step = max(1, len(images) // limit)
+        images = folder.files()
+        limit = self.real_limit or len(images.paths)
+        step = max(1, len(images.paths) // limit) if limit else 1
         crops = list(zip(images.paths, images.labels, strict=True))[::step][:limit]
         pixels, labels = [], []
         for path, label in crops:
@@ -225,7 +226,7 @@ class RenderedWords(LightningDataModule):
                 continue  # `vit-str evaluate` reports them; here they would only stop the run
         return [
             LabeledPixels(
-                images.name,
+                folder.name,
                 torch.stack(pixels[start : start + _VALIDATION_BATCH]),
                 labels[start : start + _VALIDATION_BATCH],
             )

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 
-from vit_str.doctor import fitting, make_golden
-from vit_str.golden import Golden
 from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import WeightsFile, save_weights
+from vit_str.weights.doctor import fitting, make_golden
+from vit_str.weights.golden import Golden
 
 _GOLDEN_WORDS = 12
 

@@ -13,30 +13,21 @@ _REPLICATE = 1  # cv2.BORDER_REPLICATE: a mirrored border would show parts of le
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Between which numbers every number of an argument has to lie.
+    """Between which numbers every number of an argument has to lie, defaults included.
 
     Attributes:
         low: the lowest.
         high: the highest.
-        about: what a single number x stands for: from ``about - x`` to ``about + x``; a number on
-            its own stands for itself if None.
         whole: whether the numbers must be whole: a fraction would mean a share of the picture.
     """
 
     low: float
     high: float
-    about: float | None = None
     whole: bool = False
 
-    def numbers(self, value: Any) -> list[float]:
-        """All that an argument can come to."""
-        if isinstance(value, int | float) and self.about is not None:
-            return [self.about - value, self.about + value]
-        return list(_numbers(value))
-
-    def trouble(self, value: Any) -> str:
-        """Why a value is outside, or nothing."""
-        found = self.numbers(value)
+    def violation(self, value: Any) -> str:
+        """What is wrong with a value; empty if nothing."""
+        found = list(_numbers(value))
         if self.whole and not all(isinstance(number, int) for number in found):
             return "must be whole numbers of pixels (of a picture 64 high)"
         if all(self.low <= number <= self.high for number in found):
@@ -50,8 +41,8 @@ class Allowed:
 
     Attributes:
         limits: of its arguments, given or not: the library's own default may be too much.
-        fixed: arguments that are always these.
-        padded: whether the picture needs a border first, so that nothing is pushed out of it.
+        fixed: arguments that have to be these.
+        padded: whether a ``Pad`` has to come first, so that nothing is pushed out of the picture.
     """
 
     limits: Mapping[str, Limit] = field(default_factory=dict)
@@ -62,33 +53,36 @@ class Allowed:
 _BORDER = {"border_mode": _REPLICATE}
 _WHOLE_VIEW = {"fit_output": True, **_BORDER}
 _KERNEL = Limit(0, 21)
-_LIGHT = Limit(-0.6, 0.6, about=0)
-_FACTOR = Limit(0.3, 3, about=1)
+_LIGHT = Limit(-0.6, 0.6)
+_FACTOR = Limit(0.3, 3)
 _ANY = Allowed()
+MARGIN = 8
+"""Pixels of a ``Pad``: farther than an allowed elastic transform moves anything."""
 
 MOVING: dict[str, Allowed] = {
     "Affine": Allowed(
         {
-            "rotate": Limit(-45, 45, about=0),
-            "shear": Limit(-30, 30, about=0),
+            "rotate": Limit(-45, 45),
+            "shear": Limit(-30, 30),
             "scale": Limit(0.5, 2),
             "translate_percent": Limit(0, 0),
             "translate_px": Limit(0, 0),
         },
         _WHOLE_VIEW,
     ),
-    "SafeRotate": Allowed({"limit": Limit(-45, 45, about=0)}, _BORDER),
+    "SafeRotate": Allowed({"limit": Limit(-45, 45)}, _BORDER),
     "Perspective": Allowed({"scale": Limit(0, 0.2)}, _WHOLE_VIEW),
     "ElasticTransform": Allowed({"alpha": Limit(0, 40), "sigma": Limit(5, 64)}, _BORDER, True),
     "GridDistortion": Allowed(
-        {"distort_limit": Limit(-0.4, 0.4, about=0)}, _BORDER | {"normalized": True}
+        {"distort_limit": Limit(-0.4, 0.4)}, _BORDER | {"normalized": True}
     ),
-    "OpticalDistortion": Allowed({"distort_limit": Limit(-0.1, 0.1, about=0)}, _BORDER, True),
+    "OpticalDistortion": Allowed({"distort_limit": Limit(-0.1, 0.1)}, _BORDER, True),
 }
 """Transforms after which the whole picture is in view, and letters keep order and upright side."""
 
 ALLOWED: dict[str, Allowed] = {
     **MOVING,
+    "Pad": Allowed({"padding": Limit(MARGIN, 32)}, _BORDER),
     # Occlusion: too small to hide a character, a period or a hyphen as a whole.
     "CoarseDropout": Allowed(
         {
@@ -125,8 +119,8 @@ ALLOWED: dict[str, Allowed] = {
     "RandomBrightnessContrast": Allowed({"brightness_limit": _LIGHT, "contrast_limit": _LIGHT}),
     "RandomGamma": Allowed({"gamma_limit": Limit(30, 300)}),
     "RandomToneCurve": Allowed({"scale": Limit(0, 0.5)}),
-    "HueSaturationValue": Allowed({"val_shift_limit": Limit(-100, 100, about=0)}),
-    "RGBShift": Allowed({f"{channel}_shift_limit": Limit(-100, 100, about=0) for channel in "rgb"}),
+    "HueSaturationValue": Allowed({"val_shift_limit": Limit(-100, 100)}),
+    "RGBShift": Allowed({f"{channel}_shift_limit": Limit(-100, 100) for channel in "rgb"}),
     "PlanckianJitter": _ANY,
     "ChannelShuffle": _ANY,
     "ToGray": Allowed(fixed={"num_output_channels": 3}),
@@ -138,8 +132,8 @@ ALLOWED: dict[str, Allowed] = {
 }
 """Every transform of albumentations that a policy may name."""
 
-GROUPS = {"OneOf": (), "SomeOf": ("n",), "Sequential": ()}
-"""What holds further transforms, and its arguments beside ``transforms`` and ``p``."""
+GROUPS = ("OneOf", "SomeOf", "Sequential")
+"""What holds further transforms."""
 
 _FLIP = "mirrors or turns letters, and the label no longer says what is to be seen"
 _CROP = "can cut characters off that stay in the label"

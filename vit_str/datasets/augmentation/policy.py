@@ -1,10 +1,9 @@
-"""Policies of augmentation: YAML files of transforms, checked before the first picture."""
+"""Policies of augmentation: pipelines as albumentations saves them, checked before they are used."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +13,10 @@ from vit_str.datasets.augmentation.library import library
 POLICIES = ("none", "light", "strong")
 """Names of the policies that come with the package."""
 
+_CLASS = "__class_fullname__"
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One transform of a policy, or a group of them.
-
-    Attributes:
-        name: its class in albumentations.
-        arguments: of the class, those that are fixed included; without ``transforms``.
-        steps: what a group holds.
-    """
-
-    name: str
-    arguments: Mapping[str, Any]
-    steps: tuple["Step", ...] = ()
-
-    @property
-    def moves(self) -> bool:
-        """Whether pixels get to other places."""
-        return self.name in MOVING or any(step.moves for step in self.steps)
+Step = Mapping[str, Any]
+"""A transform as `albumentations.to_dict` gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +33,7 @@ class Policy:
 
     def parts(self) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
         """Steps up to the last that moves pixels, and those that change only how they look."""
-        moving = [place for place, step in enumerate(self.steps, 1) if step.moves]
+        moving = [number for number, step in enumerate(self.steps, 1) if _moves(step)]
         last = max(moving, default=0)
         return self.steps[:last], self.steps[last:]
 
@@ -58,150 +42,116 @@ def load_policy(policy: str | Path) -> Policy:
     """Read and check a policy.
 
     Args:
-        policy: one of ``POLICIES``, or the path of a YAML file: a list of transforms of
-            albumentations, each with its arguments, as in ``vit_str/datasets/policies``.
+        policy: one of ``POLICIES``, or the path of a YAML file as ``albumentations.save`` writes
+            it: a ``Compose`` of the transforms. Arguments that are left out have the defaults of
+            the library.
 
     Raises:
-        ValueError: there is no such policy, or it is not a list of transforms with arguments that
-            they have, or it can make labels wrong.
+        ValueError: there is no such policy, or it is no pipeline, or it can make labels wrong.
     """
     name = str(policy)
     try:
-        return Policy(name, _steps(_parsed(_text(name))))
+        return Policy(name, _steps(_parsed(name)))
     except ValueError as error:
         raise ValueError(f"augmentation policy {name}: {error}") from None
-
-
-def _text(name: str) -> str:
-    if name in POLICIES:
-        return (files("vit_str.datasets") / "policies" / f"{name}.yaml").read_text("utf-8")
-    if not Path(name).is_file():
-        raise ValueError(f"no such file; give one of {', '.join(POLICIES)} or a YAML file")
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot be read as UTF-8 ({error})") from None
-
-
-def _parsed(text: str) -> Any:
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(f"is not YAML: {' '.join(str(error).split())}") from None
-
-
-def _steps(values: Any) -> tuple[Step, ...]:
-    if values is None or values == []:
-        return ()
-    if not isinstance(values, list):
-        raise ValueError(f"expected a list of transforms, found {_shortened(values)}")
-    return tuple(_step(value) for value in values)
-
-
-def _step(value: Any) -> Step:
-    """One item of the list: a name, or a name with arguments."""
-    if isinstance(value, str):
-        value = {value: None}
-    if not isinstance(value, dict) or len(value) != 1:
-        raise ValueError(
-            f"expected a transform and its arguments such as 'Affine: {{rotate: [-5, 5]}}', "
-            f"found {_shortened(value)}"
-        )
-    ((name, arguments),) = value.items()
-    arguments = {} if arguments is None else arguments
-    if not isinstance(arguments, dict):
-        raise ValueError(f"{name} needs arguments by name, found {_shortened(arguments)}")
-    _check_chance(str(name), arguments)
-    return _group(name, arguments) if name in GROUPS else _transform(str(name), arguments)
-
-
-def _check_chance(name: str, arguments: Mapping[str, Any]) -> None:
-    chance = arguments.get("p", 0.5)
-    if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 <= chance <= 1:
-        raise ValueError(f"p of {name} is a probability from 0 to 1, found {chance!r}")
-
-
-def _group(name: str, arguments: Mapping[str, Any]) -> Step:
-    others = {key: value for key, value in arguments.items() if key != "transforms"}
-    unknown = [key for key in others if key not in ("p", *GROUPS[name])]
-    if unknown:
-        raise ValueError(f"{name} has no argument {unknown[0]!r}; it takes transforms and p")
-    steps = _steps(arguments.get("transforms"))
-    if not steps:
-        raise ValueError(f"{name} needs a list named transforms")
-    count = others.get("n", 1)
-    if not isinstance(count, int) or not 1 <= count <= len(steps):
-        raise ValueError(f"n of {name} must be from 1 to {len(steps)}, found {count!r}")
-    return Step(name, others, steps)
-
-
-def _transform(name: str, arguments: Mapping[str, Any]) -> Step:
-    if name not in ALLOWED:
-        if hasattr(library(), name):
-            raise ValueError(f"{name} {why_refused(name)}; use another transform")
-        raise ValueError(f"no transform {name!r}; use {', '.join([*GROUPS, *ALLOWED])}")
-    allowed, defaults = ALLOWED[name], _defaults(name)
-    _check_names(name, arguments, tuple(defaults))
-    for key, value in allowed.fixed.items():
-        if arguments.get(key, value) != value:
-            raise ValueError(
-                f"{key} of {name} is always {value!r}, so that labels stay true; leave it out"
-            )
-    for key, limit in allowed.limits.items():
-        value = arguments.get(key, defaults[key])
-        trouble = limit.trouble(value)
-        if trouble:
-            given = "found" if key in arguments else "and is by default"
-            raise ValueError(f"{key} of {name} {trouble}, {given} {_shortened(value)}")
-    step = Step(name, _tuples({**arguments, **allowed.fixed}))
-    build(step)
-    return step
-
-
-def _check_names(name: str, arguments: Mapping[str, Any], known: Sequence[str]) -> None:
-    """The library would only warn about a name that it does not know."""
-    unknown = [key for key in arguments if key not in known]
-    if unknown:
-        raise ValueError(f"{name} has no argument {unknown[0]!r}; it takes {', '.join(known)}")
-
-
-@cache
-def _defaults(name: str) -> dict[str, Any]:
-    """Arguments of a transform and what they are if not given."""
-    parameters = signature(getattr(library(), name).__init__).parameters
-    return {
-        key: parameter.default
-        for key, parameter in parameters.items()
-        if parameter.default is not Parameter.empty
-    }
 
 
 def build(step: Step) -> Any:
     """The transform of the library.
 
     Raises:
-        ValueError: a value is not one that the transform takes.
+        ValueError: an argument or a value that the transform does not take.
     """
-    found = library()
-    if step.steps:
-        return getattr(found, step.name)([build(each) for each in step.steps], **step.arguments)
-    arguments = dict(step.arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # of arguments that do not exist
+        try:
+            return library().from_dict({"transform": _tuples(step)})
+        except Exception as error:  # whatever it makes of wrong values
+            raise ValueError(f"{step[_CLASS]}: {_one_line(error)}") from None
+
+
+def _parsed(name: str) -> Any:
+    import yaml
+
+    if name in POLICIES:
+        path = Path(str(files("vit_str.datasets") / "policies" / f"{name}.yaml"))
+    else:
+        path = Path(name)
+    if not path.is_file():
+        raise ValueError(f"no such file; give one of {', '.join(POLICIES)} or a YAML file")
     try:
-        if not ALLOWED[step.name].padded:
-            return getattr(found, step.name)(**arguments)
-        chance = arguments.pop("p", 0.5)
-        transform = getattr(found, step.name)(**arguments, p=1)
-        around = {name: arguments[name] for name in ("border_mode", "fill") if name in arguments}
-        border = found.Pad(padding=_MARGIN, **around, p=1)
-        return found.Sequential([border, transform], p=chance)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{step.name}: {_one_line(error)}") from None
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot be read as UTF-8 ({error})") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(f"is not YAML: {' '.join(str(error).split())}") from None
 
 
-_MARGIN = 8
-"""Pixels around a picture 64 high: farther than an allowed elastic transform moves anything."""
+def _steps(values: Any) -> tuple[Step, ...]:
+    """The transforms of a saved pipeline."""
+    pipeline = values.get("transform") if isinstance(values, dict) else None
+    if not isinstance(pipeline, dict) or pipeline.get(_CLASS) != "Compose":
+        raise ValueError(
+            "expected what albumentations.save writes: transform, with __class_fullname__ Compose "
+            f"and transforms, found {_shortened(values)}"
+        )
+    if pipeline.get("p", 1) != 1:
+        raise ValueError("p of the whole pipeline must be 1; give each transform its own")
+    if pipeline.get("transforms") == []:
+        return ()
+    return _checked(pipeline)
+
+
+def _checked(group: Step) -> tuple[Step, ...]:
+    """The steps of a group, all of them allowed."""
+    steps = group.get("transforms")
+    if not isinstance(steps, list) or not steps:
+        raise ValueError(f"{group[_CLASS]} needs a list named transforms, found {_shortened(steps)}")
+    for number, step in enumerate(steps):
+        name = step.get(_CLASS) if isinstance(step, dict) else None
+        if not isinstance(name, str):
+            raise ValueError(f"expected a transform with its {_CLASS}, found {_shortened(step)}")
+        if name in GROUPS:
+            _checked(step)
+            build(step)
+        else:
+            _check(name, step, steps[:number])
+    return tuple(steps)
+
+
+def _check(name: str, step: Step, before: Sequence[Step]) -> None:
+    """Refuse a transform that can make labels wrong; all its arguments are looked at."""
+    if name not in ALLOWED:
+        if hasattr(library(), name):
+            raise ValueError(f"{name} {why_refused(name)}; use another transform")
+        raise ValueError(f"no transform {name!r}; use {', '.join([*GROUPS, *ALLOWED])}")
+    allowed, arguments = ALLOWED[name], library().to_dict(build(step))["transform"]
+    for key, value in allowed.fixed.items():
+        if arguments[key] != value:
+            raise ValueError(
+                f"{key} of {name} must be {value!r}, so that labels stay true, "
+                f"found {arguments[key]!r}"
+            )
+    for key, limit in allowed.limits.items():
+        violation = limit.violation(arguments[key])
+        if violation:
+            given = "found" if key in step else "and is by default"
+            raise ValueError(f"{key} of {name} {violation}, {given} {_shortened(arguments[key])}")
+    if allowed.padded and not (before and before[-1][_CLASS] == "Pad" and before[-1].get("p") == 1):
+        raise ValueError(f"{name} needs a Pad with p 1 right before it, in a Sequential")
+
+
+def _tuples(value: Any) -> Any:
+    """Ranges of YAML as tuples: the library makes fractions of whole numbers in lists."""
+    if isinstance(value, dict):
+        transforms = [_tuples(step) for step in value.get("transforms", ())]
+        changed = {key: _tuples(item) for key, item in value.items() if key != "transforms"}
+        return changed | ({"transforms": transforms} if transforms else {})
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _moves(step: Step) -> bool:
+    return step[_CLASS] in MOVING or any(map(_moves, step.get("transforms", ())))
 
 
 def _one_line(error: Exception) -> str:
@@ -212,13 +162,6 @@ def _one_line(error: Exception) -> str:
     first = reasons()[0]
     name = next((str(part) for part in first["loc"]), "")
     return f"{name}: {first['msg']}, found {_shortened(first['input'])}"
-
-
-def _tuples(value: Any) -> Any:
-    """Lists of YAML as the tuples that the library asks for."""
-    if isinstance(value, dict):
-        return {key: _tuples(item) for key, item in value.items()}
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _shortened(value: Any) -> str:

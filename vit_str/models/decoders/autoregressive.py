@@ -119,7 +119,9 @@ class AutoregressiveDecoder(Decoder):
         )
 
     @torch.no_grad()
-    def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
+    def generate(
+        self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
+    ) -> Hypotheses:
         """Greedy decoding: each row stops at its own end and costs nothing afterwards."""
         batch, device = len(features), features.device
         labels = torch.full((batch, self.maximum_length), PADDING, device=device)
@@ -132,7 +134,7 @@ class AutoregressiveDecoder(Decoder):
         state = self.begin(features)
         for position in range(self.maximum_length + 1):
             scores = self.step(symbols, position, state).float()
-            probabilities, symbols = (scores / self.temperature).softmax(-1).max(-1)
+            probabilities, symbols = (scores / temperature).softmax(-1).max(-1)
             writing = symbols != self.end
             ends[rows[~writing]] = probabilities[~writing]
             if position == self.maximum_length or not writing.any():

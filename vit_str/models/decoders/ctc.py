@@ -39,9 +39,11 @@ class CtcDecoder(Decoder):
         return ctc_loss(self.classify(features), labels)
 
     @torch.no_grad()
-    def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
+    def generate(
+        self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
+    ) -> Hypotheses:
         """The label of the most probable way, and its exact probabilities, all ways counted."""
-        scores = self.classify(features).float() / self.temperature
+        scores = self.classify(features).float() / temperature
         labels = collapse(scores.argmax(-1), self.blank)[:, : self.maximum_length]
         there = labels != PADDING
         length = there.sum(1, keepdim=True).cpu()

@@ -61,6 +61,8 @@ class ParallelDecoder(Decoder):
         return F.cross_entropy(logits, targets.flatten(), ignore_index=PADDING)
 
     @torch.no_grad()
-    def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
+    def generate(
+        self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
+    ) -> Hypotheses:
         """The most probable symbol at every position, up to the first end."""
-        return read_to_end(self.logits(features).float() / self.temperature, self.end)
+        return read_to_end(self.logits(features).float() / temperature, self.end)

@@ -41,6 +41,8 @@ class PermutedDecoder(AutoregressiveDecoder):
         ValueError: ``decoding`` is neither, or a number below what makes sense.
     """
 
+    care_levels = tuple(_CARE)
+
     def __init__(
         self,
         charset_size: int = 94,
@@ -72,12 +74,6 @@ class PermutedDecoder(AutoregressiveDecoder):
         self.norm = nn.LayerNorm(dim)
         self.classify = nn.Linear(dim, charset_size + 1)
 
-    def take_care(self, care: str) -> None:
-        """``fast`` writes all characters at once, ``careful`` one after the other; both refine."""
-        if care not in _CARE:
-            raise ValueError(f"care must be {' or '.join(_CARE)}, found {care!r}")
-        self.decoding, self.refinements = _CARE[care]
-
     def logits(
         self,
         features: Float[Tensor, "batch token dim"],
@@ -107,17 +103,31 @@ class PermutedDecoder(AutoregressiveDecoder):
         return torch.stack(losses).mean()
 
     @torch.no_grad()
-    def generate(self, features: Float[Tensor, "batch token dim"]) -> Hypotheses:
-        """Write in the way of ``decoding``, then refine."""
+    def generate(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        temperature: float = 1.0,
+        care: str | None = None,
+    ) -> Hypotheses:
+        """Write the labels, then refine them.
+
+        Args:
+            features: from the encoder.
+            temperature: see `Decoder.generate`.
+            care: of `care_levels`: ``fast`` writes all characters at once, ``careful`` one after
+                the other; both refine once. None for the ``decoding`` and ``refinements`` of this
+                decoder.
+        """
+        decoding, refinements = _CARE[care] if care else (self.decoding, self.refinements)
         if not len(features):
-            return super().generate(features)
-        if self.decoding == "autoregressive":
-            written = super().generate(features)
+            return super().generate(features, temperature)
+        if decoding == "autoregressive":
+            written = super().generate(features, temperature)
         else:
             nothing = torch.full((len(features), self.maximum_length), PADDING)
-            written = self._read_again(features, nothing.to(features.device))
-        for _ in range(self.refinements):
-            written = self._read_again(features, written.labels)
+            written = self._read_again(features, nothing.to(features.device), temperature)
+        for _ in range(refinements):
+            written = self._read_again(features, written.labels, temperature)
         return written
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
@@ -137,7 +147,10 @@ class PermutedDecoder(AutoregressiveDecoder):
         return self.classify(self.norm(x))[:, 0]
 
     def _read_again(
-        self, features: Float[Tensor, "batch token dim"], labels: Int64[Tensor, "batch position"]
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+        temperature: float,
     ) -> Hypotheses:
         """Every character from all others; from the image alone where nothing is written."""
         missing = self.maximum_length - labels.shape[1]
@@ -147,7 +160,7 @@ class PermutedDecoder(AutoregressiveDecoder):
         )
         visible = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
         scores = self._logits(features, labels, visible).float()
-        return read_to_end(scores / self.temperature, self.end)
+        return read_to_end(scores / temperature, self.end)
 
     def _logits(
         self,

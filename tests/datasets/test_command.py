@@ -1,0 +1,579 @@
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from vit_str.commands.data import convert
+
+from vit_str.cli import main
+from vit_str.datasets import LabeledWord, Skipped, open_words
+
+Data = Callable[..., int]
+Row = tuple[str, bytes]
+
+LABELS = ("plain", "two words", "가격표", "É=mc²", " spaces ", "tab\tinside", '"quoted"', "a,b")
+TARGETS = ("out", "out.lmdb", "out.tar", "out-%06d.tar")
+
+
+@pytest.fixture
+def data() -> Data:
+    return lambda *arguments: main(["data", *map(str, arguments)])
+
+
+def picture(number: int, kind: str = "PNG", size: tuple[int, int] = (24, 8)) -> bytes:
+    file = io.BytesIO()
+    color = (number % 256, number // 256 % 256, 77)
+    Image.new("RGB", size, color).save(file, kind)
+    return file.getvalue()
+
+
+def make(folder: Path, rows: Sequence[tuple[str, str, bytes]]) -> Path:
+    """A folder as users have them: names, labels and the bytes of images."""
+    folder.mkdir()
+    for name, _, image in rows:
+        (folder / name).write_bytes(image)
+    lines = "".join(f"{name}\t{label}\n" for name, label, _ in rows)
+    (folder / "labels.tsv").write_text(lines, encoding="utf-8", newline="\n")
+    return folder
+
+
+def some(folder: Path, count: int = 20, bad: bool = False, labels: Sequence[str] = LABELS) -> Path:
+    """Words in several kinds of files; every seventh is damaged if ``bad``."""
+    rows = []
+    for number in range(count):
+        kind = ("PNG", "JPEG", "WEBP", "BMP")[number % 4]
+        image = picture(number, kind)
+        image = image[:40] if bad and number % 7 == 3 else image
+        rows.append((f"word {number}.{kind.lower()}", labels[number % len(labels)], image))
+    return make(folder, rows)
+
+
+def rows_of(path: Path) -> list[Row]:
+    words = list(open_words(path))
+    assert not [word for word in words if isinstance(word, Skipped)]
+    return [(word.label, word.image) for word in words if isinstance(word, LabeledWord)]
+
+
+def test_every_format_to_every_other(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = some(tmp_path / "source")
+    expected = rows_of(source)
+    assert [label for label, _ in expected] == [LABELS[i % len(LABELS)] for i in range(20)]
+    for target in TARGETS:
+        assert data("convert", source, tmp_path / target) == 0
+        line = f"{tmp_path / target}: 20 words, read back and equal in labels and bytes of images\n"
+        assert capsys.readouterr() == (line, "")
+        assert rows_of(tmp_path / target) == expected
+        again = tmp_path / f"again-{target.replace('out', 'x')}"
+        assert data("convert", tmp_path / target, again) == 0
+        assert rows_of(again) == expected
+        capsys.readouterr()
+    suffixes = [path.suffix for path in sorted((tmp_path / "out" / "images").iterdir())]
+    assert suffixes == [".png", ".jpg", ".webp", ".bmp"] * 5
+
+
+def test_several_sources_one_after_the_other(data: Data, tmp_path: Path) -> None:
+    one, other = some(tmp_path / "one", 5), make(tmp_path / "b", [("x.png", "x", picture(9))])
+    assert data("convert", one, tmp_path / "one.lmdb") == 0
+    arguments = [tmp_path / "one.lmdb", other, one, tmp_path / "out-%03d.tar"]
+    assert data("convert", *arguments, "--shard-size", 4) == 0
+    assert rows_of(tmp_path / "out-%03d.tar") == [*rows_of(one), *rows_of(other), *rows_of(one)]
+    assert [len(rows_of(tmp_path / f"out-00{i}.tar")) for i in range(3)] == [4, 4, 3]
+
+
+def test_boxes_are_kept(data: Data, tmp_path: Path) -> None:
+    source = some(tmp_path / "source", 3)
+    boxes = [[[0.0, 0.25, 3.5, 8.0]] * len(label) for label in LABELS[:3]]
+    names = [line.split("\t")[0] for line in (source / "labels.tsv").read_text().splitlines()]
+    lines = [
+        json.dumps({"image": name, "label": label, "boxes": each})
+        for name, label, each in zip(names, LABELS, boxes, strict=False)
+    ]
+    (source / "boxes.jsonl").write_text("\n".join(lines) + "\n")
+    for target in TARGETS:
+        assert data("convert", source, tmp_path / target) == 0
+        assert data("convert", tmp_path / target, tmp_path / f"again {target}") == 0
+        words = list(open_words(tmp_path / f"again {target}"))
+        assert [[list(box) for box in word.boxes] for word in words] == boxes
+
+
+def test_what_cannot_be_used_is_counted_and_listed(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = make(
+        tmp_path / "source",
+        [
+            ("good.png", "good", picture(1)),
+            ("empty.png", "empty", b""),
+            ("cut.png", "cut", picture(2)[:50]),
+            ("none.png", "", picture(3)),
+            ("long.png", "longest", picture(4)),
+            ("korean.png", "가", picture(5)),
+            ("small.png", "small", picture(6, size=(20, 3))),
+            ("last.png", "last", picture(7)),
+        ],
+    )
+    with (source / "labels.tsv").open("a") as file:
+        file.write("gone.png\tgone\n")
+    rules = ["--charset", "ascii", "--maximum-length", 5, "--report", tmp_path / "report.tsv"]
+    assert data("convert", source, tmp_path / "out.lmdb", *rules) == 0
+    out, error = capsys.readouterr()
+    assert "out.lmdb: 2 words, read back" in out
+    assert "vit-str: words left out: 7\n" in error
+    assert [label for label, _ in rows_of(tmp_path / "out.lmdb")] == ["good", "last"]
+    listed = (tmp_path / "report.tsv").read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[:2] for line in listed] == [
+        ["name", "reason"],
+        ["empty.png", "image cannot be read"],
+        ["cut.png", "image cannot be read"],
+        ["none.png", "no label"],
+        ["long.png", "label too long"],
+        ["korean.png", "characters outside the charset"],
+        ["small.png", "image too small"],
+        ["gone.png", "image missing"],
+    ]
+    assert data("inspect", source, *rules, "--json") == 0
+    values = json.loads(capsys.readouterr().out)
+    assert (values["entries"], values["usable"]["words"]) == (9, 2)
+    assert values["skipped"]["image cannot be read"]["examples"] == ["empty.png", "cut.png"]
+    assert (tmp_path / "report.tsv").read_text(encoding="utf-8").splitlines() == listed
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_label_of_two_lines_is_left_out(
+    target: str, data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = make(tmp_path / "source", [("a.png", "a", picture(1)), ("b.png", "b", picture(2))])
+    (source / "labels.tsv").unlink()
+    rows = [{"file_name": "a.png", "text": "two\nlines"}, {"file_name": "b.png", "text": "one"}]
+    (source / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert data("convert", source, tmp_path / target) == 0
+    assert "a.png '\\n' in 'two\\nlines'" in capsys.readouterr().err
+    assert [label for label, _ in rows_of(tmp_path / target)] == ["one"]
+
+
+def test_nothing_to_convert(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = make(tmp_path / "source", [("a.png", "a", b"no image")])
+    assert data("convert", source, tmp_path / "out") == 1
+    assert "no word of 1 can be used; a.png: image cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_ctrl_c_is_one_line_and_the_same_command_goes_on(
+    target: str,
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = some(tmp_path / "source", 600, bad=True)
+    real, calls = convert.digest_of, []
+
+    def interrupted(*arguments: object) -> str:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(convert, "digest_of", interrupted)
+    report = ["--report", tmp_path / "report.tsv"]
+    assert data("convert", source, tmp_path / target, *report) == 130
+    assert capsys.readouterr().err == "vit-str: interrupted; the same command goes on\n"
+    monkeypatch.setattr(convert, "digest_of", real)
+    assert data("convert", source, tmp_path / target, *report) == 0
+    error = capsys.readouterr().err
+    assert "going on after" in error
+    assert "vit-str: words left out: 86\n" in error
+    assert len((tmp_path / "report.tsv").read_text().splitlines()) == 87
+    whole = tmp_path / f"whole-{target}"
+    assert data("convert", source, whole) == 0
+    assert rows_of(tmp_path / target) == rows_of(whole)
+    assert len(rows_of(whole)) == 514
+    assert data("convert", source, tmp_path / target) == 0
+    assert "all 514 words are there already" in capsys.readouterr().err
+
+
+SLOW = """
+import sys, time
+from vit_str.cli import main
+from vit_str.commands.data import convert
+real = convert.digest_of
+def slow(*arguments):
+    time.sleep(0.15)
+    return real(*arguments)
+convert.digest_of = slow
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("target", ["out.lmdb", "out-%06d.tar"])
+def test_a_killed_conversion_equals_one_that_is_not(
+    target: str, data: Data, tmp_path: Path
+) -> None:
+    source = some(tmp_path / "source", 1500, bad=True)
+    reports = [tmp_path / "cut.tsv", tmp_path / "whole.tsv"]
+    shards = ["--shard-size", "350"] if "%" in target else []
+    cut = ["convert", str(source), str(tmp_path / target), "--report", str(reports[0]), *shards]
+    process = subprocess.Popen([sys.executable, "-c", SLOW, "data", *cut])
+    journal = convert.journal_of(
+        convert.writer_of(convert.format_of(Path(target))), tmp_path / target
+    )
+    deadline = time.monotonic() + 120
+    stages = 0
+    while stages < 4 and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.02)
+        stages = journal.read_bytes().count(b"\n") if journal.exists() else 0
+    assert process.poll() is None
+    process.kill()
+    process.wait()
+    assert 0 < stages < 7
+    assert data(*cut) == 0
+    folder = tmp_path / "whole"
+    folder.mkdir()
+    assert data("convert", source, folder / target, "--report", reports[1], *shards) == 0
+    assert rows_of(tmp_path / target) == rows_of(folder / target)
+    assert len(rows_of(folder / target)) == 1500 - len(range(3, 1500, 7))
+    assert reports[0].read_text() == reports[1].read_text()
+    for path in folder.rglob("*.tar"):
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (["--charset", "abc"], "--charset none, not abc"),
+        (["--maximum-length", "3"], "--maximum-length none, not 3"),
+        (["--least-size", "5"], "--least-size 4, not 5"),
+        (["--shard-size", "5"], "--shard-size 10000, not 5"),
+    ],
+)
+def test_other_words_are_not_mixed_in(
+    other: list[str],
+    message: str,
+    data: Data,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, target = some(tmp_path / "source", 8), tmp_path / "out-%06d.tar"
+    assert data("convert", source, target) == 0
+    before = (tmp_path / "out-000000.tar").read_bytes()
+    capsys.readouterr()
+    assert data("convert", source, target, *other) == 2
+    error = capsys.readouterr().err
+    assert f"was begun with {message}: give the same arguments to go on" in error
+    assert error.count("\n") == 1
+    assert data("convert", some(tmp_path / "other", 8), target) == 2
+    assert "was begun with sources" in capsys.readouterr().err
+    assert (tmp_path / "out-000000.tar").read_bytes() == before
+
+
+@pytest.mark.parametrize("target", ["out", "out.tar"])
+def test_what_others_made_stays_as_it_is(
+    target: str, data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = some(tmp_path / "source", 3)
+    if target == "out":
+        (tmp_path / target).mkdir()
+    mine = tmp_path / target / "labels.tsv" if target == "out" else tmp_path / target
+    mine.write_text("mine")
+    assert data("convert", source, tmp_path / target) == 2
+    assert "is there and was not made by vit-str data convert" in capsys.readouterr().err
+    assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_difference_is_found_when_it_is_read_back(
+    target: str,
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = some(tmp_path / "source", 600)
+    real = LabeledWord(b"", "").__class__
+
+    def change(words: Sequence[LabeledWord]) -> list[LabeledWord]:
+        changed = real(words[-1].image, "another")
+        return [*words[:-1], changed]
+
+    writer = convert.writer_of(convert.format_of(Path(target)))
+    add = writer.add
+    monkeypatch.setattr(writer, "add", lambda self, words: add(self, change(words)))
+    assert data("convert", source, tmp_path / target) == 1
+    error = capsys.readouterr().err
+    assert "words 1 to 256 are not as they were in the source" in error
+
+
+def test_a_source_that_has_shrunk(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = some(tmp_path / "source", 300), tmp_path / "out.lmdb"
+    assert data("convert", source, target) == 0
+    journal = target / "convert.journal"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-1]))
+    labels = (source / "labels.tsv").read_text().splitlines(keepends=True)
+    (source / "labels.tsv").write_text("".join(labels[:280]))
+    capsys.readouterr()
+    assert data("convert", source, target) == 2
+    assert "holds 300 words, the sources only 280" in capsys.readouterr().err
+
+
+def test_a_source_that_has_grown(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = some(tmp_path / "one", 5), some(tmp_path / "other", 7)
+    target = tmp_path / "out.tar"
+    assert data("convert", one, other, target) == 0
+    (other / "new.png").write_bytes(picture(99))
+    with (other / "labels.tsv").open("a") as file:
+        file.write("new.png\tnew\n")
+    assert data("convert", one, other, target) == 0
+    assert rows_of(target) == [*rows_of(one), *rows_of(other)]
+    assert rows_of(target)[-1] == ("new", picture(99))
+    capsys.readouterr()
+    (one / "labels.tsv").write_text("".join((one / "labels.tsv").read_text().splitlines(True)[1:]))
+    assert data("convert", one, other, target) == 2
+    assert "was begun with sources" in capsys.readouterr().err
+
+
+def test_the_ending_of_an_image_says_its_kind() -> None:
+    kinds = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp", "BMP": "bmp", "GIF": "gif"}
+    kinds |= {"TIFF": "tif", "PPM": "ppm"}
+    for kind, suffix in kinds.items():
+        assert LabeledWord(picture(1, kind), "").suffix == f".{suffix}"
+    assert LabeledWord(b"something else", "").suffix == ".png"
+
+
+def test_damaged_journals_are_refused(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = some(tmp_path / "source", 8), tmp_path / "out"
+    assert data("convert", source, target) == 0
+    journal = target / "convert.journal"
+    whole = journal.read_bytes()
+    for damaged in (b"{}\n", b"[1]\n", b"\xff\n", whole + b"[1, 2]\n", whole + b"x\n"):
+        journal.write_bytes(damaged)
+        capsys.readouterr()
+        assert data("convert", source, target) == 2
+        error = capsys.readouterr().err
+        assert "write elsewhere" in error
+        assert error.count("\n") == 1
+
+
+def test_mjsynth_with_a_split(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mnt/ramdisk/max/90kDICT32px"
+    names = ["2425/1/115_Lube_45484.jpg", "2425/1/114_Spencerian_73323.jpg"]
+    for number, name in enumerate(names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(picture(number, "JPEG"))
+    lines = [f".\\{name} 1\r\n".replace("/", "\\") for name in names]
+    (folder / "annotation.txt").write_text("".join(lines), newline="")
+    (folder / "annotation_val.txt").write_text(lines[1], newline="")
+    assert data("convert", tmp_path, tmp_path / "all.lmdb") == 0
+    assert data("convert", tmp_path, tmp_path / "val.lmdb", "--split", "val") == 0
+    assert [label for label, _ in rows_of(tmp_path / "all.lmdb")] == ["Lube", "Spencerian"]
+    assert [label for label, _ in rows_of(tmp_path / "val.lmdb")] == ["Spencerian"]
+    capsys.readouterr()
+    assert data("inspect", tmp_path, "--split", "val", "--format", "tar") == 2
+    assert "--split is for mjsynth, not for tar" in capsys.readouterr().err
+
+
+def test_inspect_says_what_there_is(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wide, tall = picture(1, "JPEG", (60, 20)), picture(2, "PNG", (10, 30))
+    source = make(
+        tmp_path / "source",
+        [
+            ("a.jpg", "Ab1", wide),
+            ("b.jpg", "Ab1", wide),
+            ("c.jpg", "other", wide),
+            ("d.png", "가!", tall),
+            ("e.jpg", "x" * 40, picture(3, "JPEG", (4000, 1000))),
+        ],
+    )
+    assert data("inspect", source, "--json") == 0
+    values = json.loads(capsys.readouterr().out)
+    usable = values["usable"]
+    assert (values["format"], values["entries"], values["skipped"]) == ("folder", 5, {})
+    assert usable["lengths"] == {"2": 1, "3": 2, "5": 1, "40": 1}
+    assert usable["characters"]["kinds"] == {
+        "lower case": 47,
+        "upper case": 2,
+        "digits": 2,
+        "other letters": 1,
+        "signs": 1,
+    }
+    assert usable["characters"]["most_outside_ascii"] == {"가": 1}
+    assert usable["images"]["kinds"] == {".jpg": 4, ".png": 1}
+    assert usable["images"]["height"] == [20, 20, 20, 806, 1000]
+    assert usable["images"]["tall"] == 1
+    assert usable["repeated"] == {"images": 2, "with_other_labels": 1}
+    assert data("inspect", source, "--limit", 4) == 0
+    assert capsys.readouterr().out == (
+        f"{source}: folder, 4 words\n"
+        "4 can be used, 0 are left out\n"
+        "\n"
+        "characters in a label\n"
+        "    1           0\n"
+        "    2           1 ####################\n"
+        "    3           2 ########################################\n"
+        "    4           0\n"
+        "    5           1 ####################\n"
+        "\n"
+        "10 different characters; 7 lower case, 2 upper case, 2 digits, 1 other letters, 1 signs\n"
+        "1 are not among the 94 of the bundled weights: 가\n"
+        "\n"
+        "images: 3 jpg, 1 png\n"
+        "                    least       5%      50%      95%     most\n"
+        "  height               20       20       20       28       30\n"
+        "  width                10       18       60       60       60\n"
+        "  width / height     0.33     0.73     3.00     3.00     3.00\n"
+        "1 are so tall that they are turned to the left before they are read\n"
+        "2 are the same file as one before; 1 files come with different labels\n"
+    )
+
+
+def test_inspect_of_nothing_usable(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = make(tmp_path / "source", [("a.png", "a", b"x")])
+    assert data("inspect", source) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "0 can be used, 1 are left out"
+    assert lines[2].startswith("  1  image cannot be read  a.png ")
+
+
+@pytest.mark.parametrize("name", ["source", "source.tar"])
+def test_a_sheet(name: str, data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = some(tmp_path / "source", 40, bad=True, labels=["one", "two"])
+    if name != "source":
+        assert data("convert", source, tmp_path / name) == 0
+    sheet = tmp_path / "new" / "sheet.png"
+    assert data("show", tmp_path / name, "--out", sheet, "--count", 10) == 0
+    assert f"{sheet}: 10 words\n" in capsys.readouterr().out
+    with Image.open(sheet) as image:
+        assert image.size == (8 * 166, 2 * 66)
+    assert data("show", tmp_path / name, "--out", sheet, "--count", 1000) == 0
+    assert f"{sheet}: 34 words\n" in capsys.readouterr().out
+
+
+def test_a_sheet_of_augmented_words(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("albumentations")
+    source = some(tmp_path / "source", 5, labels=["one"])
+    sheets = [tmp_path / f"{i}.png" for i in range(3)]
+    for seed, sheet in zip([1, 1, 2], sheets, strict=True):
+        more = ["--augment", "strong", "--count", 2, "--seed", seed]
+        assert data("show", source, "--out", sheet, *more) == 0
+    with Image.open(sheets[0]) as image:
+        assert image.size == (8 * 166, 2 * 66)
+    assert sheets[0].read_bytes() == sheets[1].read_bytes() != sheets[2].read_bytes()
+    capsys.readouterr()
+    assert data("show", source, "--out", sheets[0], "--augment", "wild") == 2
+    assert "wild" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["inspect", "nowhere"], "nowhere: no such file or folder; looked for lmdb: data.mdb"),
+        (["inspect", "source", "--charset", "asci"], "no charset 'asci', did you mean ascii"),
+        (["inspect", "source", "--format", "lmdb"], "found no data.mdb there"),
+        (["convert", "source", "source"], "cannot be converted to itself"),
+        (["convert", "source", "out.tar.gz"], "would be a folder"),
+        (
+            ["convert", "source", "out", "--shard-size", "5"],
+            "name them with a place for the number",
+        ),
+        (["convert", "source", "out", "--format", "tar"], "expected a name that ends in .tar"),
+        (["convert", "source", "out-%d-%d.tar"], "expected one place for the number"),
+        (["show", "source", "--out", "sheet"], "needs a name that ends in .png"),
+        (
+            ["show", "source", "--out", "a.png", "--maximum-length", "1"],
+            "no word to show; the first",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(
+    arguments: list[str],
+    message: str,
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    some(Path("source"), 3)
+    assert data(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required: COMMAND"),
+        (["convert", "one"], "required: TARGET"),
+        (["inspect", "one", "--limit", "0"], "expected a whole number from 1 on, found '0'"),
+        (["inspect", "one", "--form", "tar"], "unrecognized arguments"),
+        (["convert", "one", "two", "--format", "mjsynth"], "invalid choice: 'mjsynth'"),
+        (["show", "one"], "required: --out"),
+    ],
+)
+def test_wrong_values(
+    arguments: list[str], message: str, data: Data, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        data(*arguments)
+    assert caught.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_outputs_that_cannot_be_written(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = some(tmp_path / "source", 3, labels=["one"])
+    nowhere = tmp_path / "source" / "labels.tsv" / "x"
+    for arguments in (
+        ["inspect", source, "--report", nowhere],
+        ["convert", source, nowhere],
+        ["show", source, "--out", nowhere.with_suffix(".png")],
+    ):
+        assert data(*arguments) == 1
+        error = capsys.readouterr().err
+        assert error.endswith(
+            (
+                "Not a directory; mend that and run it again\n",
+                "File exists; mend that and run it again\n",
+            )
+        )
+        assert error.count("\n") == 1
+
+
+def test_help_is_quick_and_needs_no_torch() -> None:
+    program = """
+import sys
+from vit_str.cli import main
+try:
+    main(["data", "convert", "--help"])
+except SystemExit as end:
+    assert end.code == 0
+assert not {"torch", "numpy", "PIL", "tqdm"} & set(sys.modules)
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert b"NAME-%06d.tar" in answer.stdout

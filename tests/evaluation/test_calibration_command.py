@@ -1,0 +1,121 @@
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file
+
+from vit_str.cli import main
+from vit_str.reading import Reader
+from vit_str.weights import WeightsFile, load_weights, renew_weights
+from vit_str.weights.doctor import difference, make_golden
+
+COUNT = 160
+TRUE_TEMPERATURE = 0.5
+
+
+@pytest.fixture
+def sets(
+    weights_path: Path, weights: WeightsFile, word_image: Callable[..., Image.Image], tmp_path: Path
+) -> list[Path]:
+    """Words that are right as often as the model would say at another temperature."""
+    generator = random.Random(3)
+    reader = Reader(replace(weights, temperature=TRUE_TEMPERATURE), "cpu", torch.float32)
+    folders = []
+    for name in ("first", "second"):
+        folder = tmp_path / name
+        folder.mkdir()
+        letters = [generator.choices("abcdefgXYZ", k=3) for _ in range(COUNT)]
+        images = [word_image("".join(word), size=(64, 16)) for word in letters]
+        lines = []
+        for number, reading in enumerate(reader.read(images)):
+            images[number].save(folder / f"{number}.png")
+            is_right = generator.random() < reading.confidence
+            lines.append(f"{number}.png\t{reading.text if is_right else 'wrong'}\n")
+        (folder / "labels.tsv").write_text("".join(lines), encoding="utf-8")
+        folders.append(folder)
+    return folders
+
+
+def test_a_temperature_is_fitted_and_written(
+    weights_path: Path,
+    sets: list[Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    word_image: Callable[..., Image.Image],
+    weights: WeightsFile,
+) -> None:
+    golden = make_golden(weights, [word_image("one"), word_image("Two")])
+    renew_weights(weights_path, weights_path, replace(weights, golden=golden))
+    out = tmp_path / "new" / "calibrated.safetensors"
+    arguments = [str(weights_path), *map(str, sets), "--out", str(out), "--json"]
+    assert main(["calibrate", *arguments]) == 0
+    values = json.loads(capsys.readouterr().out)
+    low, high = values["interval"]
+    assert low <= TRUE_TEMPERATURE <= high
+    assert values["words"] == COUNT
+    overall = values["sets"]["all"]
+    assert overall["n"] == COUNT
+    assert overall["after"]["loss"] < overall["before"]["loss"]
+    assert overall["after"]["error"] < overall["before"]["error"]
+    old, new = load_weights(weights_path), load_weights(out)
+    assert new.temperature == values["temperature"]
+    assert new.provenance["calibration"]["words"] == COUNT
+    assert new.provenance["note"] == old.provenance["note"]
+    assert new.golden is not None
+    assert new.golden.texts == golden.texts
+    assert new.golden.confidences != golden.confidences
+    assert difference(Reader(new, "cpu", torch.float32), new.golden).is_explained
+    before, after = load_file(weights_path), load_file(out)
+    assert before.keys() == after.keys()
+    for name, tensor in before.items():
+        assert torch.equal(tensor, after[name])
+
+
+def test_other_sets_can_say_what_it_brought(
+    weights_path: Path, sets: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = map(str, sets)
+    Path(first, "0.png").write_text("no image")
+    Path(second, "1.png").unlink()
+    out = tmp_path / "a.safetensors"
+    code = main(["calibrate", str(weights_path), first, "--test", second, "--out", str(out)])
+    captured = capsys.readouterr()
+    assert code == 1  # for the image that cannot be read; the file is written
+    assert "0.png" in captured.err
+    assert "1.png: missing" in captured.err
+    assert f"wrote {out}" in captured.err
+    assert f"fitted to {COUNT - 1} words" in captured.out
+    assert captured.out.count(second) == 2
+    assert load_weights(out).temperature < 0.8
+
+
+def test_wrong_use(
+    weights_path: Path, sets: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = tmp_path / "few"
+    few.mkdir()
+    (few / "labels.tsv").write_text("a.png\ta\n")
+    Image.new("RGB", (64, 16)).save(few / "a.png")
+    folder, out = str(sets[0]), str(tmp_path / "a.safetensors")
+    weights = str(weights_path)
+    for arguments, trouble in [
+        (["huge", folder, "--out", out], "no model 'huge'"),
+        ([weights, str(tmp_path / "missing"), "--out", out], "no such file"),
+        ([weights, folder, "--out", weights], "is the weights file itself"),
+        ([weights, folder, "--out", "a.pt"], "ending in .safetensors"),
+        ([weights, folder, "--out", f"{weights}/a.safetensors"], "no such folder"),
+        ([weights, str(few), "--out", out], "needs 50 words or more"),
+        ([weights, folder, "--out", out, "--device", "tpu"], "unknown device"),
+    ]:
+        assert main(["calibrate", *arguments]) == 2
+        err = capsys.readouterr().err
+        assert trouble in err
+        assert err.count("\n") == 1
+    with pytest.raises(SystemExit, match="2"):
+        main(["calibrate", weights, folder, "--out", out, "--characters", "95"])
+    assert not Path(out).exists()

@@ -1,0 +1,65 @@
+import json
+
+import pytest
+
+from vit_str.evaluation import ReadWords
+from vit_str.evaluation.comparison import Comparison
+
+FULL = ("word", "full")
+
+
+def read(labels: list[str], texts: list[str]) -> ReadWords:
+    return ReadWords(labels, texts, [0.5] * len(texts))
+
+
+def test_comparison_by_set_and_together() -> None:
+    easy, hard = ["Ab", "cd", "!?"], ["ef"]
+    first = {"easy": read(easy, ["ab", "x", "!?"]), "hard": read(hard, ["x"])}
+    second = {"easy": read(easy, ["AB", "cd", "x"]), "hard": read(hard, ["ef!"])}
+    comparison = Comparison(("old", "new"), first, second)
+    values = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert (values["first"], values["second"]) == ("old", "new")
+    assert list(values["differences"]) == [f"word_accuracy_{each}" for each in (36, 94, "full")]
+    differences = values["differences"]["word_accuracy_36"]
+    assert [differences[name]["n"] for name in ("easy", "hard", "all")] == [2, 1, 3]
+    assert [differences[name]["difference"] for name in ("easy", "hard")] == [0.5, 1]
+    assert differences["all"]["difference"] == pytest.approx(2 / 3)
+    exact = values["differences"]["word_accuracy_full"]
+    assert [exact[name]["n"] for name in ("easy", "hard", "all")] == [3, 1, 4]
+    assert [exact[name]["difference"] for name in ("easy", "hard")] == [0, 0]
+    blocks = comparison.table().split("\n\n")
+    assert [block.split()[:2] for block in blocks] == [["word", "36"], ["word", "94"], [*FULL]]
+    lines = blocks[0].splitlines()
+    assert lines[0].split()[-2:] == ["McNemar", "p"]
+    assert lines[1].split()[:3] == ["easy", "2", "50.0"]
+    assert lines[2].split() == ["hard", "1", "100.0", "[100.0,", "100.0]", "0", "1", "1"]
+    assert blocks[-1].splitlines()[-1].startswith("new minus old")
+
+
+def test_words_in_another_script_are_compared_in_full() -> None:
+    labels = ["한글", "서울"]
+    sets = [{"korean": read(labels, texts)} for texts in (["한굴", "서을"], ["한글", "서울"])]
+    comparison = Comparison(("old", "new"), *sets)
+    assert comparison.differences()["korean"].n == 0
+    found = comparison.differences("full")["korean"]
+    assert (found.n, found.difference, found.only_second) == (2, 1, 2)
+    assert comparison.table().splitlines()[1].split()[:3] == ["korean", "0", "-"]
+
+
+def test_a_section_in_markdown() -> None:
+    sets = {"a|b": read(["a"], ["a"])}
+    lines = Comparison(("old_1", "new"), sets, sets).markdown()
+    assert lines[0] == r"## new against old\_1"
+    assert lines[2].startswith(r"| word 36 | words | difference | only old\_1 | only new |")
+    assert lines[4] == r"| a\|b | 1 | 0.0 [0.0, 0.0] | 0 | 0 | 1 |"
+    assert "new minus" in lines[-1]
+
+
+def test_one_set_has_no_total() -> None:
+    sets = {"only": read(["a"], ["a"])}
+    assert list(Comparison(("x", "y"), sets, sets).differences()) == ["only"]
+
+
+def test_comparison_of_other_words() -> None:
+    with pytest.raises(ValueError, match="same sets of words"):
+        Comparison(("a", "b"), {"x": read(["a"], ["a"])}, {"x": read(["b"], ["b"])})

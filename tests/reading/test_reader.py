@@ -1,0 +1,379 @@
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import vit_str
+from vit_str.charset import Charset
+from vit_str.images import Preprocessing, UnreadableImage
+from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
+from vit_str.reading import Reader, Reading, Source, load
+from vit_str.weights import WeightsFile, save_weights
+
+WORDS = ["one", "Two", "3", "vier", "5:00", "SIX", "seven!", "8", "nueve"]
+
+
+def test_load_is_the_public_entrance(
+    weights_path: Path, word_image: Callable[..., Image.Image]
+) -> None:
+    reading = vit_str.load(weights_path, device="cpu").read(word_image("word"))
+    assert isinstance(reading, vit_str.Reading)
+    assert reading.text
+    assert set(reading.text) <= set(Charset().characters)
+
+
+def test_load_tells_what_is_wrong(weights_path: Path) -> None:
+    with pytest.raises(ValueError, match="no model 'huge'"):
+        load("huge")
+    with pytest.raises(ValueError, match="unknown device"):
+        load(weights_path, device="tpu")
+
+
+def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
+    decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
+    path = tmp_path / "permuted.safetensors"
+    save_weights(path, Recognizer(encoder, decoder), Charset(), Preprocessing(), {})
+    pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
+    for care in ("fast", "careful", None):
+        reader = load(path, "cpu", care=care)
+        labels = decoder.generate(reader.features(pixels).float(), care=care).labels
+        expected = [reader.charset.decode(ids) for ids in labels.tolist()]
+        assert [reading.text for reading in reader.read_pixels(pixels)] == expected
+    with pytest.raises(ValueError, match="fast or careful, found 'slow'"):
+        load(path, "cpu", care="slow")
+
+
+def test_a_model_that_cannot_choose_says_so(weights_path: Path) -> None:
+    with pytest.raises(ValueError, match="TransformerDecoder reads in one way only"):
+        load(weights_path, "cpu", care="fast")
+
+
+def test_a_reading_hangs_together(reader: Reader, word_image: Callable[..., Image.Image]) -> None:
+    readings = reader.read([word_image(word) for word in WORDS])
+    assert len({reading.text for reading in readings}) > 3  # the random model tells them apart
+    for reading in readings:
+        assert "".join(each.character for each in reading.characters) == reading.text
+        assert all(0 < each.confidence <= 1 for each in reading.characters)
+        product = np.prod([each.confidence for each in reading.characters])
+        assert 0 < reading.confidence <= product * (1 + 1e-5)
+        assert type(reading.confidence) is float
+
+
+def test_sources_of_every_kind_read_alike(
+    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+) -> None:
+    image = word_image("word")
+    path = tmp_path / "word.png"
+    image.save(path)
+    array = np.asarray(image)
+    expected = reader.read(image)
+    assert expected.path is None
+    with path.open("rb") as file:
+        sources: list[Source] = [path.read_bytes(), file, array, array[..., 0]]
+        assert [reader.read(source) for source in sources] == [expected] * 4
+    for source in (path, str(path)):
+        reading = reader.read(source)
+        assert reading.path == str(path)
+        assert (reading.text, reading.confidence) == (expected.text, expected.confidence)
+
+
+def test_lists_give_lists_in_order(reader: Reader, word_image: Callable[..., Image.Image]) -> None:
+    images = [word_image(word) for word in WORDS]
+    alone = [reader.read(image).text for image in images]
+    for batch_size in (1, 2, 4, 32):
+        assert [reading.text for reading in reader.read(images, batch_size)] == alone
+    assert [reading.text for reading in reader.read(tuple(images))] == alone
+    assert reader.read([]) == []
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((32, 128)),
+        np.zeros((32, 128, 4), np.uint8),
+        np.zeros(5, np.uint8),
+        np.zeros((0, 5), np.uint8),
+    ],
+)
+def test_arrays_that_are_no_images(reader: Reader, array: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"\(height, width\)|without pixels"):
+        reader.read(array)
+
+
+def test_read_stops_at_what_it_cannot_read(
+    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+) -> None:
+    with pytest.raises(UnreadableImage, match="no such file"):
+        reader.read(tmp_path / "missing.png")
+    with pytest.raises(UnreadableImage, match="no such file"):
+        reader.read([word_image("a"), tmp_path / "missing.png"])
+
+
+def test_stream_goes_on_and_keeps_the_order(
+    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+) -> None:
+    paths = []
+    for number, word in enumerate(WORDS * 3):
+        path = tmp_path / f"{number}.png"
+        if number % 4 == 1:
+            path.write_text("no image")
+        else:
+            word_image(word).save(path)
+        paths.append(path)
+    outcomes = list(reader.stream(paths, batch_size=4, workers=3))
+    assert [path for path, _ in outcomes] == paths
+    for number, (path, outcome) in enumerate(outcomes):
+        if number % 4 == 1:
+            assert isinstance(outcome, UnreadableImage)
+            assert outcome.name == str(path)
+        else:
+            assert isinstance(outcome, Reading)
+            assert outcome.path == str(path)
+            assert outcome.text == reader.read(path).text
+
+
+def test_a_batch_without_any_readable_image(reader: Reader, tmp_path: Path) -> None:
+    outcomes = list(reader.stream([tmp_path / str(number) for number in range(5)], batch_size=2))
+    assert all(isinstance(outcome, UnreadableImage) for _, outcome in outcomes)
+    assert len(outcomes) == 5
+
+
+def test_stream_takes_no_more_than_it_needs_ahead(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    taken = 0
+
+    def images() -> Iterator[Source]:
+        nonlocal taken
+        while True:  # a list would never end
+            taken += 1
+            yield word_image(str(taken))
+
+    stream = reader.stream(images(), batch_size=4, workers=2)
+    for number in range(1, 30):
+        next(stream)
+        assert taken <= number + 2 * 4 + 2 + 4
+    stream.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("decode")]
+
+
+@pytest.mark.parametrize(("batch_size", "workers"), [(0, 1), (1, 0), (-1, None)])
+def test_batches_and_workers_from_one_on(
+    reader: Reader, batch_size: int, workers: int | None
+) -> None:
+    with pytest.raises(ValueError, match="must be 1 or more"):
+        reader.stream([], batch_size, workers)
+
+
+def test_an_exported_training_image_gives_the_same_logits(reader: Reader) -> None:
+    rendered = torch.randint(256, (4, 3, 32, 128), dtype=torch.uint8)
+    labels = torch.tensor([[1, 2, 3]]).expand(4, -1)
+    files = []
+    for pixels in rendered:
+        file = BytesIO()
+        Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(file, "PNG")
+        files.append(file.getvalue())
+    read_back = torch.stack([reader.pixels(file) for file in files])
+    logits = [
+        reader.recognizer.decoder.logits(
+            reader.recognizer.encode(reader.preprocessing.normalize(images)), labels
+        )
+        for images in (rendered, read_back)
+    ]
+    assert torch.equal(*logits)
+    assert reader.read_pixels(rendered) == reader.read(files)
+
+
+def test_the_preprocessing_of_the_file_is_used(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    image = word_image("word")
+    other = Preprocessing(mean=(0.9, 0.1, 0.5), std=(0.1, 0.1, 0.1))
+    shifted = WeightsFile(weights.recognizer, weights.charset, other, {})
+    first = Reader(weights, "cpu", torch.float32).read(image)
+    second = Reader(shifted, "cpu", torch.float32).read(image)
+    assert first != second
+
+
+def test_an_image_without_text_gives_an_empty_text(
+    weights: WeightsFile,
+    small_recognizer: Callable[..., Recognizer],
+    word_image: Callable[..., Image.Image],
+) -> None:
+    recognizer = small_recognizer()
+    recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
+    silent = WeightsFile(recognizer, weights.charset, weights.preprocessing, {})
+    reading = Reader(silent, "cpu").read(word_image("word"))
+    assert reading == Reading("", 1.0, ())
+
+
+def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    half = Reader(weights, "cpu", torch.bfloat16)
+    full = Reader(weights, "cpu", torch.float32)
+    assert next(half.recognizer.parameters()).dtype == torch.bfloat16
+    assert next(weights.recognizer.parameters()).dtype == torch.float32
+    images = full.preprocessing.normalize(full.pixels(word_image("word")))[None]
+    features = [each.recognizer.encode(images.to(each.dtype)).float() for each in (half, full)]
+    torch.testing.assert_close(*features, atol=0.1, rtol=0)
+    assert all(0 < each.confidence <= 1 for each in half.read(word_image("word")).characters)
+
+
+def _sides(reading: Reading) -> np.ndarray:
+    return np.array([each.box for each in reading.characters], dtype=float)
+
+
+def test_boxes_change_nothing_else(reader: Reader, word_image: Callable[..., Image.Image]) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    plain, boxed = reader.read(images), reader.read(images, boxes=True)
+    for one, other in zip(plain, boxed, strict=True):
+        assert all(each.box is None for each in one.characters)
+        bare = tuple(replace(each, box=None) for each in other.characters)
+        assert replace(other, characters=bare) == one
+
+
+def test_boxes_are_the_same_alone_and_in_a_batch(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    for image, reading in zip(images, reader.read(images, 4, boxes=True), strict=True):
+        np.testing.assert_allclose(
+            _sides(reading), _sides(reader.read(image, boxes=True)), atol=0.01
+        )
+
+
+@pytest.mark.parametrize("size", [(128, 32), (90, 30), (51, 200)])
+def test_boxes_are_in_the_pixels_of_the_image(
+    reader: Reader, word_image: Callable[..., Image.Image], size: tuple[int, int]
+) -> None:
+    image = word_image("word", size=size)
+    reading = reader.read(image, boxes=True)
+    seen = reader.read_pixels(reader.pixels(image)[None], boxes=True)[0]
+    scale = np.array([size[0] / 128, size[1] / 32] * 2)
+    np.testing.assert_allclose(_sides(reading), _sides(seen) * scale, rtol=1e-4)
+    left, top, right, bottom = _sides(reading).T
+    assert ((left >= 0) & (left < right) & (right <= size[0] + 1e-3)).all()
+    assert ((top >= 0) & (top < bottom) & (bottom <= size[1] + 1e-3)).all()
+
+
+def test_boxes_of_tall_images_are_where_the_letters_stand(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    preprocessing = replace(weights.preprocessing, turn_above=1.5)
+    reader = Reader(replace(weights, preprocessing=preprocessing), "cpu")
+    checked = 0
+    for text in ("word", "Ag", "10", "lamp", "Exit", "Q"):
+        level = word_image(text, size=(128, 32))
+        expected = reader.read(level, boxes=True)
+        tall = level.transpose(Image.Transpose.ROTATE_270)  # reading turns it back
+        reading = reader.read(tall, boxes=True)
+        if reading.text != expected.text:  # surer upside down, see below
+            continue
+        left, top, right, bottom = _sides(expected).T
+        turned = np.stack([32 - bottom, left, 32 - top, right], 1)
+        np.testing.assert_allclose(_sides(reading), turned, atol=1e-3)
+        checked += 1
+    assert checked
+
+
+def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    """The random model is surer of one way; a tall image gives that reading and its boxes."""
+    reader = Reader(
+        replace(weights, preprocessing=replace(weights.preprocessing, turn_above=1.5)), "cpu"
+    )
+    level = [word_image(text, size=(128, 32)) for text in ("word", "Ag", "10", "lamp")]
+    tall = [image.transpose(Image.Transpose.ROTATE_270) for image in level]
+    for image, upright in zip(tall, reader.read(level), strict=True):
+        head_first = reader.read(image.transpose(Image.Transpose.ROTATE_180), boxes=True)
+        reading = reader.read(image, boxes=True)
+        # Whichever way it is held, the same two readings are to choose from.
+        assert reading.text == head_first.text
+        assert reading.confidence == pytest.approx(head_first.confidence)
+        left, top, right, bottom = _sides(reading).T
+        turned = np.stack([32 - right, 128 - bottom, 32 - left, 128 - top], 1)
+        np.testing.assert_allclose(_sides(head_first), turned, atol=1e-3)
+        assert reading.confidence >= upright.confidence - 1e-6
+
+
+def test_boxes_of_turned_and_reduced_photographs(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    image = word_image("word", size=(2600, 800))
+    upright, turned = BytesIO(), BytesIO()
+    image.save(upright, "JPEG")
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 270 degrees
+    image.transpose(Image.Transpose.ROTATE_90).save(turned, "JPEG", exif=exif)
+    expected = reader.read(image, boxes=True)  # not reduced: it was decoded before
+    for file in (upright, turned):
+        reading = reader.read(file.getvalue(), boxes=True)
+        assert reading.text == expected.text
+        np.testing.assert_allclose(_sides(reading), _sides(expected), atol=13)  # 0.5 % of 2600
+
+
+def test_stream_gives_boxes_between_what_it_cannot_read(
+    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+) -> None:
+    sources: list[Source] = [word_image("ab"), tmp_path / "missing.png", word_image("c")]
+    first, second, third = (outcome for _, outcome in reader.stream(sources, 2, boxes=True))
+    assert isinstance(second, UnreadableImage)
+    for reading in (first, third):
+        assert isinstance(reading, Reading)
+        assert all(each.box is not None for each in reading.characters)
+
+
+def test_a_box_for_no_character(
+    weights: WeightsFile,
+    small_recognizer: Callable[..., Recognizer],
+    word_image: Callable[..., Image.Image],
+) -> None:
+    recognizer = small_recognizer()
+    recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
+    silent = WeightsFile(recognizer, weights.charset, weights.preprocessing, {})
+    assert Reader(silent, "cpu").read(word_image("word"), boxes=True).characters == ()
+
+
+def test_boxes_need_a_decoder_that_looks(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    reader.recognizer.decoder.blocks = torch.nn.ModuleList()
+    for ask in (reader.read, reader.stream):
+        with pytest.raises(ValueError, match="TransformerDecoder has no cross-attention"):
+            ask([word_image("word")], boxes=True)
+
+
+def test_half_precision_finds_about_the_same_boxes(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    half = Reader(weights, "cpu", torch.bfloat16).read(word_image("word"), boxes=True)
+    assert half.characters
+    assert np.isfinite(_sides(half)).all()
+
+
+def test_the_temperature_changes_confidences_and_no_text(
+    weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    plain, hot, cold = (
+        Reader(replace(weights, temperature=t), "cpu", torch.float32).read(images, boxes=True)
+        for t in (1.0, 3.0, 0.3)
+    )
+    for one, other, third in zip(plain, hot, cold, strict=True):
+        assert one.text == other.text == third.text
+        assert other.confidence < one.confidence < third.confidence
+        for a, b, c in zip(one.characters, other.characters, third.characters, strict=True):
+            assert b.confidence < a.confidence < c.confidence
+            assert a.box == b.box == c.box
+    # Loss and training are as they were: the model that came in knows of no temperature.
+    assert weights.temperature == 1

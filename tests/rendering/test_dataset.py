@@ -1,0 +1,318 @@
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from vit_str.cli import main
+from vit_str.datasets import LabeledWord
+from vit_str.datasets.folder_reader import FolderReader
+from vit_str.rendering import dataset
+
+Render = Callable[..., int]
+
+
+@pytest.fixture
+def arguments(matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One font and few words, so that every command takes less than a second."""
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    (fonts / "Sans.ttf").write_bytes((matplotlib_fonts / "DejaVuSans.ttf").read_bytes())
+    words = tmp_path / "words.txt"
+    words.write_text("alpha beta gamma delta")
+    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
+    return ["render", "--fonts", str(fonts), "--words", str(words), "--seed", "3"]
+
+
+@pytest.fixture
+def render(arguments: list[str]) -> Render:
+    return lambda *more: main([*arguments, *map(str, more)])
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a data set, without its description, which names the count."""
+    return {
+        path.name: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".json"
+    }
+
+
+def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> None:
+    assert render("--count", 70, "--out", tmp_path / "out", "--boxes") == 0
+    images = FolderReader(tmp_path / "out").files()
+    assert len(images.paths) == 70
+    assert all(images.labels)
+    with Image.open(images.paths[69]) as image:
+        assert (image.size, image.format) == ((128, 32), "PNG")
+    lines = (tmp_path / "out" / "boxes.jsonl").read_text(encoding="utf-8").splitlines()
+    for path, label, line in zip(images.paths, images.labels, lines, strict=True):
+        values = json.loads(line)
+        assert (values["image"], values["label"]) == (path.name, label)
+        assert len(values["boxes"]) == len(label)
+        assert all(left < right and top < bottom for left, top, right, bottom in values["boxes"])
+
+
+def test_a_run_goes_on_and_a_finished_one_is_left_alone(
+    render: Render, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    assert render("--count", 130, "--out", whole) == 0
+    assert render("--count", 70, "--out", cut) == 0
+    assert render("--count", 130, "--out", cut) == 0
+    assert contents(whole) == contents(cut)
+    stamps = [path.stat().st_mtime_ns for path in sorted(cut.rglob("*"))]
+    capsys.readouterr()
+    assert render("--count", 130, "--out", cut) == 0
+    assert capsys.readouterr().err == f"vit-str: {cut}: all 130 words are there already\n"
+    assert [path.stat().st_mtime_ns for path in sorted(cut.rglob("*"))] == stamps
+    assert render("--count", 100, "--out", cut) == 2
+    assert "holds 130 words, more than --count 100" in capsys.readouterr().err
+
+
+def test_any_part_of_the_stream(render: Render, tmp_path: Path) -> None:
+    render("--count", 130, "--out", tmp_path / "whole")
+    render("--count", 40, "--start", 60, "--out", tmp_path / "part")
+    whole, part = (FolderReader(tmp_path / name).files() for name in ("whole", "part"))
+    assert part.labels == whole.labels[60:100]
+    assert [path.name for path in part.paths] == [path.name for path in whole.paths[60:100]]
+    for one, other in zip(part.paths, whole.paths[60:100], strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> None:
+    lmdb, tarfile = pytest.importorskip("lmdb"), pytest.importorskip("tarfile")
+    for name in ("out", "out.lmdb", "out-%06d.tar"):
+        assert render("--count", 20, "--out", tmp_path / name, "--image-format", "jpg") == 0
+    folder = FolderReader(tmp_path / "out").files()
+    images = [path.read_bytes() for path in folder.paths]
+    with lmdb.open(str(tmp_path / "out.lmdb"), readonly=True) as file, file.begin() as values:
+        for number in range(1, 21):
+            assert values.get(b"image-%09d" % number) == images[number - 1]
+            assert values.get(b"label-%09d" % number).decode() == folder.labels[number - 1]
+        assert values.get(b"num-samples") == b"20"
+    with tarfile.open(tmp_path / "out-000000.tar") as archive:
+        for number in range(20):
+            assert archive.extractfile(f"{number:09d}.jpg").read() == images[number]
+            label = archive.extractfile(f"{number:09d}.txt").read().decode()
+            assert label == folder.labels[number]
+    with Image.open(io.BytesIO(images[0])) as image:
+        assert image.format == "JPEG"
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (["--seed", "4"], "--seed 3, not 4"),
+        (["--ingredients", "blur=2"], "--ingredients all at 1, not blur=2"),
+        (["--boxes"], "--boxes off, not on"),
+        (["--words", "words"], "other --words"),
+        (["--difficulty", "0.5"], "--difficulty 1.0, not 0.5"),
+        (["--fonts", "fonts"], "other fonts"),
+    ],
+)
+def test_other_words_are_not_mixed_in(
+    other: list[str],
+    message: str,
+    render: Render,
+    matplotlib_fonts: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert render("--count", 5, "--out", "out") == 0
+    before = contents(tmp_path / "out")
+    Path("words").write_text("alpha beta gamma delta epsilon")
+    source = matplotlib_fonts / "DejaVuSans-Bold.ttf"
+    Path("fonts/Bold.ttf").write_bytes(source.read_bytes())
+    if other[0] != "--fonts":
+        Path("fonts/Bold.ttf").unlink()
+    assert render("--count", 9, "--out", "out", *other) == 2
+    error = capsys.readouterr().err
+    assert error == (
+        f"vit-str render: out was begun with {message}: give the same arguments to resume, "
+        "or another --out\n"
+    )
+    assert contents(tmp_path / "out") == before
+
+
+def test_another_program_does_not_go_on(
+    render: Render,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert render("--count", 5, "--out", tmp_path / "out") == 0
+    monkeypatch.setattr("vit_str.synthesis.lexicon.CASES", {"upper": 1.0})
+    assert render("--count", 9, "--out", tmp_path / "out") == 2
+    assert "another version of vit-str, of torch or of the word list" in capsys.readouterr().err
+
+
+def test_foreign_folders_stay_as_they_are(
+    render: Render, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "labels.tsv").write_text("mine")
+    (tmp_path / "out.tar").write_text("mine")
+    for name in ("out", "out.tar"):
+        assert render("--count", 5, "--out", tmp_path / name) == 2
+        error = capsys.readouterr().err
+        assert "is there and was not made by vit-str render; give a new name" in error
+        assert error.count("\n") == 1
+    assert (tmp_path / "out" / "labels.tsv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["out", "out.lmdb", "out.tar"])
+def test_ctrl_c_is_one_line_and_the_run_goes_on(
+    name: str,
+    render: Render,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, real = tmp_path / name, dataset._encode
+    calls = []
+
+    def interrupted(*arguments: object, **named: object) -> bytes:
+        calls.append(1)
+        if len(calls) == 100:
+            raise KeyboardInterrupt
+        return real(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(dataset, "_encode", interrupted)
+    assert render("--count", 150, "--out", path) == 130
+    assert capsys.readouterr().err.splitlines() == [
+        "vit-str: stopped after 64 of 150 words; the same command resumes",
+        "vit-str render: interrupted",
+    ]
+    monkeypatch.setattr(dataset, "_encode", real)
+    assert render("--count", 150, "--out", path) == 0
+    assert "resuming after 64 words" in capsys.readouterr().err
+    assert render("--count", 150, "--out", path) == 0
+    assert "all 150 words are there already" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_killed_run_equals_one_that_is_not(
+    render: Render, arguments: list[str], tmp_path: Path
+) -> None:
+    cut, whole = tmp_path / "cut.tar", tmp_path / "whole.tar"
+    more = ["--count", "4000", "--out", str(cut)]
+    process = subprocess.Popen([sys.executable, "-m", "vit_str", *arguments, *more])
+    deadline = time.monotonic() + 120
+    while not (cut.exists() and cut.stat().st_size) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    written = cut.stat().st_size
+    assert written
+    assert render("--count", 300, "--out", cut) in (0, 2)  # 2: more than that was written
+    count = max(300, len(contents_of_tar(cut)) // 2)
+    assert render("--count", count, "--out", whole) == 0
+    assert contents_of_tar(cut) == contents_of_tar(whole)
+
+
+def contents_of_tar(path: Path) -> list[tuple[str, bytes]]:
+    import tarfile
+
+    with tarfile.open(path) as archive:
+        return [(info.name, archive.extractfile(info).read()) for info in archive]  # type: ignore[union-attr]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+@pytest.mark.parametrize("name", ["out.lmdb", "out.tar"])
+def test_a_full_disk_is_one_line(name: str, arguments: list[str], tmp_path: Path) -> None:
+    """A limit on the size of files stands for a full disk: writing fails in the same place."""
+    program = """
+import resource, sys
+from vit_str.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+sys.exit(main(sys.argv[1:]))
+"""
+    words = ["--count", "2", "--out", str(tmp_path / "first")]
+    assert main([*arguments, *words]) == 0  # the atlas is larger than the limit
+    more = ["--count", "500", "--out", str(tmp_path / name)]
+    command = [sys.executable, "-c", program, *arguments, *more]
+    answer = subprocess.run(command, capture_output=True, check=False)
+    error = answer.stderr.decode()
+    assert answer.returncode == 1, error
+    assert error.startswith("vit-str render: cannot write ")
+    assert error.count("\n") == 1
+    assert main([*arguments, *more]) == 0, "with room again, it goes on"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["--fonts", "nowhere"], "found no folder at nowhere"),
+        (["--words", "nowhere.txt"], "nowhere.txt"),
+        (["--charset", "aa"], "every character once"),
+        (["--charset", "a\n"], "characters that can be seen"),
+        (["--out", "words.png"], "for a picture give --sheet"),
+        (["--shard-size", "5"], "name them with a place for the number"),
+        (["--format", "tar"], "expected a name that ends in .tar"),
+        (["--sheet", "x.png"], "leave out --out"),
+        (["--device", "abacus"], "unknown device 'abacus'"),
+        (["--pictures", "nowhere"], "found no folder at nowhere"),
+    ],
+)
+def test_mistakes_are_one_line(
+    wrong: list[str],
+    message: str,
+    render: Render,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert render("--out", tmp_path / "out", *wrong) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["--count", "0"], "expected a whole number from 1 on, found '0'"),
+        (["--start", "-1"], "expected a whole number from 0 on, found '-1'"),
+        (["--seed", "16777216"], "below 16,777,216"),
+        (["--difficulty", "2"], "expected a number from 0 to 1"),
+        (["--ingredients", "blurr=2"], "unknown ingredient 'blurr'; the ingredients are spacing"),
+        (["--ingredients", "blur"], "expected a strength from 0 on, as in blur=2, found 'blur'"),
+        (["--ingredients", "blur=-1"], "expected a strength from 0 on"),
+        (["--coun", "5"], "unrecognized arguments"),
+    ],
+)
+def test_wrong_values(wrong: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["render", "--out", "out", *wrong])
+    assert caught.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_help_is_quick_and_needs_no_torch() -> None:
+    program = """
+import sys
+from vit_str.cli import main
+try:
+    main(["render", "--help"])
+except SystemExit as end:
+    assert end.code == 0
+assert not {"torch", "numpy", "PIL"} & set(sys.modules)
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert b"words-%06d.tar" in answer.stdout
+
+
+def test_boxes_are_one_line_of_json() -> None:
+    word = LabeledWord(b"", "가b", ((1.0, 2.25, 3.0, 4.0), (3.0, 2.0, 5.5, 4.0)))
+    assert word.json_of_boxes(image="x.png") == (
+        '{"image":"x.png","label":"가b","boxes":[[1.0,2.25,3.0,4.0],[3.0,2.0,5.5,4.0]]}'
+    )

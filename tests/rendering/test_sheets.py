@@ -1,0 +1,82 @@
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+
+from vit_str.charset import Charset
+from vit_str.cli import main
+from vit_str.rendering.sheets import STRENGTHS, changed_words
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.renderer import Renderer
+
+FONTS = ("DejaVuSans.ttf", "DejaVuSerif-Bold.ttf")
+
+
+@pytest.fixture
+def fonts(matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fonts").mkdir()
+    for name in FONTS:
+        (tmp_path / "fonts" / name).write_bytes((matplotlib_fonts / name).read_bytes())
+    return ["--fonts", "fonts"]
+
+
+def test_words_are_shown_without_and_with_an_ingredient(matplotlib_fonts: Path) -> None:
+    atlas, _ = GlyphAtlas.build([matplotlib_fonts / FONTS[0]], Charset())
+    usual = Ingredients().at(0.0)
+    renderer = Renderer(atlas, Lexicon(atlas.charset), ingredients=usual, chunk=64)
+    words = changed_words(renderer, "rotation", 6, seed=1)
+    assert renderer.ingredients == usual
+    assert len(words) == 6
+    assert [word.change for word in words] == sorted((w.change for w in words), reverse=True)
+    for word in words:
+        pixels = [torch.frombuffer(bytearray(i.tobytes()), dtype=torch.uint8) for i in word.images]
+        change = [(each.float() - pixels[0].float()).abs().mean() for each in pixels[1:]]
+        assert float(sum(change)) / len(change) == pytest.approx(word.change, rel=1e-3)
+    alone = renderer.batch(64, 1, 0)
+    labels = [renderer.charset.decode(row) for row in alone.labels.tolist()]
+    first = next(word for word in words if word.label in labels)
+    plain = alone.images[labels.index(first.label)].permute(1, 2, 0)
+    assert plain.numpy().tobytes() == first.images[0].tobytes(), "the first is without it"
+
+
+def test_the_sheet_of_an_ingredient(fonts: list[str]) -> None:
+    assert main(["render", *fonts, "--show", "blur", "--count", "3", "--out", "new/blur.png"]) == 0
+    with Image.open("new/blur.png") as picture:
+        assert picture.size == (2 * len(STRENGTHS) * (2 * 128 + 6), 2 * (2 * 32 + 18))
+
+
+def test_what_cannot_be_shown(fonts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", *fonts, "--show", "blurr"]) == 2
+    assert (
+        "nothing to show by the name 'blurr'; give all, fonts or one of" in capsys.readouterr().err
+    )
+    assert main(["render", *fonts, "--show", "blur", "--out", "blur.xyz"]) == 2
+    assert "a picture needs a name that ends in .png" in capsys.readouterr().err
+
+
+def test_own_words_on_a_sheet(fonts: list[str]) -> None:
+    Path("words.txt").write_text("alpha beta gamma")
+    arguments = ["--count", "10", "--words", "words.txt", "--sheet", "new/sheet.png"]
+    assert main(["render", *fonts, *arguments]) == 0
+    with Image.open("new/sheet.png") as picture:
+        assert picture.size == (8 * 134, 2 * 50)
+
+
+def test_the_sheet_of_fonts_says_which_are_not_used(
+    fonts: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("fonts", "broken.ttf").write_bytes(b"no font at all")
+    assert main(["render", *fonts, "--show", "fonts"]) == 0
+    assert capsys.readouterr().out.startswith("2 fonts: fonts.png; 1 are not used")
+    rows = Path("fonts.rejected.tsv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "font\treason"
+    assert [Path(row.split("\t")[0]).name for row in rows[1:]] == ["broken.ttf"]
+    with Image.open("fonts.png") as picture:
+        samples = [picture.crop((x, 0, x + 160, 40)).convert("L") for x in (0, 166, 332)]
+    assert [sample.getextrema()[0] < 60 for sample in samples] == [True, True, False]
+    assert samples[0].tobytes() != samples[1].tobytes()

@@ -1,0 +1,193 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from vit_str.cli import main
+from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve
+from vit_str.weights.doctor import make_golden
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def doctor(*arguments: object) -> tuple[int, str, str]:
+        code = main(["doctor", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return doctor
+
+
+@pytest.fixture
+def checked_path(
+    weights_path: Path, weights: WeightsFile, word_image: Callable[..., Image.Image]
+) -> Path:
+    file = replace(weights, temperature=1.25)
+    golden = make_golden(file, [word_image(word) for word in ("one", "Two", "3")])
+    renew_weights(weights_path, weights_path, replace(file, golden=golden))
+    return weights_path
+
+
+def change(path: Path, name: str, factor: float) -> None:
+    """Multiply a tensor in the file and leave the rest."""
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    tensors = load_file(path)
+    tensors[name] = tensors[name] * factor
+    save_file(tensors, path, metadata)
+
+
+def test_all_well(run: Run, checked_path: Path) -> None:
+    code, out, err = run(checked_path, "--device", "cpu")
+    assert (code, err) == (0, "")
+    assert out.rstrip().endswith("all well")
+    for part in (
+        f"torch {torch.__version__.partition('+')[0]}",
+        "as it was written",
+        "VisionTransformer and TransformerDecoder",
+        "stored as F32, U8",
+        "94 characters, temperature 1.25",
+        "note: random",
+        "3 golden images",
+        "3 of 3",
+    ):
+        assert part in out
+
+
+def test_json_has_it_all(run: Run, checked_path: Path) -> None:
+    code, out, _ = run(checked_path, "--json", "--no-speed")
+    values = json.loads(out)
+    assert code == 0
+    assert values["troubles"] == []
+    assert values["file"]["intact"] is True
+    assert values["file"]["temperature"] == 1.25
+    assert "cpu" in values["devices"]
+    first = values["checks"][0]
+    assert (first["device"], first["precision"], first["well"]) == ("cpu", "float32", True)
+    assert first["speeds"] is None
+
+
+def test_a_changed_tensor_is_found_twice(run: Run, checked_path: Path) -> None:
+    change(checked_path, "decoder.classify.weight", 1.01)
+    code, out, err = run(checked_path, "--no-speed")
+    assert code == 1
+    assert "CHANGED" in out
+    assert "its checksum does not fit; download or export it again" in err
+    assert "cpu, float32: scores differ by" in err
+    assert "all well" not in out
+
+
+def test_a_changed_tensor_is_found_without_a_checksum_too(
+    run: Run, checked_path: Path, weights: WeightsFile
+) -> None:
+    golden = load_weights(checked_path).golden
+    change(checked_path, "encoder.embed_patches.weight", 1.01)
+    renew_weights(checked_path, checked_path, replace(weights, temperature=1.25, golden=golden))
+    code, _, err = run(checked_path, "--no-speed", "--device", "cpu")
+    assert code == 1
+    assert "checksum" not in err
+    assert "get the file again, then compare the versions" in err
+
+
+def test_numbers_that_are_none_are_found(run: Run, checked_path: Path) -> None:
+    change(checked_path, "decoder.norm.weight", float("nan"))
+    code, out, err = run(checked_path, "--no-speed", "--json")
+    assert code == 1
+    assert "some weights are no numbers" in err
+    values = json.loads(out)
+    assert values["checks"][0]["found"]["score"] is None
+    assert values["file"]["finite"] is False
+
+
+def test_a_file_without_golden_images(run: Run, weights_path: Path) -> None:
+    code, out, _ = run(weights_path, "--no-speed")
+    assert code == 0
+    assert "no golden images: reading cannot be compared" in out
+    assert "all well" not in out
+
+
+def test_files_that_cannot_be_used(run: Run, weights_path: Path) -> None:
+    weights_path.write_bytes(weights_path.read_bytes()[:5000])
+    for arguments, trouble in [
+        ([weights_path], "cut short"),
+        ([weights_path.with_name("missing.safetensors")], "no such file"),
+        (["huge"], "no model 'huge'"),
+        ([weights_path, "--device", "tpu"], "cut short"),
+    ]:
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert trouble in err
+        assert err.count("\n") == 1
+
+
+def test_a_device_that_is_not_there(run: Run, weights_path: Path) -> None:
+    code, _, err = run(weights_path, "--device", "tpu")
+    assert code == 2
+    assert "unknown device 'tpu'" in err
+
+
+def test_a_golden_image_that_is_damaged(run: Run, checked_path: Path, weights: WeightsFile) -> None:
+    golden = load_weights(checked_path).golden
+    assert golden is not None
+    images = (golden.images[0][:40], *golden.images[1:])
+    damaged = replace(weights, golden=replace(golden, images=images))
+    renew_weights(checked_path, checked_path, damaged)
+    code, _, err = run(checked_path, "--no-speed")
+    assert code == 1
+    assert "cpu, float32: cannot read the golden images:" in err
+
+
+def test_golden_images_are_put_into_a_copy(
+    run: Run, weights_path: Path, words: Path, tmp_path: Path
+) -> None:
+    out_path = tmp_path / "new" / "checked.safetensors"
+    before = weights_path.read_bytes()
+    code, out, err = run(weights_path, "--golden", words, "--out", out_path)
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) == 5
+    assert weights_path.read_bytes() == before
+    assert run(out_path, "--no-speed")[0] == 0
+    # In its own place, and with other images.
+    assert run(out_path, "--golden", words / "a.png", "--out", out_path)[0] == 0
+    golden = load_weights(out_path).golden
+    assert golden is not None
+    assert len(golden.images) == 1
+
+
+def test_wrong_use(run: Run, weights_path: Path, words: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.safetensors"
+    (tmp_path / "empty").mkdir()
+    many = [words / "a.png"] * 17
+    for arguments, trouble in [
+        (["--golden", tmp_path / "missing.png", "--out", out], "no such file"),
+        (["--golden", tmp_path / "empty", "--out", out], "without images"),
+        (["--golden", *many, "--out", out], "takes 1 to 16 images, found 17"),
+        (["--golden", weights_path, "--out", out], "not an image"),
+        (["--golden", words], "belong together"),
+        (["--out", out], "belong together"),
+        (["--golden", words, "--out", "a.png"], "ending in .safetensors"),
+    ]:
+        code, _, err = run(weights_path, *arguments)
+        assert code == 2
+        assert trouble in err
+    assert not out.exists()
+
+
+def test_an_output_that_cannot_be_written(run: Run, weights_path: Path, words: Path) -> None:
+    code, _, err = run(weights_path, "--golden", words, "--out", weights_path / "a.safetensors")
+    assert code == 1
+    assert "cannot write" in err
+
+
+def test_the_weights_of_the_package_are_well(run: Run) -> None:
+    code, _, err = run("--device", "cpu", "--no-speed")
+    assert (code, err) == (0, "")
+    assert resolve("tiny").is_file()

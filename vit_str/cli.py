@@ -1,0 +1,174 @@
+"""The command line: ``vit-str read | evaluate | train | render | analyze``.
+
+Every room owns its command: a module with ``add_arguments(parser)`` and ``run(options)``, which
+returns the exit code. It is imported when its command is asked for, so that help and mistakes are
+answered at once, and a command needs only its own libraries.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from vit_str import console
+
+_EPILOG = """\
+exit codes: 0 success; 1 some image could not be read, or the output not written;
+2 wrong use; 130 interrupted with Ctrl-C."""
+
+
+class CommandModule(Protocol):
+    """What the module of a command defines."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add options, description and examples."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Run the command; returns the exit code."""
+
+
+class Command(NamedTuple):
+    """A command of ``vit-str``.
+
+    Attributes:
+        help: one line.
+        main: takes the arguments after the name, returns the exit code.
+        extra: of the package, with the libraries that the command needs.
+    """
+
+    help: str
+    main: Callable[[Sequence[str]], int]
+    extra: str | None = None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    console.prepare()
+    try:
+        try:
+            return COMMANDS[name].main(arguments[1:]) if name else _without_command(arguments)
+        finally:
+            console.flush()
+    except KeyboardInterrupt:
+        return _fail(name, "interrupted", 130)
+    except BrokenPipeError:  # the reader of our output, such as head, has seen enough
+        console.drop_output()
+        return 141
+    except ModuleNotFoundError as error:
+        missing = (error.name or "vit_str").partition(".")[0]
+        if name is None or missing == "vit_str" or COMMANDS[name].extra is None:
+            raise  # a mistake of ours, not a package that the base install leaves out
+        hint = f'run: pip install "vit-str[{COMMANDS[name].extra}]"'
+        return _fail(name, f"needs {error.name}, {hint}", 2)
+    except ValueError as error:
+        return _fail(name, str(error), 2)
+    except console.OutputError as error:
+        console.drop_output()
+        return _fail(name, str(error), 1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(name, f"{where}{error.strerror or error}", 1)
+
+
+def _fail(command: str | None, reason: str, code: int) -> int:
+    """Print why a command ends, in one line; returns the exit code."""
+    console.complain(" ".join(reason.split()), command)
+    return code
+
+
+def _without_command(arguments: Sequence[str]) -> int:
+    parser = _parser("vit-str")
+    parser.description = "Read the text in cropped word images with a Vision Transformer."
+    parser.epilog = f"vit-str COMMAND --help describes a command\n\n{_EPILOG}"
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        commands.add_parser(name, help=command.help, add_help=False)
+    if parser.parse_args(arguments).version:
+        import vit_str
+
+        console.write(f"vit-str {vit_str.__version__}")
+        return 0
+    parser.print_help(sys.stderr)
+    return 2
+
+
+def _run(name: str, module: CommandModule, arguments: Sequence[str]) -> int:
+    parser = _parser(f"vit-str {name}")
+    module.add_arguments(parser)
+    return module.run(parser.parse_args(arguments))
+
+
+def _parser(program: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        program, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+
+
+def _read(arguments: Sequence[str]) -> int:
+    from vit_str.reading import command
+
+    return _run("read", command, arguments)
+
+
+def _evaluate(arguments: Sequence[str]) -> int:
+    from vit_str.evaluation import command
+
+    return _run("evaluate", command, arguments)
+
+
+def _train(arguments: Sequence[str]) -> int:
+    from vit_str.training.cli import main
+
+    return main(arguments)
+
+
+def _render(arguments: Sequence[str]) -> int:
+    from vit_str.rendering import command
+
+    return _run("render", command, arguments)
+
+
+def _analyze(arguments: Sequence[str]) -> int:
+    from vit_str.analysis import command
+
+    return _run("analyze", command, arguments)
+
+
+def _data(arguments: Sequence[str]) -> int:
+    from vit_str.datasets import command
+
+    return _run("data", command, arguments)
+
+
+def _doctor(arguments: Sequence[str]) -> int:
+    from vit_str.weights import command
+
+    return _run("doctor", command, arguments)
+
+
+def _calibrate(arguments: Sequence[str]) -> int:
+    from vit_str.evaluation import calibration_command
+
+    return _run("calibrate", calibration_command, arguments)
+
+
+def _study(arguments: Sequence[str]) -> int:
+    from vit_str.commands.study import main
+
+    return main(arguments)
+
+
+COMMANDS = {
+    "read": Command("read the text in image files", _read),
+    "evaluate": Command("measure accuracy on labeled images", _evaluate, "analyze"),
+    "train": Command("train a model on rendered text", _train, "train"),
+    "render": Command("render labeled word images", _render, "analyze"),
+    "analyze": Command("look into models: where attention goes, and more", _analyze, "analyze"),
+    "data": Command("inspect, convert and show labeled word images on disk", _data, "train"),
+    "doctor": Command("check a weights file and this machine", _doctor),
+    "calibrate": Command("make confidences mean what they say", _calibrate),
+    "study": Command("run the claims behind this project as experiments", _study, "analyze"),
+}

@@ -1,0 +1,1 @@
+"""Commands on their way into the rooms that own them."""

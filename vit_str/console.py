@@ -1,0 +1,104 @@
+"""What the commands print: results, complaints and a progress bar."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class OutputError(Exception):
+    """Standard output takes no more: exit code 1."""
+
+
+def prepare() -> None:
+    """Make standard output UTF-8 that gives back file names of any bytes, on every system."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
+def write(line: str) -> None:
+    """Print a line at once, so that a following program sees results as they come.
+
+    Raises:
+        OutputError: it cannot be written, for example because the disk is full.
+        BrokenPipeError: nobody reads it.
+    """
+    with _output_errors():
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+
+def flush() -> None:
+    """Hand everything printed to the system; raises as ``write`` does."""
+    if sys.stdout is not None:
+        with _output_errors():
+            sys.stdout.flush()
+
+
+@contextmanager
+def _output_errors() -> Iterator[None]:
+    if sys.stdout is None:
+        raise OutputError("cannot write the output: standard output is closed")
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write the output: {error.strerror}") from error
+
+
+def drop_output() -> None:
+    """Forget what could not be written, which Python would try and complain about at its end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # standard output is no file or closed
+        return
+
+
+def complain(line: str, command: str | None = None) -> None:
+    """Print a line to standard error, after the name of the program or of one of its commands."""
+    if sys.stderr is not None:
+        program = f"vit-str {command}" if command else "vit-str"
+        sys.stderr.write(f"{program}: {line}\n")
+        sys.stderr.flush()
+
+
+def fail(line: str, code: int) -> int:
+    """Say why the command ends and return its exit code."""
+    complain(line)
+    return code
+
+
+class Progress:
+    """A bar on standard error for what takes longer than two seconds.
+
+    Only where it does not get in the way: standard error is a terminal that the results do not
+    go to as well.
+    """
+
+    def __init__(self, total: int) -> None:
+        self._bar: Any = None
+        if sys.stderr and sys.stderr.isatty() and not (sys.stdout and sys.stdout.isatty()):
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, delay=2, unit="image", leave=False, file=sys.stderr)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def advance(self, count: int = 1) -> None:
+        """So many images more are done."""
+        if self._bar is not None:
+            self._bar.update(count)
+
+    def complain(self, line: str) -> None:
+        """Print a line to standard error, above the bar."""
+        if self._bar is not None:
+            self._bar.clear()
+        complain(line)

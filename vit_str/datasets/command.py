@@ -1,0 +1,212 @@
+"""``vit-str data``: look into labeled word images on disk, convert them, see them augmented."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vit_str import console
+from vit_str.arguments import positive
+from vit_str.datasets.formats import FORMATS, WRITABLE, open_words
+
+if TYPE_CHECKING:
+    from vit_str.datasets import Rules, WordSource
+
+_EPILOG = """\
+examples:
+  vit-str data inspect crops/                         what there is, what cannot be used and why
+  vit-str data convert crops/ crops.lmdb              a folder to an LMDB
+  vit-str data convert mjsynth/ words-%06d.tar        MJSynth to archives for WebDataset
+  vit-str data show crops/ --augment strong --out sheet.png
+
+A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl, or names that say it), an
+LMDB, tar archives, MJSynth or SynthText as they are distributed. A word that cannot be used is
+left out whole, counted and listed; none is changed.
+
+exit codes: 0 all well, also if words are left out; 1 output not written or not what it should be;
+2 wrong use; 130 interrupted with Ctrl-C."""
+
+_PICTURES = (".png", ".jpg", ".webp")
+
+_Commands = argparse._SubParsersAction
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add a subcommand for inspect, convert and show."""
+    parser.description = "Look into labeled word images on disk, convert them, see them augmented."
+    parser.epilog = _EPILOG
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_inspect(commands)
+    _add_convert(commands)
+    _add_show(commands)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the subcommand; returns the exit code."""
+    run_command = {"inspect": _inspect, "convert": _convert, "show": _show}[options.command]
+    return run_command(options)
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from vit_str.datasets import SkipReport
+    from vit_str.datasets.inspection import inspect
+
+    source = _open(options.source, options)
+    with SkipReport(file=options.report) as report:
+        for line in inspect(source, _rules(options), report, options.limit, options.json):
+            console.write(line)
+    return 0
+
+
+def _convert(options: argparse.Namespace) -> int:
+    from vit_str.datasets import SkipReport
+    from vit_str.datasets.convert import Conversion
+
+    target = options.target
+    sources = [_open(path, options) for path in options.sources]
+    rules = _rules(options)
+    conversion = Conversion.of(sources, target, rules, options.format, options.shard_size)
+    with SkipReport(file=options.report) as report:
+        try:
+            words = conversion.run(report)
+        except KeyboardInterrupt:
+            return console.fail("interrupted; the same command resumes", 130)
+    if not words:
+        first = next(iter(report.lines()), "there is none")
+        return console.fail(f"no word of {report.total:,} can be used; {first}", 1)
+    console.write(f"{target}: {words:,} words, read back and equal in labels and bytes of images")
+    if report.total:
+        console.complain(f"words left out: {report.total:,}")
+        for line in report.table().splitlines():
+            console.complain(line)
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    from vit_str.datasets.show import word_sheet
+
+    if options.out.suffix.lower() not in _PICTURES:
+        raise ValueError(f"{options.out} needs a name that ends in {', '.join(_PICTURES)}")
+    source, rules = _open(options.source, options), _rules(options)
+    picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    picture.save(options.out)
+    console.write(f"{options.out}: {words:,} words")
+    return 0
+
+
+def _open(path: str, options: argparse.Namespace) -> "WordSource":
+    """A data set, of the format and the split that the options say."""
+    from vit_str.datasets.mjsynth import MJSynthReader
+
+    if options.split is None:
+        return open_words(path, options.source_format)
+    if options.source_format not in (None, MJSynthReader.format):
+        raise ValueError(f"--split is for mjsynth, not for {options.source_format}")
+    return MJSynthReader(path, options.split)
+
+
+def _rules(options: argparse.Namespace) -> "Rules":
+    """What the options say a word has to be."""
+    from vit_str.charset import charset_of
+    from vit_str.datasets import Rules
+
+    charset = None if options.charset is None else charset_of(options.charset)
+    return Rules(charset, options.maximum_length, options.least_size)
+
+
+def _add_inspect(commands: _Commands) -> None:
+    inspect = _add(commands, "inspect", "say what a data set holds and what of it can be used")
+    inspect.add_argument("source", metavar="SOURCE")
+    _add_source_format(inspect)
+    _add_rules(inspect)
+    inspect.add_argument("--limit", type=positive, metavar="N", help="look at the first N only")
+    inspect.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _add_convert(commands: _Commands) -> None:
+    convert = _add(commands, "convert", "write the words of data sets to another")
+    convert.add_argument("sources", nargs="+", metavar="SOURCE", help="one after the other")
+    convert.add_argument(
+        "target",
+        type=Path,
+        metavar="TARGET",
+        help="NAME.lmdb, NAME.tar, NAME-%%06d.tar for several archives; all else is a folder",
+    )
+    convert.add_argument(
+        "--format", choices=WRITABLE, help="instead of what the name of TARGET says"
+    )
+    _add_source_format(convert, "--source-format")
+    _add_rules(convert)
+    convert.add_argument(
+        "--shard-size", type=positive, metavar="N", help="words in each tar archive (10000)"
+    )
+
+
+def _add_show(commands: _Commands) -> None:
+    show = _add(commands, "show", "draw words with their labels on one picture")
+    show.add_argument("source", metavar="SOURCE")
+    show.add_argument("--out", type=Path, required=True, metavar="FILE", help="such as sheet.png")
+    show.add_argument(
+        "--augment",
+        metavar="POLICY",
+        help="none, light, strong or a YAML file: every word as it is, and augmented beside it",
+    )
+    show.add_argument("--count", type=positive, metavar="N", help="words (64; with --augment 16)")
+    show.add_argument("--seed", type=_seed, default=1, metavar="N", help="which words (1)")
+    _add_source_format(show)
+    _add_rules(show, report=False)
+
+
+def _add(commands: _Commands, name: str, purpose: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=purpose,
+        description=f"{purpose[0].upper()}{purpose[1:]}.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return command
+
+
+def _add_source_format(command: argparse.ArgumentParser, flag: str = "--format") -> None:
+    command.add_argument(
+        flag,
+        choices=tuple(FORMATS),
+        dest="source_format",
+        help="of SOURCE, instead of what is recognized",
+    )
+    command.add_argument(
+        "--split",
+        choices=("all", "train", "val", "test"),
+        help="of MJSynth (default: all)",
+    )
+
+
+def _add_rules(command: argparse.ArgumentParser, report: bool = True) -> None:
+    command.add_argument(
+        "--charset",
+        metavar="NAME|FILE|CHARACTERS",
+        help="leave out words with other characters: ascii, latin, korean, digits, a text file, "
+        "or the characters",
+    )
+    command.add_argument(
+        "--maximum-length", type=positive, metavar="N", help="leave out longer labels"
+    )
+    command.add_argument(
+        "--least-size",
+        type=positive,
+        default=4,
+        metavar="N",
+        help="leave out images with less height or width, in pixels (4)",
+    )
+    if report:
+        command.add_argument(
+            "--report", type=Path, metavar="FILE", help="list all words that are left out, as TSV"
+        )
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, found {text!r}")
+    return int(text)

@@ -1,0 +1,87 @@
+"""The formats by name, and what reads and writes them."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from vit_str.datasets.source import WordSource
+from vit_str.datasets.writer import DatasetWriter
+
+# Module and class, in the order in which formats are recognized: a tree of images is a folder
+# only if it is nothing else.
+_READERS = {
+    "lmdb": ("lmdb_reader", "LmdbReader"),
+    "tar": ("tar_reader", "TarReader"),
+    "tar.gz": ("tar_reader", "TarStream"),
+    "mjsynth": ("mjsynth", "MJSynthReader"),
+    "synthtext": ("synthtext", "SynthTextReader"),
+    "folder": ("folder_reader", "FolderReader"),
+}
+_WRITERS = {
+    "folder": ("folder", "FolderWriter"),
+    "lmdb": ("lmdb", "LmdbWriter"),
+    "tar": ("tar", "TarWriter"),
+}
+_LABELS = "labels.tsv"
+
+FORMATS = tuple(_READERS)
+"""Names of the formats that can be read."""
+
+WRITABLE = tuple(_WRITERS)
+"""Names of the formats that can be written."""
+
+
+def format_of(path: Path) -> str:
+    """The format that a path to write to stands for: by its suffix, all else is a folder."""
+    name = path.suffix.lower().removeprefix(".")
+    return name if name in WRITABLE else "folder"
+
+
+def writer_of(name: str) -> type[DatasetWriter]:
+    """What writes a format.
+
+    Raises:
+        ValueError: there is no such format, or it is only read.
+    """
+    return _load(_WRITERS, name)
+
+
+def reader_of(name: str) -> type[WordSource]:
+    """What reads a format.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    return _load(_READERS, name)
+
+
+def open_words(path: str | Path, format: str | None = None) -> WordSource:  # noqa: A002
+    """Open a data set of any format.
+
+    Args:
+        path: where it is; for tar archives also a pattern.
+        format: one of ``FORMATS`` instead of what is recognized.
+
+    Raises:
+        ValueError: nothing is there that can be read as a data set.
+    """
+    if format is None and (Path(path) / _LABELS).is_file():
+        format = "folder"  # noqa: A001
+    if format is not None:
+        return reader_of(format)(path)
+    for name in FORMATS:
+        reader: Any = reader_of(name)
+        if reader.recognizes(Path(path)):
+            return reader(path)
+    what = "found no data set there" if Path(path).exists() else "no such file or folder"
+    raise ValueError(
+        f"{path}: {what}; looked for labels.tsv, .csv or .jsonl with images, data.mdb, *.tar, "
+        "*.tar.gz, annotation*.txt and gt.mat"
+    )
+
+
+def _load(classes: dict[str, tuple[str, str]], name: str) -> Any:
+    if name not in classes:
+        raise ValueError(f"format must be one of {', '.join(classes)}, found {name!r}")
+    module, class_name = classes[name]
+    return getattr(import_module(f"vit_str.datasets.{module}"), class_name)

@@ -1,0 +1,58 @@
+"""Words of data sets one after the other, judged by the rules on several threads."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+from PIL import Image
+
+from vit_str.datasets.rules import Rules
+from vit_str.datasets.source import LabeledWord, Skipped, WordSource
+from vit_str.files import cpu_count
+
+CHUNK = 256
+"""Words that are judged together."""
+
+_THREADS = 4
+
+Seen = TypeVar("Seen")
+
+
+def known_total(sources: Sequence[WordSource]) -> int | None:
+    """Number of words, usable or not; None where counting takes as long as reading."""
+    lengths = [source.known_length for source in sources]
+    return None if None in lengths else sum(length or 0 for length in lengths)
+
+
+def judged(
+    entries: Iterable[LabeledWord | Skipped],
+    rules: Rules,
+    look: Callable[[LabeledWord, Image.Image], Seen],
+    size: int = CHUNK,
+) -> Iterator[list[Seen | Skipped]]:
+    """What ``look`` makes of every word that can be used, and why others cannot be.
+
+    Args:
+        entries: the words.
+        rules: what a word has to be.
+        look: called on several threads; no decoded image is kept but by it.
+        size: of the lists.
+
+    Returns:
+        Lists of results in the order of the words; the last one may be shorter.
+    """
+    remaining = iter(entries)
+    with ThreadPoolExecutor(min(_THREADS, cpu_count())) as pool:
+        while chunk := list(islice(remaining, size)):
+            yield list(pool.map(partial(_judge, rules, look), chunk))
+
+
+def _judge(
+    rules: Rules, look: Callable[[LabeledWord, Image.Image], Seen], entry: LabeledWord | Skipped
+) -> Seen | Skipped:
+    if isinstance(entry, Skipped):
+        return entry
+    image = rules.decode(entry)
+    return image if isinstance(image, Skipped) else look(entry, image)

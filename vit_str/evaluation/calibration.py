@@ -1,0 +1,144 @@
+"""Whether a confidence means what it says: of the words read with 0.8, are 8 of 10 right?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int64
+
+from vit_str.statistics import Interval, percentile_interval, resamples
+
+BINS = 15
+
+Values = Float[np.ndarray, " word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Words whose confidences are alike.
+
+    Attributes:
+        low: least confidence, not included but for 0.
+        high: highest confidence, included.
+        n: words.
+        confidence: their mean.
+        accuracy: share of them that is right; nan, as the mean, without any word.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How far confidences are from the share that is right.
+
+    Attributes:
+        n: words.
+        error: expected calibration error: the distance between mean confidence and share of right
+            words of a bin, mean over words (Guo et al. 2017, equation 5); nan without any word.
+        interval: its 95 % interval, from drawing words with replacement. Chance alone makes the
+            error larger than it is with few words, and drawing adds as much again: that is taken
+            off the interval.
+        equal_mass_error: the same over bins of as many words each (Nguyen and O'Connor 2015).
+        confidence: mean; above the accuracy, readings promise too much.
+        bins: of equal width, the reliability table.
+    """
+
+    n: int
+    error: float
+    interval: Interval
+    equal_mass_error: float
+    confidence: float
+    bins: tuple[Bin, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is nothing to say."""
+        values = asdict(self) | {"interval": list(self.interval)}
+        values["bins"] = [asdict(each) for each in self.bins]
+        return {name: _plain(value) for name, value in values.items()}
+
+
+def calibrate(
+    confidences: Values | Sequence[float],
+    right: Bool[np.ndarray, " word"] | Sequence[bool],
+    seed: int = 0,
+) -> Calibration:
+    """Compare confidences with what is right.
+
+    Args:
+        confidences: of the words, 0 to 1.
+        right: which of them are read right.
+        seed: of the draws for the interval.
+
+    Raises:
+        ValueError: not as many confidences as words.
+    """
+    sure, truth = np.asarray(confidences, dtype=float), np.asarray(right, dtype=float)
+    if sure.shape != truth.shape:
+        raise ValueError(f"{len(sure)} confidences for {len(truth)} words: give one for each")
+    edges = np.linspace(0, 1, BINS + 1)
+    # Bins are open below and closed above, so that a confidence of exactly 1 has a place.
+    place = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)
+    counts = np.bincount(place, minlength=BINS)
+    return Calibration(
+        n=len(sure),
+        error=_error(sure - truth, place),
+        interval=_interval(sure - truth, place, seed),
+        equal_mass_error=_error(sure - truth, _equal_masses(sure)),
+        confidence=float(sure.mean()) if len(sure) else math.nan,
+        bins=tuple(
+            Bin(
+                low=float(edges[index]),
+                high=float(edges[index + 1]),
+                n=int(counts[index]),
+                confidence=_mean(sure[place == index]),
+                accuracy=_mean(truth[place == index]),
+            )
+            for index in range(BINS)
+        ),
+    )
+
+
+def _error(gaps: Values, place: Int64[np.ndarray, " word"]) -> float:
+    """Sum over bins of the size of the sum of gaps, over all words.
+
+    That is the distance of the means of a bin, times its share of the words.
+    """
+    if not len(gaps):
+        return math.nan
+    return float(np.abs(np.bincount(place, gaps, BINS)).sum() / len(gaps))
+
+
+def _interval(gaps: Values, place: Int64[np.ndarray, " word"], seed: int) -> Interval:
+    n = len(gaps)
+    if not n:
+        return math.nan, math.nan
+    errors = np.array([_error(gaps[drawn], place[drawn]) for drawn in resamples(n, seed=seed)])
+    excess = errors.mean() - _error(gaps, place)
+    low, high = percentile_interval(errors)
+    return max(0.0, float(low - excess)), float(high - excess)
+
+
+def _equal_masses(sure: Values) -> Int64[np.ndarray, " word"]:
+    """Bins of as many words each, from the least sure to the surest."""
+    place = np.empty(len(sure), dtype=np.int64)
+    place[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
+    return place
+
+
+def _mean(values: Values) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,154 @@
+"""``vit-str evaluate``: accuracy on labeled images."""
+
+import argparse
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vit_str import console
+from vit_str.reading.command import add_reader_arguments
+
+if TYPE_CHECKING:
+    from vit_str.evaluation.comparison import Comparison
+    from vit_str.evaluation.report import Report
+    from vit_str.reading import Reader
+
+_DESCRIPTION = """\
+Read labeled images and compare: word accuracy under 36, 62, 94 and all
+characters (full: exactly as written, in any script), character accuracy, 1-NED and the
+error of the confidences, each with a 95 % interval. With --against, also how much
+better --model is, word by word. JSON and pages of Markdown also have accuracy by kind
+of word, accuracy if the least sure are rejected, and the most common mistakes."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``vit-str evaluate``."""
+    parser.description = _DESCRIPTION
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="folder with labels.tsv (file, tab, label) and the images, beside it or in images/; "
+        "or another data set: LMDB, tar archives, ... (see vit-str data --help)",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="NAME|FILE",
+        help="weights to compare with on the same words",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
+    parser.add_argument(
+        "--breakdown", action="store_true", help="print accuracy by kind of word too"
+    )
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="write a page without figures, such as all.md"
+    )
+    parser.add_argument(
+        "--report",
+        metavar="FOLDER",
+        help="write a page with figures: report.md and PNG files, no image of a word",
+    )
+    parser.add_argument(
+        "--sheet",
+        metavar="FILE",
+        help="write a picture with the images of the surest mistakes, such as mistakes.png",
+    )
+    add_reader_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read the labeled images that the command line names, print the scores, write the rest."""
+    from vit_str.evaluation.markdown import Subject, report_markdown
+    from vit_str.evaluation.output import Output
+    from vit_str.evaluation.run import evaluate, named, opened
+    from vit_str.reading import load
+
+    sets = [opened(source) for source in options.sources]
+    files = (options.markdown, options.report, options.sheet)
+    output = Output(*(Path(file) if file else None for file in files))
+    output.prepare()
+    models = [options.model, *([options.against] if options.against else [])]
+    readers = [load(model, options.device, care=options.care) for model in models]
+    counts = [each.known_length for each in sets]
+    # A bar without an end where only going through a set tells how many words there are.
+    total = 0 if None in counts else sum(each or 0 for each in counts)
+    with console.Progress(len(readers) * total) as progress:
+        reports = [
+            evaluate(reader, sets, options.batch_size, options.workers, progress.advance)
+            for reader in readers
+        ]
+    for line in reports[0].troubles:
+        console.complain(line)
+    comparison = _compare(models, reports) if len(reports) > 1 else None
+    if options.json:
+        console.write(_json(reports, comparison))
+    else:
+        console.write(_text(models, reports, comparison, options.breakdown))
+    command = _command(options, named(sets))
+    subject = Subject(_name(options.model), command, _how(readers[0]))
+    section = comparison.markdown() if comparison else []
+    output.write(
+        reports[0],
+        lambda figures: report_markdown(reports[0], subject, section, figures),
+        named(sets),
+    )
+    return 1 if reports[0].troubles else 0
+
+
+def _text(
+    models: Sequence[str],
+    reports: "Sequence[Report]",
+    comparison: "Comparison | None",
+    with_breakdown: bool,
+) -> str:
+    tables = [
+        report.table() + (f"\n\n{report.breakdown_table()}" if with_breakdown else "")
+        for report in reports
+    ]
+    if comparison is None:
+        return tables[0]
+    parts = [f"{model}\n{table}" for model, table in zip(models, tables, strict=True)]
+    return "\n\n".join([*parts, comparison.table()])
+
+
+def _json(reports: "Sequence[Report]", comparison: "Comparison | None") -> str:
+    values = reports[0].to_dict()
+    if comparison:
+        values["against"] = reports[1].to_dict()
+        values["comparison"] = comparison.to_dict()
+    return json.dumps(values, indent=2, allow_nan=False)
+
+
+def _compare(models: Sequence[str], reports: "Sequence[Report]") -> "Comparison":
+    """The model that was asked for minus the one it is held against."""
+    from vit_str.evaluation.comparison import Comparison
+
+    names = [_name(model) for model in models]
+    model, against = names if names[0] != names[1] else models
+    return Comparison((against, model), reports[1].words, reports[0].words)
+
+
+def _name(model: str) -> str:
+    return Path(model).stem
+
+
+def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
+    """The command to show in the page: names of sets and models, not the paths of a machine."""
+    words = ["vit-str", "evaluate", *names, "--model", _name(options.model)]
+    if options.care:
+        words += ["--care", options.care]
+    if options.against:
+        words += ["--against", _name(options.against)]
+    if options.report:
+        path = Path(options.report)
+        words += ["--report", path.name if path.is_absolute() else path.as_posix()]
+    return shlex.join(words)
+
+
+def _how(reader: "Reader") -> str:
+    import vit_str
+
+    number_format = str(reader.dtype).removeprefix("torch.")
+    return f"read in {number_format} on {reader.device.type} by vit-str {vit_str.__version__}"

@@ -1,0 +1,88 @@
+"""Image files -> pixels as the model gets them, in threads ahead of the model."""
+
+from collections import deque
+from collections.abc import Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image
+from torch import Tensor
+
+from vit_str.files import cpu_count
+from vit_str.images import BinaryFile, Preprocessing, UnreadableImage, load_sized_image
+
+Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
+"""One image: a path, the bytes of a file, an open file, a Pillow image, or pixels in uint8 as
+(height, width) gray or (height, width, 3) RGB."""
+
+
+class DecodedImage(NamedTuple):
+    """An image as the model gets it, and the height and width that it had, upright."""
+
+    pixels: UInt8[Tensor, "channel height width"]
+    size: tuple[int, int]
+
+
+def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
+    """Decode one image and bring it to the size of the model.
+
+    Raises:
+        UnreadableImage: it cannot be read.
+        ValueError: an array that is no image.
+    """
+    image = _from_array(source) if isinstance(source, np.ndarray) else source
+    loaded, size = load_sized_image(image)
+    return DecodedImage(preprocessing.pixels(loaded), size)
+
+
+def decode_batches(
+    sources: Iterable[Source], preprocessing: Preprocessing, batch_size: int, workers: int
+) -> Generator[list[tuple[Source, DecodedImage | UnreadableImage]], None, None]:
+    """Batches of images, in order; at most two batches and one image per worker are ahead.
+
+    Args:
+        sources: images; what cannot be read is handed out as ``UnreadableImage``.
+        preprocessing: of the model.
+        batch_size: images in a batch.
+        workers: threads that decode.
+    """
+
+    def outcome(source: Source) -> DecodedImage | UnreadableImage:
+        try:
+            return decode(source, preprocessing)
+        except UnreadableImage as error:
+            return error
+
+    remaining = iter(sources)
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
+    waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()
+    try:
+        while True:
+            ahead = 2 * batch_size + workers - len(waiting)
+            waiting.extend((s, pool.submit(outcome, s)) for s in islice(remaining, ahead))
+            if not waiting:
+                return
+            batch = [waiting.popleft() for _ in range(min(batch_size, len(waiting)))]
+            yield [(source, job.result()) for source, job in batch]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def default_workers() -> int:
+    """Threads that decode images: one per CPU, 4 at most."""
+    return min(4, cpu_count())
+
+
+def _from_array(array: np.ndarray) -> Image.Image:
+    if array.dtype != np.uint8 or array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,)):
+        raise ValueError(
+            "an image as an array is uint8 of (height, width) or (height, width, 3), found "
+            f"{array.dtype} of {array.shape}; convert it first"
+        )
+    if not array.size:
+        raise ValueError(f"an image without pixels, found an array of {array.shape}")
+    return Image.fromarray(array)

@@ -1,0 +1,49 @@
+"""Readings as rows of the output: JSON lines, or plain values for Parquet."""
+
+import json
+from typing import Any
+
+from vit_str.reading.readings import Character, Reading
+
+_DIGITS = 6
+_PIXEL_DIGITS = 2
+
+
+def reading_row(
+    path: str, reading: Reading, characters: bool = True, **more: object
+) -> dict[str, Any]:
+    """Path, text, confidence, what is in ``more``, and the characters if wanted."""
+    row = {"path": path, "text": reading.text, "confidence": reading.confidence, **more}
+    if characters:
+        row["characters"] = [_character(character) for character in reading.characters]
+    return row
+
+
+def json_line(row: dict[str, Any]) -> str:
+    """A row as one line of JSON, its numbers rounded.
+
+    A file name that is not UTF-8 would make a line that is not JSON: such a line is escaped.
+    """
+    line = json.dumps(_rounded(row), ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return json.dumps(_rounded(row))
+    return line
+
+
+def _character(character: Character) -> dict[str, Any]:
+    values = {"character": character.character, "confidence": character.confidence}
+    return values if character.box is None else {**values, "box": list(character.box)}
+
+
+def _rounded(value: Any) -> Any:
+    """Confidences rounded to 6 digits, and the sides of boxes to 2."""
+    if isinstance(value, dict):
+        rounded = {name: _rounded(item) for name, item in value.items()}
+        if "box" in rounded:
+            rounded["box"] = [round(side, _PIXEL_DIGITS) for side in value["box"]]
+        return rounded
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return round(value, _DIGITS) if isinstance(value, float) else value

@@ -1,0 +1,1 @@
+"""``vit-str render``: rendered words as a data set for any trainer, or as sheets to look at."""

@@ -1,0 +1,288 @@
+"""``vit-str render``: rendered words as a data set for any trainer, or as sheets to look at."""
+
+import argparse
+import math
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vit_str import console
+from vit_str.datasets.formats import WRITABLE, format_of
+from vit_str.synthesis.ingredients import Ingredients
+
+INGREDIENTS = tuple(field.name for field in fields(Ingredients))
+ALL, FONTS = "all", "fonts"
+_COUNT, _SHOWN, _COMPARED = 160, 24, 2000  # words, unless the options say another number
+SEEDS = 1 << 24
+"""Seeds from here on repeat the words of smaller ones."""
+
+if TYPE_CHECKING:
+    from vit_str.rendering.material import Look
+
+_EPILOG = """\
+examples:
+  vit-str render --out words/ --count 100000             images/ and labels.tsv
+  vit-str render --out words.lmdb --count 100000         image-%09d, label-%09d, num-samples
+  vit-str render --out words-%06d.tar --count 100000     archives for WebDataset
+  vit-str render --sheet words.png                       words to look at
+  vit-str render --show curve --out curve.png            what an ingredient does
+  vit-str render --compare FOLDER --out comparison/      how words differ from photographs
+The same command resumes a run that was stopped. Words are numbered from 0;
+--start 50000 --count 50000 makes the second half of the first 100,000, on any machine.
+
+exit codes: 0 all well; 1 output not written; 2 wrong use; 130 interrupted with Ctrl-C."""
+
+_Group = argparse._ArgumentGroup
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``vit-str render``."""
+    parser.description = "Render labeled words: a data set for any trainer, or a sheet to look at."
+    parser.epilog = _EPILOG
+    _add_output(parser.add_argument_group("what to make"))
+    _add_words(parser.add_argument_group("what to write"))
+    _add_looks(parser.add_argument_group("how it looks"))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make what the options name; returns the exit code."""
+    _check_target(options)
+    if options.show:
+        return _show(options)
+    if options.compare:
+        return _compare(options)
+    count = options.count or _COUNT
+    if options.sheet:
+        from vit_str.rendering.sheets import write_word_sheet
+
+        write_word_sheet(options.sheet, _look(options), options.seed, options.start, count)
+        return 0
+    _check_data_set(options)
+    from vit_str.rendering.dataset import Target, write_dataset
+
+    target = Target(
+        options.out,
+        options.format,
+        count,
+        options.start,
+        options.seed,
+        options.image_format,
+        options.boxes,
+        options.shard_size,
+    )
+    try:
+        write_dataset(_look(options), target)
+    except OSError as error:
+        where, reason = error.filename or options.out, error.strerror or error
+        raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error
+    return 0
+
+
+def _look(options: argparse.Namespace, difficulty: float = 1.0) -> "Look":
+    """What to draw; the difficulty is for options that do not name one."""
+    from vit_str.rendering.material import Look
+
+    return Look(
+        charset="ascii" if options.charset is None else options.charset,
+        words=options.words,
+        language=options.language,
+        fonts=options.fonts,
+        held_out=options.held_out,
+        pictures=options.pictures,
+        size=(options.height, options.width),
+        difficulty=difficulty if options.difficulty is None else options.difficulty,
+        strengths=options.ingredients,
+        device=options.device,
+    )
+
+
+def _show(options: argparse.Namespace) -> int:
+    """Write the sheet of an ingredient, those of all, or that of the fonts."""
+    if options.show not in (*INGREDIENTS, ALL, FONTS):
+        raise ValueError(
+            f"nothing to show by the name {options.show!r}; give {ALL}, {FONTS} or one of "
+            f"{', '.join(INGREDIENTS)}"
+        )
+    out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
+    from vit_str.rendering.material import load_material
+    from vit_str.rendering.sheets import write_font_sheet, write_ingredient_sheet
+    from vit_str.sheets import check_picture
+
+    if options.show != ALL:
+        check_picture(out)
+
+    # Other ingredients would hide what this one does: clean words, if nothing else is asked for.
+    look = _look(options, difficulty=0.0)
+    if options.show == FONTS:
+        count, rejections = write_font_sheet(out, look)
+        rejected = out.with_suffix(".rejected.tsv")
+        lines = [f"{rejection.path}\t{rejection.reason}\n" for rejection in rejections]
+        rejected.write_text("font\treason\n" + "".join(lines), encoding="utf-8")
+        console.write(f"{count:,} fonts: {out}; {len(rejections):,} are not used: {rejected}")
+        return 0
+    renderer, count = load_material(look).renderer, options.count or _SHOWN
+    if options.show != ALL:
+        write_ingredient_sheet(out, look, renderer, options.show, options.seed, count)
+        return 0
+    for name in INGREDIENTS:
+        try:
+            path = out / f"{name}.png"
+            write_ingredient_sheet(path, look, renderer, name, options.seed, count)
+        except ValueError as error:  # an ingredient that changes nothing
+            console.complain(str(error))
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    """Write the report of rendered and photographed words, and print its table."""
+    from vit_str.realism.report import compare
+    from vit_str.rendering.material import load_material
+
+    renderer, out = load_material(_look(options)).renderer, options.out or Path("comparison")
+    console.write(compare(renderer, options.compare, options.count or _COMPARED, options.seed, out))
+    return 0
+
+
+def _add_output(group: _Group) -> None:
+    group.add_argument("--out", type=Path, metavar="PATH", help="data set; or file for --show")
+    group.add_argument("--sheet", type=Path, metavar="FILE", help="one picture with all words")
+    group.add_argument(
+        "--show",
+        metavar="INGREDIENT",
+        help="one picture of what an ingredient does to words; all: a folder with one for each; "
+        "fonts: a sample of every font, and which were rejected and why",
+    )
+    group.add_argument(
+        "--compare",
+        type=Path,
+        nargs="+",
+        metavar="FOLDER",
+        help="judge rendered words against photographed ones, folders with labels.tsv: a report "
+        "in the folder --out",
+    )
+    group.add_argument(
+        "--count", type=_from(1), metavar="N", help="number of words (160; to compare, 2000)"
+    )
+    group.add_argument("--start", type=_from(0), default=0, metavar="N", help="first word (0)")
+    group.add_argument(
+        "--seed", type=_from(0, SEEDS), default=1, metavar="N", help="same seed, same words (1)"
+    )
+    group.add_argument("--format", choices=WRITABLE, help="instead of what the name of --out says")
+    group.add_argument(
+        "--image-format",
+        choices=("png", "jpg"),
+        default="png",
+        help="png keeps every pixel (default), jpg (quality 95) takes less than half the space",
+    )
+    group.add_argument("--boxes", action="store_true", help="store a box for every character")
+    group.add_argument(
+        "--shard-size", type=_from(1), metavar="N", help="words in each tar archive (10000)"
+    )
+    group.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")
+
+
+def _add_words(group: _Group) -> None:
+    group.add_argument(
+        "--words", type=Path, metavar="FILE", help="text file of words to use instead; any text"
+    )
+    group.add_argument("--language", default="en", metavar="CODE", help="of the words (en)")
+    group.add_argument(
+        "--charset",
+        metavar="NAME|FILE|CHARACTERS",
+        help="ascii, latin, korean, digits, several joined by +, a text file, or the characters "
+        "themselves (ascii)",
+    )
+
+
+def _add_looks(group: _Group) -> None:
+    group.add_argument("--fonts", type=Path, nargs="+", metavar="DIR", help="instead of system's")
+    group.add_argument("--pictures", type=Path, nargs="+", metavar="DIR", help="for backgrounds")
+    group.add_argument("--height", type=_from(8), default=32, metavar="N", help="pixels (32)")
+    group.add_argument("--width", type=_from(8), default=128, metavar="N", help="pixels (128)")
+    group.add_argument("--held-out", action="store_true", help="fonts that training never sees")
+    group.add_argument(
+        "--difficulty", type=_share, metavar="D", help="0: clean words, 1: the full mix (1)"
+    )
+    group.add_argument(
+        "--ingredients",
+        type=_strengths,
+        default={},
+        metavar="NAME=S,...",
+        help="strengths other than 1, such as blur=2,curve=0; the names: " + ", ".join(INGREDIENTS),
+    )
+
+
+def _check_target(options: argparse.Namespace) -> None:
+    if not (options.out or options.sheet or options.show or options.compare):
+        raise ValueError(
+            "say what to make: --out DATASET, --sheet FILE.png, --show INGREDIENT or --compare "
+            "FOLDER"
+        )
+    if options.compare and (options.sheet or options.show):
+        raise ValueError("--compare makes a report and nothing else: leave out --sheet and --show")
+    if options.sheet and (options.out or options.show):
+        raise ValueError("--sheet makes a picture and nothing else: leave out --out and --show")
+    if options.sheet:
+        from vit_str.sheets import check_picture
+
+        check_picture(options.sheet)
+
+
+def _check_data_set(options: argparse.Namespace) -> None:
+    suffix = options.out.suffix.lower()
+    if suffix in {".png", ".jpg", ".jpeg", ".webp"}:
+        raise ValueError(f"{options.out} would be a folder; for a picture give --sheet")
+    options.format = options.format or format_of(options.out)
+    several = "%" in options.out.name
+    if options.format == "tar" and suffix != ".tar":
+        raise ValueError(f"expected a name that ends in .tar, found {options.out}")
+    if options.shard_size and not (options.format == "tar" and several):
+        raise ValueError(
+            "--shard-size is for several archives: name them with a place for the number, "
+            "--out words-%06d.tar"
+        )
+
+
+def _from(least: int, end: int | None = None) -> "type[int]":
+    """A whole number from ``least`` on, below ``end``."""
+
+    def number(text: str) -> int:
+        plain = text.strip()
+        if plain.isascii() and plain.isdigit() and least <= int(plain) < (end or math.inf):
+            return int(plain)
+        upper = f" below {end:,}" if end else ""
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number from {least} on{upper}, found {text!r}"
+        )
+
+    return number  # type: ignore[return-value]  # argparse calls it, as it would int
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
+    return value
+
+
+def _strengths(text: str) -> dict[str, float]:
+    """``blur=2,curve=0`` as a dictionary."""
+    strengths: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if name not in INGREDIENTS:
+            raise argparse.ArgumentTypeError(
+                f"unknown ingredient {name!r}; the ingredients are {', '.join(INGREDIENTS)}"
+            )
+        try:
+            strengths[name] = float(number)
+        except ValueError:
+            strengths[name] = math.nan
+        if not 0 <= strengths[name] < math.inf:
+            raise argparse.ArgumentTypeError(
+                f"expected a strength from 0 on, as in {name}=2, found {part.strip()!r}"
+            )
+    return strengths

@@ -1,0 +1,222 @@
+"""Rendered words as a data set; one that was stopped resumes."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image
+from torch import Tensor
+from tqdm import tqdm
+
+import vit_str
+from vit_str import console
+from vit_str.datasets import SHARD_SIZE, DatasetWriter, LabeledWord, Layout, Record, writer_of
+from vit_str.rendering.material import BATCH, Look, Material, load_material
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.renderer import RenderedBatch, Renderer
+
+_PROBES = 1000
+_ENCODERS = 4  # threads
+# The highest compression of PNG takes as long as the drawing and saves a twentieth of the space.
+_ENCODINGS: dict[str, dict[str, Any]] = {
+    "png": {"format": "PNG", "compress_level": 1},
+    "jpg": {"format": "JPEG", "quality": 95},
+}
+# How to describe a difference in what is known by a digest only, or is no option.
+_DIFFERENCES = {
+    "words": "other --words",
+    "fonts": "other fonts",
+    "pictures": "other --pictures",
+    "drawing": "another version of vit-str, of torch or of the word list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which words to write, and where.
+
+    Attributes:
+        path: of the data set.
+        format: its name, see ``writer_of``.
+        count: number of words.
+        start: number of the first word.
+        seed: same seed, same words.
+        image_format: ``png`` or ``jpg``.
+        boxes: store a box for every character.
+        shard_size: words in each tar archive; None for the usual number.
+    """
+
+    path: Path
+    format: str
+    count: int
+    start: int = 0
+    seed: int = 1
+    image_format: str = "png"
+    boxes: bool = False
+    shard_size: int | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """How the data set stores its words."""
+        size = self.shard_size or SHARD_SIZE
+        return Layout(self.start, f".{self.image_format}", self.boxes, size)
+
+
+def write_dataset(look: Look, target: Target) -> None:
+    """Write the data set, or what of it is not there yet.
+
+    Raises:
+        ValueError: fonts, words or pictures cannot be used, or the target holds something else.
+        OSError: it cannot be written.
+    """
+    writer_class, path = writer_of(target.format), target.path
+    record_path = writer_class.record_path(path)
+    old = Record.load(record_path) if record_path.exists() else None
+    foreign = None if old else writer_class.in_the_way(path)
+    if foreign:
+        raise ValueError(
+            f"{foreign} is there and was not made by vit-str render; give a new name as --out"
+        )
+    material = load_material(look)
+    record = _record(look, target, material)
+    if old:
+        _refuse_others(old, record, path)
+    if old is None or old.count != record.count:
+        record.save(record_path)
+    with writer_class(path, target.layout) as writer:
+        try:
+            _fill(writer, material.renderer, target)
+        except KeyboardInterrupt:
+            console.complain(
+                f"stopped after {writer.done:,} of {target.count:,} words; the same command resumes"
+            )
+            raise
+
+
+def _record(look: Look, target: Target, material: Material) -> Record:
+    """Everything that decides the words of a data set, so that no others are mixed in."""
+    made_with: dict[str, Any] = {
+        "seed": target.seed,
+        "start": target.start,
+        "format": target.format,
+        "image-format": target.image_format,
+        "boxes": target.boxes,
+        "shard-size": target.layout.shard_size if "%" in target.path.name else None,
+        "words": _digest([look.words.read_bytes()]) if look.words else None,
+        "language": None if look.words else look.language,
+        "charset": material.renderer.charset.characters,
+        "fonts": _digest(_atlas_bytes(material.atlas)),
+        "held-out": look.held_out,
+        "pictures": _digest([_bytes(material.pictures)]) if look.pictures else None,
+        "height": look.size[0],
+        "width": look.size[1],
+        "difficulty": look.difficulty,
+        "ingredients": {name: s for name, s in sorted(look.strengths.items()) if s != 1},
+        "device": material.renderer.device.type,
+        "drawing": _drawing(material.renderer, target.seed),
+    }
+    return Record(made_with, target.count, f"vit-str {vit_str.__version__}")
+
+
+def _drawing(renderer: Renderer, seed: int) -> str | None:
+    """Changes when this program, a library or the language's words do.
+
+    Only on the CPU, where the same numbers come out in every run.
+    """
+    if renderer.device.type != "cpu":
+        return None
+    labels = "\n".join(renderer.lexicon.sample(_PROBES, seed))
+    return _digest([labels.encode(), _bytes(renderer.batch(BATCH, seed, 0).images)])
+
+
+def _atlas_bytes(atlas: GlyphAtlas) -> Iterable[bytes]:
+    yield "\n".join(atlas.names).encode()
+    for tensor in (atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances):
+        yield _bytes(tensor)
+    yield _bytes(atlas.honest)
+
+
+def _bytes(tensor: Tensor | None) -> bytes:
+    return b"" if tensor is None else tensor.cpu().numpy().tobytes()
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _refuse_others(old: Record, new: Record, path: Path) -> None:
+    differences = old.differences(new)
+    if "words" in differences:
+        differences.pop("language", None)
+    if len(differences) > 1:  # which is why the drawing differs
+        differences.pop("drawing", None)
+    if differences:
+        described = [
+            _DIFFERENCES.get(name, f"--{name} {_text_of(before)}, not {_text_of(now)}")
+            for name, (before, now) in differences.items()
+        ]
+        raise ValueError(
+            f"{path} was begun with {'; '.join(described)}: give the same arguments to resume, or "
+            "another --out"
+        )
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{name}={strength:g}" for name, strength in value.items()) or "all at 1"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)
+
+
+def _fill(writer: DatasetWriter, renderer: Renderer, target: Target) -> None:
+    count, path = target.count, target.path
+    if writer.done > count:
+        raise ValueError(f"{path} holds {writer.done:,} words, more than --count {count:,}")
+    if writer.done == count:
+        console.complain(f"{path}: all {count:,} words are there already")
+    elif writer.done:
+        console.complain(f"{path}: resuming after {writer.done:,} words")
+    with tqdm(total=count, initial=writer.done, unit="word", disable=None) as bar:
+        for words in _batches(renderer, target, writer.done):
+            writer.add(words)
+            bar.update(len(words))
+
+
+def _batches(renderer: Renderer, target: Target, done: int) -> Iterator[list[LabeledWord]]:
+    """The words that are not there yet, from batches of the stream that all runs share."""
+    first, end = target.start + done, target.start + target.count
+    encode = partial(_encode, **_ENCODINGS[target.image_format])
+    with ThreadPoolExecutor(_ENCODERS) as pool:
+        for index in range(first // BATCH, -(-end // BATCH)):
+            batch = renderer.batch(BATCH, target.seed, index)
+            chosen = slice(max(0, first - index * BATCH), min(BATCH, end - index * BATCH))
+            pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()[chosen]
+            images = list(pool.map(encode, pixels))
+            labels = [renderer.charset.decode(ids) for ids in batch.labels.tolist()]
+            words = zip(images, labels[chosen], _boxes(batch)[chosen], strict=True)
+            yield [
+                LabeledWord(image, label, tuple(sides[: len(label)]))
+                for image, label, sides in words
+            ]
+
+
+def _encode(pixels: UInt8[np.ndarray, "height width 3"], **encoding: Any) -> bytes:
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, **encoding)
+    return file.getvalue()
+
+
+def _boxes(batch: RenderedBatch) -> list[list[tuple[float, ...]]]:
+    rounded = batch.boxes.cpu().double().mul(100).round().div(100).tolist()
+    return [[tuple(sides) for sides in word] for word in rounded]

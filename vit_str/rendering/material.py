@@ -1,0 +1,93 @@
+"""What ``vit-str render`` draws with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jaxtyping import UInt8
+from torch import Tensor
+from tqdm import tqdm
+
+from vit_str.charset import charset_of
+from vit_str.devices import choose_device
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.pictures import load_pictures
+from vit_str.synthesis.renderer import Renderer
+
+BATCH = 64
+"""Words drawn together. Part of what a seed means: word 100 is the 37th of the second batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What words to draw, and how they look.
+
+    Attributes:
+        charset: see ``vit_str.charset.charset_of``.
+        words: a file of words; None for those of the language.
+        language: of the words.
+        fonts: folders; None for the system's.
+        held_out: draw in the fonts that training never sees.
+        pictures: folders of pictures for backgrounds.
+        size: height and width of the images.
+        difficulty: 0 for clean words to 1 for the full mix.
+        strengths: of ingredients, other than 1.
+        device: to draw on.
+    """
+
+    charset: str = "ascii"
+    words: Path | None = None
+    language: str = "en"
+    fonts: list[Path] | None = None
+    held_out: bool = False
+    pictures: list[Path] | None = None
+    size: tuple[int, int] = (32, 128)
+    difficulty: float = 1.0
+    strengths: Mapping[str, float] = field(default_factory=dict)
+    device: str = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A renderer and what it was made of."""
+
+    renderer: Renderer
+    atlas: GlyphAtlas
+    pictures: UInt8[Tensor, "picture 3 height width"] | None
+
+
+def load_material(look: Look) -> Material:
+    """A renderer of words that look like this.
+
+    Raises:
+        ValueError: fonts, words, pictures or the device are not there or cannot be used.
+    """
+    charset = charset_of(look.charset)
+    device = choose_device(look.device)
+    lexicon = Lexicon(charset, look.language, look.words)
+    pictures = load_pictures(look.pictures) if look.pictures else None
+    with FontProgress() as progress:
+        atlas = GlyphAtlas.load_or_build(charset, look.fonts, progress=progress)
+    atlas = (atlas.held_out() if look.held_out else atlas).to(device)
+    ingredients = Ingredients(**look.strengths).at(look.difficulty)
+    renderer = Renderer(
+        atlas, lexicon, look.size, ingredients=ingredients, pictures=pictures, chunk=BATCH
+    )
+    return Material(renderer, atlas, pictures)
+
+
+class FontProgress:
+    """A bar for the first time that fonts are drawn, which takes a while."""
+
+    def __enter__(self) -> "FontProgress":
+        self._bar = tqdm(unit="font", desc="fonts", disable=None, leave=False, delay=1)
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()

@@ -1,0 +1,200 @@
+"""Sheets to look at: rendered words, what an ingredient does to them, and the fonts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+import torch
+from jaxtyping import Int64
+from PIL import Image
+from torch import Tensor
+from tqdm import tqdm
+
+from vit_str.charset import PADDING, Charset, charset_of
+from vit_str.rendering.material import BATCH, FontProgress, Look, load_material
+from vit_str.sheets import Cell, caption_font, sheet
+from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.layout import Typesetter
+from vit_str.synthesis.renderer import RenderedBatch, Renderer
+
+STRENGTHS = (0.0, 0.5, 1.0, 2.0)
+_WORD_COLUMNS = 8
+_ZOOM = 2
+# Some ingredients are rare: look at this many batches at least, and at most.
+_FEWEST_BATCHES, _MOST_BATCHES = 4, 24
+# Mean difference of a color value, 0 to 255, from which on a change can be seen.
+_VISIBLE = 1.0
+_FONT_SAMPLE = "RabgQe25&a"
+_FONT_SIZE = 160, 40
+_FONTS_AT_ONCE = 256
+
+
+def write_word_sheet(path: Path, look: Look, seed: int, start: int, count: int) -> None:
+    """Words with their labels."""
+    renderer = load_material(look).renderer
+    indices = range(start // BATCH, -(-(start + count) // BATCH))
+    words = (
+        word
+        for index in tqdm(indices, unit="batch", disable=None, leave=False, delay=2)
+        for word in _labeled_images(renderer, renderer.batch(BATCH, seed, index))
+    )
+    skipped = start % BATCH
+    cells = [Cell(image, label) for image, label in islice(words, skipped, skipped + count)]
+    _save(path, cells, _WORD_COLUMNS, look)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWord:
+    """A word at every strength, and how much the pictures differ from the first.
+
+    Attributes:
+        label: the word.
+        images: one for each strength.
+        change: mean difference of a color value, 0 to 255, over all strengths.
+    """
+
+    label: str
+    images: tuple[Image.Image, ...]
+    change: float
+
+
+def write_ingredient_sheet(
+    path: Path, look: Look, renderer: Renderer, name: str, seed: int, count: int
+) -> None:
+    """The same words without an ingredient and with it.
+
+    Raises:
+        ValueError: it changes no word.
+    """
+    words = changed_words(renderer, name, count, seed)
+    if not words:
+        need = "; give --pictures DIR" if name == "picture" else ""
+        raise ValueError(f"{name} changes none of the first {_MOST_BATCHES * BATCH:,} words{need}")
+    captions = [f"{name} {strength:g}" for strength in STRENGTHS]
+    cells = [
+        Cell(image.resize((image.width * _ZOOM, image.height * _ZOOM)), caption)
+        for word in words
+        for image, caption in zip(word.images, [word.label, *captions[1:]], strict=True)
+    ]
+    _save(path, cells, 2 * len(STRENGTHS), look)
+
+
+def changed_words(renderer: Renderer, name: str, count: int, seed: int) -> list[ShownWord]:
+    """The words that one ingredient changes most, all else the same.
+
+    Args:
+        renderer: what draws; its other ingredients stay as they are.
+        name: of the ingredient.
+        count: most words.
+        seed: of the stream to look in.
+    """
+    found: list[ShownWord] = []
+    usual = renderer.ingredients
+    try:
+        for index in range(_MOST_BATCHES):
+            if index >= _FEWEST_BATCHES and len(found) == count:
+                break
+            found += _changes(renderer, name, seed, index)
+            found = sorted(found, key=lambda word: -word.change)[:count]
+    finally:
+        renderer.ingredients = usual
+    return found
+
+
+def _changes(renderer: Renderer, name: str, seed: int, index: int) -> Sequence[ShownWord]:
+    usual = renderer.ingredients
+    batches = []
+    for strength in STRENGTHS:
+        renderer.ingredients = replace(usual, **{name: strength})
+        batches.append(renderer.batch(BATCH, seed, index))
+    renderer.ingredients = usual
+    without = batches[0].images.float()
+    changes = [(batch.images.float() - without).abs().mean((1, 2, 3)) for batch in batches[1:]]
+    mean = sum(changes[1:], changes[0]) / len(changes)
+    drawn = [_labeled_images(renderer, batch) for batch in batches]
+    return [
+        ShownWord(row[0][1], tuple(image for image, _ in row), change)
+        for row, change in zip(zip(*drawn, strict=True), mean.tolist(), strict=True)
+        if change > _VISIBLE
+    ]
+
+
+def _labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:
+    """The pictures of a batch with what they say."""
+    pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()
+    labels = [renderer.charset.decode(row) for row in batch.labels.tolist()]
+    return [(Image.fromarray(image), label) for image, label in zip(pixels, labels, strict=True)]
+
+
+def write_font_sheet(path: Path, look: Look) -> tuple[int, list[Rejection]]:
+    """A sample of every font in use.
+
+    Returns:
+        number of fonts in use, and those that are not, with reasons.
+
+    Raises:
+        ValueError: no font can be used.
+    """
+    paths = find_fonts(look.fonts)
+    with FontProgress() as progress:
+        atlas, rejections = GlyphAtlas.build(paths, charset_of(look.charset), progress)
+    if not atlas.names:
+        reasons = "; ".join(f"{r.path}: {r.reason}" for r in rejections[:3])
+        raise ValueError(f"none of {len(paths)} fonts can be used ({reasons}); {NO_FONTS}")
+    atlas = atlas.held_out() if look.held_out else atlas
+    captions = [name.partition("/")[2] for name in atlas.names]
+    cells = [Cell(image, caption) for image, caption in zip(_samples(atlas), captions, strict=True)]
+    _save(path, cells, _WORD_COLUMNS, look)
+    return len(atlas), rejections
+
+
+def _samples(atlas: GlyphAtlas) -> list[Image.Image]:
+    """The same few characters in every font, those that it does not show truly left out."""
+    typesetter = Typesetter(atlas)
+    sample = _sample_ids(atlas.charset)
+    images = []
+    for first in range(0, len(atlas), _FONTS_AT_ONCE):
+        fonts = torch.arange(first, min(first + _FONTS_AT_ONCE, len(atlas)))
+        lines = typesetter.lay_out(
+            _honest(atlas, sample, fonts), fonts, torch.full((len(fonts),), 2.0)
+        )
+        widths = lines.widths.long().tolist()
+        for mask, width in zip(lines.masks, widths, strict=True):
+            images.append(_framed(Image.fromarray(255 - mask[:, :width].numpy())))
+    return images
+
+
+def _sample_ids(charset: Charset) -> list[int]:
+    known = [character for character in _FONT_SAMPLE if not charset.unknown(character)]
+    step = max(1, len(charset) // len(_FONT_SAMPLE))
+    return charset.encode("".join(known) if len(known) > 3 else charset.characters[::step][:10])
+
+
+def _honest(
+    atlas: GlyphAtlas, sample: list[int], fonts: Int64[Tensor, " font"]
+) -> Int64[Tensor, "font position"]:
+    """The sample for each font; characters that it must not be used for are left out."""
+    rows = []
+    for font in fonts.tolist():
+        shown = [character for character in sample if atlas.honest[font, character]]
+        shown = shown or atlas.honest[font].nonzero()[: len(sample), 0].tolist()
+        rows.append(shown + [PADDING] * (len(sample) - len(shown)))
+    return torch.tensor(rows)
+
+
+def _framed(line: Image.Image) -> Image.Image:
+    """A line of text within a picture of the size of all samples."""
+    width, height = _FONT_SIZE
+    scale = min(width / line.width, height / line.height)
+    small = line.resize((max(1, round(line.width * scale)), max(1, round(line.height * scale))))
+    picture = Image.new("RGB", _FONT_SIZE, "white")
+    picture.paste(small, (0, (height - small.height) // 2))
+    return picture
+
+
+def _save(path: Path, cells: Sequence[Cell], columns: int, look: Look) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    font = caption_font("".join(cell.caption for cell in cells), lambda: find_fonts(look.fonts))
+    sheet(cells, columns, font).save(path)

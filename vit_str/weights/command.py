@@ -1,0 +1,287 @@
+"""``vit-str doctor``: is everything all right with a weights file, on this machine?"""
+
+import argparse
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from vit_str import console
+from vit_str.devices import choose_device, device_name, present_devices, software
+from vit_str.files import one_line
+from vit_str.reading import Reader, Source
+from vit_str.reading.inputs import STANDARD_INPUT, find_inputs
+from vit_str.weights.doctor import (
+    Difference,
+    difference,
+    images_per_second,
+    make_golden,
+    precisions,
+)
+from vit_str.weights.file import WeightsFile, load_weights, renew_weights, resolve
+from vit_str.weights.golden import MOST_IMAGES
+from vit_str.weights.header import is_intact, stored_dtypes
+
+_DESCRIPTION = """\
+Print what this machine has and what a weights file holds, read the golden images of the file on
+every device and in every number format that reading would use, and compare with what the model read
+when the file was made. A golden image is a word kept in the file for that."""
+
+_EPILOG = """\
+examples:
+  vit-str doctor                                    the weights of the package
+  vit-str doctor my.safetensors                     a file
+  vit-str doctor my.safetensors --golden words/ --out checked.safetensors
+                                                    a copy with golden images, of at most 16 files
+
+exit codes: 0 all well; 1 something differs, or the output not written; 2 wrong use, or a file
+that cannot be used; 130 interrupted with Ctrl-C."""
+
+_TITLES = ("device", "format", "read alike", "score off by", "allowed", "confidence", "1", "32")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The golden images read on one device in one number format.
+
+    Attributes:
+        device: its name in torch.
+        precision: the number format.
+        found: what differs; None without golden images.
+        failure: why they could not be read at all.
+        speeds: images at once -> images per second.
+    """
+
+    device: str
+    precision: str
+    found: Difference | None = None
+    failure: str | None = None
+    speeds: dict[int, float] | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is wrong here."""
+        return self.failure is None and (self.found is None or self.found.is_explained)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``vit-str doctor``."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument(
+        "weights", nargs="?", default="tiny", metavar="WEIGHTS", help="a file, or tiny (default)"
+    )
+    parser.add_argument("--device", help="check this one only: cpu, cuda, cuda:1 or mps")
+    parser.add_argument("--no-speed", dest="speed", action="store_false", help="measure no speed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--golden", nargs="+", metavar="PATH", help="make a copy of the file with these images"
+    )
+    parser.add_argument("--out", metavar="FILE", help="name of the copy, with --golden")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; returns its exit code."""
+    if bool(options.golden) != bool(options.out):
+        raise ValueError("--golden and --out belong together: images, and the file to write")
+    if options.out and not options.out.endswith(".safetensors"):
+        raise ValueError(f"--out {options.out}: give a name ending in .safetensors")
+    path = resolve(options.weights)
+    file = load_weights(path)
+    devices = [choose_device(options.device)] if options.device else present_devices()
+    if options.golden:
+        _write_copy(path, file, options.golden, options.out)
+        return 0
+    facts = _facts(path, file)
+    checks = list(_checks(file, devices, options.speed))
+    problems = [*_file_problems(facts), *_problems(checks)]
+    if options.json:
+        console.write(json.dumps(_values(facts, devices, checks, problems), indent=2))
+    else:
+        console.write("\n".join(_lines(facts, devices, checks)))
+    for problem in problems:
+        console.complain(problem)
+    if not problems and not options.json:
+        console.write("all well" if file.golden else "nothing wrong that can be seen without them")
+    return 1 if problems else 0
+
+
+def _write_copy(path: Path, file: WeightsFile, golden: Sequence[str], out: str) -> None:
+    """Write a copy of the file with golden images, and print what is read in them."""
+    found = find_inputs(golden)
+    for name, problem in found.problems:
+        raise ValueError(f"{one_line(name)}: {problem}")
+    images: list[Source] = [image for image in found.paths if image != STANDARD_INPUT]
+    if not 1 <= len(images) <= MOST_IMAGES:
+        raise ValueError(
+            f"--golden takes 1 to {MOST_IMAGES} images, found {len(images)}; name some of them"
+        )
+    made = make_golden(file, images)
+    try:
+        renew_weights(path, out, replace(file, golden=made))
+    except OSError as error:
+        raise OSError(f"cannot write {out}: {error.strerror}") from error
+    for image, text, confidence in zip(images, made.texts, made.confidences, strict=True):
+        console.write(f"{one_line(str(image))}\t{one_line(text)}\t{confidence:.4f}")
+
+
+def _facts(path: Path, file: WeightsFile) -> dict[str, Any]:
+    """What the file holds, as plain values."""
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    recognizer = file.recognizer
+    parameters = list(recognizer.parameters())
+    return {
+        "path": str(path),
+        "bytes": path.stat().st_size,
+        "sha256": digest,
+        "intact": is_intact(path),
+        "encoder": type(recognizer.encoder).__name__,
+        "decoder": type(recognizer.decoder).__name__,
+        "parameters": sum(parameter.numel() for parameter in parameters),
+        "finite": all(bool(parameter.isfinite().all()) for parameter in parameters),
+        "stored_as": stored_dtypes(path),
+        "charset": file.charset.characters,
+        "image_size": [file.preprocessing.height, file.preprocessing.width],
+        "temperature": file.temperature,
+        "golden_images": len(file.golden.images) if file.golden else 0,
+        "provenance": file.provenance,
+    }
+
+
+def _checks(
+    file: WeightsFile, devices: Sequence[torch.device], with_speed: bool
+) -> Iterator[Check]:
+    for device in devices:
+        for dtype in precisions(device):
+            names = str(device), str(dtype).removeprefix("torch.")
+            try:
+                reader = Reader(file, device, dtype)
+                found = difference(reader, file.golden) if file.golden else None
+                images = file.golden.images if file.golden else ()
+                speeds = images_per_second(reader, images) if with_speed else None
+                yield Check(*names, found, None, speeds)
+            except (ValueError, RuntimeError) as error:  # of torch: out of memory, broken driver
+                reason = one_line(str(error).strip().split("\n")[0]) or type(error).__name__
+                yield Check(*names, failure=reason)
+
+
+def _values(
+    facts: dict[str, Any],
+    devices: Sequence[torch.device],
+    checks: Sequence[Check],
+    problems: Sequence[str],
+) -> dict[str, Any]:
+    """All there is to say, for JSON, which knows no infinity."""
+    described = [asdict(check) | {"well": check.is_well} for check in checks]
+    for values in described:
+        if values["found"] and not math.isfinite(values["found"]["score"]):
+            values["found"]["score"] = None
+    return {
+        "software": software(),
+        "devices": {str(device): device_name(device) for device in devices},
+        "file": facts,
+        "checks": described,
+        "troubles": list(problems),
+    }
+
+
+def _file_problems(facts: dict[str, Any]) -> Iterator[str]:
+    """One line for each thing that is wrong with the file, with what to do."""
+    if facts["intact"] is False:
+        yield (
+            "the file is not what was written: its checksum does not fit; download or export "
+            "it again"
+        )
+    if not facts["finite"]:
+        yield "some weights are no numbers: the training failed; take an earlier export"
+
+
+def _problems(checks: Sequence[Check]) -> Iterator[str]:
+    """One line for each check that failed, with what to do."""
+    well_on_cpu = any(
+        (c.device, c.precision, c.is_well) == ("cpu", "float32", True) for c in checks
+    )
+    for check in checks:
+        if check.is_well:
+            continue
+        name = f"{check.device}, {check.precision}"
+        if check.failure or check.found is None:
+            yield f"{name}: cannot read the golden images: {check.failure}"
+            continue
+        if not well_on_cpu:
+            remedy = (
+                "the weights or this vit-str or torch are not those that the file was made with; "
+                "get the file again, then compare the versions"
+            )
+        elif check.precision != "float32":
+            remedy = (
+                f"read in float32 there: vit_str.Reader(weights, {check.device!r}, torch.float32)"
+            )
+        else:
+            remedy = "read with --device cpu, and update torch and the driver of the device"
+        yield f"{name}: {_difference(check.found)}; {remedy}"
+
+
+def _difference(found: Difference) -> str:
+    parts = []
+    if found.texts:
+        expected, read = (one_line(text) for text in found.texts[0])
+        parts.append(f"reads {len(found.texts)} golden images otherwise, {read!r} for {expected!r}")
+    if not found.score <= found.allowed:
+        parts.append(f"scores differ by {found.score:.4g}, rounding explains {found.allowed:g}")
+    if not parts:
+        parts.append(f"confidences differ by {found.confidence:.4g} though scores do not")
+    return " and ".join(parts)
+
+
+def _lines(
+    facts: dict[str, Any], devices: Sequence[torch.device], checks: Sequence[Check]
+) -> Iterator[str]:
+    """The whole answer, line by line."""
+    yield ", ".join(f"{name} {number}" for name, number in software().items())
+    for device in devices:
+        yield f"{device}: {device_name(device)}"
+    yield ""
+    intact = {True: "as it was written", False: "CHANGED", None: "no checksum to check it with"}
+    height, width = facts["image_size"]
+    yield f"{facts['path']}: {facts['bytes']:,} bytes, {intact[facts['intact']]}"
+    yield f"sha256 {facts['sha256']}"
+    yield (
+        f"{facts['encoder']} and {facts['decoder']}, {facts['parameters']:,} parameters, "
+        f"stored as {', '.join(facts['stored_as'])}"
+    )
+    yield (
+        f"images of {height} x {width}, {len(facts['charset'])} characters, "
+        f"temperature {facts['temperature']:g}"
+    )
+    for name, value in facts["provenance"].items():
+        if not isinstance(value, dict):
+            yield f"{one_line(name)}: {one_line(str(value))}"
+    yield ""
+    count = facts["golden_images"]
+    yield f"{count} golden images" if count else "no golden images: reading cannot be compared"
+    rows = [_TITLES, *(_row(check, count) for check in checks)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first, *others = zip(row, widths, strict=True)
+        cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+        yield "  ".join(cells).rstrip()
+
+
+def _row(check: Check, count: int) -> tuple[str, ...]:
+    found, speeds = check.found, check.speeds or {}
+    cells = ["-"] * 4
+    if found:
+        cells = [
+            f"{count - len(found.texts)} of {count}",
+            f"{found.score:.2g}",
+            f"{found.allowed:g}",
+            f"{found.confidence:.2g}",
+        ]
+    fast = [f"{speeds[size]:.0f}/s" if size in speeds else "-" for size in (1, 32)]
+    return (check.device, check.precision, *cells, *fast)

@@ -1,0 +1,242 @@
+"""Writing and reading weights files."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from vit_str.charset import Charset
+from vit_str.files import write_atomically
+from vit_str.images import Preprocessing
+from vit_str.models import Recognizer, build, describe
+from vit_str.weights.golden import Golden
+from vit_str.weights.header import CHECKSUM, check_size, checksum, unusable
+
+BUNDLED = Path(__file__).parents[1] / "bundled"
+"""Folder of the weights that come with the package: ``<name>.safetensors``."""
+
+_FORMAT = "vit-str"
+_VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
+_COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
+_GOLDEN = "golden"
+_GOLDEN_IMAGES = "golden.images"
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsFile:
+    """What a weights file holds.
+
+    Attributes:
+        recognizer: the model in float32 on the CPU, ready to read.
+        charset: the characters that it writes.
+        preprocessing: what images go through before they come to it.
+        provenance: where the weights come from: command, data, date, scores; free form.
+        temperature: what makes confidences mean what they say, see ``Decoder.generate``.
+        golden: images to check the model with on another machine, if there are any.
+    """
+
+    recognizer: Recognizer
+    charset: Charset
+    preprocessing: Preprocessing
+    provenance: dict[str, Any]
+    temperature: float = 1.0
+    golden: Golden | None = None
+
+
+def save_weights(
+    path: str | Path,
+    recognizer: Recognizer,
+    charset: Charset,
+    preprocessing: Preprocessing,
+    provenance: Mapping[str, Any],
+    dtype: torch.dtype | None = None,
+    *,
+    temperature: float = 1.0,
+    golden: Golden | None = None,
+) -> None:
+    """Write a weights file atomically; missing folders are created.
+
+    It gets the lowest version that holds all there is: every vit-str reads files without a
+    temperature and golden images.
+
+    Args:
+        path: the file, ending in ``.safetensors``.
+        recognizer: the model; it stays as it is.
+        charset: of the model.
+        preprocessing: of the model.
+        provenance: values that JSON knows.
+        dtype: of the stored weights, for example ``torch.float16`` for half the size; as they are
+            if None.
+        temperature: of the confidences, see ``WeightsFile``.
+        golden: images to check the file with, made with the weights as they are stored.
+
+    Raises:
+        ValueError: a temperature outside 0.01 to 100.
+    """
+    metadata = {
+        "format": _FORMAT,
+        "version": _VERSIONS[0],
+        "model": json.dumps(describe(recognizer)),
+        "charset": charset.characters,
+        "preprocessing": json.dumps(preprocessing.to_dict()),
+        "provenance": json.dumps(dict(provenance), ensure_ascii=False),
+    }
+    tensors = {name: _stored(tensor, dtype) for name, tensor in recognizer.state_dict().items()}
+    _write(Path(path), tensors, metadata, temperature, golden)
+
+
+def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> None:
+    """Write a weights file again with another temperature, golden images or provenance.
+
+    The tensors and all else stay as they are, to the bit.
+
+    Args:
+        source: the weights file.
+        target: the new one; may be the same.
+        file: what ``load_weights`` gave for the source, with the values to write.
+
+    Raises:
+        ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
+    """
+    metadata, tensors = _read(Path(source))
+    tensors.pop(_GOLDEN_IMAGES, None)
+    kept = {name: value for name, value in metadata.items() if name != _GOLDEN}
+    kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
+    _write(Path(target), tensors, kept, file.temperature, file.golden)
+
+
+def _write(
+    path: Path,
+    tensors: dict[str, Tensor],
+    metadata: dict[str, str],
+    temperature: float,
+    golden: Golden | None,
+) -> None:
+    """Write the file with what a file may have, and a checksum over everything."""
+    metadata = metadata | {
+        "version": _VERSIONS[golden is not None or temperature != 1],
+        "temperature": repr(_checked(temperature)),
+    }
+    if golden is not None:
+        metadata[_GOLDEN], images = golden.to_file()
+        tensors = tensors | {_GOLDEN_IMAGES: images}
+    metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(save(tensors, metadata))
+
+
+def load_weights(path: str | Path) -> WeightsFile:
+    """Read a weights file.
+
+    Raises:
+        ValueError: no such file, cut short, of another format or version, or its tensors do not
+            fit the model that it describes. One line that says what to do.
+    """
+    path = Path(path)
+    metadata, tensors = _read(path)
+    try:
+        images = tensors.pop(_GOLDEN_IMAGES, None)
+        recognizer = build(json.loads(metadata["model"]))
+        _fill(recognizer, tensors)
+        charset = Charset(metadata["charset"])
+        size = getattr(recognizer.decoder, "charset_size", len(charset))
+        if size != len(charset):
+            raise ValueError(f"a model of {size} characters with a charset of {len(charset)}")
+        return WeightsFile(
+            recognizer.eval(),
+            charset,
+            preprocessing=Preprocessing.from_dict(json.loads(metadata["preprocessing"])),
+            provenance=dict(json.loads(metadata["provenance"])),
+            temperature=_checked(float(metadata.get("temperature", "1"))),
+            golden=None if images is None else Golden.from_file(metadata[_GOLDEN], images),
+        )
+    except (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError) as error:
+        reason = f"its parts do not fit together ({_first_line(error)}); export it again"
+        raise unusable(path, reason) from error
+
+
+def resolve(name_or_path: str | Path) -> Path:
+    """Where the weights are that a user asks for.
+
+    Args:
+        name_or_path: a file, if it ends in ``.safetensors`` or holds a path separator, else the
+            name of weights that come with the package.
+
+    Raises:
+        ValueError: there is no such file or name.
+    """
+    text = os.fspath(name_or_path)
+    separators = [separator for separator in (os.sep, os.altsep) if separator]
+    if text.endswith(".safetensors") or any(separator in text for separator in separators):
+        return Path(text)
+    path = BUNDLED / f"{text}.safetensors"
+    if not path.is_file():
+        known = ", ".join(bundled_names()) or "none"
+        raise ValueError(
+            f"no model {text!r}: give a .safetensors file or a model of the package: {known}"
+        )
+    return path
+
+
+def bundled_names() -> list[str]:
+    """Names of the weights that come with the package."""
+    return sorted(path.stem for path in BUNDLED.glob("*.safetensors"))
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """Metadata and tensors, of a file that is a weights file as far as can be seen from outside."""
+    check_size(path)
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            _check_format(path, metadata)
+            return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise unusable(path, f"damaged ({error}); download or export it again") from error
+
+
+def _checked(temperature: float) -> float:
+    if not _COLDEST <= temperature <= _HOTTEST:
+        raise ValueError(f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}")
+    return float(temperature)
+
+
+def _stored(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
+    """A copy for the file; copying separates tensors that share memory, which it cannot hold."""
+    converted = dtype if tensor.is_floating_point() else None
+    return tensor.detach().to("cpu", converted, copy=True).contiguous()
+
+
+def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
+    if metadata.get("format") != _FORMAT:
+        raise unusable(path, "safetensors, but not from vit-str; give one that it has written")
+    version = metadata.get("version")
+    if version not in _VERSIONS:
+        known = " and ".join(_VERSIONS)
+        reason = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
+        raise unusable(path, reason)
+
+
+def _fill(recognizer: Recognizer, tensors: Mapping[str, Tensor]) -> None:
+    expected = recognizer.state_dict()
+    odd = sorted(expected.keys() ^ tensors.keys())
+    if odd:
+        raise ValueError(f"{len(odd)} tensors missing or too many, the first is {odd[0]}")
+    for name, tensor in tensors.items():
+        if tensor.shape != expected[name].shape:
+            found, wanted = tuple(tensor.shape), tuple(expected[name].shape)
+            raise ValueError(f"{name} is of shape {found}, the model needs {wanted}")
+    recognizer.load_state_dict(dict(tensors))
+
+
+def _first_line(error: Exception) -> str:
+    lines = f"missing {error}" if isinstance(error, KeyError) else str(error)
+    return lines.strip().splitlines()[0] if lines.strip() else type(error).__name__
