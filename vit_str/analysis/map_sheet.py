@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vit_str.pages.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
 
-_WIDTH, _TITLE = 10.5, 0.32  # inches, of the sheet and above the first row of a word
+_WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
 _MOST_ROWS = 12
 
 CAUTION = (
@@ -72,8 +72,12 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
     columns = 1 + max(len(word.maps) for word in words)
     rows = sum(min(len(word.rows), _MOST_ROWS) for word in words)
     _, height, width = words[0].pixels.shape
-    sheet = figure(_WIDTH, rows * _WIDTH / columns * height / width + _TITLE * len(words))
-    grid = sheet.subplots(rows, columns, squeeze=False)
+    tall = 0.88 * _WIDTH / columns * height / width  # of a panel, in inches
+    sheet = figure(_WIDTH, rows * (tall + _TITLE))
+    sheet.set_layout_engine("none")  # the other one takes minutes for hundreds of panels
+    room = {"left": 0.005, "right": 0.995, "bottom": 0.0, "wspace": 0.13}
+    room |= {"top": 1 - _TITLE / (rows * (tall + _TITLE)), "hspace": _TITLE / tall}
+    grid = sheet.subplots(rows, columns, squeeze=False, gridspec_kw=room)
     for axes in grid.flat:
         axes.set_axis_off()
     start = 0
