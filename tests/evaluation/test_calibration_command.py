@@ -87,7 +87,7 @@ def test_other_sets_can_say_what_it_brought(
     captured = capsys.readouterr()
     assert code == 1  # for the image that cannot be read; the file is written
     assert "0.png" in captured.err
-    assert "1.png: missing" in captured.err
+    assert "1.png: image missing" in captured.err
     assert f"wrote {out}" in captured.err
     assert f"fitted to {COUNT - 1} words" in captured.out
     assert captured.out.count(second) == 2

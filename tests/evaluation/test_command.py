@@ -138,7 +138,7 @@ def test_what_cannot_be_written_is_told_before_reading(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file")
-    monkeypatch.setattr("vit_str.evaluation.command.load_reader", lambda _: pytest.fail("too late"))
+    monkeypatch.setattr("vit_str.reading.reader.load", lambda *_, **__: pytest.fail("too late"))
     assert main(["evaluate", str(folder), *options]) == 2
     captured = capsys.readouterr()
     assert trouble in captured.err
@@ -176,7 +176,7 @@ def test_results_stay_when_a_file_cannot_be_written_after_all(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "write_text", full)
     page = tmp_path / "page.md"
     assert main(["evaluate", str(folder), "--markdown", str(page), *model]) == 1
     captured = capsys.readouterr()

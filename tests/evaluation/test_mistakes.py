@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vit_str.evaluation import LabeledImages, ReadWords
+from vit_str.datasets import open_words
+from vit_str.evaluation import ReadWords
 from vit_str.evaluation.mistakes import Mistake, fitting_protocol, mistake_sheet, surest_mistakes
 
 
@@ -48,7 +49,7 @@ def test_sheet(
     folder = labeled_set(tmp_path / "set", {"1.png": "first", "2.png": "second", "3.png": "x"})
     word_image("tall", size=(20, 200)).save(folder / "images" / "2.png")
     (folder / "images" / "3.png").write_text("damaged since it was read")
-    sets = {"set": LabeledImages(folder)}
+    sets = {"set": open_words(folder)}
     mistakes = [Mistake("set", place, "label", "text", 0.9) for place in (0, 1, 2)]
     picture = mistake_sheet(mistakes, sets)
     assert picture.width > 3 * 256

@@ -8,7 +8,6 @@ from PIL import Image
 from vit_str.datasets import LabeledWord, Reason, Skipped, WordSource
 from vit_str.evaluation import evaluate, read_sets
 from vit_str.evaluation.run import size_of
-from vit_str.evaluation.sets import LabeledWords
 from vit_str.images import load_sized_image
 from vit_str.metrics import METRICS
 from vit_str.reading import Reader
@@ -48,9 +47,9 @@ def test_report(
     for metric in METRICS:
         low, high = overall["interval"][metric]
         assert 0 <= low <= overall[metric] <= high <= 1
-    assert [line.partition(": ")[0] for line in report.troubles] == [
-        str(second / "missing.png"),
-        str(second / "images" / "damaged.png"),
+    assert [line.split(": ")[:2] for line in report.troubles] == [
+        [str(second), "missing.png"],
+        [str(second), "damaged.png"],
     ]
     assert [mistake["label"] for mistake in values["mistakes"]] == ["not this"]
 
@@ -122,7 +121,7 @@ def test_words_that_are_bytes_read_as_those_in_files(
         LabeledWord(b"no image", "x", name="key 5"),
         *(LabeledWord(image, f"word{n}") for n, image in enumerate(images[4:], 4)),
     )
-    found = read_sets(reader, [LabeledWords(made)], batch_size=2)["made"]
+    found = read_sets(reader, [made], batch_size=2)["made"]
     assert found.places == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
     assert found.texts.pop(4) == found.labels.pop(4).replace("x", "") == ""
     assert found.confidences.pop(4) is None
@@ -148,7 +147,7 @@ def test_sizes_are_those_of_the_image_upright(
     word_image("x", size=(90, 31)).save(path, kind, **keep)
     expected = load_sized_image(path)[1]
     assert expected == ((90, 31) if orientation == 6 and kind != "BMP" else (31, 90))
-    assert size_of(path) == size_of(path.read_bytes()) == expected
+    assert size_of(path.read_bytes()) == expected
 
 
 def test_a_size_that_cannot_be_had_is_unknown() -> None:

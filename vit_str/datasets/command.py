@@ -59,7 +59,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
 def _convert(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.convert import Conversion
+    from vit_str.datasets.convert import Conversion, UnequalWords
 
     target = options.target
     sources = [_open(path, options) for path in options.sources]
@@ -70,6 +70,8 @@ def _convert(options: argparse.Namespace) -> int:
             words = conversion.run(report)
         except KeyboardInterrupt:
             return console.fail("interrupted; the same command resumes", 130)
+        except UnequalWords as error:
+            return console.fail(str(error), 1)
     if not words:
         first = next(iter(report.lines()), "there is none")
         return console.fail(f"no word of {report.total:,} can be used; {first}", 1)

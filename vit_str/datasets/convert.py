@@ -11,7 +11,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-import vit_str
 from vit_str import console
 from vit_str.datasets.formats import format_of, reader_of, writer_of
 from vit_str.datasets.judging import judged, known_total
@@ -27,6 +26,10 @@ _LOOKED_AT = 256
 """Words of each source that are looked at to see whether it has boxes."""
 
 _OTHER_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tsv", ".csv", ".gz"})
+
+
+class UnequalWords(Exception):  # noqa: N818 - it says what there is
+    """What was written is not what was to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ class Conversion:
 
         Raises:
             ValueError: the target was made from something else or by someone else, or another
-                process writes there, or it is not what the sources hold.
+                process writes there.
+            UnequalWords: it is not what the sources hold.
         """
         writer = writer_of(self.format)
         layout = Layout(0, "", self._has_boxes(), self.shard_size or SHARD_SIZE)
@@ -124,7 +128,7 @@ class Conversion:
             "--least-size": self.rules.least_size,
             "boxes": layout.boxes,
         }
-        record = Record(made_with, 0, f"vit-str {vit_str.__version__}")
+        record = Record(made_with, 0, "vit-str data convert")
         if not path.exists():
             record.save(path)
         differences = Record.load(path).differences(record)
@@ -167,7 +171,7 @@ class Conversion:
         """Read everything back.
 
         Raises:
-            ValueError: it is not what was in the sources.
+            UnequalWords: it is not what was in the sources.
         """
         digest, count = hashlib.blake2b(digest_size=16), 0
         for word in tqdm(
@@ -181,7 +185,7 @@ class Conversion:
             for data in _content([word] if isinstance(word, LabeledWord) else [], layout.boxes):
                 digest.update(data)
         if count != words or digest.hexdigest() != expected:
-            raise ValueError(
+            raise UnequalWords(
                 f"{self.target}: its words are not as they are in the sources; convert to another "
                 "TARGET"
             )

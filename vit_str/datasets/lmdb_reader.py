@@ -69,7 +69,7 @@ class LmdbReader(IndexedSource):
             image = self._get(name.encode())
             label = self._get(b"label-%09d" % (index + 1))
             boxes = self._get(b"boxes-%09d" % (index + 1)) if self._boxes else None
-        except (OSError, ValueError, *_errors()) as error:
+        except Exception as error:  # lmdb.Error and more, from damaged pages
             return Skipped(name, Reason.DAMAGED, str(error))
         if image is None:
             return Skipped(name, Reason.MISSING, "no such key")
@@ -98,7 +98,7 @@ class LmdbReader(IndexedSource):
         try:
             value = self._get(_COUNT)
             is_empty = value is None and not self._environment.stat()["entries"]
-        except (OSError, *_errors()) as error:
+        except (OSError, library().Error) as error:
             raise ValueError(f"{self.path}: damaged or no LMDB ({error}); copy it again") from None
         if is_empty:
             return 0
@@ -136,10 +136,6 @@ def library() -> Any:
             "or a tar archive"
         ) from None
     return lmdb
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    return (library().Error,)
 
 
 def _opened(path: Path) -> Any:

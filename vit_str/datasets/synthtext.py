@@ -152,7 +152,7 @@ def _load_truth(path: Path) -> _Truth:
     for name, cell in zip(_VARIABLES, cells, strict=True):
         if not isinstance(cell, np.ndarray) or cell.dtype != object:
             raise ValueError(f"{path} has no cell array {name}; expected the gt.mat of SynthText")
-    names, corners, texts = (list(cell.flat) for cell in cells)  # type: ignore[union-attr]
+    names, corners, texts = (list(cell.flat) for cell in cells)
     if not len(names) == len(corners) == len(texts):
         raise ValueError(
             f"{path} has {len(names):,} names, boxes for {len(corners):,} images and "

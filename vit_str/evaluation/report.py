@@ -10,7 +10,7 @@ from vit_str.evaluation.confusions import confusions
 from vit_str.evaluation.mistakes import surest_mistakes
 from vit_str.evaluation.tables import aligned, percent
 from vit_str.evaluation.words import ReadWords, together
-from vit_str.images import one_line
+from vit_str.files import one_line
 from vit_str.metrics import FULL, WORD_PROTOCOLS, Scores
 
 ALL = "all"

@@ -73,9 +73,7 @@ MOVING: dict[str, Allowed] = {
     "SafeRotate": Allowed({"limit": Limit(-45, 45)}, _BORDER),
     "Perspective": Allowed({"scale": Limit(0, 0.2)}, _WHOLE_VIEW),
     "ElasticTransform": Allowed({"alpha": Limit(0, 40), "sigma": Limit(5, 64)}, _BORDER, True),
-    "GridDistortion": Allowed(
-        {"distort_limit": Limit(-0.4, 0.4)}, _BORDER | {"normalized": True}
-    ),
+    "GridDistortion": Allowed({"distort_limit": Limit(-0.4, 0.4)}, _BORDER | {"normalized": True}),
     "OpticalDistortion": Allowed({"distort_limit": Limit(-0.1, 0.1)}, _BORDER, True),
 }
 """Transforms after which the whole picture is in view, and letters keep order and upright side."""

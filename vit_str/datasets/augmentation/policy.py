@@ -1,4 +1,4 @@
-"""Policies of augmentation: pipelines as albumentations saves them, checked before they are used."""
+"""Policies of augmentation: pipelines as albumentations saves them, checked before use."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def build(step: Step) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)  # of arguments that do not exist
         try:
-            return library().from_dict({"transform": _tuples(step)})
+            return library().from_dict({"transform": _complete(step)})
         except Exception as error:  # whatever it makes of wrong values
             raise ValueError(f"{step[_CLASS]}: {_one_line(error)}") from None
 
@@ -106,7 +106,9 @@ def _checked(group: Step) -> tuple[Step, ...]:
     """The steps of a group, all of them allowed."""
     steps = group.get("transforms")
     if not isinstance(steps, list) or not steps:
-        raise ValueError(f"{group[_CLASS]} needs a list named transforms, found {_shortened(steps)}")
+        raise ValueError(
+            f"{group[_CLASS]} needs a list named transforms, found {_shortened(steps)}"
+        )
     for number, step in enumerate(steps):
         name = step.get(_CLASS) if isinstance(step, dict) else None
         if not isinstance(name, str):
@@ -141,12 +143,17 @@ def _check(name: str, step: Step, before: Sequence[Step]) -> None:
         raise ValueError(f"{name} needs a Pad with p 1 right before it, in a Sequential")
 
 
+def _complete(step: Step) -> dict[str, Any]:
+    """With a probability, and ranges as tuples: of lists the library makes fractions."""
+    values = {key: _tuples(value) for key, value in step.items() if key != "transforms"}
+    if "transforms" in step:
+        values["transforms"] = [_complete(each) for each in step["transforms"]]
+    return {"p": 0.5, **values}
+
+
 def _tuples(value: Any) -> Any:
-    """Ranges of YAML as tuples: the library makes fractions of whole numbers in lists."""
     if isinstance(value, dict):
-        transforms = [_tuples(step) for step in value.get("transforms", ())]
-        changed = {key: _tuples(item) for key, item in value.items() if key != "transforms"}
-        return changed | ({"transforms": transforms} if transforms else {})
+        return {key: _tuples(item) for key, item in value.items()}
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
