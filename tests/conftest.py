@@ -90,3 +90,18 @@ def words(tmp_path: Path) -> Path:
     for file in ("a.png", "b.jpg", "c.webp", "d.tiff", "more/e.bmp"):
         draw_word(file[-6:-4], size=(90, 30)).save(folder / file)
     return folder
+
+
+@pytest.fixture
+def labeled_folder(tmp_path: Path, word_image: Callable[..., Image.Image]) -> Path:
+    """Six labelled images, one of which is damaged."""
+    folder = tmp_path / "labeled"
+    folder.mkdir()
+    lines = []
+    for number, word in enumerate(["one", "two", "three", "four", "five", "six"]):
+        name = f"{number}.png"
+        word_image(word, size=(70 + 10 * number, 24)).save(folder / name)
+        lines.append(f"{name}\t{word}\n")
+    (folder / "3.png").write_bytes(b"not an image")
+    (folder / "labels.tsv").write_text("".join(lines))
+    return folder

@@ -1,11 +1,10 @@
-"""A small untrained model as a weights file, and a folder of images for it."""
+"""A small untrained model as a weights file."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
-from PIL import Image
 
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
@@ -26,18 +25,3 @@ def make_weights(path: Path, seed: int = 0, **options: object) -> Path:
 def small_weights(tmp_path: Path) -> Callable[..., Path]:
     """Write a weights file under a name; further arguments go to the encoder."""
     return lambda name="small", **options: make_weights(tmp_path / f"{name}.safetensors", **options)
-
-
-@pytest.fixture
-def labeled_folder(tmp_path: Path, word_image: Callable[..., Image.Image]) -> Path:
-    """Six labelled images, one of which is damaged."""
-    folder = tmp_path / "labeled"
-    folder.mkdir()
-    lines = []
-    for number, word in enumerate(["one", "two", "three", "four", "five", "six"]):
-        name = f"{number}.png"
-        word_image(word, size=(70 + 10 * number, 24)).save(folder / name)
-        lines.append(f"{name}\t{word}\n")
-    (folder / "3.png").write_bytes(b"not an image")
-    (folder / "labels.tsv").write_text("".join(lines))
-    return folder

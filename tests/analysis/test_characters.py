@@ -9,10 +9,10 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.analysis.characters.measure import Combination, Observer, saliency_maps
-from vit_str.analysis.command import main
-from vit_str.analysis.images import load_images
+from vit_str.analysis.characters.measure import Combination, Observer, Word
+from vit_str.analysis.images import Batch, load_images
 from vit_str.analysis.subjects import Subject, load_subject
+from vit_str.cli import main
 from vit_str.models.attention import record_attention
 from vit_str.reading import Reader
 from vit_str.weights import load_weights, save_weights
@@ -27,6 +27,10 @@ def talkative(subject: Subject) -> Subject:
     torch.nn.init.normal_(decoder.classify.weight, std=1.0)
     decoder.classify.bias.data[subject.recognizer.decoder.charset_size] = -2.0
     return subject
+
+
+def observe(observer: Observer, batch: Batch) -> list[Word]:
+    return observer.observe(batch, observer.subject.preprocessing.normalize(batch.pixels))
 
 
 @pytest.fixture
@@ -46,8 +50,8 @@ def test_attention_is_that_of_teacher_forcing_without_special_tokens(
     observer = Observer(subject)
     assert (observer.blocks, observer.heads) == (1, 2)
     special = observer.grid.special_tokens
-    (batch,) = load_images(str(folder), 9, subject.preprocessing).batches()
-    words = observer.observe(batch)
+    (batch,) = load_images(subject, str(folder), 9).batches()
+    words = observe(observer, batch)
     assert any(word.text for word in words)
     for word in words:
         ids = torch.tensor([subject.charset.encode(word.text)], dtype=torch.int64)
@@ -70,10 +74,10 @@ def test_boxes_are_those_of_the_reader(small_weights: Weights, folder: Path) -> 
     talkative(Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True))
     reader = Reader(weights, "cpu", torch.float32)
     subject = Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True)
-    (batch,) = load_images(str(folder), 9, subject.preprocessing).batches()
+    (batch,) = load_images(subject, str(folder), 9).batches()
     readings = reader.read_pixels(batch.pixels, boxes=True)
     observer = Observer(subject)
-    for word, reading in zip(observer.observe(batch), readings, strict=True):
+    for word, reading in zip(observe(observer, batch), readings, strict=True):
         assert word.text == reading.text
         boxes = word.looks("x", observer.grid, Combination()).boxes
         found = torch.tensor([each.box for each in reading.characters]).reshape(-1, 4)
@@ -84,8 +88,8 @@ def test_others_write_the_same_text(small_weights: Weights, folder: Path) -> Non
     name = str(small_weights())
     subject, other = talkative(load_subject(name)), load_subject(f"untrained:{name}", seed=5)
     observer = Observer(subject, (other,))
-    material = load_images(str(folder), 9, subject.preprocessing)
-    words = list(observer.words(material, 2))
+    batches = load_images(subject, str(folder), 9).batches(2)
+    words = [word for batch in batches for word in observe(observer, batch)]
     assert [word.name for word in words] == ["0.png", "1.png", "2.png"]
     for word in words:
         assert word.right is None
@@ -94,7 +98,7 @@ def test_others_write_the_same_text(small_weights: Weights, folder: Path) -> Non
         assert shapes == {(1, 2, len(word.text), 4, 8)}
 
 
-def test_models_of_different_kinds_are_not_compared(small_weights: Weights) -> None:
+def test_models_of_different_architectures_are_not_compared(small_weights: Weights) -> None:
     first = load_subject(str(small_weights("a")))
     second = load_subject(str(small_weights("b", class_token=True)))
     with pytest.raises(ValueError, match="not the same architecture"):
@@ -105,25 +109,6 @@ def test_combinations_take_heads_or_their_mean() -> None:
     attention = torch.rand(3, 2, 5, 4, 8, dtype=torch.float64)
     torch.testing.assert_close(Combination().of(attention), attention[2].mean(0))
     torch.testing.assert_close(Combination(0, 1).of(attention), attention[0, 1])
-
-
-def test_saliency_is_of_each_character(small_weights: Weights, folder: Path) -> None:
-    subject = talkative(load_subject(str(small_weights(class_token=True))))
-    (batch,) = load_images(str(folder), 9, subject.preprocessing).batches()
-    ids = torch.tensor([3, 14, 15])
-    maps = saliency_maps(subject.recognizer, subject.preprocessing, batch.pixels[0], ids)
-    assert maps.shape == (3, 4, 8)
-    torch.testing.assert_close(maps.sum((1, 2)), torch.ones(3).double())
-    assert not torch.equal(maps[0], maps[1])
-    images = subject.preprocessing.normalize(batch.pixels[:1]).requires_grad_()
-    logits = subject.recognizer.decoder.logits(subject.recognizer.encode(images), ids[None])
-    logits[0, 1, 14].backward()
-    assert images.grad is not None
-    shares = (images.grad * images).abs().sum(1).detach()[0]  # 16 x 64 pixels, patches 4 x 8
-    by_hand = shares.unflatten(0, (4, 4)).unflatten(2, (8, 8)).sum((1, 3)).double()
-    torch.testing.assert_close(maps[1], by_hand / by_hand.sum(), atol=1e-6, rtol=1e-4)
-    none = saliency_maps(subject.recognizer, subject.preprocessing, batch.pixels[0], ids[:0])
-    assert none.shape == (0, 4, 8)
 
 
 @pytest.fixture
@@ -151,7 +136,7 @@ def test_the_command_on_rendered_words(
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--count", "40", "--show", "2"]
     where = ["--out", str(out), "--device", "cpu", "--fonts", *map(str, fonts)]
-    assert main([*arguments, *where]) == 0
+    assert main(["analyze", *arguments, *where]) == 0
     assert capsys.readouterr().out.strip() == str(out / "report.html")
     found = json.loads((out / "characters.json").read_text())
     assert found["image_size"] == {"height": 16, "width": 64}
@@ -186,35 +171,35 @@ def test_the_command_on_photographs(
 ) -> None:
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--data", str(labeled_folder)]
-    assert main([*arguments, "--head", "2", "--out", str(out), "--device", "cpu"]) == 0
+    assert main(["analyze", *arguments, "--head", "2", "--out", str(out), "--device", "cpu"]) == 0
     assert "3.png" in capsys.readouterr().err
     found = json.loads((out / "characters.json").read_text())
     assert (found["block"], found["head"]) == (1, 2)
     assert [image["label"] for image in found["images"]] == ["one", "two", "three", "five", "six"]
     assert set(pd.read_csv(out / "characters.csv")["metric"]) <= {"monotonic"}
-    assert "Nobody knows where the characters" in (out / "report.html").read_text()
+    assert "is not known, so that nothing can be scored" in (out / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
-    ("option", "trouble"),
+    ("option", "reason"),
     [
         (["--block", "2"], "--block and --head are from 1 to 1 and 2"),
         (["--head", "0"], "--block and --head"),
         (["--show", "-1"], "--show must be from 0"),
     ],
 )
-def test_wrong_use_is_told_in_one_line(
+def test_wrong_use_is_one_line(
     option: list[str],
-    trouble: str,
+    reason: str,
     small_weights: Weights,
     labeled_folder: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     arguments = ["characters", str(small_weights()), "--data", str(labeled_folder)]
-    assert main([*arguments, "--out", str(tmp_path / "out"), *option]) == 2
+    assert main(["analyze", *arguments, "--out", str(tmp_path / "out"), *option]) == 2
     error = capsys.readouterr().err
-    assert error.startswith(f"vit-str analyze characters: {trouble}")
+    assert error.startswith(f"vit-str analyze characters: {reason}")
     assert error.count("\n") == 1
 
 
@@ -227,5 +212,5 @@ def test_a_model_that_sees_no_text(
     save_weights(path, subject.recognizer, subject.charset, subject.preprocessing, {})
     out = tmp_path / "out"
     arguments = ["characters", str(path), "--data", str(labeled_folder), "--out", str(out)]
-    assert main([*arguments, "--device", "cpu"]) == 0
+    assert main(["analyze", *arguments, "--device", "cpu"]) == 0
     assert "In 5 no text was seen" in (out / "report.html").read_text()

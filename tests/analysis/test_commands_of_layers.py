@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.analysis.command import main
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
-from vit_str.analysis.relevance.command import located
+from vit_str.analysis.relevance.scores import located
 from vit_str.charset import Charset
+from vit_str.cli import main
 from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder
 from vit_str.weights import save_weights
@@ -44,7 +44,7 @@ def analyze(command: str, models: list[Path | str], data: Path, out: Path, *more
     arguments = [command, *map(str, models), "--out", str(out), *more]
     if command != "positions":
         arguments += ["--data", str(data), "--device", "cpu", "--batch-size", "3"]
-    return main(arguments)
+    return main(["analyze", *arguments])
 
 
 def rows(path: Path) -> list[dict[str, str]]:

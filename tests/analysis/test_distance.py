@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 import torch
 
-from vit_str.analysis.command import main
-from vit_str.analysis.distance.measure import chance, differences, measure, rows
+from vit_str.analysis.compare.measure import differences
+from vit_str.analysis.distance.measure import chance, measure, measurements
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import load_subject
+from vit_str.cli import main
 from vit_str.models.attention import record_attention
 
 Weights = Callable[..., Path]
@@ -21,10 +22,10 @@ CROPS = Path(__file__).parents[2] / "data" / "samples"
 
 def test_rows_are_means_of_what_the_maps_say(small_weights: Weights, labeled_folder: Path) -> None:
     subject = load_subject(str(small_weights()))
-    material = load_images(str(labeled_folder), 10, subject.preprocessing)
+    material = load_images(subject, str(labeled_folder), 10)
     table = {
         (row.layer, row.head, row.metric, row.unit): row
-        for row in rows(measure(subject, material, batch_size=2))
+        for row in measurements(measure(subject, material, batch_size=2))
     }
     grid = TokenGrid.of(subject.recognizer.encoder)
     (batch,) = material.batches()
@@ -52,7 +53,7 @@ def test_an_untrained_model_looks_everywhere_alike(
     small_weights: Weights, labeled_folder: Path
 ) -> None:
     subject = load_subject(f"untrained:{small_weights()}")
-    material = load_images(str(labeled_folder), 10, subject.preprocessing)
+    material = load_images(subject, str(labeled_folder), 10)
     analysis = measure(subject, material)
     uniform = chance(analysis.grid)["uniform"]["distance"]
     for layer in analysis.statistics.values("distance"):
@@ -65,8 +66,7 @@ def test_differences_are_paired_and_heads_are_matched(
     names = [str(small_weights("a", seed=0)), str(small_weights("b", seed=1))]
     subjects = [load_subject(name) for name in names]
     first, second = (
-        measure(subject, load_images(str(labeled_folder), 10, subject.preprocessing))
-        for subject in subjects
+        measure(subject, load_images(subject, str(labeled_folder), 10)) for subject in subjects
     )
     found = differences(first, second)
     by_rank = [row for row in found if row.matching == "rank" and row.metric == "distance"]
@@ -87,7 +87,7 @@ def test_models_of_other_depth_are_not_compared(
 ) -> None:
     first = small_weights("a")
     arguments = ["compare", str(first), "tiny", "--data", str(labeled_folder)]
-    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    assert main(["analyze", *arguments, "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert "layers 2 and 4" in error
 
@@ -97,7 +97,7 @@ def test_the_command_writes_tables_pictures_and_a_page(
 ) -> None:
     path, out = str(small_weights(class_token=True)), tmp_path / "out"
     arguments = ["distance", path, f"untrained:{path}", "--data", str(labeled_folder)]
-    assert main([*arguments, "--out", str(out)]) == 0
+    assert main(["analyze", *arguments, "--out", str(out)]) == 0
     table = pd.read_csv(out / "distance.csv")
     assert list(table.columns) == [
         *("model", "layer", "head", "metric", "unit", "norm", "mean", "low", "high", "n")
@@ -121,7 +121,7 @@ def test_compare_writes_a_page(
 ) -> None:
     path, out = str(small_weights()), tmp_path / "out"
     arguments = ["compare", f"untrained:{path}", path, "--data", str(labeled_folder)]
-    assert main([*arguments, "--out", str(out)]) == 0
+    assert main(["analyze", *arguments, "--out", str(out)]) == 0
     table = pd.read_csv(out / "compare.csv")
     assert set(table["matching"]) == {"index", "rank", "layer"}
     assert (out / "report.html").is_file()
@@ -140,7 +140,7 @@ def test_compare_writes_a_page(
 def test_wrong_use_is_one_line(
     arguments: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    assert main(["analyze", *arguments, "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert error.startswith("vit-str analyze distance: ")
     assert reason in error
@@ -152,5 +152,5 @@ def test_a_place_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").write_text("")
     arguments = ["distance", str(small_weights()), "--data", str(labeled_folder)]
-    assert main([*arguments, "--out", str(tmp_path / "file" / "out")]) == 2
+    assert main(["analyze", *arguments, "--out", str(tmp_path / "file" / "out")]) == 2
     assert "vit-str analyze distance: " in capsys.readouterr().err

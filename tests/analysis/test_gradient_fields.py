@@ -143,19 +143,6 @@ def test_streaming_equals_one_batch_and_every_token_is_asked(encoder: Encoder) -
     )
 
 
-def test_offsets_lie_around_the_token() -> None:
-    encoder = make_conv()
-    fields = GradientFields(encoder, queries=24)
-    fields.update(torch.randn(2, 3, 16, 48))
-    found = fields.by_offset
-    assert found.shape == (4, 32, 96)
-    first = found[0].nan_to_num()
-    size = fields_by_layer(encoder)[0].size
-    rows, columns = first.sum(1).nonzero()[:, 0], first.sum(0).nonzero()[:, 0]
-    assert rows.tolist() == list(range(16 - size[0] // 2, 16 + size[0] // 2))
-    assert columns.tolist() == list(range(48 - size[1] // 2, 48 + size[1] // 2))
-
-
 def test_tokens_without_gradients_say_nothing() -> None:
     encoder, images = make_vit(), torch.randn(2, 3, 16, 48)
     with torch.no_grad():
@@ -164,19 +151,12 @@ def test_tokens_without_gradients_say_nothing() -> None:
     fields.update(images)
     for metric in UNITS:
         assert fields.values(metric).isnan().all()
-    assert fields.by_offset.isnan().all()
 
 
 def test_uniform_distance_is_the_mean_over_pixels() -> None:
     encoder = make_vit(image_size=(8, 24), patch_size=(8, 12))
     y, x = torch.meshgrid(torch.arange(-3.5, 4), torch.arange(-5.5, 18), indexing="ij")
     assert uniform_gradient_distance(encoder) == pytest.approx(float((y * y + x * x).sqrt().mean()))
-
-
-def test_layers_can_be_chosen() -> None:
-    encoder, images = make_vit(), torch.randn(2, 3, 16, 48)
-    some = gradient_distances(encoder, images, layers=[1])
-    assert torch.equal(some, gradient_distances(encoder, images)[:1])
 
 
 def test_unknown_encoders_are_refused() -> None:

@@ -17,9 +17,7 @@ def make_encoder(**arguments: object) -> VisionTransformer:
 
 def test_untrained_positions_are_where_they_started() -> None:
     positions = positions_of(make_encoder())
-    assert positions.learned
     assert positions.change() == 0
-    assert not positions_of(make_encoder(positions="sinusoidal")).learned
     assert positions_of(make_encoder(class_token=True)).vectors.shape == (15, 16)
     assert positions_of(ConvolutionalEncoder((16,), (0,), ((8, 8),))).vectors.shape == (64, 16)
 

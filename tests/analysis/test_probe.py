@@ -75,7 +75,7 @@ def test_the_hooks_are_gone_afterwards() -> None:
     model = encoder()
     with pytest.raises(RuntimeError, match="stop"), probe(model, lambda *_: None):
         raise RuntimeError("stop")
-    assert not any(module._forward_pre_hooks for module in model.modules())
+    assert not any(module._forward_hooks for module in model.modules())
 
 
 def test_nothing_to_hear() -> None:

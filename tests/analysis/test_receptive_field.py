@@ -5,7 +5,6 @@ from torch import nn
 from vit_str.analysis.receptive_field.windows import (
     ReceptiveField,
     receptive_field,
-    traced_field,
     window_of,
 )
 from vit_str.models import ConvolutionalEncoder
@@ -40,36 +39,12 @@ def test_published_sizes(layers: list[WindowLayer], size: int) -> None:
     assert receptive_field(layers).size == (size, size)
 
 
-@pytest.mark.parametrize(
-    ("name", "size"), [("alexnet", 195), ("vgg16", 212), ("resnet50", 427), ("resnet18", 435)]
-)
-def test_networks_of_torchvision(name: str, size: int) -> None:
-    models = pytest.importorskip("torchvision.models")
-    with torch.device("meta"):
-        network = getattr(models, name)(weights=None)
-    assert traced_field(network).size == (size, size)
-
-
 def test_the_axes_have_sizes_of_their_own() -> None:
     field = receptive_field(
         [WindowLayer((3, 5), (2, 4), (1, 2)), WindowLayer((3, 1), (1, 2), (1, 0))]
     )
     assert field == ReceptiveField(size=(7, 5), stride=(2, 8), start=(-3, -2))
     assert field.of_unit(2, 3) == (1, 22, 8, 27)
-
-
-def test_the_longest_way_counts() -> None:
-    class Fork(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.short, self.long = nn.Conv2d(3, 4, 1, 2), nn.Conv2d(3, 4, (3, 7), 2, (1, 3))
-            self.pool = nn.AdaptiveAvgPool2d(1)
-            self.after = nn.Conv2d(4, 4, 9)
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.after(self.pool(self.short(x) + self.long(x).relu()))
-
-    assert traced_field(Fork()) == ReceptiveField((3, 7), (2, 2), (-1, -3))
 
 
 def test_dilation_widens_a_window() -> None:
@@ -92,12 +67,6 @@ def test_the_field_of_our_encoder_is_where_its_gradients_are() -> None:
     assert found == field.of_unit(row, column)
 
 
-def test_what_cannot_be_followed_is_refused() -> None:
-    with pytest.raises(ValueError, match="holds no convolution"):
-        traced_field(nn.Sequential(nn.Linear(3, 3)))
-    with pytest.raises(ValueError, match="cannot be joined"):
-        ReceptiveField(stride=(2, 2)).joined(ReceptiveField())
-    with pytest.raises(ValueError, match="cannot follow ConvolutionalEncoder"):
-        traced_field(ConvolutionalEncoder(widths=(8,), depths=(0,), strides=((8, 8),)))
+def test_padding_that_depends_on_the_image_is_refused() -> None:
     with pytest.raises(ValueError, match="depends on the image"):
         window_of(nn.Conv2d(3, 3, 3, padding="same"))

@@ -15,9 +15,9 @@ from vit_str.analysis.characters.scores import (
     groups,
     not_better,
     slope,
-    write_scores,
 )
 from vit_str.analysis.geometry import TokenGrid
+from vit_str.pages.tables import write_rows
 
 GRID = TokenGrid(4, 8, (8, 16))
 
@@ -169,7 +169,7 @@ def test_how_lines_run(ys: list[float], expected: list[str]) -> None:
 
 
 def test_tidy_columns(tmp_path: Path) -> None:
-    write_scores(tmp_path / "characters.csv", board(word()).rows())
+    write_rows(tmp_path / "characters.csv", Score, board(word()).rows())
     table = pd.read_csv(tmp_path / "characters.csv")
     assert list(table) == [
         *("model", "versus", "block", "head", "group", "metric", "unit"),

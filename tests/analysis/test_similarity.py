@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.similarity.measure import LayerSimilarity, image_features, token_features
+from vit_str.analysis.similarity.measure import LayerSimilarity, examples_of
 
 
 def direct(first: torch.Tensor, second: torch.Tensor, unbiased: bool) -> float:
@@ -73,28 +73,13 @@ def test_unrelated_layers_of_many_channels_are_unlike_although_examples_are_few(
     assert float(stream.cka(unbiased=False)[0, 1]) > 0.7
 
 
-def test_streams_with_the_same_centers_merge() -> None:
-    layers = make_layers()
-    centers = [layer[:5].mean(0) for layer in layers]
-    parts = [LayerSimilarity(centers) for _ in range(2)]
-    parts[0].update([layer[:11] for layer in layers])
-    parts[1].update([layer[11:] for layer in layers])
-    parts[0].merge(parts[1])
-    whole = LayerSimilarity()
-    whole.update(layers)
-    assert parts[0].examples == whole.examples == 30
-    torch.testing.assert_close(parts[0].cka(), whole.cka())
-    with pytest.raises(ValueError, match="same centers"):
-        whole.merge(parts[1])
-
-
 def test_tokens_pair_up_on_the_coarser_grid() -> None:
     fine, coarse = torch.randn(2, 3, 4, 12), torch.randn(2, 5, 2, 6)
-    first, second = token_features([fine, coarse], (2, 6))
+    first, second = examples_of([fine, coarse], "tokens")
     assert first.shape == (24, 3)
     torch.testing.assert_close(first[6 + 2], fine[0, :, 2:4, 4:6].mean((1, 2)))
     torch.testing.assert_close(second[12 + 6 + 2], coarse[1, :, 1, 2])
-    torch.testing.assert_close(image_features([fine])[0][1], fine[1].mean((1, 2)))
+    torch.testing.assert_close(examples_of([fine], "images")[0][1], fine[1].mean((1, 2)))
 
 
 def test_other_examples_and_too_few_are_refused() -> None:

@@ -143,25 +143,6 @@ def test_batches_heads_and_the_order_of_images_do_not_matter() -> None:
         torch.testing.assert_close(flipped[metric].flip(0, 1), whole[metric])
 
 
-def test_merged_streams_equal_one() -> None:
-    maps = random_maps(batch=4)
-    parts = [AttentionStatistics(GRID) for _ in range(2)]
-    for part, statistics in zip(maps.split(2), parts, strict=True):
-        statistics.update_maps("a", part)
-        statistics.update_maps("b", part.flip(1))
-    parts[0].merge(parts[1])
-    one = AttentionStatistics(GRID)
-    one.update_maps("a", maps)
-    one.update_maps("b", maps.flip(1))
-    for metric in METRICS:
-        for found, expected in zip(parts[0].values(metric), one.values(metric), strict=True):
-            torch.testing.assert_close(found, expected)
-    for found, expected in zip(parts[0].sinks()[0], one.sinks()[0], strict=True):
-        assert found == pytest.approx(expected)
-    with pytest.raises(ValueError, match="merged"):
-        one.merge(AttentionStatistics(GRID, norm="raw"))
-
-
 @pytest.mark.parametrize("special", [0, 1, 3])
 def test_queries_and_keys_give_what_their_maps_give(special: int) -> None:
     grid = TokenGrid(3, 5, (4, 8), special)

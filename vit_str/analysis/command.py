@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a subcommand for each question."""
     parser.description = "Look into models: every question writes tables, figures and one page."
     parser.epilog = "example: vit-str analyze distance tiny untrained:tiny --out out/"
-    questions = parser.add_subparsers(dest="question", metavar="QUESTION", required=True)
+    questions = parser.add_subparsers(dest="command", metavar="QUESTION", required=True)
     for name, (command, purpose) in QUESTIONS.items():
         description = f"{purpose[0].upper()}{purpose[1:]}."
         question = questions.add_parser(
@@ -44,10 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Answer the question and print where the page is; returns the exit code."""
-    command, _ = QUESTIONS[options.question]
+    command, _ = QUESTIONS[options.command]
     try:
         return command.run(options)
     except (ValueError, OSError) as error:
         line = " ".join(str(error).split())
-        sys.stderr.write(f"vit-str analyze {options.question}: {line}\n")
+        sys.stderr.write(f"vit-str analyze {options.command}: {line}\n")
         return 2

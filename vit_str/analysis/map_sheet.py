@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vit_str.pages.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
 
-_WIDTH, _TITLE = 10.5, 0.32  # inches, of the sheet and above the first row of a word
+_WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
 _MOST_ROWS = 12
 
 CAUTION = (
@@ -70,13 +70,14 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
     Boxes are in the colors of their characters, true ones white in black.
     """
     columns = 1 + max(len(word.maps) for word in words)
-    heights = []
-    for word in words:
-        height = 0.95 * _WIDTH / columns * word.pixels.shape[1] / word.pixels.shape[2]
-        rows = min(len(word.rows), _MOST_ROWS)
-        heights += [height + _TITLE, *[height] * (rows - 1)]
-    sheet = figure(_WIDTH, sum(heights))
-    grid = sheet.subplots(len(heights), columns, squeeze=False, height_ratios=heights)
+    rows = sum(min(len(word.rows), _MOST_ROWS) for word in words)
+    _, height, width = words[0].pixels.shape
+    tall = 0.88 * _WIDTH / columns * height / width  # of a panel, in inches
+    sheet = figure(_WIDTH, rows * (tall + _TITLE))
+    sheet.set_layout_engine("none")  # the other one takes minutes for hundreds of panels
+    room = {"left": 0.005, "right": 0.995, "bottom": 0.0, "wspace": 0.13}
+    room |= {"top": 1 - _TITLE / (rows * (tall + _TITLE)), "hspace": _TITLE / tall}
+    grid = sheet.subplots(rows, columns, squeeze=False, gridspec_kw=room)
     for axes in grid.flat:
         axes.set_axis_off()
     start = 0
@@ -108,8 +109,8 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
             if not row:
                 axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
                 axes.title.set_color(MUTED)
-        label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "color": color}
-        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.rows[row]), **label)
+        label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "in_layout": False}
+        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.rows[row]), color=color, **label)
 
 
 def _frame(axes: Axes, box: Sequence[float], color: str, linewidth: float) -> None:

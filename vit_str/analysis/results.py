@@ -1,12 +1,9 @@
 """What questions write: tidy tables, a summary of how they came about, and where the page is."""
 
-import csv
-import io
-import json
 import platform
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +12,9 @@ import torch
 import vit_str
 from vit_str.analysis.images import ImageSet
 from vit_str.analysis.subjects import Subject
-from vit_str.files import write_atomically
 from vit_str.pages.page import Page
+from vit_str.pages.tables import Table, write_json
 from vit_str.statistics import Mean
-
-Table = tuple[list[str], list[list[object]]]
-"""Names of the columns, and rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +63,6 @@ def table_of(measurements: Iterable[Measurement]) -> Table:
     """The table of a page, without what is the same in all rows."""
     columns = ["model", "layer", "metric", "unit", "mean", "low", "high"]
     return columns, [[getattr(each, name) for name in columns] for each in measurements]
-
-
-def write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:
-    """Write dataclasses as CSV, their fields being the columns."""
-    columns = [field.name for field in fields(row_type)]
-    write_csv(path, columns, (astuple(row) for row in rows))
-
-
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table with a header atomically; None is an empty cell."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    with write_atomically(path) as file:
-        file.write_bytes(text.getvalue().encode())
-
-
-def write_json(path: Path, values: object) -> None:
-    """Write values as JSON atomically; what JSON does not know becomes text."""
-    text = json.dumps(values, indent=1, ensure_ascii=False, default=str)
-    with write_atomically(path) as file:
-        file.write_bytes(f"{text}\n".encode())
 
 
 def write_summary(
@@ -157,7 +128,3 @@ def _peak_memory() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak / (1e6 if sys.platform == "darwin" else 1e3))
-
-
-def _cell(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value

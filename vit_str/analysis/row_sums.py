@@ -96,7 +96,7 @@ class RowSums:
             self._add("mixture", torch.special.entr(whole.mean(1)).sum((-2, -1)))
 
     def looked_at(self) -> Float[Tensor, "head key"]:
-        """What every token got from all rows of these images; empty if nobody asked."""
+        """What every token got from all rows of these images; empty if that is not asked for."""
         return self._looks
 
     def finish(self) -> dict[str, Float[Tensor, "batch head"]]:

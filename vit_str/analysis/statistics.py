@@ -144,12 +144,12 @@ class AttentionStatistics:
 
     def sinks(self) -> list[list[tuple[int, int, float]]]:
         """Per layer and head: row and column of the token most looked at, and its share."""
-        found = []
+        sinks = []
         for looks in self._looked_at.values():
             shares, places = (looks / looks.sum(-1, keepdim=True)).max(-1)
             tokens = [divmod(place, self.grid.columns) for place in places.tolist()]
-            found.append([(*t, share) for t, share in zip(tokens, shares.tolist(), strict=True)])
-        return found
+            sinks.append([(*t, share) for t, share in zip(tokens, shares.tolist(), strict=True)])
+        return sinks
 
     def _check(self, *tokens: int) -> None:
         expected = len(self.grid) + self.grid.special_tokens

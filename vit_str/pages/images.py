@@ -1,4 +1,4 @@
-"""Figures and pictures as files, and as addresses that hold them."""
+"""Figures as images, as files and as addresses that hold them."""
 
 import base64
 import io
@@ -14,7 +14,7 @@ SHARPNESS = 2
 
 _COLORS = 256  # of a figure: lines and areas of few colors take a third of the bytes
 _COLORS_OF_LINES = 20_000  # at most: soft edges of lines and letters; photographs have more
-_QUALITY = 85  # of an embedded picture, as WebP
+_QUALITY, _WEBP_SIDE = 85, 16_383  # of an embedded picture; the format has no larger ones
 
 
 def figure_image(figure: Figure) -> Image.Image:
@@ -30,20 +30,12 @@ def figure_image(figure: Figure) -> Image.Image:
 
 
 def data_uri(image: Image.Image) -> str:
-    """A ``data:`` address with the whole image: without loss if it has few colors, else as WebP."""
-    if image.getcolors(_COLORS) is not None:
+    """A ``data:`` address with the whole image: as PNG if it has few colors, else as WebP."""
+    if image.getcolors(_COLORS) is not None or max(image.size) > _WEBP_SIDE:
         form, content = "png", png(image)
     else:
         form, content = "webp", _encoded(image, "WEBP", quality=_QUALITY, method=4)
     return f"data:image/{form};base64,{base64.b64encode(content).decode()}"
-
-
-def on_white(image: Image.Image) -> Image.Image:
-    """A picture without transparency."""
-    if image.has_transparency_data:
-        layers = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), layers)
-    return image.convert("RGB")
 
 
 def png(image: Image.Image) -> bytes:

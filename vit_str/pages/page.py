@@ -13,10 +13,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader
 from matplotlib.figure import Figure
-from PIL import Image
 
 from vit_str.files import write_atomically
-from vit_str.pages.images import SHARPNESS, data_uri, figure_image, on_white, png
+from vit_str.pages.images import SHARPNESS, data_uri, figure_image, png
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _LONG = 40  # letters of a cell that may be broken into lines
@@ -60,11 +59,14 @@ class Page:
         Raises:
             ValueError: the name is taken, or no name for a file.
         """
-        self._illustrate(name, figure_image(figure), caption, drawn=True)
-
-    def picture(self, image: Image.Image, name: str, caption: str) -> None:
-        """Add a picture, one of its pixels for a pixel of the page; otherwise like `figure`."""
-        self._illustrate(name, on_white(image), caption, drawn=False)
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name for a figure: use letters, digits, - and _")
+        if f"{name}.png" in self._files:
+            raise ValueError(f"there is a figure {name!r} already; give this one another name")
+        image = figure_image(figure)
+        self._files[f"{name}.png"] = png(image)
+        width, height = (side // SHARPNESS for side in image.size)
+        self._add("figure", caption, uri=data_uri(image), width=width, height=height)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
         """Add a table. Floats are shown with about four digits, None and NaN as a dash.
@@ -85,7 +87,7 @@ class Page:
         )
 
     def write(self, folder: Path) -> Path:
-        """Write ``report.html`` and the pictures, each file atomically.
+        """Write ``report.html`` and the figures, each file atomically.
 
         Args:
             folder: made if it is missing.
@@ -104,16 +106,6 @@ class Page:
     def _add(self, part: str, text: str, **values: Any) -> None:
         number = 1 + sum(other["type"] == part for other in self._parts)
         self._parts.append({"type": part, "number": number, "text": text, **values})
-
-    def _illustrate(self, name: str, image: Image.Image, caption: str, drawn: bool) -> None:
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name for a figure: use letters, digits, - and _")
-        if f"{name}.png" in self._files:
-            raise ValueError(f"there is a figure {name!r} already; give this one another name")
-        self._files[f"{name}.png"] = png(image)
-        width, height = (side // (SHARPNESS if drawn else 1) for side in image.size)
-        uri = data_uri(image)
-        self._add("figure", caption, uri=uri, width=width, height=height, drawn=drawn)
 
 
 def _environment() -> Environment:

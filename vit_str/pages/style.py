@@ -4,7 +4,7 @@ Functions that draw are decorated with ``@styled()``, start from `figure` and gi
 from users through `plain`::
 
     @styled()
-    def depth(rows: Sequence[Row]) -> Figure:
+    def depth(rows: Sequence[Measurement]) -> Figure:
         sheet = figure(8, 4)
         axes = sheet.subplots()
 """
@@ -172,8 +172,8 @@ def depth_color(layer: int, layers: int) -> tuple[float, float, float, float]:
 
 def chance_style(name: str) -> LineStyle:
     """How the line or mark of a chance value looks: "uniform", "window 3x3", "untrained"."""
-    kinds = {"uniform": UNIFORM, "untrained": UNTRAINED}
-    return kinds.get(name.split(" ")[0].split(":")[0], WINDOW)
+    styles = {"uniform": UNIFORM, "untrained": UNTRAINED}
+    return styles.get(name.split(" ")[0].split(":")[0], WINDOW)
 
 
 @contextmanager
@@ -187,7 +187,7 @@ def ready_to_draw(sheet: Figure) -> Iterator[None]:
     fallbacks = _fallbacks("".join(text.get_text() for text in texts))
     for text in texts:
         text.set_fontfamily(list(dict.fromkeys([*text.get_fontfamily(), *fallbacks])))
-    log = logging.getLogger("matplotlib.font_manager")  # tells of families that have no bold
+    log = logging.getLogger("matplotlib.font_manager")  # reports families that have no bold
     level = log.level
     log.setLevel(logging.ERROR)
     try:

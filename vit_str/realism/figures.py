@@ -1,17 +1,15 @@
-"""Figures of rendered words beside photographed ones: distributions, characters, the look."""
+"""Figures of rendered words next to photographed ones: distributions, characters, the look."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from einops import rearrange
 from jaxtyping import Float, UInt8
-from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image, ImageDraw, ImageFont
 from torch import Tensor
 
-from vit_str.pages.style import COLORS, INK, PLATE, figure, plain, shortened, styled
+from vit_str.pages.style import COLORS, INK, figure, plain, shortened, styled
 from vit_str.realism.statistics import Statistic
 
 _COLUMNS = 4
@@ -20,7 +18,6 @@ _NAME = 24
 _SPACE = {" ": "\N{OPEN BOX}"}
 _RENDERED = "#c9cdd4"
 _MOST_CHARACTERS = 100
-_SHEET, _GAP, _HEAD = 1040, 6, 22  # of the sheet, in pixels
 SHOWN = 7
 """Pictures in a line of the sheet."""
 
@@ -101,26 +98,16 @@ def characters(shares: Mapping[str, Mapping[str, float]]) -> Figure:
     return sheet
 
 
-def sheet(rows: Sequence[tuple[str, UInt8[Tensor, "picture 3 height width"]]]) -> Image.Image:
+@styled()
+def sheet(rows: Sequence[tuple[str, UInt8[Tensor, "picture 3 height width"]]]) -> Figure:
     """Lines of pictures, a title over each if it has one; `SHOWN` pictures fit into a line."""
-    lines = [_line(title, pictures[:SHOWN]) for title, pictures in rows]
-    whole = Image.new("RGB", (_SHEET, max(1, sum(line.height for line in lines))), PLATE)
-    top = 0
-    for line in lines:
-        whole.paste(line, (0, top))
-        top += line.height
-    return whole
-
-
-def _line(title: str, pictures: UInt8[Tensor, "picture 3 height width"]) -> Image.Image:
-    across = (_SHEET - (SHOWN - 1) * _GAP) // SHOWN
-    down = max(1, round(across * pictures.shape[2] / pictures.shape[3]))
-    head = _HEAD if title else 0
-    line = Image.new("RGB", (_SHEET, head + down + _GAP), PLATE)
-    font = ImageFont.truetype(font_manager.findfont("DejaVu Sans"), 12)
-    ImageDraw.Draw(line).text((0, 4), title, fill=INK, font=font)
-    for place, pixels in enumerate(pictures):
-        picture = Image.fromarray(rearrange(pixels, "c h w -> h w c").cpu().numpy())
-        resized = picture.resize((across, down), Image.Resampling.BICUBIC)
-        line.paste(resized, (place * (across + _GAP), head))
-    return line
+    height, width = rows[0][1].shape[2:]
+    size = figure(10.5, len(rows) * (10.5 / SHOWN * height / width + 0.25))
+    grid = size.subplots(len(rows), SHOWN, squeeze=False)
+    for line, (title, pictures) in zip(grid, rows, strict=True):
+        for axes in line:
+            axes.set_axis_off()
+        line[0].set_title(plain(title), fontsize=9, fontweight="normal", pad=3)
+        for axes, pixels in zip(line, pictures, strict=False):
+            axes.imshow(rearrange(pixels, "c h w -> h w c").cpu().numpy())
+    return size

@@ -24,7 +24,7 @@ _RIDGE = 1e-3  # keeps slopes finite where nothing is left to tell
 
 
 class Estimate(NamedTuple):
-    """A number with its 95 % interval, NaN where it cannot be told."""
+    """A number with its 95 % interval, NaN where it is not known."""
 
     value: float
     low: float

@@ -135,7 +135,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     """Write the report of rendered and photographed words, and print its table."""
-    from vit_str.realism.comparison import compare
+    from vit_str.realism.report import compare
     from vit_str.rendering.material import load_material
 
     renderer, out = load_material(_look(options)).renderer, options.out or Path("comparison")

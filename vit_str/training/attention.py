@@ -37,9 +37,7 @@ class AttentionReach(Callback):
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         assert isinstance(pl_module, RecognizerTraining)
-        attention_inputs(
-            pl_module.recognizer.encoder
-        )  # says at the start that there is none, not hours later
+        attention_inputs(pl_module.recognizer.encoder)  # fails now if there is none, not later
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._start, self._spent = time.monotonic(), 0.0

@@ -30,9 +30,10 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.analysis.characters.records import records_json, watch
     from vit_str.analysis.characters.scores import Score, Scoreboard, not_better
     from vit_str.analysis.images import load_images
-    from vit_str.analysis.results import write_json, write_page, write_rows, write_summary
+    from vit_str.analysis.results import write_page, write_summary
     from vit_str.analysis.subjects import load_with_untrained
     from vit_str.devices import choose_device
+    from vit_str.pages.tables import write_json, write_rows
 
     start = time.monotonic()
     if not 0 <= options.show <= _MOST_SHOWN:

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vit_str.analysis.characters.localization import LOWER_IS_BETTER, METRICS
-from vit_str.analysis.characters.scores import LENGTHS, SLICES, Score, Source
+from vit_str.analysis.characters.scores import LENGTHS, SLICES, AttentionSource, Score
 from vit_str.pages.style import (
     INK,
     PLATE,
@@ -53,7 +53,7 @@ def scores_by_length(rows: Sequence[Score], metrics: Sequence[str] = _BY_LENGTH)
     for axes, metric in zip(grid, metrics, strict=True):
         for place, name in enumerate(names):
             line = {row.group: row for row in chosen if (row.model, row.metric) == (name, metric)}
-            shift = 0.07 * (place - (len(names) - 1) / 2)  # intervals beside each other
+            shift = 0.07 * (place - (len(names) - 1) / 2)  # intervals side by side
             _line(axes, [line.get(group) for group in groups], shift, name, names)
         _label(axes, metric)
         axes.set_xticks(range(len(groups)), [_with_count(group, chosen) for group in groups])
@@ -63,19 +63,19 @@ def scores_by_length(rows: Sequence[Score], metrics: Sequence[str] = _BY_LENGTH)
 
 
 @styled()
-def center_errors(errors: Mapping[Source, Sequence[float]]) -> Figure:
+def center_errors(errors: Mapping[AttentionSource, Sequence[float]]) -> Figure:
     """How far the middles of attention lie left and right of those of the characters."""
     names = [source.model for source in errors]
     sheet = figure(7.5, 3.6)
     axes = sheet.subplots()
     bins = np.linspace(-_WIDEST_ERROR, _WIDEST_ERROR, 61).tolist()
     for source, values in errors.items():
-        found = np.asarray(values)
-        beyond = float((np.abs(found) > _WIDEST_ERROR).mean())
+        error = np.asarray(values)
+        beyond = float((np.abs(error) > _WIDEST_ERROR).mean())
         label = f"{_shown(source.model)} ({beyond:.1%} beyond)"
-        weights = np.full(len(found), 1 / max(len(found), 1))
+        weights = np.full(len(error), 1 / max(len(error), 1))
         style = _style(source.model, names)
-        axes.hist(found, bins, weights=weights, histtype="step", label=label, **style)
+        axes.hist(error, bins, weights=weights, histtype="step", label=label, **style)
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_xlim(-_WIDEST_ERROR, _WIDEST_ERROR)
     axes.set_xlabel("center of the attention − center of the character (character widths)")

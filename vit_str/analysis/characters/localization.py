@@ -86,8 +86,8 @@ class Truth:
     @classmethod
     def of_word(cls, boxes: Boxes) -> "Truth":
         """All characters of a word."""
-        nobody = torch.full_like(boxes[:1], torch.nan)
-        return cls(boxes, torch.cat([nobody, boxes[:-1]]), torch.cat([boxes[1:], nobody]))
+        unknown = torch.full_like(boxes[:1], torch.nan)
+        return cls(boxes, torch.cat([unknown, boxes[:-1]]), torch.cat([boxes[1:], unknown]))
 
     def __getitem__(self, places: Sequence[int]) -> "Truth":
         return Truth(*(getattr(self, field.name)[list(places)] for field in fields(self)))
@@ -174,7 +174,7 @@ def score_characters(
 
 
 def monotonic_share(centers: Points) -> float:
-    """Share of neighboring characters whose middles go on to the right; NaN for less than two."""
+    """Share of neighboring characters whose middles move to the right; NaN for less than two."""
     steps = centers[:, 0].diff()
     return float((steps > 0).double().mean()) if len(steps) else float("nan")
 

@@ -116,8 +116,8 @@ class Observer:
         self.grid = TokenGrid.of(subject.recognizer.encoder)
         self.blocks, self.heads = _sizes(subject)
         for other in others:
-            kind = other.charset, TokenGrid.of(other.recognizer.encoder), *_sizes(other)
-            if kind != (subject.charset, self.grid, self.blocks, self.heads):
+            architecture = other.charset, TokenGrid.of(other.recognizer.encoder), *_sizes(other)
+            if architecture != (subject.charset, self.grid, self.blocks, self.heads):
                 raise ValueError(f"{other.name} and {subject.name} have not the same architecture")
         self._recognizers = {
             each.name: each.recognizer.to(self.device).eval() for each in (subject, *others)

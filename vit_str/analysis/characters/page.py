@@ -107,17 +107,17 @@ def verdict(rows: Sequence[Score]) -> str:
     if not losses:
         return (
             f"Attention beats equal-width slices in all {len(compared)} comparisons of a score on "
-            f"a kind of words: no 95 % interval of the differences holds zero. {aside}"
+            f"a group of words: no 95 % interval of the differences holds zero. {aside}"
         )
-    told = "; ".join(
+    listed = "; ".join(
         f"{TITLES[row.metric].lower()} ({row.group}): {signed(row.mean)} [{signed(row.low)}, "
         f"{signed(row.high)}], n = {row.n:,}"
         for row in losses
     )
     return (
         f"Attention does not beat equal-width slices in {len(losses)} of {len(compared)} "
-        "comparisons of a score on a kind of words. Attention minus slices, with 95 % intervals: "
-        f"{told}. {aside}"
+        "comparisons of a score on a group of words. Attention minus slices, with 95 % intervals: "
+        f"{listed}. {aside}"
     )
 
 
@@ -150,7 +150,7 @@ def _kinds(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
             if group in counts
         ]
         caption = (
-            f"{TITLES[metric]} ({METRICS[metric]}) by kind of words: read right or wrong, length "
+            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
             "of the label, line level, rotated (rising by more than half a character) or curved"
         )
         page.table(["words", "n", *names], cells, caption)

@@ -1,4 +1,4 @@
-"""Scores of many words: means with intervals, by model, head and kind of word, and differences."""
+"""Scores of many words: means and differences with intervals, by model, head and group."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -32,12 +32,12 @@ LENGTHS = {
     "length 10+": range(10, 10_000),
 }
 GROUPS = ("all", "right", "wrong", *LENGTHS, "level", "rotated", "curved")
-"""Kinds of words, in the order in which they are told."""
+"""Groups of words, in the order of the tables."""
 # In heights of a character: lines that rise or bow more than this are not level.
 _RISE, _BOW = 0.5, 0.25
 
 
-class Source(NamedTuple):
+class AttentionSource(NamedTuple):
     """What looked: a model with one of its blocks and heads (None for the mean), or the slices."""
 
     model: str
@@ -101,12 +101,12 @@ class Scoreboard:
         self.model, self.others, self.grid = model, list(others), grid
         self.combination = combination
         block, head = combination.block, combination.head
-        models = [Source(name, block, head) for name in (model, *self.others)]
-        self.chosen = [*models, Source(SLICES, None, None)]
+        models = [AttentionSource(name, block, head) for name in (model, *self.others)]
+        self.chosen = [*models, AttentionSource(SLICES, None, None)]
         self.words = 0
         self.characters = 0
-        self.errors: dict[Source, list[float]] = defaultdict(list)
-        self._scores: dict[Source, list[list[float]]] = defaultdict(list)
+        self.errors: dict[AttentionSource, list[float]] = defaultdict(list)
+        self._scores: dict[AttentionSource, list[list[float]]] = defaultdict(list)
         self._groups: list[set[str]] = []
 
     def add(self, word: Word) -> None:
@@ -126,29 +126,32 @@ class Scoreboard:
         """All scores with intervals from resampling words."""
         return [*self._plain(seed), *self._differences(seed)]
 
-    def _looks(self, word: Word) -> Iterator[tuple[Source, Looks]]:
+    def _looks(self, word: Word) -> Iterator[tuple[AttentionSource, Looks]]:
         blocks, heads = word.attention[self.model].shape[:2]
         every = [(b, h) for b in range(blocks) for h in (None, *range(heads))]
         for b, h in every:
-            yield Source(self.model, b, h), word.looks(self.model, self.grid, Combination(b, h))
+            yield (
+                AttentionSource(self.model, b, h),
+                word.looks(self.model, self.grid, Combination(b, h)),
+            )
         for source in self.chosen[1:-1]:
             yield source, word.looks(source.model, self.grid, self.combination)
         yield self.chosen[-1], slices(len(word.text), self.grid)
 
     def _score(
-        self, source: Source, looks: Looks, word: Word, places: list[tuple[int, int]]
+        self, source: AttentionSource, looks: Looks, word: Word, places: list[tuple[int, int]]
     ) -> list[float]:
-        found = {"monotonic": monotonic_share(looks.centers)}
+        means = {"monotonic": monotonic_share(looks.centers)}
         if word.true_boxes is not None:
             truth = Truth.of_word(word.true_boxes)[[j for _, j in places]]
             looks = looks[[i for i, _ in places]]
             scores = score_characters(looks, truth, self.grid)
-            found |= {name: float(values.mean()) for name, values in scores.items()}
+            means |= {name: float(values.mean()) for name, values in scores.items()}
             if source in self.chosen:
                 self.errors[source] += _signed_errors(looks, truth.boxes)
-        return [found.get(metric, float("nan")) for metric in METRICS]
+        return [means.get(metric, float("nan")) for metric in METRICS]
 
-    def _matrix(self, source: Source, group: str) -> Float64[Tensor, "word metric"]:
+    def _matrix(self, source: AttentionSource, group: str) -> Float64[Tensor, "word metric"]:
         kept = [
             row
             for row, names in zip(self._scores[source], self._groups, strict=True)
@@ -173,7 +176,7 @@ class Scoreboard:
 
 
 def groups(word: Word) -> Iterator[str]:
-    """The kinds of words that a word is of."""
+    """The groups that a word belongs to."""
     yield "all"
     if word.right is not None:
         yield "right" if word.right else "wrong"
@@ -196,9 +199,9 @@ def slope(boxes: Boxes) -> list[str]:
     degree = 2 if len(x) > 3 else 1  # a parabola goes through any three points
     powers = np.vander(x, degree + 1)
     *bow, rise, _ = np.linalg.lstsq(powers, middles[:, 1], rcond=None)[0]
-    found = ["rotated"] * bool(2 * abs(rise) / height > _RISE)
-    found += ["curved"] * bool(bow and abs(bow[0]) / height > _BOW)
-    return found or ["level"]
+    names = ["rotated"] * bool(2 * abs(rise) / height > _RISE)
+    names += ["curved"] * bool(bow and abs(bow[0]) / height > _BOW)
+    return names or ["level"]
 
 
 def comparisons(rows: Iterable[Score], other: str = SLICES) -> list[Score]:
@@ -219,7 +222,7 @@ def not_better(rows: Iterable[Score], than: str = SLICES) -> list[Score]:
 
 
 def _rows(
-    source: Source,
+    source: AttentionSource,
     versus: str | None,
     group: str,
     values: Float64[Tensor, "word metric"],

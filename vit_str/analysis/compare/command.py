@@ -20,9 +20,10 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.analysis.compare.page import compare_page
     from vit_str.analysis.distance.measure import measure
     from vit_str.analysis.images import load_images
-    from vit_str.analysis.results import write_page, write_rows, write_summary
+    from vit_str.analysis.results import write_page, write_summary
     from vit_str.analysis.statistics import METRICS
     from vit_str.analysis.subjects import load_subjects
+    from vit_str.pages.tables import write_rows
 
     start = time.monotonic()
     subjects = load_subjects([options.first, options.second], options.seed)

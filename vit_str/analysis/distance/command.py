@@ -31,9 +31,10 @@ def run(options: argparse.Namespace) -> int:
         measure_gradients,
         uniform_gradient_distance,
     )
-    from vit_str.analysis.results import Measurement, write_page, write_rows, write_summary
+    from vit_str.analysis.results import Measurement, write_page, write_summary
     from vit_str.analysis.statistics import METRICS
     from vit_str.analysis.subjects import load_subjects
+    from vit_str.pages.tables import write_rows
 
     start = time.monotonic()
     subjects = load_subjects(options.models, options.seed)

@@ -51,15 +51,9 @@ class HeadTable:
         return layers
 
     def layer_means(self, model: str) -> list[tuple[int, float, float, float]]:
-        """(layer, mean, low, high): rows of whole layers, or means of heads without an interval."""
+        """(layer, mean, low, high) of its layers."""
         whole = [row for row in self._rows if row.model == model and row.head is None]
-        if whole:
-            return sorted((row.layer, row.mean, row.low, row.high) for row in whole)
-        means = {
-            layer: sum(row.mean for row in heads) / len(heads)
-            for layer, heads in self.by_layer(model).items()
-        }
-        return [(layer, mean, mean, mean) for layer, mean in means.items()]
+        return sorted((row.layer, row.mean, row.low, row.high) for row in whole)
 
     def references(self, model: str) -> list[str]:
         """The same model untrained, or all that are untrained if none has its name."""

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from vit_str.pages.style import INK, RATIO, figure, styled
 
 _WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
-_LABELS = 1.3  # inches, above and below the maps
+_LABELS = 1.6  # inches, above and below the maps
 _FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
 _TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
 
@@ -44,7 +44,7 @@ def offsets_gallery(
     sheet = figure(max(width, 5.2), height)
     grid = sheet.subplots(layers, heads, squeeze=False)
     for layer, head in np.ndindex(layers, heads):
-        axes: Axes = grid[layer, head]
+        axes: Axes = grid.item(layer, head)
         image = axes.imshow(
             np.ma.masked_invalid(offsets[layer, head] / uniform),
             cmap=RATIO,
@@ -55,7 +55,7 @@ def offsets_gallery(
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(False)
         if not layer:
-            axes.set_title(f"head {head + 1}", loc="center", fontsize=8, fontweight="normal")
+            axes.set_title(f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal")
         if not head:
             axes.set_ylabel(f"layer {layer + 1}", fontsize=8, color=INK)
     bar = sheet.colorbar(image, ax=list(grid.flat), location="bottom", shrink=0.5, extend="both")

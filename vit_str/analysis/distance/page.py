@@ -13,8 +13,9 @@ from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.receptive_field.figures import distance_by_depth
-from vit_str.analysis.results import Measurement, Table
+from vit_str.analysis.results import Measurement
 from vit_str.pages.page import Page
+from vit_str.pages.tables import Table
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "

@@ -81,13 +81,9 @@ def _head_scatter(
             style: LineStyle = {**chance_style(name), "linewidth": 0.8, "zorder": 1.4}
             axes.axhline(y, **style)
             axes.axvline(x, **style)
-            mark: LineStyle = {
-                "markersize": 8,
-                "markeredgecolor": PLATE,
-                "linestyle": "",
-                "zorder": 4,
-            }
-            axes.plot(x, y, "X", color=style["color"], label=f"{name}: {x:.1f}, {y:.1f}", **mark)
+            mark: LineStyle = {"color": style["color"], "markersize": 8, "linestyle": ""}
+            mark |= {"markeredgecolor": PLATE, "zorder": 4}
+            axes.plot(x, y, "X", label=f"{name}: {x:.1f}, {y:.1f}", **mark)
         if diagonal and "uniform" in chance[model]:
             x, y = chance[model]["uniform"]
             line: LineStyle = {"color": MUTED, "linewidth": 0.8, "zorder": 1.3}

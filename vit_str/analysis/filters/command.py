@@ -17,8 +17,9 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.analysis.filters.measure import Components, PatchCovariance, first_filters
     from vit_str.analysis.filters.page import Bank, components_table, filters_page, means_table
     from vit_str.analysis.images import batches_of, load_images
-    from vit_str.analysis.results import write_csv, write_page, write_summary
+    from vit_str.analysis.results import write_page, write_summary
     from vit_str.analysis.subjects import load_subjects
+    from vit_str.pages.tables import write_csv
 
     start = time.monotonic()
     subjects = load_subjects(options.models, options.seed)

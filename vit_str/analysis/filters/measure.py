@@ -69,7 +69,7 @@ class Components:
 
 
 class PatchCovariance:
-    """Principal components of the patches of images as a stream: update per batch.
+    """Principal components of the patches of images updated batch by batch.
 
     Args:
         size: height and width of a patch; patches lie side by side.

@@ -15,8 +15,8 @@ from vit_str.analysis.filters.measure import (
     low_frequency_share,
     roughness,
 )
-from vit_str.analysis.results import Table
 from vit_str.pages.page import Page
+from vit_str.pages.tables import Table
 
 _LEAD = """\
 The filters of the first layer, their principal components, and how these compare with the \

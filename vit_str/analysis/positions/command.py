@@ -22,8 +22,9 @@ def run(options: argparse.Namespace) -> int:
         pairs_table,
         positions_page,
     )
-    from vit_str.analysis.results import write_csv, write_page, write_summary
+    from vit_str.analysis.results import write_page, write_summary
     from vit_str.analysis.subjects import load_subjects
+    from vit_str.pages.tables import write_csv
 
     start = time.monotonic()
     subjects = load_subjects(options.models, options.seed)

@@ -1,7 +1,7 @@
 """What a model has learned about where tokens are: how alike its positions are.
 
 The similarity of two positions is the cosine of their vectors (Dosovitskiy et al. 2020, figure 7),
-here without the mean vector: what all positions share tells nobody where a token is, and the slow
+here without the mean vector: what all positions share does not tell where a token is, and the slow
 waves of sinusoids are almost only that.
 """
 
@@ -25,12 +25,10 @@ class Positions(NamedTuple):
     Attributes:
         vectors: as they are.
         start: the sinusoids that learned ones are started from.
-        learned: whether training may change them.
     """
 
     vectors: Float64[Tensor, "token dim"]
     start: Float64[Tensor, "token dim"]
-    learned: bool
 
     def change(self) -> float:
         """How far the vectors have moved, over the length of the start."""
@@ -48,7 +46,7 @@ def positions_of(encoder: Encoder) -> Positions:
         raise ValueError(f"{type(encoder).__name__} has no positions, learned or sinusoidal")
     vectors = positions.weight.detach().double().cpu()
     start = sinusoidal_positions_2d(*encoder.grid, encoder.dim).double()
-    return Positions(vectors, start, isinstance(positions, LearnedPositions))
+    return Positions(vectors, start)
 
 
 def similarities(vectors: Float64[Tensor, "token dim"]) -> Similarities:

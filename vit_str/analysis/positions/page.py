@@ -18,9 +18,9 @@ from vit_str.analysis.positions.measure import (
     positions_of,
     similarities,
 )
-from vit_str.analysis.results import Table
 from vit_str.analysis.subjects import Subject
 from vit_str.pages.page import Page
+from vit_str.pages.tables import Table
 
 _LEAD = """\
 Every token is given a vector that says where it stands. Training starts from sinusoids and may \

@@ -29,14 +29,9 @@ def run(options: argparse.Namespace) -> int:
         receptive_field_page,
     )
     from vit_str.analysis.receptive_field.windows import fields_by_layer
-    from vit_str.analysis.results import (
-        Measurement,
-        write_csv,
-        write_page,
-        write_rows,
-        write_summary,
-    )
+    from vit_str.analysis.results import Measurement, write_page, write_summary
     from vit_str.analysis.subjects import load_subjects
+    from vit_str.pages.tables import write_csv, write_rows
 
     start = time.monotonic()
     subjects = load_subjects(options.models, options.seed)

@@ -16,6 +16,7 @@ from vit_str.pages.style import (
     HEAT,
     INK,
     UNTRAINED,
+    LineStyle,
     figure,
     is_untrained,
     model_colors,
@@ -97,18 +98,11 @@ def field_gallery(fields: Mapping[str, Sequence[LayerField]]) -> Figure:
     for axes in grid.flat:
         axes.axis("off")
     for column, (model, layers) in zip(grid.T, fields.items(), strict=True):
-        column[0].annotate(
-            plain_lines(model, 40 // columns + 8), (0, 1), (0, 16), "axes fraction",
-            "offset points", fontweight="bold",
-        )  # fmt: skip
+        style: LineStyle = {"fontsize": 8, "fontweight": "normal", "pad": 3}
         for number, (axes, layer) in enumerate(zip(column, layers, strict=False), 1):
             _draw_field(axes, layer)
-            axes.set_title(
-                f"layer {number}: {layer.distance:.1f} px",
-                fontsize=8,
-                fontweight="normal",
-                pad=3,
-            )
+            title = f"layer {number}: {layer.distance:.1f} px"
+            axes.set_title(title if number > 1 else f"{plain_lines(model, 24)}\n{title}", **style)
     return sheet
 
 

@@ -97,14 +97,14 @@ class GradientFields:
 
         A layer with smaller cells than tokens has several within the token in the middle.
         """
-        found = []
+        cells = []
         for shape in self._shapes:
             row, column = self._cells(shape, self._middle(1))[0][0].tolist()
             height = self.encoder.image_size[0] / shape[0]
             width = self.encoder.image_size[1] / shape[1]
             sides = (row * height, column * width, (row + 1) * height, (column + 1) * width)
-            found.append(((row, column), sides))
-        return found
+            cells.append(((row, column), sides))
+        return cells
 
     def _middle(self, images: int) -> Int64[Tensor, "image 2"]:
         rows, columns = self.encoder.grid

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from vit_str.analysis.receptive_field.figures import LayerField, distance_by_depth, field_gallery
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.analysis.receptive_field.windows import ReceptiveField
-from vit_str.analysis.results import Measurement, Table, table_of
+from vit_str.analysis.results import Measurement, table_of
 from vit_str.pages.page import Page
+from vit_str.pages.tables import Table
 
 _LEAD = """\
 How far around itself a token sees. A convolution can see a window that grows with depth (its \

@@ -27,8 +27,9 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.analysis.relevance.methods import MethodScore
     from vit_str.analysis.relevance.page import relevance_page
     from vit_str.analysis.relevance.scores import MethodScores
-    from vit_str.analysis.results import write_csv, write_page, write_summary
+    from vit_str.analysis.results import write_page, write_summary
     from vit_str.analysis.subjects import load_with_untrained
+    from vit_str.pages.tables import write_csv
 
     start = time.monotonic()
     if not 0 < options.hide <= 1:

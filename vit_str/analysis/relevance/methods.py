@@ -40,7 +40,7 @@ def gradient_times_input(recognizer: Recognizer, images: Images, labels: Labels)
     One backward pass per position (Simonyan et al. 2014; Shrikumar et al. 2016).
     """
     images = images.detach().requires_grad_()
-    grid, decoder = recognizer.encoder.grid, _teachable(recognizer)
+    grid, decoder = recognizer.encoder.grid, _scoring_decoder(recognizer)
     maps = [images.new_zeros(len(images), 0, *grid)]
     with torch.enable_grad():
         scores = decoder.logits(recognizer.encode(images), labels)
@@ -112,7 +112,7 @@ def probabilities(
     recognizer: Recognizer, images: Images, labels: Labels
 ) -> Float[Tensor, "batch position"]:
     """Probability of every character of ``labels`` given the image and those before it."""
-    scores = _teachable(recognizer).logits(recognizer.encode(images), labels)
+    scores = _scoring_decoder(recognizer).logits(recognizer.encode(images), labels)
     given = scores.float().softmax(-1)[:, : labels.shape[1]]
     return given.gather(2, labels[..., None].clamp(min=0))[..., 0]
 
@@ -152,13 +152,13 @@ def hide(images: Images, maps: Float64[Tensor, "batch row column"], share: float
     return images.where(mask.to(images.device) < 0.5, mean)
 
 
-def _teachable(recognizer: Recognizer) -> Any:
-    """The decoder, if it can be told what to write.
+def _scoring_decoder(recognizer: Recognizer) -> Any:
+    """The decoder, if it can score a given text.
 
     Raises:
         ValueError: it cannot.
     """
     if not hasattr(recognizer.decoder, "logits"):
         name = type(recognizer.decoder).__name__
-        raise ValueError(f"{name} cannot be asked for the score of a character it is told to write")
+        raise ValueError(f"{name} cannot score the characters of a given text")
     return recognizer.decoder

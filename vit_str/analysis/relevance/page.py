@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.relevance.figures import scores_by_method
 from vit_str.analysis.relevance.methods import MethodScore
-from vit_str.analysis.results import Table
 from vit_str.pages.page import Page
+from vit_str.pages.tables import Table
 
 _LEAD = """\
 Which tokens of the image made the decoder write a character: attention weighted by its gradients \

@@ -28,10 +28,11 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.analysis.images import batches_of, load_images
     from vit_str.analysis.map_sheet import MappedWord
     from vit_str.analysis.relevance.methods import rollout_words
-    from vit_str.analysis.results import Measurement, write_page, write_rows, write_summary
+    from vit_str.analysis.results import Measurement, write_page, write_summary
     from vit_str.analysis.rollout.measure import RolloutAnalysis
     from vit_str.analysis.rollout.page import rollout_page
     from vit_str.analysis.subjects import load_subjects
+    from vit_str.pages.tables import write_rows
 
     start = time.monotonic()
     subjects = load_subjects(options.models, options.seed)

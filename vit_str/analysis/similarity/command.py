@@ -32,11 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare every two layers of all models and write a table and a page."""
     from vit_str.analysis.images import load_images
-    from vit_str.analysis.results import write_csv, write_page, write_summary
+    from vit_str.analysis.results import write_page, write_summary
     from vit_str.analysis.similarity.figures import similarity_matrix
     from vit_str.analysis.similarity.measure import compare_layers
     from vit_str.analysis.subjects import load_subjects
     from vit_str.pages.page import Page
+    from vit_str.pages.tables import write_csv
 
     start = time.monotonic()
     subjects = load_subjects(options.models, options.seed)

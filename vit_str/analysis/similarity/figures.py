@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from vit_str.pages.style import HEAT, INK, PLATE, figure, plain_lines, styled
 
-_MOST_NUMBERS = 16  # layers beside each other of which every cell can hold its number
+_MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 
 
 @styled()
@@ -47,7 +47,7 @@ def similarity_matrix(
 
 
 def _name_models(axes: Axes, models: Sequence[tuple[str, int]]) -> None:
-    """Write every model above and beside its layers, and draw lines between models."""
+    """Write every model above and left of its layers, and draw lines between models."""
     start = 0.0
     for name, depth in models:
         middle, text = start + (depth - 1) / 2, plain_lines(name, 26)

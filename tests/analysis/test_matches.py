@@ -2,7 +2,8 @@ import random
 from itertools import pairwise
 
 import pytest
-from vit_str.analysis.characters.alignment import matches
+
+from vit_str.analysis.characters.measure import matches
 
 
 @pytest.mark.parametrize(

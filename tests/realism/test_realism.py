@@ -12,8 +12,9 @@ from torch import Tensor
 from torch.nn.functional import conv2d, pad
 
 from vit_str.charset import Charset
-from vit_str.realism.comparison import compare, draw, load, measure
+from vit_str.realism.comparison import measure
 from vit_str.realism.measure import gap, quantiles, tell_apart, within
+from vit_str.realism.report import compare
 from vit_str.realism.statistics import (
     LABEL_STATISTICS,
     STATISTICS,
@@ -28,6 +29,7 @@ from vit_str.realism.statistics import (
     stroke_width,
     text_width,
 )
+from vit_str.realism.words import draw, load
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer

@@ -1,6 +1,10 @@
+import sys
+from pathlib import Path
+
 import pytest
 
-from vit_str.analysis.learning_curve import Point, fit_power_law
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from power_law import Point, fit_power_law
 
 
 def curve(floor: float, scale: float, exponent: float, n: int = 10_000) -> list[Point]:

@@ -4,10 +4,18 @@ import pytest
 import torch
 
 from vit_str.analysis.images import load_images
+from vit_str.analysis.subjects import Subject
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
+from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 
-SIZE = Preprocessing(16, 64)
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    """A model that reads images of 16 x 64."""
+    encoder = VisionTransformer(16, 1, 2, (16, 64), (4, 8))
+    recognizer = Recognizer(encoder, TransformerDecoder(dim=16, depth=1, heads=2))
+    return Subject("small", recognizer, Charset(), Preprocessing(16, 64), False)
 
 
 @pytest.fixture(scope="module")
@@ -18,13 +26,13 @@ def fonts(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> l
     return [folder]
 
 
-def test_a_folder_with_labels(labeled_folder: Path) -> None:
-    material = load_images(str(labeled_folder), 10, SIZE)
+def test_a_folder_with_labels(subject: Subject, labeled_folder: Path) -> None:
+    material = load_images(subject, str(labeled_folder), 10)
     batches = list(material.batches(4))
-    assert [len(batch) for batch in batches] == [3, 2]  # one of the first four is damaged
-    assert batches[0].labels == ["one", "two", "three"]
-    assert batches[0].names == ["0.png", "1.png", "2.png"]
-    assert batches[0].pixels.shape == (3, 3, 16, 64)
+    assert [len(batch) for batch in batches] == [4, 1]  # one of six is damaged
+    assert batches[0].labels == ["one", "two", "three", "five"]
+    assert batches[0].names == ["0.png", "1.png", "2.png", "4.png"]
+    assert batches[0].pixels.shape == (4, 3, 16, 64)
     assert batches[0].boxes is None
     assert len(material.skipped) == 1
     assert "3.png" in material.skipped[0]
@@ -32,8 +40,8 @@ def test_a_folder_with_labels(labeled_folder: Path) -> None:
     assert len(material.skipped) == 1
 
 
-def test_few_images_are_taken_evenly_spread(labeled_folder: Path) -> None:
-    material = load_images(str(labeled_folder), 3, SIZE)
+def test_few_images_are_taken_evenly_spread(subject: Subject, labeled_folder: Path) -> None:
+    material = load_images(subject, str(labeled_folder), 3)
     assert [name for batch in material.batches() for name in batch.names] == [
         "0.png",
         "2.png",
@@ -42,15 +50,15 @@ def test_few_images_are_taken_evenly_spread(labeled_folder: Path) -> None:
     assert "3 images of labeled" in material.description
 
 
-def test_a_folder_without_labels(labeled_folder: Path) -> None:
+def test_a_folder_without_labels(subject: Subject, labeled_folder: Path) -> None:
     (labeled_folder / "labels.tsv").unlink()
-    (batch,) = load_images(str(labeled_folder), 10, SIZE).batches()
+    (batch,) = load_images(subject, str(labeled_folder), 10).batches()
     assert len(batch) == 5
     assert batch.labels is None
 
 
-def test_rendered_words_come_with_boxes(fonts: list[Path]) -> None:
-    material = load_images("rendered", 70, SIZE, Charset(), seed=3, fonts=fonts)
+def test_rendered_words_come_with_boxes(subject: Subject, fonts: list[Path]) -> None:
+    material = load_images(subject, "rendered", 70, 3, fonts)
     small, large = list(material.batches(16)), list(material.batches(64))
     assert [len(batch) for batch in small] == [16, 16, 16, 16, 6]
     assert [len(batch) for batch in large] == [64, 6]
@@ -68,18 +76,17 @@ def test_rendered_words_come_with_boxes(fonts: list[Path]) -> None:
             assert not there[len(label) :].any()
 
 
-def test_another_seed_other_words(fonts: list[Path]) -> None:
+def test_another_seed_other_words(subject: Subject, fonts: list[Path]) -> None:
     first, second = (
-        next(load_images("rendered", 8, SIZE, Charset(), seed, fonts).batches()).labels
-        for seed in (1, 2)
+        next(load_images(subject, "rendered", 8, seed, fonts).batches()).labels for seed in (1, 2)
     )
     assert first != second
 
 
-def test_nothing_to_look_at(tmp_path: Path) -> None:
+def test_nothing_to_look_at(subject: Subject, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no such folder"):
-        load_images(str(tmp_path / "missing"), 1, SIZE)
+        load_images(subject, str(tmp_path / "missing"), 1)
     with pytest.raises(ValueError, match="no images"):
-        load_images(str(tmp_path), 1, SIZE)
+        load_images(subject, str(tmp_path), 1)
     with pytest.raises(ValueError, match="--count"):
-        load_images(str(tmp_path), 0, SIZE)
+        load_images(subject, str(tmp_path), 0)

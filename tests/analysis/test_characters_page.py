@@ -9,7 +9,7 @@ def score(metric: str, mean: float, versus: str | None = SLICES, group: str = "a
 
 
 def test_what_is_not_better_is_said() -> None:
-    told = verdict(
+    text = verdict(
         [
             score("iou", 0.3),
             score("pointing", 0.05, group="length 1-3"),
@@ -18,13 +18,13 @@ def test_what_is_not_better_is_said() -> None:
             score("iou", 0.0, None),
         ]
     )
-    assert told.startswith("Attention does not beat equal-width slices in 2 of 3 comparisons")
-    assert "pointing (length 1-3): +0.050 [−0.050, +0.150], n = 1,200" in told
-    assert "error of the center, sideways (all): +0.200" in told
-    assert "over union" not in told
-    assert re.search("Reading direction is left aside", told)
+    assert text.startswith("Attention does not beat equal-width slices in 2 of 3 comparisons")
+    assert "pointing (length 1-3): +0.050 [−0.050, +0.150], n = 1,200" in text
+    assert "error of the center, sideways (all): +0.200" in text
+    assert "over union" not in text
+    assert re.search("Reading direction is left aside", text)
 
 
 def test_that_everything_is_better_is_said_too() -> None:
-    told = verdict([score("iou", 0.3), score("drift", -0.3), score("monotonic", 0.0)])
-    assert told.startswith("Attention beats equal-width slices in all 2 comparisons")
+    text = verdict([score("iou", 0.3), score("drift", -0.3), score("monotonic", 0.0)])
+    assert text.startswith("Attention beats equal-width slices in all 2 comparisons")

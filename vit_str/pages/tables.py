@@ -1,0 +1,41 @@
+"""Tables as CSV and values as JSON, written atomically."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any
+
+from vit_str.files import write_atomically
+
+Table = tuple[list[str], list[list[object]]]
+"""Names of the columns, and rows."""
+
+
+def write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:
+    """Write dataclasses as CSV, their fields being the columns."""
+    columns = [field.name for field in fields(row_type)]
+    write_csv(path, columns, (astuple(row) for row in rows))
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table with a header atomically; None is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    with write_atomically(path) as file:
+        file.write_bytes(text.getvalue().encode())
+
+
+def write_json(path: Path, values: object) -> None:
+    """Write values as JSON atomically; what JSON does not know becomes text."""
+    text = json.dumps(values, indent=1, ensure_ascii=False, default=str)
+    with write_atomically(path) as file:
+        file.write_bytes(f"{text}\n".encode())
+
+
+def _cell(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
