@@ -54,11 +54,15 @@ Map = Float[Tensor, "step token"]
 
 _QUICK: dict[str, Any] = {
     "task": SequenceTask(8, (2, 6), True),
-    "dim": 32, "steps": 220, "learning_rate": 2e-2,
+    "dim": 32,
+    "steps": 220,
+    "learning_rate": 2e-2,
 }
 _FULL: dict[str, Any] = {
     "task": SequenceTask(10, (3, 16), True),
-    "dim": 64, "steps": 700, "learning_rate": 5e-3,
+    "dim": 64,
+    "steps": 700,
+    "learning_rate": 5e-3,
 }
 
 

@@ -44,12 +44,16 @@ _MOST = 0.5
 _QUICK: dict[str, Any] = {
     "tasks": (SequenceTask(8, (2, 8), False),),
     "lengths": (2, 4, 6, 8, 10, 11),
-    "dim": 32, "steps": 220, "learning_rate": 2e-2,
+    "dim": 32,
+    "steps": 220,
+    "learning_rate": 2e-2,
 }
 _FULL: dict[str, Any] = {
     "tasks": tuple(SequenceTask(10, (3, 24), backwards) for backwards in (False, True)),
     "lengths": (4, 8, 12, 16, 20, 24, 28, 32),
-    "dim": 64, "steps": 700, "learning_rate": 5e-3,
+    "dim": 64,
+    "steps": 700,
+    "learning_rate": 5e-3,
 }
 
 
