@@ -30,9 +30,9 @@ def run(settings):
     {body}
     table = Table({{"seed": seed, "one": 1.0}} for seed in range(settings.seeds))
     return Findings(
-        table=table, summary=table, verdict=Verdict.SUPPORTED, measure="one",
         table=table, summary=table, verdict=Verdict.SUPPORTED, measure="one", because="It is.",
         values=table.values("one"), draw=lambda figure: figure.subplots().plot([0]),
+    )
 '''
 
 
