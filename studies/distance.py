@@ -26,10 +26,10 @@ from matplotlib.figure import Figure
 from studies.drawing import COLORS, MUTED, draw_mean, panels
 from studies.reading import CONVOLUTION, STANDARD, DrawnWords, build_reader, word_renderer
 from studies.study import Cell, Findings, Row, Settings, Table, Verdict, differences
-from vit_str.analysis.distance import measure as measure_distances
+from vit_str.analysis.distance.measure import measure as measure_distances
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.gradient_fields import gradient_distances
-from vit_str.analysis.receptive_field import fields_by_layer
+from vit_str.analysis.receptive_field.gradients import gradient_distances
+from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Encoder

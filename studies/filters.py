@@ -42,7 +42,7 @@ from studies.reading import (
     word_renderer,
 )
 from studies.study import Findings, Row, Settings, Table, Verdict
-from vit_str.analysis.filters import (
+from vit_str.analysis.filters.measure import (
     Components,
     PatchCovariance,
     bank_means,

@@ -28,7 +28,7 @@ from studies.drawing import COLORS, draw_mean, panels
 from studies.reading import word_renderer
 from studies.study import Findings, Row, Settings, Table, Verdict
 from studies.training import seeded
-from vit_str.analysis.gradient_fields import GradientFields
+from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.images import Preprocessing
 from vit_str.models import (

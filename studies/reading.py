@@ -12,7 +12,7 @@ from jaxtyping import Int64
 from torch import Tensor, nn
 
 from studies.training import fit, seeded
-from vit_str.analysis.material import Batch, Material
+from vit_str.analysis.images import Batch, ImageSet
 from vit_str.charset import PADDING, Charset
 from vit_str.images import Preprocessing
 from vit_str.models import (
@@ -117,7 +117,7 @@ def distinct(words: RenderedBatch) -> RenderedBatch:
     return select(words, sorted(first.values()))
 
 
-class DrawnWords(Material):
+class DrawnWords(ImageSet):
     """A rendered batch, as the analyses take images."""
 
     def __init__(self, batch: RenderedBatch, charset: Charset) -> None:

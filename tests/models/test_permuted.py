@@ -56,7 +56,9 @@ def test_writing_with_a_cache_is_writing_without() -> None:
     there = targets[:, : written.labels.shape[1]] != PADDING
     there &= targets[:, : written.labels.shape[1]] != model.end
     assert torch.equal(symbols[:, :-1][there], written.labels[there])
-    torch.testing.assert_close(confidences[:, :-1][there], written.confidences[there])
+    torch.testing.assert_close(
+        confidences[:, :-1][there], written.confidences[there], rtol=1e-4, atol=1e-4
+    )
 
 
 def test_all_at_once_a_character_depends_on_the_image_alone() -> None:

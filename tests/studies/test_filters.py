@@ -3,7 +3,7 @@ import torch
 
 from studies import Verdict, filters
 from studies.reading import SMALL, VIT, build_reader
-from vit_str.analysis.filters import Components, first_filters
+from vit_str.analysis.filters.measure import Components, first_filters
 
 
 def test_patches_of_words_are_their_own_best_basis() -> None:

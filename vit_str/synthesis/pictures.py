@@ -50,9 +50,12 @@ def _tiles(image: Image.Image) -> list[Tensor]:
     )
     width, height = image.width / columns, image.height / rows
     resize = Preprocessing(*_SIZE)
-    boxes = [
-        (column * width, row * height, (column + 1) * width, (row + 1) * height)
+    corners = [
+        (round(column * width), round(row * height))
         for row in range(rows)
         for column in range(columns)
     ]
-    return [resize.pixels(image.crop(tuple(map(round, box)))) for box in boxes]
+    return [
+        resize.pixels(image.crop((left, top, left + round(width), top + round(height))))
+        for left, top in corners
+    ]

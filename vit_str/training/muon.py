@@ -109,14 +109,17 @@ class MuonAdamW(AdamW):
 
 def transformer_matrices(model: nn.Module) -> tuple[list[nn.Parameter], list[int]]:
     """Matrices of attention and feed-forward, and the ids of those that hold keys and values."""
-    matrices, stacked = [], []
+    matrices: list[nn.Parameter] = []
+    stacked: list[int] = []
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
-            both = module.to_keys_values.weight
-            matrices += [module.to_queries.weight, both, module.to_output.weight]
-            stacked.append(id(both))
+            layers = [module.to_queries, module.to_keys_values, module.to_output]
+            stacked.append(id(module.to_keys_values.weight))
         elif isinstance(module, FeedForward):
-            matrices += [layer.weight for layer in module if isinstance(layer, nn.Linear)]
+            layers = [layer for layer in module if isinstance(layer, nn.Linear)]
+        else:
+            continue
+        matrices += [layer.weight for layer in layers]
     return matrices, stacked
 
 
@@ -143,7 +146,7 @@ def _orthogonalize_all(matrices: list[Matrix]) -> None:
         flat = torch.cat([matrix.flatten() for matrix in matrices])
         dist.all_reduce(flat)
         sizes = [matrix.numel() for matrix in matrices]
-        for matrix, values in zip(matrices, flat.split(sizes), strict=True):
+        for matrix, values in zip(matrices, torch.split(flat, sizes), strict=True):
             matrix.copy_(values.view_as(matrix))
 
 
