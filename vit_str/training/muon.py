@@ -45,7 +45,7 @@ class MuonAdamW(AdamW):
 
     def __init__(
         self,
-        matrices: Iterable[nn.Parameter],
+        matrices: Iterable[Tensor],
         stacked: Iterable[int],
         groups: Iterable[dict[str, Any]],
         learning_rate: float,
@@ -96,7 +96,7 @@ class MuonAdamW(AdamW):
             parameter.mul_(1 - group["lr"] * group["weight_decay"])
             parameter.add_(update, alpha=-group["lr"] * scale)
 
-    def _momentum(self, parameter: nn.Parameter, momentum: float) -> Matrix:
+    def _momentum(self, parameter: Tensor, momentum: float) -> Matrix:
         """The average of gradients moved on, and looked at one step ahead: a fresh tensor."""
         assert parameter.grad is not None
         state = self.state[parameter]
@@ -107,9 +107,9 @@ class MuonAdamW(AdamW):
         return parameter.grad.lerp(average, momentum)
 
 
-def transformer_matrices(model: nn.Module) -> tuple[list[nn.Parameter], list[int]]:
+def transformer_matrices(model: nn.Module) -> tuple[list[Tensor], list[int]]:
     """Matrices of attention and feed-forward, and the ids of those that hold keys and values."""
-    matrices: list[nn.Parameter] = []
+    matrices: list[Tensor] = []
     stacked: list[int] = []
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
