@@ -1,7 +1,9 @@
 import shutil
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.synthesis import rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
 
 FONTS = ("DejaVuSans.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf")
@@ -192,7 +195,29 @@ def test_to_keeps_everything(atlas: GlyphAtlas) -> None:
     assert atlas.to("meta").columns.device.type == "meta"
 
 
-def test_progress_ends_with_all_fonts(folder: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    GlyphAtlas.build([folder / FONTS[0]], Charset("abc"), lambda *step: seen.append(step))
-    assert seen == [(1, 1)]
+def test_what_is_drawn_before_an_interruption_is_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rasterize_parallel, "_BATCH", 1)
+    monkeypatch.setattr(rasterize_parallel, "_WORKERS", 1)
+    run, drawn = subprocess.run, []
+
+    def counted(command: list[str], **options: Any) -> Any:
+        if len(drawn) == interrupt_at:
+            raise KeyboardInterrupt
+        drawn.append(command)
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    interrupt_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        GlyphAtlas.load_or_build(Charset("abc"), [folder], tmp_path)
+    parts = sorted(tmp_path.glob("*.parts/*.npz"))
+    assert len(parts) == 2
+    parts[0].write_bytes(parts[0].read_bytes()[:500])  # as a full disk leaves it
+    drawn.clear()
+    interrupt_at = -1
+    atlas = GlyphAtlas.load_or_build(Charset("abc"), [folder], tmp_path)
+    assert len(drawn) == len(list(folder.iterdir())) - 1
+    assert not list(tmp_path.glob("*.parts"))
+    assert_equal(atlas, GlyphAtlas.build(sorted(folder.iterdir()), Charset("abc"))[0])

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from jaxtyping import UInt8
 from torch import Tensor
-from tqdm import tqdm
 
 from vit_str.charset import charset_of
 from vit_str.devices import choose_device
@@ -68,26 +67,10 @@ def load_material(look: Look) -> Material:
     device = choose_device(look.device)
     lexicon = Lexicon(charset, look.language, look.words)
     pictures = load_pictures(look.pictures) if look.pictures else None
-    with FontProgress() as progress:
-        atlas = GlyphAtlas.load_or_build(charset, look.fonts, progress=progress)
+    atlas = GlyphAtlas.load_or_build(charset, look.fonts)
     atlas = (atlas.held_out() if look.held_out else atlas).to(device)
     ingredients = Ingredients(**look.strengths).at(look.difficulty)
     renderer = Renderer(
         atlas, lexicon, look.size, ingredients=ingredients, pictures=pictures, chunk=BATCH
     )
     return Material(renderer, atlas, pictures)
-
-
-class FontProgress:
-    """A bar for the first time that fonts are drawn, which takes a while."""
-
-    def __enter__(self) -> "FontProgress":
-        self._bar = tqdm(unit="font", desc="fonts", disable=None, leave=False, delay=1)
-        return self
-
-    def __call__(self, done: int, total: int) -> None:
-        self._bar.total = total
-        self._bar.update(done - self._bar.n)
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()

@@ -12,7 +12,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from vit_str.charset import PADDING, Charset, charset_of
-from vit_str.rendering.material import BATCH, FontProgress, Look, load_material
+from vit_str.rendering.material import BATCH, Look, load_material
 from vit_str.sheets import Cell, caption_font, sheet
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -138,8 +138,7 @@ def write_font_sheet(path: Path, look: Look) -> tuple[int, list[Rejection]]:
         ValueError: no font can be used.
     """
     paths = find_fonts(look.fonts)
-    with FontProgress() as progress:
-        atlas, rejections = GlyphAtlas.build(paths, charset_of(look.charset), progress)
+    atlas, rejections = GlyphAtlas.build(paths, charset_of(look.charset))
     if not atlas.names:
         reasons = "; ".join(f"{r.path}: {r.reason}" for r in rejections[:3])
         raise ValueError(f"none of {len(paths)} fonts can be used ({reasons}); {NO_FONTS}")

@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
@@ -18,7 +20,7 @@ from vit_str.charset import Charset
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.honesty import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
-from vit_str.synthesis.rasterize_parallel import Progress, rasterize_parallel
+from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
 _VERSION = "1"
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "honest")
@@ -55,19 +57,25 @@ class GlyphAtlas:
 
     @classmethod
     def build(
-        cls, paths: Sequence[Path], charset: Charset, progress: Progress | None = None
+        cls, paths: Sequence[Path], charset: Charset, parts: Path | None = None
     ) -> tuple["GlyphAtlas", list[Rejection]]:
         """Draw all fonts, in two processes, and sort out those that cannot be used.
 
         Args:
             paths: font files; the first face of each is used.
             charset: the characters to draw.
-            progress: called with the number of fonts done and of all fonts.
+            parts: folder for what is drawn, so that an interrupted call can be repeated; removed
+                at the end. A temporary one if None.
         """
+        with TemporaryDirectory() as temporary:
+            folder = parts or Path(temporary)
+            folder.mkdir(parents=True, exist_ok=True)
+            drawn = list(rasterize_parallel(paths, charset.characters, folder))
+            shutil.rmtree(folder, ignore_errors=True)
         accepted: list[str] = []
         rejections: list[Rejection] = []
         drawings: list[dict[str, np.ndarray]] = []
-        for batch, drawing in rasterize_parallel(paths, charset.characters, progress):
+        for batch, drawing in drawn:
             accepted += [batch[place] for place in drawing["used"]]
             reasons = zip(batch, drawing["reasons"], strict=True)
             rejections += [Rejection(path, str(reason)) for path, reason in reasons if reason]
@@ -149,7 +157,6 @@ class GlyphAtlas:
         charset: Charset,
         folders: Sequence[Path] | None = None,
         cache: Path | None = None,
-        progress: Progress | None = None,
     ) -> "GlyphAtlas":
         """The atlas of all fonts in ``folders``, or of the system, built only if they changed.
 
@@ -160,7 +167,6 @@ class GlyphAtlas:
             folders: where to look for fonts instead of the system's folders.
             cache: folder to keep atlases in. By default ``VIT_STR_CACHE`` in the environment, or
                 ``vit-str`` in the user's cache folder.
-            progress: called with the number of fonts done and of all fonts.
 
         Raises:
             ValueError: there is no usable font.
@@ -175,7 +181,7 @@ class GlyphAtlas:
                 return cls.load(file)
             except ValueError:
                 pass  # a damaged cache is no reason to stop: build it anew
-        atlas, rejections = cls.build(paths, charset, progress)
+        atlas, rejections = cls.build(paths, charset, file.with_suffix(".parts"))
         if not atlas.names:
             raise ValueError(
                 f"none of the {len(paths)} fonts {where} can be used, the first because it "
