@@ -178,15 +178,14 @@ def test_evaluate_with_missing_and_damaged_images(
     assert main(["evaluate", str(tmp_path), "--json", *model]) == 1
     captured = capsys.readouterr()
     assert json.loads(captured.out)["overall"]["word_accuracy_36"] == 0
-    assert captured.err.splitlines() == [
-        f"vit-str: {tmp_path / 'missing.png'}: missing",
-        f"vit-str: {tmp_path / 'bad.png'}: empty, 0 bytes; save or download it again",
-    ]
+    missing, empty = captured.err.splitlines()
+    assert missing.startswith(f"vit-str: {tmp_path}: missing.png: image missing (no such file in ")
+    assert empty.startswith(f"vit-str: {tmp_path}: bad.png: empty, 0 bytes; ")
 
 
 def test_evaluate_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", str(tmp_path)]) == 2
-    assert "labels.tsv: no such file" in capsys.readouterr().err
+    assert "found no data set there; looked for labels.tsv" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -395,7 +395,7 @@ def test_mistakes_are_told_in_one_line(
         ([], 10, "nothing to compare with"),
         ([labeled_folder], 0, "--count must be at least 1, found 0"),
         ([tmp_path / "absent"], 10, "no such file"),
-        ([empty], 10, "labels.tsv"),
+        ([empty], 10, "found no label file and no images"),
         ([labeled_folder, damaged], 10, "no image in it can be read"),
     ):
         with pytest.raises(ValueError, match=message) as caught:

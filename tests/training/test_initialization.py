@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from vit_str.charset import Charset
+from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.training.cli import main
 from vit_str.training.initialization import start_from
-from vit_str.weights import Preprocessing, WeightsFile, load_weights, save_weights
+from vit_str.weights import WeightsFile, load_weights, save_weights
 
 pytestmark = pytest.mark.filterwarnings("default")
 

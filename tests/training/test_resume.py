@@ -16,6 +16,7 @@ from PIL import Image
 
 import vit_str
 from vit_str.charset import Charset
+from vit_str.files import exclusive
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
@@ -240,6 +241,19 @@ def test_a_signal_before_the_first_step_is_no_success(
         run("run")
     assert stopped.value.code == 143
     assert "the same command starts again" in capsys.readouterr().err
+
+
+def test_two_runs_in_one_folder_are_refused(
+    run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / ".last.1.partial.ckpt").write_bytes(b"left by a killed run")
+    with exclusive(folder / ".lock"):
+        run("run", code=2)
+    assert "another process" in capsys.readouterr().err.splitlines()[-1]
+    run("run", "--trainer.max_steps=1")
+    assert not list(folder.glob(".*.partial*"))
 
 
 def test_the_end_is_saved_and_a_finished_run_says_so(

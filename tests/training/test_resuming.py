@@ -9,8 +9,8 @@ import torch
 
 from vit_str.charset import Charset
 from vit_str.training.resuming import (
+    AtomicFiles,
     CannotStart,
-    WholeFiles,
     align_batches,
     check_charset,
     check_together,
@@ -21,7 +21,7 @@ def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "new folder" / "last.ckpt"
-    files = WholeFiles()
+    files = AtomicFiles()
     files.save_checkpoint({"step": 1}, path)
 
     def full_disk(_: object, file: Path) -> None:

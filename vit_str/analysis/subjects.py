@@ -112,6 +112,9 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
 
     try:
         settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if recipe := settings.get("recipe"):
+            shared = yaml.safe_load((path.parent / recipe).read_text(encoding="utf-8"))
+            settings = shared | settings
         model = settings["model"]
         parts = model["recognizer"]["init_args"]
         description = {name: _part(parts[name]) for name in ("encoder", "decoder")}
@@ -120,7 +123,7 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
         return description, charset
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file; give a configuration as in configs/") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, LookupError, TypeError) as error:
+    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError) as error:
         detail = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{path}: not a configuration of a model ({detail})") from None
 

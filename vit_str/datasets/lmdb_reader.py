@@ -19,7 +19,6 @@ _COUNT = b"num-samples"
 _MIN_BYTES = 16  # of a word in the file
 _MAX_SCANNED = 1 << 30  # bytes of a file that is looked through: a second
 _LARGE_VALUE = re.compile(rb"\x01\0(?:\x0f\0(?:image|label|boxes)-\d{9}|\x0b\0num-samples)")
-_PAGE_HEADER = 16
 
 # The library opens a file once per process; readers of one file share the environment.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -158,24 +157,23 @@ def _open(path: Path) -> Any:
         if size < needed:
             raise ValueError(f"{path}: cut short, {size:,} of {needed:,} bytes; copy it again")
         if size <= _MAX_SCANNED:
-            _check_values(path, environment.stat()["psize"])
+            _check_values(path)
     except ValueError:
         environment.close()
         raise
     return environment
 
 
-def _check_values(path: Path, page_size: int) -> None:
-    """Refuse values that say they reach beyond the file, which the library would believe.
+def _check_values(path: Path) -> None:
+    """Refuse values that say they are larger than the file, which the library would believe.
 
     A key that is stored apart from its value follows the size of the value, the flag 1 and its
-    own size; the page of the value follows the key (``mdb.c``, MDB_node).
+    own size (``mdb.c``, MDB_node). Pages that an interrupted writer has left are looked at too.
     """
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         for match in _LARGE_VALUE.finditer(data):
             (size,) = struct.unpack_from("<I", data, match.start() - 4)
-            page = int.from_bytes(data[match.end() : match.end() + 8], "little")
-            if page * page_size + _PAGE_HEADER + size > len(data):
+            if size > len(data):
                 raise ValueError(f"{path}: damaged, a value has {size:,} bytes; copy it again")
 
 

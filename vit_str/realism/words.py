@@ -74,6 +74,8 @@ def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> li
     Raises:
         ValueError: no folder, or one without images that can be read.
     """
+    if count < 1:
+        raise ValueError(f"--count must be at least 1, found {count}")
     if not folders:
         raise ValueError("nothing to compare with: give one folder with labels.tsv or more")
     sets = [FolderReader(folder) for folder in folders]

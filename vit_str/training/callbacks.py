@@ -3,6 +3,7 @@
 import random
 import signal
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 from lightning.pytorch.loggers import TensorBoardLogger
 from PIL import Image
 
+from vit_str.files import exclusive
 from vit_str.sheets import Cell, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.resuming import CannotStart
 
 _SHEET_COLUMNS = 6
 
@@ -88,7 +91,7 @@ class StopCleanly(Callback):
     """On Ctrl-C or SIGTERM: finish the step, save, stop. A second signal stops at once.
 
     A checkpoint in the middle of a step would not be one to resume from exactly. The end of a run
-    is saved too.
+    is saved too. Only one run at a time may write to the folder of the checkpoint.
 
     Args:
         path: the checkpoint.
@@ -101,6 +104,24 @@ class StopCleanly(Callback):
         self.path = path
         self.signal = 0
         self._previous: dict[int, Any] = {}
+        self._lock = ExitStack()
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Lock the folder, and remove what a killed run left half written.
+
+        Raises:
+            CannotStart: another run writes there.
+        """
+        if not trainer.is_global_zero:
+            return
+        folder = self.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.enter_context(exclusive(folder / ".lock"))
+        except ValueError as error:
+            raise CannotStart(f"{error}, or give another --folder") from None
+        for partial in folder.glob(".*.partial*"):
+            partial.unlink()
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if threading.current_thread() is threading.main_thread():
@@ -140,6 +161,12 @@ class StopCleanly(Callback):
 
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         self._restore()
+        self._lock.close()
+
+    def on_exception(
+        self, trainer: Trainer, pl_module: LightningModule, exception: BaseException
+    ) -> None:
+        self.teardown(trainer, pl_module, "fit")
 
 
 class PredictionSheet(Callback):

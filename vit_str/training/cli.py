@@ -24,7 +24,7 @@ from vit_str.devices import choose_device, fastest_dtype
 from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.resuming import CannotStart, WholeFiles
+from vit_str.training.resuming import AtomicFiles, CannotStart
 from vit_str.training.starting import StartFromWeights
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
@@ -105,7 +105,7 @@ class TrainingCLI(LightningCLI):
         try:
             super().instantiate_classes()
             if type(self.trainer.strategy.checkpoint_io) is TorchCheckpointIO:
-                self.trainer.strategy.checkpoint_io = WholeFiles()
+                self.trainer.strategy.checkpoint_io = AtomicFiles()
             self._add_start()
         except ValueError as error:
             self.parser.error(str(error))

@@ -1,6 +1,5 @@
 """How checkpoints are written, what must agree with them, and at which batch a run goes on."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.pytorch import Trainer
 
 from vit_str.charset import Charset
+from vit_str.files import write_atomically
 
 _OPTIMIZERS = "AdamW", "Muon"
 _COUNTS = ("ready", "started", "processed", "completed")
@@ -18,8 +18,8 @@ class CannotStart(ValueError):  # noqa: N818 - it says what the run cannot do
     """A run cannot start or go on as it is asked to; says why and what to do, in one line."""
 
 
-class WholeFiles(TorchCheckpointIO):
-    """Writes a checkpoint whole or not at all, whenever the process dies.
+class AtomicFiles(TorchCheckpointIO):
+    """Writes checkpoints atomically.
 
     Lightning's own writes to the folder for temporary files and copies from there, where that is on
     another disk: who is killed while copying has lost the checkpoint before, too.
@@ -31,14 +31,8 @@ class WholeFiles(TorchCheckpointIO):
         if "://" in str(path):  # not a file
             super().save_checkpoint(checkpoint, path, storage_options)
             return
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            torch.save(checkpoint, partial)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        with write_atomically(path) as temporary:
+            torch.save(checkpoint, temporary)
 
 
 def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from vit_str.pages.style import INK, RATIO, figure, styled
 
 _WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
-_LABELS = 1.6  # inches, above and below the maps
+_LABELS = 1.8  # inches, above and below the maps
 _FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
 _TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
 
@@ -42,6 +42,7 @@ def offsets_gallery(
     width = min(_WIDEST, heads * _TALLEST_MAP * across / down + 1)
     height = layers * min(_TALLEST_MAP, width / heads * down / across) + _LABELS
     sheet = figure(max(width, 5.2), height)
+    sheet.get_layout_engine().set(h_pad=0.08)
     grid = sheet.subplots(layers, heads, squeeze=False)
     for layer, head in np.ndindex(layers, heads):
         axes: Axes = grid.item(layer, head)
@@ -57,13 +58,16 @@ def offsets_gallery(
         if not layer:
             axes.set_title(f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal")
         if not head:
-            axes.set_ylabel(f"layer {layer + 1}", fontsize=8, color=INK)
-    bar = sheet.colorbar(image, ax=list(grid.flat), location="bottom", shrink=0.5, extend="both")
+            axes.set_ylabel(
+                f"layer {layer + 1}", fontsize=8, color=INK, rotation=0, ha="right", va="center"
+            )
+    bar = sheet.colorbar(image, ax=list(grid.flat), location="bottom", shrink=0.9, extend="both")
     bar.set_ticks(list(_TICKS.values()), labels=list(_TICKS))
     bar.minorticks_off()
     bar.outline.set_visible(False)
     bar.set_label(
-        f"attention, times uniform; every map: {across:.0f} px to either side, {down:.0f} px up "
-        f"and down of the query; n = {n:,}"
+        f"attention, times uniform; every map: {across:.0f} px to either side,\n"
+        f"{down:.0f} px up and down of the query; n = {n:,}",
+        fontsize=8,
     )
     return sheet
