@@ -40,7 +40,7 @@ def test_the_same_architecture_without_training(small_weights: Weights) -> None:
 
 @pytest.mark.parametrize(
     "config",
-    sorted(CONFIGS.glob("*_*.yaml")),
+    CONFIGURATIONS,
     ids=lambda path: path.stem,
 )
 def test_every_configuration_can_be_looked_into(config: Path) -> None:

@@ -57,18 +57,18 @@ class GlyphAtlas:
 
     @classmethod
     def build(
-        cls, paths: Sequence[Path], charset: Charset, parts: Path | None = None
+        cls, paths: Sequence[Path], charset: Charset, drawn_folder: Path | None = None
     ) -> tuple["GlyphAtlas", list[Rejection]]:
         """Draw all fonts, in two processes, and sort out those that cannot be used.
 
         Args:
             paths: font files; the first face of each is used.
             charset: the characters to draw.
-            parts: folder for what is drawn, so that an interrupted call can be repeated; removed
-                at the end. A temporary one if None.
+            drawn_folder: keeps what is drawn, so that an interrupted call can be repeated;
+                removed at the end. A temporary one if None.
         """
         with TemporaryDirectory() as temporary:
-            folder = parts or Path(temporary)
+            folder = drawn_folder or Path(temporary)
             folder.mkdir(parents=True, exist_ok=True)
             drawn = list(rasterize_parallel(paths, charset.characters, folder))
             shutil.rmtree(folder, ignore_errors=True)

@@ -42,7 +42,7 @@ def offsets_gallery(
     width = min(_WIDEST, heads * _TALLEST_MAP * across / down + 1)
     height = layers * min(_TALLEST_MAP, width / heads * down / across) + _LABELS
     sheet = figure(max(width, 5.2), height)
-    sheet.get_layout_engine().set(h_pad=0.08)
+    sheet.set_layout_engine("constrained", rect=(0, 0.003, 1, 0.997))
     grid = sheet.subplots(layers, heads, squeeze=False)
     for layer, head in np.ndindex(layers, heads):
         axes: Axes = grid.item(layer, head)
