@@ -61,7 +61,9 @@ def offsets_gallery(
             axes.set_ylabel(
                 f"layer {layer + 1}", fontsize=8, color=INK, rotation=0, ha="right", va="center"
             )
-    bar = sheet.colorbar(image, ax=list(grid.flat), location="bottom", shrink=0.9, extend="both")
+    bar = sheet.colorbar(
+        image, ax=list(grid.flat), location="bottom", shrink=0.9, aspect=40, extend="both"
+    )
     bar.set_ticks(list(_TICKS.values()), labels=list(_TICKS))
     bar.minorticks_off()
     bar.outline.set_visible(False)
