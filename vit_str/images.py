@@ -40,6 +40,8 @@ class BinaryFile(Protocol):
 
 ImageSource = Path | str | bytes | BinaryFile | Image.Image
 
+_EXPECTED = "an image is a path, the bytes of a file, an open file, a Pillow image or an array"
+
 SUFFIXES = (
     *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff"),
     *(".bmp", ".dib", ".gif", ".avif", ".jp2", ".ppm", ".pgm", ".pbm"),
@@ -118,6 +120,7 @@ def load_image(source: ImageSource) -> Image.Image:
     Raises:
         UnreadableImage: no such file, no image, a damaged one, one of more than ``MAX_PIXELS`` or
             of several frames or pages.
+        ValueError: the source is none of these.
     """
     return load_sized_image(source)[0]
 
@@ -132,6 +135,8 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
         UnreadableImage: see `load_image`.
     """
     name = source_name(source)
+    if not isinstance(source, str | os.PathLike | bytes | BinaryFile | Image.Image):
+        raise ValueError(f"{_EXPECTED}, found {type(source).__name__}")
     if isinstance(source, Image.Image):
         with reported_in_one_line(name):
             _check_size(source, name)
