@@ -142,9 +142,8 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
             _check_size(source, name)
             return _upright_rgb(source, None)
     with reported_in_one_line(name), _open_file(source, name) as file, Image.open(file) as image:
-        _check(image, name, file)
-        full = image.size
-        with _IN_FLIGHT.reserve(math.prod(full)):
+        full, share = image.size, _check(image, name, file)
+        with _IN_FLIGHT.reserve(math.prod(full) * share):
             image.draft(None, _JPEG_DRAFT_SIZE)
             return _upright_rgb(image, full if image.size != full else None)
 
@@ -244,8 +243,8 @@ def _check_bytes(size: int, name: str) -> None:
         raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
 
 
-def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> None:
-    """Refuse from the header what should not be decoded."""
+def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> int:
+    """Refuse from the header what should not be decoded; how many times a pixel counts."""
     if image.format in _OTHER_CONTENT:
         content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
         raise UnreadableImage(name, f"{content}, not a picture; export it as PNG")
@@ -261,6 +260,7 @@ def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> Non
         raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
     if image.format in ("JPEG", "MPO") and _has_too_many_scans(file):
         raise UnreadableImage(name, f"more than {_MAX_SCANS} scans; save it again")
+    return share
 
 
 def _check_size(image: Image.Image, name: str) -> None:

@@ -1,6 +1,6 @@
 """What reading an image gives: text, confidence, characters, and where they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 
@@ -43,3 +43,8 @@ class Reading:
     confidence: float
     characters: tuple[Character, ...]
     path: str | None = None
+
+    def if_surer_than(self, least: float | None) -> "Reading":
+        """This reading, with empty text if its confidence is below ``least``."""
+        doubtful = least is not None and self.confidence < least
+        return replace(self, text="", characters=()) if doubtful else self
