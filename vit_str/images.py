@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import torch
 from jaxtyping import Float, UInt8
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError
 from torch import Tensor
 
 from vit_str.files import one_line
@@ -243,7 +243,7 @@ def _check_bytes(size: int, name: str) -> None:
         raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
 
 
-def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> int:
+def _check(image: ImageFile.ImageFile, name: str, file: BytesIO | BufferedReader) -> int:
     """Refuse from the header what should not be decoded; how many times a pixel counts."""
     if image.format in _OTHER_CONTENT:
         content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
