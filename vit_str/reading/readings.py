@@ -1,7 +1,7 @@
 """What reading an image gives: text, confidence, characters, and where they are."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 
 class Box(NamedTuple):
@@ -34,12 +34,17 @@ class Reading:
 
     Attributes:
         text: the characters together; empty if the model sees no text.
-        confidence: probability of the whole text: of every character and of the end after them.
+        confidence: probability of the whole text: of every character and of the end after them,
+            among what is allowed. 0 if nothing that is allowed could be written.
         characters: one by one.
         path: the file of the image; None if it came from memory.
+        free: what is read if every text is allowed; None if every text is.
+        alternatives: the next most probable readings, if they were asked for.
     """
 
     text: str
     confidence: float
     characters: tuple[Character, ...]
     path: str | None = None
+    free: Union["Reading", None] = None
+    alternatives: tuple["Reading", ...] = ()
