@@ -1,6 +1,8 @@
 import os
 import struct
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,10 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
+from vit_str import images, rgb
 from vit_str.images import (
     MAX_PIXELS,
+    MAX_SIDE,
     Preprocessing,
     UnreadableImage,
     load_image,
@@ -183,7 +187,9 @@ def test_a_photograph_with_a_preview_is_one_picture() -> None:
 def test_frames_and_pages_are_refused(kind: str) -> None:
     more = [word_image("2"), word_image("3")]
     data = encoded(word_image("1"), kind, save_all=True, append_images=more)
-    with pytest.raises(UnreadableImage, match=r"image data: holds 3 frames or pages; save the"):
+    with pytest.raises(
+        UnreadableImage, match=r"image data: holds several frames or pages; save the"
+    ):
         load_image(data)
     alone = encoded(word_image("1"), kind, save_all=True)
     assert load_image(alone).size == (128, 32)
@@ -253,10 +259,119 @@ def test_pixels_that_do_not_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_largest_image_is_read_and_one_pixel_more_is_not() -> None:
+    most = MAX_PIXELS // 9000
     with pytest.raises(UnreadableImage, match="damaged"):  # so it went on to the pixels
-        load_image(png_header(5, MAX_PIXELS // 5))
-    with pytest.raises(UnreadableImage, match="larger"):
-        load_image(png_header(5, MAX_PIXELS // 5 + 1))
+        load_image(png_header(9000, most))
+    with pytest.raises(UnreadableImage, match="larger than 89 million pixels"):
+        load_image(png_header(9000, most + 1))
+    for size in ((MAX_SIDE + 1, 1), (1, MAX_SIDE + 1)):
+        with pytest.raises(UnreadableImage, match="larger than 100,000 pixels on one side"):
+            load_image(png_header(*size))
+        with pytest.raises(UnreadableImage, match="larger than 100,000 pixels on one side"):
+            load_image(Image.new("1", size))
+
+
+@pytest.mark.parametrize("kind", ["WEBP", "PNG"])
+def test_decoders_with_several_copies_get_fewer_pixels(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = encoded(word_image("x"), kind)
+    monkeypatch.setattr(images, "MAX_PIXELS", 128 * 32 * (2 if kind == "WEBP" else 1))
+    assert load_image(data).size == (128, 32)
+    monkeypatch.setattr(images, "MAX_PIXELS", 128 * 32 * (2 if kind == "WEBP" else 1) - 1)
+    with pytest.raises(UnreadableImage, match="larger than"):
+        load_image(data)
+
+
+def test_decoders_in_python_get_fewer_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = b"P1 128 32 " + b"0 1 " * (64 * 32)
+    assert load_image(plain).size == (128, 32)
+    monkeypatch.setattr(images, "MAX_PIXELS", 128 * 32 * 16 - 1)
+    with pytest.raises(UnreadableImage, match="the most for this format"):
+        load_image(plain)
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "I;16", "F", "P", "1", "RGB"])
+def test_large_images_are_scaled_down_strip_by_strip(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = word_image("Large", "L", size=(203, 61))
+    if mode == "I;16":
+        image = Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
+    else:
+        image = image.convert(mode)
+    whole, size = load_sized_image(image)
+    monkeypatch.setattr(rgb, "_STRIP", 1000)
+    strips, _ = load_sized_image(image)
+    assert strips.tobytes() == whole.tobytes()
+    monkeypatch.setattr(rgb, "_LARGE", 203 * 61 // 4)
+    reduced, full = load_sized_image(image)
+    assert full == size == (61, 203)
+    assert reduced.size == (68, 21)
+    assert difference(reduced, whole.reduce(3)) == 0
+
+
+def test_all_threads_together_decode_a_bounded_number_of_pixels() -> None:
+    in_flight, inside, most = images._PixelsInFlight(), [], []
+
+    def decode(pixels: int) -> None:
+        with in_flight.reserve(pixels):
+            inside.append(pixels)
+            most.append(sum(inside))
+            time.sleep(0.001)
+            inside.remove(pixels)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(decode, [MAX_PIXELS // 3] * 20 + [MAX_PIXELS] * 3))
+    assert max(most) <= MAX_PIXELS
+
+
+def scans(count: int) -> bytes:
+    """A JPEG whose first scan comes many times."""
+    data = encoded(word_image("x"), "JPEG", progressive=True)
+    start = data.index(b"\xff\xda")
+    scan = data[start : start + 2 + int.from_bytes(data[start + 2 : start + 4])]
+    return data[:start] + scan * count + data[start:]
+
+
+def test_a_jpeg_of_many_scans_is_refused() -> None:
+    assert load_image(scans(50)).size == (128, 32)
+    with pytest.raises(UnreadableImage, match="more than 100 scans; save it again"):
+        load_image(scans(1000))
+    looks_like_scans = encoded(word_image("x"), "JPEG", comment=b"\xff\xda" * 200)
+    assert load_image(looks_like_scans).size == (128, 32)
+
+
+def test_pages_are_not_counted() -> None:
+    page = encoded(Image.new("1", (1, 1)), "TIFF")
+    with Image.open(BytesIO(page)) as image:
+        start = struct.unpack("<I", page[4:8])[0]
+        directory = page[start : start + 2 + 12 * len(image.tag_v2)]
+    data = bytearray(page[:start])
+    for _ in range(60_000):
+        data += directory + struct.pack("<I", len(data) + len(directory) + 4)
+    began = time.process_time()
+    with pytest.raises(UnreadableImage, match="several frames or pages"):
+        load_image(bytes(data))
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of POSIX")
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.png")
+    with pytest.raises(UnreadableImage, match="a device or pipe"):
+        load_image(tmp_path / "pipe.png")
+
+
+def test_endless_and_text_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "MAX_BYTES", 1000)
+    with open("/dev/zero", "rb") as endless, pytest.raises(UnreadableImage, match="larger than"):
+        load_image(endless)
+    (tmp_path / "long.png").write_bytes(bytes(1001))
+    with pytest.raises(UnreadableImage, match="larger than"):
+        load_image(tmp_path / "long.png")
+    with (tmp_path / "long.png").open() as text, pytest.raises(UnreadableImage, match="for text"):
+        load_image(text)  # type: ignore[arg-type]
 
 
 def test_names_with_line_breaks_stay_on_one_line() -> None:

@@ -6,7 +6,9 @@ whose text is one line to act on. ``Preprocessing`` is the same in training and 
 
 import math
 import os
+import re
 import stat
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +24,7 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 from vit_str.files import one_line
+from vit_str.rgb import to_rgb
 
 # Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
 # below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
@@ -32,7 +35,7 @@ warnings.filterwarnings("ignore", module=r"PIL\.")
 class BinaryFile(Protocol):
     """Anything open for reading bytes."""
 
-    def read(self) -> bytes: ...
+    def read(self, size: int, /) -> bytes: ...
 
 
 ImageSource = Path | str | bytes | BinaryFile | Image.Image
@@ -44,7 +47,14 @@ SUFFIXES = (
 """What a folder is searched for; a file that is named itself may have any suffix."""
 
 MAX_PIXELS = 89_478_485
-"""Larger images are refused before they are decoded; this many take a quarter of a gigabyte."""
+"""Larger images are refused before they are decoded, and all threads together decode no more at
+once; this many take a third of a gigabyte."""
+
+MAX_SIDE = 100_000
+"""Longest side of an image, in pixels: resizing takes memory by the length of a side."""
+
+MAX_BYTES = 6 * MAX_PIXELS
+"""Larger files are refused: three channels of 16 bits, stored as they are, take this many."""
 
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
@@ -53,8 +63,14 @@ TALL = 1.5
 _JPEG_DRAFT_SIZE = (1024, 256)
 # One picture although the file holds more frames: previews and layers.
 _ONE_PICTURE_FORMATS = {"MPO", "PSD"}
-# Pillow would run Ghostscript, a programming language in the hands of whoever made the file.
-_DRAWING_FORMATS = {"EPS", "WMF"}
+# Pillow would run Ghostscript, a programming language in the hands of whoever made the file, for a
+# drawing, and unpack measurements without a limit.
+_OTHER_CONTENT = {"EPS": "a drawing", "WMF": "a drawing", "FITS": "a measurement"}
+# Part of MAX_PIXELS that decoders may get which keep several copies, or are written in Python.
+_HUNGRY_FORMATS = {"WEBP": 2, "AVIF": 2, "JPEG2000": 4, "ICNS": 4}
+_SLOW = 16
+_MAX_SCANS = 100  # of a JPEG, each of which may touch every pixel; common are 1 to 12
+_MARKER = re.compile(rb"\xff[^\x00\x01\xd0-\xd8\xff]")
 ORIENTATION_TAG = 0x0112
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -117,19 +133,15 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
     """
     name = source_name(source)
     if isinstance(source, Image.Image):
-        with _in_one_line(name):
-            upright = _upright_rgb(source)
-            return upright, (upright.height, upright.width)
-    with _in_one_line(name), _open_file(source, name) as file, Image.open(file) as image:
-        _check(image, name)
-        width, height = image.size
-        image.draft(None, _JPEG_DRAFT_SIZE)
-        reduced = image.size != (width, height)
-        upright = _upright_rgb(image)
-        if not reduced:  # some formats turn upright while they load
-            return upright, (upright.height, upright.width)
-        turned = _orientation(image) in QUARTER_TURNS
-        return upright, (width, height) if turned else (height, width)
+        with reported_in_one_line(name):
+            _check_size(source, name)
+            return _upright_rgb(source, None)
+    with reported_in_one_line(name), _open_file(source, name) as file, Image.open(file) as image:
+        _check(image, name, file)
+        full = image.size
+        with _IN_FLIGHT.reserve(math.prod(full)):
+            image.draft(None, _JPEG_DRAFT_SIZE)
+            return _upright_rgb(image, full if image.size != full else None)
 
 
 def source_name(source: object) -> str:
@@ -140,9 +152,37 @@ def source_name(source: object) -> str:
     return os.fsdecode(name) if isinstance(name, str | os.PathLike) else "image data"
 
 
+class _PixelsInFlight:
+    """Bounds the pixels that all threads together decode at once."""
+
+    def __init__(self) -> None:
+        self._free, self._changed = MAX_PIXELS, threading.Condition()
+        if hasattr(os, "register_at_fork"):  # nobody else decodes in a child
+            os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._free, self._changed = MAX_PIXELS, threading.Condition()
+
+    @contextmanager
+    def reserve(self, pixels: int) -> Iterator[None]:
+        """Wait until so many pixels more may be decoded."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= pixels)
+            self._free -= pixels
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += pixels
+                self._changed.notify_all()
+
+
+_IN_FLIGHT = _PixelsInFlight()
+
+
 @contextmanager
-def _in_one_line(name: str) -> Iterator[None]:
-    """Turn every failure to read an image into ``UnreadableImage``."""
+def reported_in_one_line(name: str) -> Iterator[None]:
+    """Turn every failure to read or resize an image into ``UnreadableImage``."""
     try:
         yield
     except UnreadableImage:
@@ -164,54 +204,100 @@ def _in_one_line(name: str) -> Iterator[None]:
         raise UnreadableImage(name, trouble) from error
 
 
-def _too_large(name: str) -> UnreadableImage:
-    limit = f"{MAX_PIXELS // 1_000_000} million pixels"
-    return UnreadableImage(name, f"larger than {limit}; cut out the word or scale it down")
+def _too_large(name: str, what: str = f"{MAX_PIXELS // 1_000_000} million pixels") -> Exception:
+    return UnreadableImage(name, f"larger than {what}; cut out the word or scale it down")
 
 
 def _open_file(source: Path | str | bytes | BinaryFile, name: str) -> BytesIO | BufferedReader:
-    if isinstance(source, bytes):
-        if not source:
-            raise UnreadableImage(name, "empty, 0 bytes; give the bytes of an image file")
-        return BytesIO(source)
-    if not isinstance(source, str | os.PathLike):
-        return _open_file(source.read(), name)
-    path = Path(source)
+    if isinstance(source, str | os.PathLike):
+        return _open_path(Path(source), name)
+    if not isinstance(source, bytes):
+        source = source.read(MAX_BYTES + 1)
+        if not isinstance(source, bytes):
+            raise UnreadableImage(name, 'a file open for text; open it with mode "rb"')
+    _check_bytes(len(source), name)
+    return BytesIO(source)
+
+
+def _open_path(path: Path, name: str) -> BytesIO | BufferedReader:
     status = path.stat()
     if stat.S_ISDIR(status.st_mode):
         raise UnreadableImage(name, "a folder, not an image; give the files in it")
-    if stat.S_ISFIFO(status.st_mode):  # a shell's <(command), where decoders cannot go back
-        return _open_file(path.read_bytes(), name)
-    if not stat.S_ISREG(status.st_mode):
-        raise UnreadableImage(name, "a device, not an image; give an image file")
-    if status.st_size == 0:
-        raise UnreadableImage(name, "empty, 0 bytes; save or download it again")
+    if stat.S_ISFIFO(status.st_mode) and str(path).startswith(("/dev/", "/proc/")):
+        with path.open("rb") as pipe:  # a shell's <(command), where decoders cannot go back
+            return _open_file(pipe, name)
+    if not stat.S_ISREG(status.st_mode):  # a named pipe could wait for ever
+        raise UnreadableImage(name, "a device or pipe, not an image; give an image file")
+    _check_bytes(status.st_size, name)
     return path.open("rb")
 
 
-def _check(image: Image.Image, name: str) -> None:
+def _check_bytes(size: int, name: str) -> None:
+    if not size:
+        raise UnreadableImage(name, "empty, 0 bytes; save or download it again")
+    if size > MAX_BYTES:
+        raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
+
+
+def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> None:
     """Refuse from the header what should not be decoded."""
-    if math.prod(image.size) > MAX_PIXELS:
-        raise _too_large(name)
+    if image.format in _OTHER_CONTENT:
+        content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
+        raise UnreadableImage(name, f"{content}, not a picture; export it as PNG")
+    _check_size(image, name)
+    share = _HUNGRY_FORMATS.get(image.format or "", 1)
+    if any(tile[0] in Image.DECODERS for tile in image.tile[:1]):
+        share = _SLOW
+    if math.prod(image.size) > MAX_PIXELS // share:
+        limit = f"{MAX_PIXELS // share // 1_000_000} million pixels, the most for this format"
+        raise _too_large(name, limit)
+    if image.format not in _ONE_PICTURE_FORMATS and getattr(image, "is_animated", False):
+        frames = "holds several frames or pages"
+        raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
+    if image.format in ("JPEG", "MPO") and _has_too_many_scans(file):
+        raise UnreadableImage(name, f"more than {_MAX_SCANS} scans; save it again")
+
+
+def _check_size(image: Image.Image, name: str) -> None:
     if not math.prod(image.size):
         raise UnreadableImage(name, "an image without pixels; save or download it again")
-    if image.format in _DRAWING_FORMATS:
-        raise UnreadableImage(name, f"a drawing ({image.format}), not pixels; export it as PNG")
-    if image.format not in _ONE_PICTURE_FORMATS and getattr(image, "is_animated", False):
-        frames = f"holds {getattr(image, 'n_frames', 'several')} frames or pages"
-        raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
+    if math.prod(image.size) > MAX_PIXELS:
+        raise _too_large(name)
+    if max(image.size) > MAX_SIDE:
+        raise _too_large(name, f"{MAX_SIDE:,} pixels on one side")
 
 
-def _upright_rgb(image: Image.Image) -> Image.Image:
+def _has_too_many_scans(file: BytesIO | BufferedReader) -> bool:
+    """Whether decoding a JPEG could take minutes; metadata may look like scans and be none."""
+    position = file.tell()
+    file.seek(0)
+    data = file.read()
+    file.seek(position)
+    count = place = 0
+    if data.count(b"\xff\xda") > _MAX_SCANS:
+        while (marker := _MARKER.search(data, place)) and marker[0] != b"\xff\xd9":
+            count += marker[0] == b"\xff\xda"
+            place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
+    return count > _MAX_SCANS
+
+
+def _upright_rgb(
+    image: Image.Image, full: tuple[int, int] | None
+) -> tuple[Image.Image, tuple[int, int]]:
+    """An image in RGB, scaled down if it is large, and the height and width of the whole.
+
+    Args:
+        image: to load.
+        full: its size as stored, if the decoder gives a smaller one.
+    """
     image.load()
     orientation = _orientation(image)
-    if image.mode.startswith("I;16") or image.mode in {"I", "F"}:
-        image = _eight_bit(image)
-    elif image.has_transparency_data:
-        image = _opaque(image.convert("RGBA"))
-    else:
-        image = image.convert("RGB")
-    return image.transpose(_ORIENTATIONS[orientation]) if orientation in _ORIENTATIONS else image
+    width, height = full or image.size  # some formats turn upright while they load
+    if orientation in QUARTER_TURNS:
+        width, height = height, width
+    rgb = to_rgb(image)
+    upright = rgb.transpose(_ORIENTATIONS[orientation]) if orientation in _ORIENTATIONS else rgb
+    return upright, (height, width)
 
 
 def _orientation(image: Image.Image) -> int:
@@ -220,26 +306,6 @@ def _orientation(image: Image.Image) -> int:
         return int(image.getexif().get(ORIENTATION_TAG, 1))
     except Exception:  # damaged metadata of any kind must not stop the reading of good pixels
         return 1
-
-
-def _eight_bit(image: Image.Image) -> Image.Image:
-    values = np.asarray(image).astype(np.float64)
-    finite = values[np.isfinite(values)]
-    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
-    if image.mode != "F" and low >= 0 and high <= 65535:
-        low, high = 0.0, next(full for full in (255.0, 4095.0, 65535.0) if high <= full)
-    values = np.nan_to_num(values, nan=low, posinf=high, neginf=low)
-    scaled = (values - low) / (high - low or 1) * 255
-    return Image.fromarray(np.rint(scaled).astype(np.uint8)).convert("RGB")
-
-
-def _opaque(image: Image.Image) -> Image.Image:
-    """Lay an RGBA image on white or black, whichever its visible pixels stand out from."""
-    alpha = np.asarray(image.getchannel("A"), dtype=np.float64)
-    lightness = np.asarray(image.convert("RGB").convert("L"), dtype=np.float64)
-    light = (lightness * alpha).sum() > 127.5 * alpha.sum()
-    background = Image.new("RGBA", image.size, "black" if light else "white")
-    return Image.alpha_composite(background, image).convert("RGB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,13 +350,17 @@ class Preprocessing:
 
         An image of the right size keeps its pixels.
         """
+        return torch.from_numpy(self.array(image)).permute(2, 0, 1).contiguous()
+
+    def array(self, image: Image.Image) -> UInt8[np.ndarray, "height width channel"]:
+        """As ``pixels``, in NumPy's order."""
         if image.mode != "RGB":
             raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
         if self.turns(image.height, image.width):
             image = image.transpose(Image.Transpose.ROTATE_90)
         if image.size != (self.width, self.height):
             image = image.resize((self.width, self.height), Image.Resampling.BICUBIC)
-        return torch.from_numpy(np.array(image)).permute(2, 0, 1).contiguous()
+        return np.array(image)
 
     def normalize(
         self, images: UInt8[Tensor, "*batch channel height width"]

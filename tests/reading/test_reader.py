@@ -141,6 +141,21 @@ def test_stream_goes_on_and_keeps_the_order(
             assert outcome.text == reader.read(path).text
 
 
+def test_what_resizing_raises_costs_one_image(
+    reader: Reader, word_image: Callable[..., Image.Image], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Image.Image, *_: object) -> Image.Image:
+        raise MemoryError if self.width == 50 else ArithmeticError("odd")
+
+    monkeypatch.setattr(Image.Image, "resize", refuse)
+    images = [word_image("a"), word_image("b", size=(50, 30)), word_image("c", size=(60, 30))]
+    first, second, third, last = (o for _, o in reader.stream([*images, word_image("d")]))
+    assert isinstance(first, Reading)
+    assert isinstance(last, Reading)
+    assert "does not fit into memory" in str(second)
+    assert "damaged or cut short (odd)" in str(third)
+
+
 def test_a_batch_without_any_readable_image(reader: Reader, tmp_path: Path) -> None:
     outcomes = list(reader.stream([tmp_path / str(number) for number in range(5)], batch_size=2))
     assert all(isinstance(outcome, UnreadableImage) for _, outcome in outcomes)

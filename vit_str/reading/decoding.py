@@ -13,7 +13,14 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.files import cpu_count
-from vit_str.images import BinaryFile, Preprocessing, UnreadableImage, load_sized_image
+from vit_str.images import (
+    BinaryFile,
+    Preprocessing,
+    UnreadableImage,
+    load_sized_image,
+    reported_in_one_line,
+    source_name,
+)
 
 Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
 """One image: a path, the bytes of a file, an open file, a Pillow image, or pixels in uint8 as
@@ -36,7 +43,8 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
     """
     image = _from_array(source) if isinstance(source, np.ndarray) else source
     loaded, size = load_sized_image(image)
-    return DecodedImage(preprocessing.pixels(loaded), size)
+    with reported_in_one_line(source_name(source)):
+        return DecodedImage(preprocessing.pixels(loaded), size)
 
 
 def decode_batches(
