@@ -84,7 +84,7 @@ class Lexicon:
                 f"the lexicon holds {most!r}, this model reads up to {longest} characters: "
                 "drop longer words"
             )
-        labels = charset.encode_batch(ordered).astype(np.int32)
+        labels = charset.encode_array(ordered).astype(np.int32)
         self._labels = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
         self._symbols = len(charset) + 1
         self.start = (0, len(ordered), 0)

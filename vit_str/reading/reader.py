@@ -199,7 +199,7 @@ class Reader:
 
     def encode(self, pixels: UInt8[np.ndarray, "batch channel height width"]) -> Any:
         """What the encoder makes of images on the size of the model, as the engine keeps it."""
-        return self.engine.encode(self.preprocessing.normalize(pixels))
+        return self.engine.encode(self.preprocessing.normalize_array(pixels))
 
     def scores(
         self,
