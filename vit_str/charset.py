@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -66,7 +67,7 @@ class Charset:
     """
 
     def __init__(self, characters: str = PRINTABLE_ASCII) -> None:
-        repeated = sorted({c for c in characters if characters.count(c) > 1})
+        repeated = sorted(c for c, count in Counter(characters).items() if count > 1)
         if not characters or repeated:
             found = f"{''.join(repeated)!r} repeated" if repeated else "none"
             raise ValueError(f"a charset needs every character once, found {found}")

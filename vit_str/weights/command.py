@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     facts = _facts(path, file)
     checks = list(_checks(file, devices, options.speed))
-    problems = [*_file_problems(facts), *_problems(checks)]
+    problems = list(_problems(checks))
     if options.json:
         console.write(json.dumps(_values(facts, devices, checks, problems), indent=2))
     else:
@@ -143,7 +143,6 @@ def _facts(path: Path, file: WeightsFile) -> dict[str, Any]:
         "encoder": type(recognizer.encoder).__name__,
         "decoder": type(recognizer.decoder).__name__,
         "parameters": sum(parameter.numel() for parameter in parameters),
-        "finite": all(bool(parameter.isfinite().all()) for parameter in parameters),
         "stored_as": stored_dtypes(path),
         "charset": file.charset.characters,
         "image_size": [file.preprocessing.height, file.preprocessing.width],
@@ -188,17 +187,6 @@ def _values(
         "checks": described,
         "troubles": list(problems),
     }
-
-
-def _file_problems(facts: dict[str, Any]) -> Iterator[str]:
-    """One line for each thing that is wrong with the file, with what to do."""
-    if facts["intact"] is False:
-        yield (
-            "the file is not what was written: its checksum does not fit; download or export "
-            "it again"
-        )
-    if not facts["finite"]:
-        yield "some weights are no numbers: the training failed; take an earlier export"
 
 
 def _problems(checks: Sequence[Check]) -> Iterator[str]:
@@ -247,9 +235,9 @@ def _lines(
     for device in devices:
         yield f"{device}: {device_name(device)}"
     yield ""
-    intact = {True: "as it was written", False: "CHANGED", None: "no checksum to check it with"}
+    intact = "as it was written" if facts["intact"] else "no checksum to check it with"
     height, width = facts["image_size"]
-    yield f"{facts['path']}: {facts['bytes']:,} bytes, {intact[facts['intact']]}"
+    yield f"{facts['path']}: {facts['bytes']:,} bytes, {intact}"
     yield f"sha256 {facts['sha256']}"
     yield (
         f"{facts['encoder']} and {facts['decoder']}, {facts['parameters']:,} parameters, "

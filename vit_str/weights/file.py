@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -12,13 +13,28 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from vit_str.charset import Charset
 from vit_str.files import write_atomically
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, build, describe
+from vit_str.weights.checks import (
+    check_charset,
+    check_description,
+    check_preprocessing,
+    check_tokens,
+    parsed,
+)
 from vit_str.weights.golden import Golden
-from vit_str.weights.header import CHECKSUM, check_size, checksum, unusable
+from vit_str.weights.header import (
+    CHECKSUM,
+    check_size,
+    checksum,
+    is_intact,
+    stored_shapes,
+    unusable,
+)
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
 """Folder of the weights that come with the package: ``<name>.safetensors``."""
@@ -26,6 +42,7 @@ BUNDLED = Path(__file__).parents[1] / "bundled"
 _FORMAT = "vit-str"
 _VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
 _COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
+_LARGEST_WEIGHT = 1e6  # beyond, what the model computes may be no number
 _GOLDEN = "golden"
 _GOLDEN_IMAGES = "golden.images"
 
@@ -106,7 +123,7 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     Raises:
         ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
     """
-    metadata, tensors = _read(Path(source))
+    metadata, tensors = _read_metadata(Path(source)), _read_tensors(Path(source))
     tensors.pop(_GOLDEN_IMAGES, None)
     kept = {name: value for name, value in metadata.items() if name != _GOLDEN}
     kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
@@ -137,30 +154,80 @@ def load_weights(path: str | Path) -> WeightsFile:
     """Read a weights file.
 
     Raises:
-        ValueError: no such file, cut short, of another format or version, or its tensors do not
-            fit the model that it describes. One line that says what to do.
+        ValueError: no such file, cut short, of another format or version, not as it was written,
+            or it describes no model that its tensors fit. One line that says what to do.
     """
     path = Path(path)
-    metadata, tensors = _read(path)
+    metadata = _read_metadata(path)
     try:
+        recognizer = _build(metadata, stored_shapes(path))
+        tensors = _read_tensors(path)
         images = tensors.pop(_GOLDEN_IMAGES, None)
-        recognizer = build(json.loads(metadata["model"]))
-        _fill(recognizer, tensors)
-        charset = Charset(metadata["charset"])
-        size = getattr(recognizer.decoder, "charset_size", len(charset))
-        if size != len(charset):
-            raise ValueError(f"a model of {size} characters with a charset of {len(charset)}")
+        _check_numbers(tensors)
+        recognizer.load_state_dict(tensors)
         return WeightsFile(
             recognizer.eval(),
-            charset,
-            preprocessing=Preprocessing.from_dict(json.loads(metadata["preprocessing"])),
-            provenance=dict(json.loads(metadata["provenance"])),
+            Charset(metadata["charset"]),
+            preprocessing=Preprocessing.from_dict(parsed(metadata["preprocessing"])),
+            provenance=dict(parsed(metadata["provenance"])),
             temperature=_checked(float(metadata.get("temperature", "1"))),
             golden=None if images is None else Golden.from_file(metadata[_GOLDEN], images),
         )
-    except (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError) as error:
+    except Exception as error:  # whoever wrote it, it is one line
         reason = f"its parts do not fit together ({_first_line(error)}); export it again"
         raise unusable(path, reason) from error
+
+
+def _build(metadata: Mapping[str, str], shapes: dict[str, tuple[int, ...]]) -> Recognizer:
+    """The model that the metadata describes, if the tensors of these shapes are its weights.
+
+    Nothing is built before that is sure.
+    """
+    shapes.pop(_GOLDEN_IMAGES, None)
+    model, preprocessing = parsed(metadata["model"]), parsed(metadata["preprocessing"])
+    check_description(model, shapes)
+    check_preprocessing(preprocessing)
+    with _Outline():
+        outline = build(model)
+    size = int(preprocessing["height"]), int(preprocessing["width"])
+    check_tokens(outline.encoder.grid, outline.encoder.image_size, size)
+    check_charset(metadata["charset"], outline.decoder.charset_size)
+    expected = {name: tuple(tensor.shape) for name, tensor in outline.state_dict().items()}
+    odd = sorted(expected.keys() ^ shapes.keys())
+    if odd:
+        raise ValueError(f"{len(odd)} tensors missing or too many, the first is {odd[0]}")
+    for name, found in shapes.items():
+        if found != expected[name]:
+            raise ValueError(f"{name} is of shape {found}, the model needs {expected[name]}")
+    return build(model)
+
+
+class _Outline(TorchFunctionMode):
+    """Parameters that are built in this mode have a shape, but next to no memory and no values."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Make a tensor of one number, as often as it is asked for; fill none."""
+        kwargs = kwargs or {}
+        if func in (torch.empty, torch.randn):
+            size = args[0] if args and not isinstance(args[0], int) else args
+            return torch.zeros(()).expand(tuple(size))
+        name = getattr(func, "__name__", "")
+        if name.endswith("_") and not name.endswith("__") and name != "requires_grad_":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
+def _check_numbers(tensors: Mapping[str, Tensor]) -> None:
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            raise ValueError(f"{name} holds no weights but {tensor.dtype}")
+        if not bool(tensor.abs().amax() <= _LARGEST_WEIGHT if tensor.numel() else True):
+            raise ValueError(
+                f"{name} holds what is no number or above {_LARGEST_WEIGHT:g}: the training "
+                "failed, take an earlier export"
+            )
 
 
 def resolve(name_or_path: str | Path) -> Path:
@@ -191,14 +258,27 @@ def bundled_names() -> list[str]:
     return sorted(path.stem for path in BUNDLED.glob("*.safetensors"))
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """Metadata and tensors, of a file that is a weights file as far as can be seen from outside."""
+def _read_metadata(path: Path) -> dict[str, str]:
+    """Metadata of a file that is a weights file as far as can be seen from outside."""
     check_size(path)
+    with _damage_reported(path), safe_open(path, "pt") as file:
+        metadata = file.metadata() or {}
+    _check_format(path, metadata)
+    if is_intact(path) is False:
+        reason = "not as it was written, its checksum does not fit; download or export it again"
+        raise unusable(path, reason)
+    return metadata
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    with _damage_reported(path), safe_open(path, "pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+
+
+@contextmanager
+def _damage_reported(path: Path) -> Iterator[None]:
     try:
-        with safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            _check_format(path, metadata)
-            return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        yield
     except (SafetensorError, OSError) as error:
         raise unusable(path, f"damaged ({error}); download or export it again") from error
 
@@ -223,18 +303,6 @@ def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
         known = " and ".join(_VERSIONS)
         reason = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
         raise unusable(path, reason)
-
-
-def _fill(recognizer: Recognizer, tensors: Mapping[str, Tensor]) -> None:
-    expected = recognizer.state_dict()
-    odd = sorted(expected.keys() ^ tensors.keys())
-    if odd:
-        raise ValueError(f"{len(odd)} tensors missing or too many, the first is {odd[0]}")
-    for name, tensor in tensors.items():
-        if tensor.shape != expected[name].shape:
-            found, wanted = tuple(tensor.shape), tuple(expected[name].shape)
-            raise ValueError(f"{name} is of shape {found}, the model needs {wanted}")
-    recognizer.load_state_dict(dict(tensors))
 
 
 def _first_line(error: Exception) -> str:

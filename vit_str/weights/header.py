@@ -2,13 +2,18 @@
 
 import hashlib
 import json
+import stat
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from vit_str.files import one_line
 
 CHECKSUM = "sha256"
 """Name of the checksum in the metadata of a weights file."""
 
-_LARGEST_HEADER = 100_000_000  # bytes, what the safetensors format allows
+_LARGEST_HEADER = 10_000_000  # bytes; golden images are in a tensor
+_LARGEST_FILE = 1 << 32
+_LONGEST_REASON = 300  # characters
 _CHUNK = 1 << 20
 _FOREIGN_STARTS = {
     b"PK": "a PyTorch checkpoint or other zip archive; give the .safetensors file made for reading",
@@ -37,9 +42,18 @@ def is_intact(path: Path) -> bool | None:
 
 def stored_dtypes(path: Path) -> list[str]:
     """Number formats of the tensors in a weights file, as safetensors calls them."""
+    return sorted({entry["dtype"] for entry in _entries(path).values()})
+
+
+def stored_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Shapes of the tensors in a weights file, by their names."""
+    return {name: tuple(entry["shape"]) for name, entry in _entries(path).items()}
+
+
+def _entries(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         header = _header(file)
-    return sorted({entry["dtype"] for name, entry in header.items() if name[:2] != "__"})
+    return {name: entry for name, entry in header.items() if name != "__metadata__"}
 
 
 def _header(file: BinaryIO) -> dict[str, Any]:
@@ -59,7 +73,10 @@ def _digest(header: dict[str, Any], data: BinaryIO) -> str:
 
 def unusable(path: Path, reason: str) -> ValueError:
     """The error that says in one line what is wrong with a weights file."""
-    return ValueError(f"weights file {path}: {reason}")
+    reason = one_line(reason)
+    if len(reason) > _LONGEST_REASON:
+        reason = f"{reason[: _LONGEST_REASON // 2]} ... {reason[-_LONGEST_REASON // 2 :]}"
+    return ValueError(f"weights file {one_line(str(path))}: {reason}")
 
 
 def check_size(path: Path) -> None:
@@ -69,7 +86,10 @@ def check_size(path: Path) -> None:
         ValueError: that, or it cannot be read. One line that says what to do.
     """
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        size = status.st_size
+        if not stat.S_ISREG(status.st_mode):  # a pipe could wait for ever
+            raise unusable(path, "not a file; give a .safetensors file")
         with path.open("rb") as file:
             start = file.read(64)
             header_size = int.from_bytes(start[:8], "little")
@@ -83,6 +103,8 @@ def check_size(path: Path) -> None:
             raise unusable(path, what)
     if size == 0:
         raise unusable(path, "empty; download or export it again")
+    if size > _LARGEST_FILE:
+        raise unusable(path, f"larger than {_LARGEST_FILE:,} bytes; no model of vit-str is")
     if header_size > _LARGEST_HEADER or start[8:9] not in (b"{", b""):
         raise unusable(path, "not a safetensors file; give one that vit-str has written")
     needed = _needed_size(header_size, (start[8:] + header)[:header_size])
@@ -99,5 +121,5 @@ def _needed_size(header_size: int, header: bytes) -> int:
         entries = json.loads(header)
         ends = [entry["data_offsets"][1] for name, entry in entries.items() if name[:2] != "__"]
         return 8 + header_size + max(ends, default=0)
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return 0  # safe_open says what is wrong with it
