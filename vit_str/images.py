@@ -387,7 +387,7 @@ class Preprocessing:
         return asdict(self) | {"mean": list(self.mean), "std": list(self.std)}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Preprocessing":
+    def from_dict(cls, values: Mapping[str, Any]) -> Preprocessing:
         """Inverse of ``to_dict``.
 
         Raises:

@@ -1,4 +1,7 @@
-"""Where a decoder looked while it wrote each character; `vit_str.reading.boxes` makes boxes of it."""
+"""Where a decoder looked while it wrote each character.
+
+`vit_str.reading.boxes` makes boxes of it.
+"""
 
 import copy
 

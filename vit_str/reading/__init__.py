@@ -12,7 +12,7 @@ __all__ = ["Box", "Character", "Reader", "Reading", "Search", "Source", "load"]
 
 
 def __getattr__(name: str) -> object:
-    """Import numpy and Pillow at the first use only, so that the command line answers mistakes at once."""
+    """Import numpy at the first use only, so that the command line answers mistakes at once."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from vit_str.reading import decoding, reader

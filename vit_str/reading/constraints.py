@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -107,7 +108,7 @@ class Lexicon:
         starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), len(column)]
         return {
             int(column[start]): (first + start, first + stop, depth + 1)
-            for start, stop in zip(starts, starts[1:])
+            for start, stop in pairwise(starts)
         }
 
 

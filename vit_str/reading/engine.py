@@ -149,7 +149,7 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
     exported = path.is_dir()
     if backend == "auto":
         wants_torch = device not in ("auto", "cpu") or (device == "auto" and has_gpu())
-        if exported or (not wants_torch and find_graphs(load_contents(path, tensors=False))):
+        if exported or (not wants_torch and find_graphs(load_contents(path))):
             backend = "onnx"
         else:
             backend = "torch"

@@ -184,9 +184,7 @@ def description_digest(description: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _session(
-    path: Path, values: Mapping[str, Any], tensors: Tensors | None
-) -> InferenceSession:
+def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> InferenceSession:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -214,7 +212,7 @@ def _session(
     return session
 
 
-def _tensor(tensors: Tensors, name: str) -> Float[np.ndarray, "..."]:
+def _tensor(tensors: Tensors, name: str) -> Float[np.ndarray, ...]:
     if name.endswith(".T"):
         return np.ascontiguousarray(tensors[name.removesuffix(".T")].T)
     return tensors[name]
@@ -232,4 +230,3 @@ def _as_past(arrays: Arrays) -> Arrays:
         for name, values in arrays.items()
         if name.startswith(_PRESENT)
     }
-

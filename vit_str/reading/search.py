@@ -10,7 +10,7 @@ import numpy as np
 from vit_str.charset import PADDING
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int64
+    from jaxtyping import Float, Int64
 
     from vit_str.reading.constraints import Constraint
 

@@ -99,7 +99,8 @@ def collapse(
     best = scores.argmax(2)
     blank = scores.shape[2] - 1
     before = np.pad(best, ((0, 0), (1, 0)), constant_values=blank)[:, :-1]
-    texts = [row[kept][:longest] for row, kept in zip(best, (best != blank) & (best != before))]
+    spelled = (best != blank) & (best != before)
+    texts = [row[kept][:longest] for row, kept in zip(best, spelled, strict=True)]
     labels = np.full((len(best), max(map(len, texts), default=0)), PADDING)
     for row, text in zip(labels, texts, strict=True):
         row[: len(text)] = text
