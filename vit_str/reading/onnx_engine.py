@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 GRAPHS = BUNDLED / "graphs"
 DESCRIPTION = "model.json"
-_FORMAT = "vit-str-onnx"
-_VERSION = 1
-_IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
+FORMAT = "vit-str-onnx"
+VERSION = 1
+IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
 _PAST, _PRESENT = "past_key_values", "present"
 
 
@@ -157,7 +157,7 @@ def load_exported(folder: Path) -> OnnxEngine:
     path = folder / DESCRIPTION
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-        if values["format"] != _FORMAT or values["version"] != _VERSION:
+        if values["format"] != FORMAT or values["version"] != VERSION:
             raise ValueError("another format or version")
         model = Model(
             Charset(values["charset"]),
@@ -206,7 +206,7 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
     except Exception as error:  # of types of its own
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "cannot be loaded"
         raise ValueError(f"{path}: damaged ({reason}); export the model again") from None
-    identity = session.get_modelmeta().custom_metadata_map.get(_IDENTITY)
+    identity = session.get_modelmeta().custom_metadata_map.get(IDENTITY)
     if identity != values["identity"]:
         raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
     return session
