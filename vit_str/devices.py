@@ -1,5 +1,6 @@
 """Where to compute and in which number format, and what this machine has."""
 
+import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,6 +15,10 @@ _BFLOAT16 = {
     "_is_avx512_bf16_supported": "bfloat16 (AVX-512)",
     "_is_amx_tile_supported": "bfloat16 (AMX)",
 }
+
+if hasattr(os, "register_at_fork"):
+    # Threads of OpenMP do not live on in a child, which would wait for them for ever.
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def choose_device(device: str | torch.device = "auto") -> torch.device:

@@ -43,6 +43,8 @@ class BinaryFile(Protocol):
 
 ImageSource = Path | str | bytes | BinaryFile | Image.Image
 
+_EXPECTED = "an image is a path, the bytes of a file, an open file, a Pillow image or an array"
+
 SUFFIXES = (
     *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff"),
     *(".bmp", ".dib", ".gif", ".avif", ".jp2", ".ppm", ".pgm", ".pbm"),
@@ -121,6 +123,7 @@ def load_image(source: ImageSource) -> Image.Image:
     Raises:
         UnreadableImage: no such file, no image, a damaged one, one of more than ``MAX_PIXELS`` or
             of several frames or pages.
+        ValueError: the source is none of these.
     """
     return load_sized_image(source)[0]
 
@@ -135,14 +138,15 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
         UnreadableImage: see `load_image`.
     """
     name = source_name(source)
+    if not isinstance(source, str | os.PathLike | bytes | BinaryFile | Image.Image):
+        raise ValueError(f"{_EXPECTED}, found {type(source).__name__}")
     if isinstance(source, Image.Image):
         with reported_in_one_line(name):
             _check_size(source, name)
             return _upright_rgb(source, None)
     with reported_in_one_line(name), _open_file(source, name) as file, Image.open(file) as image:
-        _check(image, name, file)
-        full = image.size
-        with _IN_FLIGHT.reserve(math.prod(full)):
+        full, share = image.size, _check(image, name, file)
+        with _IN_FLIGHT.reserve(math.prod(full) * share):
             image.draft(None, _JPEG_DRAFT_SIZE)
             return _upright_rgb(image, full if image.size != full else None)
 
@@ -242,8 +246,8 @@ def _check_bytes(size: int, name: str) -> None:
         raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
 
 
-def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> None:
-    """Refuse from the header what should not be decoded."""
+def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> int:
+    """Refuse from the header what should not be decoded; how many times a pixel counts."""
     if image.format in _OTHER_CONTENT:
         content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
         raise UnreadableImage(name, f"{content}, not a picture; export it as PNG")
@@ -259,6 +263,7 @@ def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> Non
         raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
     if image.format in ("JPEG", "MPO") and _has_too_many_scans(file):
         raise UnreadableImage(name, f"more than {_MAX_SCANS} scans; save it again")
+    return share
 
 
 def _check_size(image: Image.Image, name: str) -> None:

@@ -80,7 +80,7 @@ def _batched(images: Iterable[ImageRef], size: int) -> Iterator[Sequence[ImageRe
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch, weights_path: Path) -> Pool:
     pool = Pool(load(weights_path, "cpu"))
-    monkeypatch.setattr("vit_str.reading.command.find_spec", lambda _: True)
+    monkeypatch.setattr("vit_str.reading.bulk_command.find_spec", lambda _: True)
     monkeypatch.setattr("vit_str.reading.bulk.ray_workers", pool.workers)
     monkeypatch.setattr("vit_str.reading.bulk.read_parts", pool.read_parts)
     return pool
@@ -244,7 +244,7 @@ def test_wrong_use_is_one_line(
         "which is read; give one outside it": [*command, "--out", f"{command[1]}/texts"],
         "no standard input": ["read", "-", *command[1:]],
         "assigns GPUs itself": [*command, "--device", "cuda:1"],
-        "--out needs --engine ray": [*command, "--engine", "plain"],
+        "--part-size needs --engine ray": [*command, "--engine", "plain"],
         "--format parquet needs --engine ray": ["read", "x", "--format", "parquet"],
         "--column needs --engine ray": ["read", "x", "--column", "image"],
     }
@@ -258,7 +258,7 @@ def test_wrong_use_is_one_line(
 def test_without_ray_it_says_what_to_install(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("vit_str.reading.command.find_spec", lambda _: None)
+    monkeypatch.setattr("vit_str.reading.bulk_command.find_spec", lambda _: None)
     assert main(command) == 2
     assert 'needs ray, run: pip install "vit-str[ray]"' in capsys.readouterr().err
 

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,17 +97,39 @@ def test_lists_give_lists_in_order(reader: Reader, word_image: Callable[..., Ima
 
 
 @pytest.mark.parametrize(
-    "array",
+    ("source", "trouble"),
     [
-        np.zeros((32, 128)),
-        np.zeros((32, 128, 4), np.uint8),
-        np.zeros(5, np.uint8),
-        np.zeros((0, 5), np.uint8),
+        (np.full((32, 128), 2.0), "floats from 0 to 1, found float64 from 2.0 to 2.0"),
+        (np.full((32, 128), np.nan), "floats from 0 to 1"),
+        (np.zeros((32, 128), np.int64), "found int64"),
+        (np.zeros((2, 32, 128, 3), np.uint8), "give several images as a list"),
+        (np.zeros(5, np.uint8), r"\(height, width\)"),
+        (np.zeros((0, 5), np.uint8), "without pixels"),
+        (None, "an image is a path, .* found NoneType"),
+        (5, "found int"),
+        ({"image": 1}, "found dict"),
+        ((each for each in "ab"), "a list of images; give others to stream"),
     ],
 )
-def test_arrays_that_are_no_images(reader: Reader, array: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"\(height, width\)|without pixels"):
-        reader.read(array)
+def test_what_is_no_image(reader: Reader, source: Any, trouble: str) -> None:
+    with pytest.raises(ValueError, match=trouble):
+        reader.read(source)
+
+
+def test_arrays_and_tensors_of_every_layout(
+    reader: Reader, word_image: Callable[..., Image.Image]
+) -> None:
+    image = word_image("word")
+    array = np.asarray(image)
+    sources: list[Any] = [
+        array / 255,
+        array.astype(np.float32).transpose(2, 0, 1) / 255,
+        np.concatenate([array, np.full_like(array[..., :1], 255)], -1),
+        array[..., :1],
+        torch.from_numpy(array.copy()).permute(2, 0, 1),
+        torch.from_numpy(array.copy()) / 255,
+    ]
+    assert [reader.read(source) for source in sources] == [reader.read(image)] * len(sources)
 
 
 def test_read_stops_at_what_it_cannot_read(

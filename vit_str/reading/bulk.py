@@ -23,7 +23,7 @@ from vit_str.files import cpu_count, one_line
 from vit_str.images import UnreadableImage
 from vit_str.reading.archives import ImageRef, load_images
 from vit_str.reading.reader import Reader, load
-from vit_str.reading.rows import reading_row
+from vit_str.reading.rows import error_row, reading_row
 
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
 _OBJECT_STORE = 512 << 20  # bytes; results pass through it, images do not
@@ -49,12 +49,14 @@ class Job:
         boxes: whether to find out where they are.
         batch_size: images that the model reads at once.
         care: see ``vit_str.load``.
+        min_confidence: below it, the text is left empty.
     """
 
     characters: bool
     boxes: bool
     batch_size: int
     care: str | None = None
+    min_confidence: float | None = None
 
 
 class Workers(NamedTuple):
@@ -253,10 +255,10 @@ def read_images(
     for image, (_, outcome) in zip(images, outcomes, strict=True):
         error = errors.popleft()
         if isinstance(outcome, UnreadableImage):
-            row = {"path": image.name, "text": None, "confidence": None}
-            row |= {"error": error or outcome.trouble}
+            row = error_row(image.name, error or outcome.trouble)
             rows.append(row | ({"characters": None} if job.characters else {}))
         else:
+            outcome = outcome.if_surer_than(job.min_confidence)
             rows.append(reading_row(image.name, outcome, job.characters, error=None))
     return rows
 

@@ -2,39 +2,45 @@
 
 import argparse
 import csv
-import hashlib
 import io
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from vit_str import console
-from vit_str.files import one_line
+from vit_str.arguments import positive, probability
+from vit_str.files import one_line, write_atomically
 
 if TYPE_CHECKING:
     from vit_str.reading import Reading
-    from vit_str.reading.archives import ImageRef
-    from vit_str.reading.output import OutputFolder
+    from vit_str.reading.inputs import Inputs
 
 _EPILOG = """\
 The formats: text is path, tab, text, tab, confidence; jsonl is one object per line with path,
-text, confidence and characters; csv has a header. The confidence is the probability of the whole
-text, 0 to 1. An image without text gives empty text. A box is left, top, right, bottom, in pixels
-of the image turned upright.
+text, confidence and characters, or error for an image that cannot be read; csv has a header. In
+text and csv, line breaks and other control characters are escaped as in Python. A cell of csv that
+begins with =, +, - or @ is a formula to spreadsheets: import the columns as text.
+
+The confidence is the probability of the whole text, 0 to 1, among the texts that the model can
+write. Characters that it does not know are left out or replaced, and the confidence does not tell.
+An image without text may give some text; --min-confidence leaves the text of doubtful ones empty.
+A box is left, top, right, bottom, in pixels of the image turned upright.
+
+examples:
+  vit-str read word.png                             one image
+  vit-str read crops/ --format jsonl --out readings.jsonl
+                                                    a folder, into a file
+  find . -name '*.jpg' | vit-str read --files-from - --min-confidence 0.5
 
 exit codes: 0 success; 1 some image could not be read, or the output not written; 2 wrong use;
 130 interrupted with Ctrl-C."""
 
 _DIGITS = 6
-_RAY_DEVICES = ("auto", "cpu", "cuda", "mps")
-# A multiple of the usual batch, so that batches are those of the plain engine.
-_PART_SIZE = 1024
+# A crop of a word is flatter or smaller than this, or read with more confidence.
+_PAGE_SIDE, _PAGE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 0.5
 # Options that the plain engine has no use for, and their values if they are not given.
 _RAY_OPTIONS = {
-    "out": None,
     "characters": False,
     "column": None,
     "part_size": None,
@@ -48,19 +54,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument(
         "paths",
-        nargs="+",
+        nargs="*",
         metavar="PATH",
         help="image file, folder (with the folders in it), glob, or - for standard input",
     )
     parser.add_argument(
+        "--files-from", metavar="FILE", help="read what this file lists too, a path per line"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write the results there when all are read; with --engine ray a folder, which gets a "
+        "file for each part",
+    )
+    parser.add_argument(
+        "--min-confidence",
+        type=probability,
+        metavar="P",
+        help="leave the text empty where the confidence is below P, 0 to 1",
+    )
+    parser.add_argument(
         "--format",
         choices=("text", "jsonl", "csv", "parquet"),
-        help="default: text, or parquet with --engine ray, which writes parquet or jsonl",
+        help="default: text, or jsonl with --boxes; parquet (default) or jsonl with --engine ray",
     )
     parser.add_argument(
         "--boxes",
         action="store_true",
-        help="say about where each character is, with --format jsonl or parquet",
+        help="say about where each character is, in jsonl or parquet",
     )
     add_reader_arguments(parser)
     ray = parser.add_argument_group(
@@ -69,7 +90,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tar archives and Parquet files. The same command resumes where it was stopped.",
     )
     ray.add_argument("--engine", choices=("plain", "ray"), default="plain")
-    ray.add_argument("--out", metavar="FOLDER", help="where the results go, a file for each part")
     ray.add_argument(
         "--characters", action="store_true", help="write each character and its confidence too"
     )
@@ -121,44 +141,95 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def positive(text: str) -> int:
-    """A whole number from 1 on."""
-    if not (text.isascii() and text.isdigit() and 0 < len(text) < 19 and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, found {text!r}")
-    return int(text)
-
-
 def run(options: argparse.Namespace) -> int:
     """Read the images that the command line names and print their text as it comes."""
+    if not options.paths and not options.files_from:
+        raise ValueError("name image files or folders to read, or a list of them with --files-from")
+    if options.files_from:
+        from vit_str.reading.inputs import listed
+
+        options.paths = [*options.paths, *listed(options.files_from)]
     if options.engine == "ray":
-        return _run_ray(options)
+        from vit_str.reading.bulk_command import run_ray
+
+        return run_ray(options)
     _check(options)
-    from vit_str.images import UnreadableImage
-    from vit_str.reading import load
-    from vit_str.reading.inputs import STANDARD_INPUT, find_inputs
+    from vit_str.reading.inputs import find_inputs
 
     inputs = find_inputs(options.paths)
-    _report(inputs.problems)
+    report(inputs.problems)
     if not inputs.paths:
         return 2
+    if options.out is None:
+        return _run_plain(options, inputs, console.write)
+    with write_atomically(options.out) as temporary, _open_output(temporary) as file:
+        return _run_plain(options, inputs, lambda line: _write_line(file, line))
+
+
+def _run_plain(
+    options: argparse.Namespace, inputs: "Inputs", write: Callable[[str], object]
+) -> int:
+    from vit_str.images import UnreadableImage
+    from vit_str.reading import load
+    from vit_str.reading.inputs import STANDARD_INPUT
+
     if STANDARD_INPUT in inputs.paths and (sys.stdin is None or sys.stdin.isatty()):
         raise ValueError("- reads an image from standard input: pipe one into it")
     reader = load(options.model, options.device, care=options.care)
-    sources = (sys.stdin.buffer.read() if p == STANDARD_INPUT else p for p in inputs.paths)
+    sources = (sys.stdin.buffer if p == STANDARD_INPUT else p for p in inputs.paths)
     outcomes = reader.stream(sources, options.batch_size, options.workers, boxes=options.boxes)
+    row = _FORMATS[options.format]
     if options.format == "csv":
-        console.write(_csv_line("path", "text", "confidence"))
-    unreadable = len(inputs.problems)
+        write(_csv_line("path", "text", "confidence"))
+    for path, problem in inputs.problems if options.format == "jsonl" else ():
+        write(_json_error(path, problem))
+    unreadable, pages = len(inputs.problems), []
     with console.Progress(len(inputs.paths)) as progress:
         for path, (_, outcome) in zip(inputs.paths, outcomes, strict=True):
             if isinstance(outcome, UnreadableImage):
                 unreadable += 1
                 name = "standard input" if path == STANDARD_INPUT else outcome.name
                 progress.complain(str(UnreadableImage(name, outcome.trouble)))
+                if options.format == "jsonl":
+                    write(_json_error(path, outcome.trouble))
             else:
-                console.write(_FORMATS[options.format](path, outcome))
+                write(row(path, outcome.if_surer_than(options.min_confidence)))
+                if _looks_like_a_page(path, outcome):
+                    pages.append(path)
             progress.advance()
+    _hint_at_pages(pages)
     return 1 if unreadable else 0
+
+
+def _looks_like_a_page(path: str, reading: "Reading") -> bool:
+    """Whether an image is no crop of a word: large, not flat, and read with little confidence."""
+    if reading.confidence >= _PAGE_CONFIDENCE or path == "-":
+        return False
+    from PIL import Image
+
+    try:
+        with Image.open(path) as image:
+            short, long = sorted(image.size)
+    except Exception:  # read before, and not needed now
+        return False
+    return short >= _PAGE_SIDE and long <= _PAGE_ASPECT * short
+
+
+def _hint_at_pages(paths: Sequence[str]) -> None:
+    if paths:
+        others = f" and {len(paths) - 1:,} others look" if len(paths) > 1 else " looks"
+        console.complain(
+            f"{paths[0]}{others} like a whole photograph or page; crop the words first: each "
+            "image is read as one word or short line"
+        )
+
+
+def _open_output(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", errors="surrogateescape", newline="\n")
+
+
+def _write_line(file: TextIO, line: str) -> None:
+    file.write(f"{line}\n")
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -166,14 +237,17 @@ def _check(options: argparse.Namespace) -> None:
     for name, default in _RAY_OPTIONS.items():
         if getattr(options, name) != default:
             raise ValueError(f"--{name.replace('_', '-')} needs --engine ray")
-    options.format = options.format or "text"
+    options.format = options.format or ("jsonl" if options.boxes else "text")
     if options.format not in _FORMATS:
         raise ValueError(f"--format {options.format} needs --engine ray")
     if options.boxes and options.format != "jsonl":
         raise ValueError("--boxes needs --format jsonl: other formats have no place for it")
+    if options.out and Path(options.out).is_dir():
+        raise ValueError(f"--out {options.out} is a folder; give a file")
 
 
-def _report(problems: Iterable[tuple[str, str]]) -> None:
+def report(problems: Iterable[tuple[str, str]]) -> None:
+    """Say what is wrong with paths, a line each."""
     for path, problem in problems:
         console.complain(f"{one_line(path)}: {problem}")
 
@@ -188,6 +262,12 @@ def _json_line(path: str, reading: "Reading") -> str:
     return json_line(reading_row(path, reading, characters=True))
 
 
+def _json_error(path: str, reason: str) -> str:
+    from vit_str.reading.rows import error_row, json_line
+
+    return json_line(error_row(path, reason))
+
+
 def _csv_line(*cells: object) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(cells)
@@ -195,7 +275,8 @@ def _csv_line(*cells: object) -> str:
 
 
 def _csv_reading(path: str, reading: "Reading") -> str:
-    return _csv_line(path, reading.text, round(reading.confidence, _DIGITS))
+    confidence = round(reading.confidence, _DIGITS)
+    return _csv_line(one_line(path), one_line(reading.text), confidence)
 
 
 _FORMATS: dict[str, Callable[[str, "Reading"], str]] = {
@@ -203,115 +284,3 @@ _FORMATS: dict[str, Callable[[str, "Reading"], str]] = {
     "jsonl": _json_line,
     "csv": _csv_reading,
 }
-
-
-def _run_ray(options: argparse.Namespace) -> int:
-    """Read what has no result in the folder ``--out``, and report what is there then."""
-    _check_ray(options)
-    from vit_str.images import SUFFIXES
-    from vit_str.models.character_boxes import looking_blocks
-    from vit_str.reading import load
-    from vit_str.reading.archives import ARCHIVES, list_images
-    from vit_str.reading.inputs import find_inputs
-    from vit_str.reading.output import OutputFolder, lock, utf8
-    from vit_str.weights import resolve
-
-    inputs = find_inputs(options.paths, (*SUFFIXES, *ARCHIVES))
-    if not inputs.paths:
-        _report(inputs.problems)
-        return 2
-    reader = load(options.model, "cpu", care=options.care)  # refuses what no worker could use
-    if options.boxes:
-        looking_blocks(reader.recognizer.decoder)
-    weights = resolve(options.model).read_bytes()
-    settings = {
-        "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
-        "care": options.care,
-        "boxes": options.boxes,
-        "characters": options.characters or options.boxes,
-        "column": options.column,
-    }
-    folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
-    with lock(folder.path):
-        images = list(list_images(inputs.paths, options.column, inputs.add_problem))
-        _report(inputs.problems)
-        done = folder.done()
-        left = [image for image in images if utf8(image.name) not in done]
-        if done and left:
-            console.complain(f"{len(done):,} images are read already, {len(left):,} are left")
-        if left:
-            _read_and_write(left, folder, weights, options)
-        complete = _summarize(folder, [image.name for image in images])
-    return 0 if complete and not inputs.problems else 1
-
-
-def _check_ray(options: argparse.Namespace) -> None:
-    """Refuse what can be seen from the command alone."""
-    if not options.out:
-        raise ValueError("--engine ray needs --out FOLDER, which the results go to")
-    if options.format not in (None, "parquet", "jsonl"):
-        raise ValueError(f"--engine ray writes --format parquet or jsonl, found {options.format}")
-    if "-" in options.paths:
-        raise ValueError("--engine ray reads no standard input; name files or folders")
-    if options.device not in _RAY_DEVICES:
-        raise ValueError(
-            f"--engine ray assigns GPUs itself: --device {', '.join(_RAY_DEVICES)}, "
-            f"not {options.device}"
-        )
-    out = Path(options.out).resolve()
-    for path in map(Path, options.paths):
-        if path.is_dir() and out.is_relative_to(path.resolve()):
-            raise ValueError(f"--out lies in {path}, which is read; give one outside it")
-    for package in ("ray", "pyarrow"):
-        if find_spec(package) is None:
-            raise ValueError(f'--engine ray needs {package}, run: pip install "vit-str[ray]"')
-
-
-def _read_and_write(
-    images: "Sequence[ImageRef]",
-    folder: "OutputFolder",
-    weights: bytes,
-    options: argparse.Namespace,
-) -> None:
-    """Read images and write a file for each part; say why if it ends early."""
-    from vit_str.reading.bulk import Job, RayError, noticing_interrupts, ray_workers, read_parts
-
-    characters = options.characters or options.boxes
-    job = Job(characters, options.boxes, options.batch_size, options.care)
-    began, count = time.monotonic(), 0
-    with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
-        try:
-            with ray_workers(options.ray_address, options.device, options.workers) as workers:
-                size = options.part_size or _PART_SIZE
-                for rows, problem in read_parts(images, size, job, weights, workers):
-                    if problem:
-                        progress.complain(f"a part is not read: {problem}")
-                    else:
-                        folder.write(rows)
-                        count += len(rows)
-                        progress.advance(len(rows))
-                    if interrupted.is_set():
-                        raise KeyboardInterrupt
-        except RayError as error:
-            if interrupted.is_set():
-                raise KeyboardInterrupt from error
-            progress.complain(str(error))
-    seconds = time.monotonic() - began
-    console.write(
-        f"read now: {count:,} images in {seconds:,.0f} s, {count / seconds:,.1f} per second"
-    )
-
-
-def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> bool:
-    """Print what is in the folder; whether that is everything, without errors."""
-    from vit_str.reading.output import utf8
-
-    done = folder.done()
-    unreadable = sum(not is_readable for is_readable in done.values())
-    missing = sum(utf8(name) not in done for name in names)
-    console.write(f"{folder.path}: {len(done):,} images, {unreadable:,} of them unreadable")
-    if missing:
-        console.complain(f"{missing:,} images are not read; the same command resumes")
-    if unreadable:
-        console.complain(f"{unreadable:,} images could not be read; error says why in their lines")
-    return not missing and not unreadable

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from jaxtyping import UInt8
 
 Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
-"""One image: a path, the bytes of a file, an open file, a Pillow image, or pixels in uint8 as
-(height, width) gray or (height, width, 3) RGB."""
+"""One image: a path, the bytes of a file, an open file, a Pillow image, or an array or tensor:
+gray (height, width), RGB or RGBA, channels first or last, in uint8 or in floats from 0 to 1."""
+
+_CHANNELS = (1, 3, 4)
 
 
 class DecodedImage(NamedTuple):
@@ -44,7 +46,8 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
         UnreadableImage: it cannot be read.
         ValueError: an array that is no image.
     """
-    image = _from_array(source) if isinstance(source, np.ndarray) else source
+    is_array = not isinstance(source, Image.Image) and hasattr(source, "__array__")
+    image = _from_array(source) if is_array else source
     loaded, size = load_sized_image(image)
     with reported_in_one_line(source_name(source)):
         return DecodedImage(
@@ -90,12 +93,26 @@ def default_workers() -> int:
     return min(4, cpu_count())
 
 
-def _from_array(array: np.ndarray) -> Image.Image:
-    if array.dtype != np.uint8 or array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,)):
+def _from_array(values: Any) -> Image.Image:
+    """An array or tensor as a picture; channels may come first."""
+    array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    shape = array.shape
+    if array.ndim == 3 and shape[2] not in _CHANNELS and shape[0] in _CHANNELS:
+        array = array.transpose(1, 2, 0)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[..., 0]
+    if array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,), (4,)):
         raise ValueError(
-            "an image as an array is uint8 of (height, width) or (height, width, 3), found "
-            f"{array.dtype} of {array.shape}; convert it first"
+            "an image as an array is (height, width), or with 1, 3 or 4 channels first or last, "
+            f"found {shape}; give several images as a list"
         )
     if not array.size:
-        raise ValueError(f"an image without pixels, found an array of {array.shape}")
-    return Image.fromarray(array)
+        raise ValueError(f"an image without pixels, found an array of {shape}")
+    if np.issubdtype(array.dtype, np.floating) and array.min() >= 0 and array.max() <= 1:
+        array = np.rint(array * 255).astype(np.uint8)
+    if array.dtype != np.uint8:
+        raise ValueError(
+            f"an image as an array holds uint8, or floats from 0 to 1, found {array.dtype} from "
+            f"{array.min()} to {array.max()}; convert it first"
+        )
+    return Image.fromarray(np.ascontiguousarray(array))

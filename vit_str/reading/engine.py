@@ -153,7 +153,7 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
             backend = "onnx"
         else:
             backend = "torch"
-            if find_spec("torch") is None and not wants_torch:
+            if not has_torch() and not wants_torch:
                 raise ValueError(
                     f"weights file {path}: onnxruntime needs graphs of this model: read a folder "
                     f"that vit-str export has made of it, or {TORCH_HINT}"
@@ -167,9 +167,17 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
     return load_exported(path) if exported else load_with_graphs(path)
 
 
+def has_torch() -> bool:
+    """Whether torch is installed."""
+    try:
+        return find_spec("torch") is not None
+    except (ImportError, ValueError):  # something stands in its place
+        return False
+
+
 def has_gpu() -> bool:
     """Whether torch is installed and sees a GPU; torch is imported only if there may be one."""
-    if find_spec("torch") is None or not _may_have_gpu():
+    if not has_torch() or not _may_have_gpu():
         return False
     from vit_str.devices import choose_device
 
@@ -184,7 +192,7 @@ def _may_have_gpu() -> bool:
 
 
 def _torch_engine(path: Path, device: str) -> Engine:
-    if find_spec("torch") is None:
+    if not has_torch():
         raise ValueError(f"reading with torch or on a GPU needs torch, {TORCH_HINT}")
     from vit_str.reading.torch_engine import TorchEngine
     from vit_str.weights import load_weights

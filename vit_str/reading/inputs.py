@@ -10,6 +10,7 @@ from vit_str.files import find_files
 from vit_str.images import SUFFIXES
 
 STANDARD_INPUT = "-"
+_LONGEST_LIST = 1 << 28  # bytes
 
 
 class Inputs(NamedTuple):
@@ -45,12 +46,47 @@ def find_inputs(arguments: Iterable[str], suffixes: tuple[str, ...] = SUFFIXES) 
         elif os.path.lexists(argument) or not glob.has_magic(argument):
             _add(argument, suffixes, found)
         else:
-            matches = sorted(glob.glob(argument, recursive=True))
+            matches = sorted(_matches(argument))
             if not matches:
                 found.add_problem(argument, "matches no file; check the pattern")
             for match in matches:
                 _add(match, suffixes, found)
     return found
+
+
+def _matches(pattern: str) -> set[str]:
+    """What a glob matches; ``**`` does not follow links to folders, so that circles end."""
+    parts = pattern.replace(os.altsep or os.sep, os.sep).split(os.sep)
+    if "**" not in parts:
+        return set(glob.glob(pattern))
+    place = parts.index("**")
+    head, tail = os.sep.join(parts[:place]), os.sep.join(parts[place + 1 :] or ["*"])
+    if place and not head:  # the root
+        head = os.sep
+    found = set()
+    for folder in glob.glob(head) if head else [""]:
+        for parent, folders, _ in os.walk(folder or "."):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            inside = os.path.relpath(parent, folder or ".")
+            start = folder if inside == "." else os.path.join(folder, inside)
+            found |= _matches(os.path.join(glob.escape(start), tail))
+    return found
+
+
+def listed(path: str) -> list[str]:
+    """The lines of a file that names inputs, or of standard input for ``-``.
+
+    Raises:
+        ValueError: it cannot be read, or is endless.
+    """
+    try:
+        with open(0 if path == STANDARD_INPUT else path, "rb", closefd=path != "-") as file:
+            content = file.read(_LONGEST_LIST + 1)
+    except OSError as error:
+        raise ValueError(f"--files-from {path}: {error.strerror}; check the path") from None
+    if len(content) > _LONGEST_LIST:
+        raise ValueError(f"--files-from {path}: longer than {_LONGEST_LIST:,} bytes; split it")
+    return [os.fsdecode(line) for line in content.splitlines() if line]
 
 
 def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:

@@ -121,6 +121,8 @@ class Reader:
             ValueError: an array that is no image, a batch size below 1, or boxes from a model
                 whose decoder has no cross-attention.
         """
+        if isinstance(source, Iterator) and not hasattr(source, "read"):
+            raise ValueError("read takes an image or a list of images; give others to stream")
         if not isinstance(source, list | tuple):
             return self._read_decoded([(source, decode(source, self.preprocessing))], boxes)[0]
         readings = []

@@ -1,7 +1,9 @@
 """What reading an image gives: text, confidence, characters, and where they are."""
 
-from dataclasses import dataclass
-from typing import NamedTuple, Union
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
 class Box(NamedTuple):
@@ -46,5 +48,10 @@ class Reading:
     confidence: float
     characters: tuple[Character, ...]
     path: str | None = None
-    free: Union["Reading", None] = None
-    alternatives: tuple["Reading", ...] = ()
+    free: Reading | None = None
+    alternatives: tuple[Reading, ...] = ()
+
+    def if_surer_than(self, least: float | None) -> Reading:
+        """This reading, with empty text if its confidence is below ``least``."""
+        doubtful = least is not None and self.confidence < least
+        return replace(self, text="", characters=()) if doubtful else self

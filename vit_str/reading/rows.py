@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from vit_str.files import one_line
 from vit_str.reading.readings import Character, Reading
 
 _DIGITS = 6
@@ -22,14 +23,20 @@ def reading_row(
 def json_line(row: dict[str, Any]) -> str:
     """A row as one line of JSON, its numbers rounded.
 
-    A file name that is not UTF-8 would make a line that is not JSON: such a line is escaped.
+    A file name that is not UTF-8 would make a line that is not JSON, and some programs take
+    characters such as U+2028 for the end of a line: such a line is escaped.
     """
     line = json.dumps(_rounded(row), ensure_ascii=False)
     try:
         line.encode()
     except UnicodeEncodeError:
         return json.dumps(_rounded(row))
-    return line
+    return line if one_line(line) == line else json.dumps(_rounded(row))
+
+
+def error_row(path: str, error: str) -> dict[str, Any]:
+    """The row of an image that cannot be read."""
+    return {"path": path, "text": None, "confidence": None, "error": error}
 
 
 def _character(character: Character) -> dict[str, Any]:

@@ -1,0 +1,133 @@
+"""``vit-str read --engine ray``: images by the million, into a folder."""
+
+import argparse
+import hashlib
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vit_str import console
+from vit_str.reading.command import report
+
+if TYPE_CHECKING:
+    from vit_str.reading.archives import ImageRef
+    from vit_str.reading.output import OutputFolder
+
+_DEVICES = ("auto", "cpu", "cuda", "mps")
+# A multiple of the usual batch, so that batches are those of the plain engine.
+_PART_SIZE = 1024
+
+
+def run_ray(options: argparse.Namespace) -> int:
+    """Read what has no result in the folder ``--out``, and report what is there then."""
+    _check_ray(options)
+    from vit_str.images import SUFFIXES
+    from vit_str.models.character_boxes import looking_blocks
+    from vit_str.reading import load
+    from vit_str.reading.archives import ARCHIVES, list_images
+    from vit_str.reading.inputs import find_inputs
+    from vit_str.reading.output import OutputFolder, lock, utf8
+    from vit_str.weights import resolve
+
+    inputs = find_inputs(options.paths, (*SUFFIXES, *ARCHIVES))
+    if not inputs.paths:
+        report(inputs.problems)
+        return 2
+    reader = load(options.model, "cpu", care=options.care)  # refuses what no worker could use
+    if options.boxes:
+        looking_blocks(reader.recognizer.decoder)
+    weights = resolve(options.model).read_bytes()
+    settings = {
+        "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
+        "care": options.care,
+        "boxes": options.boxes,
+        "characters": options.characters or options.boxes,
+        "column": options.column,
+        "min_confidence": options.min_confidence,
+    }
+    folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
+    with lock(folder.path):
+        images = list(list_images(inputs.paths, options.column, inputs.add_problem))
+        report(inputs.problems)
+        done = folder.done()
+        left = [image for image in images if utf8(image.name) not in done]
+        if done and left:
+            console.complain(f"{len(done):,} images are read already, {len(left):,} are left")
+        if left:
+            _read_and_write(left, folder, weights, options)
+        complete = _summarize(folder, [image.name for image in images])
+    return 0 if complete and not inputs.problems else 1
+
+
+def _check_ray(options: argparse.Namespace) -> None:
+    """Refuse what can be seen from the command alone."""
+    if not options.out:
+        raise ValueError("--engine ray needs --out FOLDER, which the results go to")
+    if options.format not in (None, "parquet", "jsonl"):
+        raise ValueError(f"--engine ray writes --format parquet or jsonl, found {options.format}")
+    if "-" in options.paths:
+        raise ValueError("--engine ray reads no standard input; name files or folders")
+    if options.device not in _DEVICES:
+        raise ValueError(
+            f"--engine ray assigns GPUs itself: --device {', '.join(_DEVICES)}, "
+            f"not {options.device}"
+        )
+    out = Path(options.out).resolve()
+    for path in map(Path, options.paths):
+        if path.is_dir() and out.is_relative_to(path.resolve()):
+            raise ValueError(f"--out lies in {path}, which is read; give one outside it")
+    for package in ("ray", "pyarrow"):
+        if find_spec(package) is None:
+            raise ValueError(f'--engine ray needs {package}, run: pip install "vit-str[ray]"')
+
+
+def _read_and_write(
+    images: "Sequence[ImageRef]",
+    folder: "OutputFolder",
+    weights: bytes,
+    options: argparse.Namespace,
+) -> None:
+    """Read images and write a file for each part; say why if it ends early."""
+    from vit_str.reading.bulk import Job, RayError, noticing_interrupts, ray_workers, read_parts
+
+    characters = options.characters or options.boxes
+    job = Job(characters, options.boxes, options.batch_size, options.care, options.min_confidence)
+    began, count = time.monotonic(), 0
+    with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
+        try:
+            with ray_workers(options.ray_address, options.device, options.workers) as workers:
+                size = options.part_size or _PART_SIZE
+                for rows, problem in read_parts(images, size, job, weights, workers):
+                    if problem:
+                        progress.complain(f"a part is not read: {problem}")
+                    else:
+                        folder.write(rows)
+                        count += len(rows)
+                        progress.advance(len(rows))
+                    if interrupted.is_set():
+                        raise KeyboardInterrupt
+        except RayError as error:
+            if interrupted.is_set():
+                raise KeyboardInterrupt from error
+            progress.complain(str(error))
+    seconds = time.monotonic() - began
+    console.write(
+        f"read now: {count:,} images in {seconds:,.0f} s, {count / seconds:,.1f} per second"
+    )
+
+
+def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> bool:
+    """Print what is in the folder; whether that is everything, without errors."""
+    from vit_str.reading.output import utf8
+
+    done = folder.done()
+    unreadable = sum(not is_readable for is_readable in done.values())
+    missing = sum(utf8(name) not in done for name in names)
+    console.write(f"{folder.path}: {len(done):,} images, {unreadable:,} of them unreadable")
+    if missing:
+        console.complain(f"{missing:,} images are not read; the same command resumes")
+    if unreadable:
+        console.complain(f"{unreadable:,} images could not be read; error says why in their lines")
+    return not missing and not unreadable
