@@ -46,6 +46,7 @@ class OnnxEngine:
         values: its ``model.json``.
         model: what they compute.
         tensors: for graphs without weights.
+        weights: the file that they are of.
 
     Raises:
         ValueError: a graph is missing, damaged or of another model.
@@ -54,21 +55,36 @@ class OnnxEngine:
     backend, device = "onnx", "cpu"
 
     def __init__(
-        self, folder: Path, values: Mapping[str, Any], model: Model, tensors: Tensors | None = None
+        self,
+        folder: Path,
+        values: Mapping[str, Any],
+        model: Model,
+        tensors: Tensors | None = None,
+        weights: Path | None = None,
     ) -> None:
         self.model = model
         self.number_format = str(values["number_format"])
-        self._sessions = {
-            name: _session(folder / f"{name}.onnx", values, tensors) for name in values["graphs"]
-        }
+        self._folder, self._values, self._weights = folder, values, weights
+        self._sessions, self._process = self._open(tensors), os.getpid()
+
+    def _open(self, tensors: Tensors | None) -> dict[str, InferenceSession]:
+        graphs = {name: self._folder / f"{name}.onnx" for name in self._values["graphs"]}
+        return {name: _session(path, self._values, tensors) for name, path in graphs.items()}
+
+    def _session(self, name: str) -> InferenceSession:
+        """A graph; opened anew in a forked process, where the threads of a session are missing."""
+        if self._process != os.getpid():
+            tensors = load_contents(self._weights).tensors if self._weights else None
+            self._sessions, self._process = self._open(tensors), os.getpid()
+        return self._sessions[name]
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
         """See `Engine`."""
-        return _run(self._sessions["encoder"], {"pixel_values": np.ascontiguousarray(images)})
+        return _run(self._session("encoder"), {"pixel_values": np.ascontiguousarray(images)})
 
     def begin(self, encoded: Arrays) -> _OnnxSteps:
         """See `Engine`."""
-        return _OnnxSteps(self._sessions["step"], encoded)
+        return _OnnxSteps(self._session("step"), encoded)
 
     def scores(self, encoded: Arrays) -> Float[np.ndarray, "batch position symbol"]:
         """See `Engine`."""
@@ -80,7 +96,7 @@ class OnnxEngine:
         """See `Engine`."""
         missing = self.model.interface.maximum_length - labels.shape[1]
         labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
-        return _run(self._sessions["refine"], {"input_ids": labels, **_as_past(encoded)})["logits"]
+        return _run(self._session("refine"), {"input_ids": labels, **_as_past(encoded)})["logits"]
 
     def attention(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
@@ -145,7 +161,7 @@ def load_with_graphs(path: Path) -> OnnxEngine:
         contents.provenance,
         Interface.from_dict(values["interface"]),
     )
-    return OnnxEngine(folder, values, model, contents.tensors)
+    return OnnxEngine(folder, values, model, contents.tensors, path)
 
 
 def load_exported(folder: Path) -> OnnxEngine:
