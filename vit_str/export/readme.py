@@ -14,7 +14,8 @@ and this program does so without vit-str, in the folder:
 | file | what it is |
 |---|---|
 {files}
-| `model.json` | `charset`: the characters, by their ids; `preprocessing`: size, mean and standard deviation of images; `interface`: the longest text, and how the graphs are used; `temperature`: divides logits before the softmax, for confidences |
+| `model.json` | `charset`: the characters by their ids; `preprocessing`; `interface`: the longest \
+text, and how the graphs are used; `temperature`: divides logits, for confidences |
 
 The first axis of every input and output is the batch. Images are float32, `(pixels / 255 - mean) /
 std`, channels first. The id after those of the characters is the {last}.
@@ -22,9 +23,9 @@ std`, channels first. The id after those of the characters is the {last}.
 
 _FILES = {
     "encoder": "`pixel_values`: images to {gives}",
-    "step": "`input_ids`: the last character, at first the start, to the `logits` of the next; what "
-    "is called `present...` goes into the next call as `past_key_values...`; `cross_attentions`, "
-    "if there, say where it looks",
+    "step": "`input_ids`: the last character, at first the start, to the `logits` of the next; "
+    "what is called `present...` goes into the next call as `past_key_values...`; "
+    "`cross_attentions`, if there, say where it looks",
     "refine": "`input_ids`: a text padded with -1 to the longest length, to the `logits` of every "
     "character given all others",
 }
@@ -44,7 +45,8 @@ def run(session, **inputs):
 
 
 model = json.load(open("model.json", encoding="utf-8"))
-charset, size, longest = model["charset"], model["preprocessing"], model["interface"]["maximum_length"]
+charset, size = model["charset"], model["preprocessing"]
+longest = model["interface"]["maximum_length"]
 image = Image.open(sys.argv[1]).convert("RGB")
 image = image.resize((size["width"], size["height"]), Image.Resampling.BICUBIC)
 pixels = (np.asarray(image, np.float32) / 255 - np.float32(size["mean"])) / np.float32(size["std"])
@@ -52,14 +54,21 @@ seen = run(InferenceSession("encoder.onnx"), pixel_values=pixels.transpose(2, 0,
 """
 
 _LOOP = """\
-step, state = InferenceSession("step.onnx"), {}
-for value in step.get_inputs()[1:]:  # nothing is written yet
-    name = value.name.replace("past_key_values", "present")
-    state[value.name] = seen.get(name, np.zeros((1, value.shape[1], 0, value.shape[-1]), np.float32))
+
+
+def as_past(outputs):
+    kept = [name for name in outputs if name.startswith("present")]
+    return {name.replace("present", "past_key_values"): outputs[name] for name in kept}
+
+
+step, state = InferenceSession("step.onnx"), as_past(seen)
+for value in step.get_inputs()[1:]:
+    if value.name not in state:  # nothing is written yet
+        state[value.name] = np.zeros((1, value.shape[1], 0, value.shape[3]), np.float32)
 ids = [len(charset)]  # the start
 while len(ids) <= longest:
     found = run(step, input_ids=np.array([[ids[-1]]]), **state)
-    state |= {n.replace("present", "past_key_values"): v for n, v in found.items() if "present" in n}
+    state |= as_past(found)
     ids.append(int(found["logits"][0, -1].argmax()))
     if ids[-1] == len(charset):  # the end
         break
@@ -67,11 +76,10 @@ ids = [each for each in ids if each < len(charset)]
 """
 
 _REFINE = """\
-image = {n.replace("present", "past_key_values"): v for n, v in seen.items()}
 for _ in range(model["interface"]["refinements"]):
     padded = np.array([ids + [-1] * (longest - len(ids))])
-    found = run(InferenceSession("refine.onnx"), input_ids=padded, **image)["logits"][0].argmax(-1)
-    ids = [*found[:longest].tolist(), len(charset)]
+    found = run(InferenceSession("refine.onnx"), input_ids=padded, **as_past(seen))
+    ids = [*found["logits"][0].argmax(-1)[:longest].tolist(), len(charset)]
     ids = ids[: ids.index(len(charset))]
 """
 

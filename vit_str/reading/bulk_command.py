@@ -78,11 +78,12 @@ def _check_ray(options: argparse.Namespace) -> None:
             f"--engine ray assigns GPUs itself: --device {', '.join(_DEVICES)}, "
             f"not {options.device}"
         )
-    for name in ("lexicon", "pattern", "alphabet", "beams"):
-        if getattr(options, name) is not None:
-            raise ValueError(f"--{name} does not go with --engine ray")
-    if options.n_best > 1:
-        raise ValueError("--n-best does not go with --engine ray")
+    chosen = (options.lexicon, options.pattern, options.alphabet, options.beams)
+    if options.n_best > 1 or any(each is not None for each in chosen):
+        raise ValueError(
+            "--engine ray gives the likeliest of all texts: leave out --n-best, --beams, "
+            "--lexicon, --pattern and --alphabet"
+        )
     out = Path(options.out).resolve()
     for path in map(Path, options.paths):
         if path.is_dir() and out.is_relative_to(path.resolve()):

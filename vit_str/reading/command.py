@@ -76,7 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=("text", "jsonl", "csv", "parquet"),
-        help="default: text, or jsonl with --boxes or --n-best; parquet (default) or jsonl with --engine ray",
+        help="default: text, or jsonl with --boxes or --n-best; parquet (default) or jsonl with "
+        "--engine ray",
     )
     parser.add_argument(
         "--boxes",
