@@ -3,6 +3,8 @@
 Those belong to the decoders, so that every decoder shares one charset.
 """
 
+from __future__ import annotations
+
 import os
 import unicodedata
 from collections import Counter
@@ -10,10 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-import torch
-from jaxtyping import Int64
-from torch import Tensor
+import numpy as np
+
+if TYPE_CHECKING:
+    from jaxtyping import Int64
+    from torch import Tensor
 
 PRINTABLE_ASCII = "".join(chr(code) for code in range(33, 127))
 PADDING = -1
@@ -69,9 +74,9 @@ class Charset:
         self.characters = characters
         self._ids = {character: id_ for id_, character in enumerate(characters)}
         # By code point; the last entry stands for all beyond.
-        codes = torch.tensor(list(map(ord, characters)))
-        self._table = torch.full((int(codes.max()) + 2,), PADDING)
-        self._table[codes] = torch.arange(len(characters))
+        codes = np.array(list(map(ord, characters)))
+        self._table = np.full(codes.max() + 2, PADDING)
+        self._table[codes] = np.arange(len(characters))
 
     def __len__(self) -> int:
         return len(self.characters)
@@ -113,21 +118,27 @@ class Charset:
         return "".join(characters)
 
     def encode_batch(self, labels: Sequence[str]) -> Int64[Tensor, "batch position"]:
+        """As ``encode_array``, in torch."""
+        import torch
+
+        return torch.from_numpy(self.encode_array(labels))
+
+    def encode_array(self, labels: Sequence[str]) -> Int64[np.ndarray, "batch position"]:
         """Ids of several labels, padded with ``PADDING`` to the longest.
 
         Raises:
             ValueError: a label holds characters outside the set.
         """
-        lengths = torch.tensor([len(label) for label in labels], dtype=torch.int64)
-        text = bytearray("".join(labels).encode("utf-32-le", "surrogatepass"))
-        codes = torch.frombuffer(text, dtype=torch.int32) if text else torch.empty(0)
-        ids = self._table[codes.long().clamp(max=len(self._table) - 1)]
+        lengths = np.array([len(label) for label in labels], dtype=np.int64)
+        text = "".join(labels).encode("utf-32-le", "surrogatepass")
+        ids = self._table[np.minimum(np.frombuffer(text, "<u4"), len(self._table) - 1)]
         if (ids == PADDING).any():
             for label in labels:
                 self.encode(label)  # raises for the first that cannot be written
         longest = int(lengths.max()) if len(labels) else 0
-        padded = torch.full((len(labels), longest), PADDING)
-        return padded.masked_scatter_(torch.arange(longest) < lengths[:, None], ids)
+        padded = np.full((len(labels), longest), PADDING)
+        padded[np.arange(longest) < lengths[:, None]] = ids
+        return padded
 
 
 def charset_of(text: str) -> Charset:

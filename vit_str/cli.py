@@ -155,6 +155,12 @@ def _calibrate(arguments: Sequence[str]) -> int:
     return _run("calibrate", calibration_command, arguments)
 
 
+def _export(arguments: Sequence[str]) -> int:
+    from vit_str.export import command
+
+    return _run("export", command, arguments)
+
+
 COMMANDS = {
     "read": Command("read the text in image files", _read),
     "evaluate": Command("measure accuracy on labeled images", _evaluate, "analyze"),
@@ -163,5 +169,6 @@ COMMANDS = {
     "analyze": Command("look into models: where attention goes, and more", _analyze, "analyze"),
     "data": Command("inspect, convert and show labeled word images on disk", _data, "train"),
     "doctor": Command("check a weights file and this machine", _doctor),
-    "calibrate": Command("make confidences mean what they say", _calibrate),
+    "calibrate": Command("make confidences mean what they say", _calibrate, "torch"),
+    "export": Command("write a model for onnxruntime", _export, "export"),
 }

@@ -1,15 +1,12 @@
-"""Where to compute and in which number format, and what this machine has."""
+"""Where torch can compute, and in which number format."""
 
 import os
-import platform
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import torch
 
 from vit_str.files import cpu_count
+from vit_str.machine import processor
 
-_PACKAGES = ("torch", "numpy", "pillow", "safetensors", "einops", "lightning", "albumentations")
 # Without these instructions of x86 processors bfloat16 is emulated, slower than float32.
 _BFLOAT16 = {
     "_is_avx512_bf16_supported": "bfloat16 (AVX-512)",
@@ -63,15 +60,6 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
     return torch.bfloat16 if device.type == "cpu" and _bfloat16() else torch.float32
 
 
-def software() -> dict[str, str]:
-    """Name -> version of Python, the system and the packages that are installed."""
-    versions = {"vit-str": _version("vit-str") or "not installed"}
-    versions["Python"] = platform.python_version()
-    versions["system"] = f"{platform.system()} {platform.machine()}"
-    found = {name: _version(name) for name in _PACKAGES}
-    return versions | {name: number for name, number in found.items() if number}
-
-
 def device_name(device: torch.device) -> str:
     """What a device is, in words."""
     if device.type == "cuda":
@@ -81,7 +69,7 @@ def device_name(device: torch.device) -> str:
     if device.type == "mps":
         return "Apple graphics"
     parts = [
-        _processor(),
+        processor(),
         f"{cpu_count()} CPUs, {torch.get_num_threads()} threads",
         torch.backends.cpu.get_cpu_capability(),
     ]
@@ -91,19 +79,3 @@ def device_name(device: torch.device) -> str:
 def _bfloat16() -> list[str]:
     """Instructions of the CPU that compute in bfloat16."""
     return [text for name, text in _BFLOAT16.items() if getattr(torch.cpu, name, bool)()]
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine() or "unknown"

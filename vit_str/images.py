@@ -4,6 +4,8 @@
 whose text is one line to act on. ``Preprocessing`` is the same in training and in reading.
 """
 
+from __future__ import annotations
+
 import math
 import os
 import re
@@ -15,16 +17,17 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-import torch
-from jaxtyping import Float, UInt8
 from PIL import Image, ImageFile, UnidentifiedImageError
-from torch import Tensor
 
 from vit_str.files import one_line
 from vit_str.rgb import to_rgb
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, UInt8
+    from torch import Tensor
 
 # Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
 # below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
@@ -351,14 +354,16 @@ class Preprocessing:
         return self.turn_above is not None and height > self.turn_above * width
 
     def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
+        """As ``array``, in torch and its order."""
+        import torch
+
+        return torch.from_numpy(self.array(image)).permute(2, 0, 1).contiguous()
+
+    def array(self, image: Image.Image) -> UInt8[np.ndarray, "height width channel"]:
         """Turn a tall RGB image if asked, and resize it whatever its aspect: bicubic, antialiased.
 
         An image of the right size keeps its pixels.
         """
-        return torch.from_numpy(self.array(image)).permute(2, 0, 1).contiguous()
-
-    def array(self, image: Image.Image) -> UInt8[np.ndarray, "height width channel"]:
-        """As ``pixels``, in NumPy's order."""
         if image.mode != "RGB":
             raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
         if self.turns(image.height, image.width):
@@ -371,16 +376,23 @@ class Preprocessing:
         self, images: UInt8[Tensor, "*batch channel height width"]
     ) -> Float[Tensor, "*batch channel height width"]:
         """(pixels / 255 - mean) / std in float32, on the device of the pixels."""
-        mean = torch.tensor(self.mean, device=images.device).view(3, 1, 1)
-        std = torch.tensor(self.std, device=images.device).view(3, 1, 1)
-        return (images.float() / 255 - mean) / std
+        scaled = images.float() / 255
+        mean, std = (scaled.new_tensor(each).view(3, 1, 1) for each in (self.mean, self.std))
+        return (scaled - mean) / std
+
+    def normalize_array(
+        self, images: UInt8[np.ndarray, "*batch channel height width"]
+    ) -> Float[np.ndarray, "*batch channel height width"]:
+        """As ``normalize``, in NumPy."""
+        mean, std = (np.array(e, np.float32).reshape(3, 1, 1) for e in (self.mean, self.std))
+        return (images.astype(np.float32) / 255 - mean) / std
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self) | {"mean": list(self.mean), "std": list(self.std)}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Preprocessing":
+    def from_dict(cls, values: Mapping[str, Any]) -> Preprocessing:
         """Inverse of ``to_dict``.
 
         Raises:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import torch
 
+from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.pages.tables import write_rows
-from vit_str.statistics import mean_over_images
 
 
 def test_measurements_of_whole_layers() -> None:

@@ -11,10 +11,10 @@ import torch
 
 import vit_str
 from vit_str.analysis.images import ImageSet
+from vit_str.analysis.means import Mean
 from vit_str.analysis.subjects import Subject
 from vit_str.pages.page import Page
 from vit_str.pages.tables import Table, write_json
-from vit_str.statistics import Mean
 
 
 @dataclass(frozen=True, slots=True)

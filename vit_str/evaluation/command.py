@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.reading.command import add_reader_arguments
+from vit_str.reading.command import add_reader_arguments, search_of
 
 if TYPE_CHECKING:
     from vit_str.evaluation.comparison import Comparison
@@ -70,7 +70,11 @@ def run(options: argparse.Namespace) -> int:
     output = Output(*(Path(file) if file else None for file in files))
     output.prepare()
     models = [options.model, *([options.against] if options.against else [])]
-    readers = [load(model, options.device, care=options.care) for model in models]
+    search = search_of(options)
+    readers = [
+        load(model, options.device, care=options.care, backend=options.backend, search=search)
+        for model in models
+    ]
     counts = [each.known_length for each in sets]
     # A bar without an end where only going through a set tells how many words there are.
     total = 0 if None in counts else sum(each or 0 for each in counts)
@@ -139,6 +143,11 @@ def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
     words = ["vit-str", "evaluate", *names, "--model", _name(options.model)]
     if options.care:
         words += ["--care", options.care]
+    if options.lexicon:
+        words += ["--lexicon", Path(options.lexicon).name]
+    for name in ("pattern", "alphabet", "beams"):
+        if (value := getattr(options, name)) is not None:
+            words += [f"--{name}", str(value)]
     if options.against:
         words += ["--against", _name(options.against)]
     if options.report:
@@ -150,5 +159,6 @@ def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
 def _how(reader: "Reader") -> str:
     import vit_str
 
-    number_format = str(reader.dtype).removeprefix("torch.")
-    return f"read in {number_format} on {reader.device.type} by vit-str {vit_str.__version__}"
+    engine = reader.engine
+    place = f"{engine.device.partition(':')[0]} with {engine.backend}"
+    return f"read in {engine.number_format} on {place} by vit-str {vit_str.__version__}"

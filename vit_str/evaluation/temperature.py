@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int64
-from torch import Tensor
 
 from vit_str.evaluation.calibration import calibrate
 from vit_str.images import UnreadableImage
@@ -169,7 +168,7 @@ def _losses(
     return -np.where(right[:, None], sure, np.log(-np.expm1(sure)))
 
 
-def _pixels(reader: Reader, image: Source) -> tuple[Tensor, bool] | UnreadableImage:
+def _pixels(reader: Reader, image: Source) -> tuple[np.ndarray, bool] | UnreadableImage:
     """An image as the model gets it, and whether it was turned by a quarter."""
     try:
         return reader.pixels_and_turn(image)
@@ -177,13 +176,13 @@ def _pixels(reader: Reader, image: Source) -> tuple[Tensor, bool] | UnreadableIm
         return error
 
 
-def _grade(reader: Reader, images: Sequence[tuple[Tensor, bool]]) -> list[Graded]:
+def _grade(reader: Reader, images: Sequence[tuple[np.ndarray, bool]]) -> list[Graded]:
     """Grade readings of images; as when reading, those that were turned are read both ways up."""
     if not images:
         return []
     turned = [place for place, (_, was_turned) in enumerate(images) if was_turned]
-    pixels = torch.stack([pixels for pixels, _ in images])
-    pixels = torch.cat([pixels, pixels[turned].rot90(2, (2, 3))])
+    pixels = np.stack([pixels for pixels, _ in images])
+    pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
     graded = _grade_pixels(reader, pixels)
     own = int(np.abs(np.log(TEMPERATURES)).argmin())  # of temperature 1
     for place, other in zip(turned, graded[len(images) :], strict=True):
@@ -192,11 +191,10 @@ def _grade(reader: Reader, images: Sequence[tuple[Tensor, bool]]) -> list[Graded
     return graded[: len(images)]
 
 
-def _grade_pixels(reader: Reader, pixels: Tensor) -> list[Graded]:
-    decoder = reader.recognizer.decoder
+def _grade_pixels(reader: Reader, pixels: np.ndarray) -> list[Graded]:
+    decoder = reader.engine.recognizer.decoder
     with torch.inference_mode():
-        images = reader.preprocessing.normalize(pixels.to(reader.device)).to(reader.dtype)
-        features = reader.recognizer.encode(images)
+        features = reader.encode(pixels)
         labels = decoder.generate(features).labels
         steps = step_scores(decoder, features, labels)
         sure = steps.log_confidences(torch.from_numpy(TEMPERATURES)).cpu().numpy()

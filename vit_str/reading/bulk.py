@@ -17,11 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-
 from vit_str.files import cpu_count, one_line
 from vit_str.images import UnreadableImage
 from vit_str.reading.archives import ImageRef, load_images
+from vit_str.reading.engine import has_gpu
 from vit_str.reading.reader import Reader, load
 from vit_str.reading.rows import error_row, reading_row
 
@@ -50,6 +49,7 @@ class Job:
         batch_size: images that the model reads at once.
         care: see ``vit_str.load``.
         min_confidence: below it, the text is left empty.
+        backend: see ``vit_str.load``.
     """
 
     characters: bool
@@ -57,6 +57,7 @@ class Job:
     batch_size: int
     care: str | None = None
     min_confidence: float | None = None
+    backend: str = "auto"
 
 
 class Workers(NamedTuple):
@@ -132,7 +133,7 @@ def choose_workers(resources: Mapping[str, float], device: str, count: int | Non
     cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
     if device == "auto":
         device = "cuda" if gpus else "cpu"
-    most = {"cuda": gpus, "cpu": cpus, "mps": int(torch.backends.mps.is_available())}[device]
+    most = {"cuda": gpus, "cpu": cpus, "mps": int(device == "mps" and has_gpu())}[device]
     if not most:
         raise ValueError(
             f"no device {device!r} among {cpus} CPUs and {gpus} GPUs; use --device auto or cpu"
@@ -206,11 +207,11 @@ class PartReader:
     def __init__(self, job: Job, workers: Workers, weights: bytes, attempts: Any) -> None:
         self._job, self._threads, self._attempts = job, workers.threads, attempts
         if workers.device == "cpu":
-            torch.set_num_threads(1)
+            os.environ["OMP_NUM_THREADS"] = "1"  # before the library that computes is imported
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "weights.safetensors")
             path.write_bytes(weights)
-            self._reader = load(path, workers.device, care=job.care)
+            self._reader = load(path, workers.device, care=job.care, backend=job.backend)
 
     def __call__(self, table: Any) -> Any:
         """A table of one part -> a table of one `PartResult`, its rows as JSON."""

@@ -24,7 +24,6 @@ def run_ray(options: argparse.Namespace) -> int:
     """Read what has no result in the folder ``--out``, and report what is there then."""
     _check_ray(options)
     from vit_str.images import SUFFIXES
-    from vit_str.models.character_boxes import looking_blocks
     from vit_str.reading import load
     from vit_str.reading.archives import ARCHIVES, list_images
     from vit_str.reading.inputs import find_inputs
@@ -35,13 +34,18 @@ def run_ray(options: argparse.Namespace) -> int:
     if not inputs.paths:
         report(inputs.problems)
         return 2
-    reader = load(options.model, "cpu", care=options.care)  # refuses what no worker could use
+    path = resolve(options.model)
+    if path.is_dir():
+        raise ValueError("--engine ray needs a weights file, not an exported folder")
+    # Refuses what no worker could use.
+    reader = load(path, "cpu", care=options.care, backend=options.backend)
     if options.boxes:
-        looking_blocks(reader.recognizer.decoder)
-    weights = resolve(options.model).read_bytes()
+        reader.check_looks()
+    weights = path.read_bytes()
     settings = {
         "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
         "care": options.care,
+        "backend": options.backend,
         "boxes": options.boxes,
         "characters": options.characters or options.boxes,
         "column": options.column,
@@ -74,6 +78,12 @@ def _check_ray(options: argparse.Namespace) -> None:
             f"--engine ray assigns GPUs itself: --device {', '.join(_DEVICES)}, "
             f"not {options.device}"
         )
+    chosen = (options.lexicon, options.pattern, options.alphabet, options.beams)
+    if options.n_best > 1 or any(each is not None for each in chosen):
+        raise ValueError(
+            "--engine ray gives the likeliest of all texts: leave out --n-best, --beams, "
+            "--lexicon, --pattern and --alphabet"
+        )
     out = Path(options.out).resolve()
     for path in map(Path, options.paths):
         if path.is_dir() and out.is_relative_to(path.resolve()):
@@ -93,7 +103,14 @@ def _read_and_write(
     from vit_str.reading.bulk import Job, RayError, noticing_interrupts, ray_workers, read_parts
 
     characters = options.characters or options.boxes
-    job = Job(characters, options.boxes, options.batch_size, options.care, options.min_confidence)
+    job = Job(
+        characters,
+        options.boxes,
+        options.batch_size,
+        options.care,
+        options.min_confidence,
+        options.backend,
+    )
     began, count = time.monotonic(), 0
     with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
         try:

@@ -13,7 +13,7 @@ from vit_str.arguments import positive, probability
 from vit_str.files import one_line, write_atomically
 
 if TYPE_CHECKING:
-    from vit_str.reading import Reading
+    from vit_str.reading import Reading, Search
     from vit_str.reading.inputs import Inputs
 
 _EPILOG = """\
@@ -76,12 +76,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=("text", "jsonl", "csv", "parquet"),
-        help="default: text, or jsonl with --boxes; parquet (default) or jsonl with --engine ray",
+        help="default: text, or jsonl with --boxes or --n-best; parquet (default) or jsonl with "
+        "--engine ray",
     )
     parser.add_argument(
         "--boxes",
         action="store_true",
         help="say about where each character is, in jsonl or parquet",
+    )
+    parser.add_argument(
+        "--n-best",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="give the N likeliest texts, in jsonl",
     )
     add_reader_arguments(parser)
     ray = parser.add_argument_group(
@@ -115,10 +123,17 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         default="tiny",
         metavar="NAME|FILE",
-        help="weights of the package or a .safetensors file (default: tiny)",
+        help="weights of the package, a .safetensors file, or a folder of vit-str export "
+        "(default: tiny)",
     )
     parser.add_argument(
         "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
+    )
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "onnx", "torch"),
+        default="auto",
+        help="what computes: torch on a GPU, on a CPU onnxruntime if it can (default: auto)",
     )
     parser.add_argument(
         "--care",
@@ -139,6 +154,33 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads that decode images (default: one per CPU, 4 at most); with --engine ray, "
         "processes that read (default: one per GPU, or else per CPU)",
     )
+    choice = parser.add_argument_group(
+        "what may be read",
+        "Confidence is then among what is allowed; jsonl has the free reading too.",
+    )
+    choice.add_argument("--lexicon", metavar="FILE", help="only the words in it, one a line")
+    choice.add_argument(
+        "--pattern",
+        metavar="REGEX",
+        help="only what it matches as a whole, such as '[A-Z]{2}[0-9]+'",
+    )
+    choice.add_argument("--alphabet", metavar="CHARACTERS", help="only these, such as 0123456789")
+    choice.add_argument(
+        "--beams",
+        type=positive,
+        metavar="N",
+        help="texts to keep while writing (default: 1; 5 with a lexicon or a pattern)",
+    )
+
+
+def search_of(options: argparse.Namespace) -> "Search":
+    """What `add_reader_arguments` says about which readings to look for."""
+    from vit_str.reading import Search
+    from vit_str.reading.constraints import read_lexicon
+
+    lexicon = None if options.lexicon is None else read_lexicon(options.lexicon)
+    count = getattr(options, "n_best", 1)
+    return Search(count, options.beams, lexicon, options.pattern, options.alphabet)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -175,7 +217,13 @@ def _run_plain(
 
     if STANDARD_INPUT in inputs.paths and (sys.stdin is None or sys.stdin.isatty()):
         raise ValueError("- reads an image from standard input: pipe one into it")
-    reader = load(options.model, options.device, care=options.care)
+    reader = load(
+        options.model,
+        options.device,
+        care=options.care,
+        backend=options.backend,
+        search=search_of(options),
+    )
     sources = (sys.stdin.buffer if p == STANDARD_INPUT else p for p in inputs.paths)
     outcomes = reader.stream(sources, options.batch_size, options.workers, boxes=options.boxes)
     row = _FORMATS[options.format]
@@ -237,11 +285,13 @@ def _check(options: argparse.Namespace) -> None:
     for name, default in _RAY_OPTIONS.items():
         if getattr(options, name) != default:
             raise ValueError(f"--{name.replace('_', '-')} needs --engine ray")
-    options.format = options.format or ("jsonl" if options.boxes else "text")
+    rich = options.boxes or options.n_best > 1
+    options.format = options.format or ("jsonl" if rich else "text")
     if options.format not in _FORMATS:
         raise ValueError(f"--format {options.format} needs --engine ray")
-    if options.boxes and options.format != "jsonl":
-        raise ValueError("--boxes needs --format jsonl: other formats have no place for it")
+    if rich and options.format != "jsonl":
+        option = "--boxes" if options.boxes else "--n-best"
+        raise ValueError(f"{option} needs --format jsonl: other formats have no place for it")
     if options.out and Path(options.out).is_dir():
         raise ValueError(f"--out {options.out} is a folder; give a file")
 

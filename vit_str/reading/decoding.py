@@ -1,16 +1,16 @@
 """Image files -> pixels as the model gets them, in threads ahead of the model."""
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import UInt8
 from PIL import Image
-from torch import Tensor
 
 from vit_str.files import cpu_count
 from vit_str.images import (
@@ -22,6 +22,9 @@ from vit_str.images import (
     source_name,
 )
 
+if TYPE_CHECKING:
+    from jaxtyping import UInt8
+
 Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
 """One image: a path, the bytes of a file, an open file, a Pillow image, or an array or tensor:
 gray (height, width), RGB or RGBA, channels first or last, in uint8 or in floats from 0 to 1."""
@@ -32,7 +35,7 @@ _CHANNELS = (1, 3, 4)
 class DecodedImage(NamedTuple):
     """An image as the model gets it, and the height and width that it had, upright."""
 
-    pixels: UInt8[Tensor, "channel height width"]
+    pixels: UInt8[np.ndarray, "channel height width"]
     size: tuple[int, int]
 
 
@@ -48,7 +51,9 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
     assert not isinstance(source, np.ndarray)
     loaded, size = load_sized_image(source)
     with reported_in_one_line(source_name(source)):
-        return DecodedImage(preprocessing.pixels(loaded), size)
+        return DecodedImage(
+            np.ascontiguousarray(preprocessing.array(loaded).transpose(2, 0, 1)), size
+        )
 
 
 def decode_batches(

@@ -1,83 +1,94 @@
 """Images -> text: ``vit_str.load().read("word.png").text``."""
 
-import copy
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import repeat
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import torch
-from jaxtyping import Float, UInt8
-from torch import Tensor
+import numpy as np
 
-from vit_str.devices import choose_device, fastest_dtype
 from vit_str.images import UnreadableImage, source_name
-from vit_str.models import Decoder
-from vit_str.models.character_boxes import locate_characters, looking_blocks
-from vit_str.reading.boxes import Frame, boxes_in
+from vit_str.reading.boxes import Frame, attention_maps, boxes_in, character_boxes
 from vit_str.reading.decoding import DecodedImage, Source, decode, decode_batches, default_workers
+from vit_str.reading.engine import Engine, open_engine
 from vit_str.reading.readings import Box, Character, Reading
-from vit_str.weights import WeightsFile, load_weights, resolve
+from vit_str.reading.search import Hypothesis
+from vit_str.reading.writing import Found, Search, Writer, padded
 
-__all__ = ["Box", "Character", "Reader", "Reading", "load"]
+if TYPE_CHECKING:
+    import torch
+    from jaxtyping import Float, Int64, UInt8
+
+    from vit_str.weights import WeightsFile
+
+_NOTHING = Hypothesis((), (), 0.0, 0.0)  # of what is allowed
 
 
 def load(
-    name_or_path: str | Path = "tiny", device: str = "auto", *, care: str | None = None
-) -> "Reader":
-    """A reader with the weights of the package (``tiny``) or of a ``.safetensors`` file.
+    name_or_path: str | Path = "tiny",
+    device: str = "auto",
+    *,
+    care: str | None = None,
+    backend: str = "auto",
+    search: Search | None = None,
+) -> Reader:
+    """A reader with the weights of the package (``tiny``), of a file, or of an exported folder.
 
     Args:
         name_or_path: see ``vit_str.weights.resolve``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
         care: ``fast`` or ``careful``, for a model that can read both ways; None for the way it was
             saved with.
+        backend: ``onnx``, ``torch``, or ``auto`` for what is faster, see ``open_engine``.
+        search: which readings to look for; None for the most probable.
 
     Raises:
-        ValueError: no such weights or device, a file that cannot be used, or care from a model
-            that reads in one way only.
+        ValueError: no such weights, device or backend, a file that cannot be used, care from a
+            model that reads in one way only, or a search that is not for this model.
     """
-    chosen = choose_device(device)
-    return Reader(load_weights(resolve(name_or_path)), chosen, care=care)
+    return Reader(open_engine(name_or_path, device, backend), care=care, search=search)
 
 
 class Reader:
-    """Reads images with one model, in the fastest number format of its device.
+    """Reads images with one model.
 
     Several threads may use one reader.
 
     Args:
-        weights: a model with its charset and preprocessing; the model is copied.
-        device: see ``load``.
-        dtype: number format; None for bfloat16 or float16 where the device computes in it, else
-            float32.
+        model: an engine; or weights, which are copied and run in torch.
+        device: of the weights, see ``load``.
+        dtype: number format of the weights; None for bfloat16 or float16 where the device computes
+            in it, else float32.
         care: see ``load``.
+        search: see ``load``.
 
     Raises:
-        ValueError: no such device, or care from a model that reads in one way only.
+        ValueError: see ``load``.
     """
 
     def __init__(
         self,
-        weights: WeightsFile,
+        model: Engine | WeightsFile,
         device: str | torch.device = "auto",
         dtype: torch.dtype | None = None,
         *,
         care: str | None = None,
+        search: Search | None = None,
     ) -> None:
-        self._generate_options = _generate_options(weights, care)
-        self.device = choose_device(device)
-        self.dtype = dtype or fastest_dtype(self.device)
-        self.charset = weights.charset
-        self.preprocessing = weights.preprocessing
-        self.provenance = weights.provenance
-        # Converted once: autocast would convert the weights again at every step of the decoder.
-        recognizer = copy.deepcopy(weights.recognizer)
-        self.recognizer = recognizer.to(self.device, self.dtype).eval()
+        if hasattr(model, "recognizer") and not hasattr(model, "encode"):
+            from vit_str.reading.torch_engine import TorchEngine
+
+            model = TorchEngine(model, device, dtype)
+        self.engine: Engine = model  # type: ignore[assignment]
+        self._model, self._interface = self.engine.model, self.engine.model.interface
+        self.charset, self.preprocessing = self._model.charset, self._model.preprocessing
+        self.provenance = self._model.provenance
+        self._writer = Writer(self.engine, care, search or Search())
 
     @overload
     def read(self, source: Source, batch_size: int = 32, *, boxes: bool = False) -> Reading: ...
@@ -142,7 +153,7 @@ class Reader:
                 a model whose decoder has no cross-attention.
         """
         if boxes:
-            looking_blocks(self.recognizer.decoder)  # raises before anything is read
+            self.check_looks()  # before anything is read
         workers = default_workers() if workers is None else workers
         if batch_size < 1 or workers < 1:
             raise ValueError(
@@ -160,7 +171,19 @@ class Reader:
                 for source, image in batch:
                     yield source, next(readings) if isinstance(image, DecodedImage) else image
 
-    def pixels(self, source: Source) -> UInt8[Tensor, "channel height width"]:
+    def check_looks(self) -> None:
+        """Refuse boxes from a model that does not say where it looks.
+
+        Raises:
+            ValueError: that.
+        """
+        if not self._interface.looks:
+            raise ValueError(
+                f"{self._interface.decoder} has no cross-attention, which tells where a character "
+                "is: no boxes, use a model with a Transformer decoder"
+            )
+
+    def pixels(self, source: Source) -> UInt8[np.ndarray, "channel height width"]:
         """One image as the model gets it, before normalization.
 
         Raises:
@@ -169,31 +192,40 @@ class Reader:
         """
         return decode(source, self.preprocessing).pixels
 
-    def pixels_and_turn(self, source: Source) -> tuple[UInt8[Tensor, "channel height width"], bool]:
+    def pixels_and_turn(
+        self, source: Source
+    ) -> tuple[UInt8[np.ndarray, "channel height width"], bool]:
         """As ``pixels``, and whether a tall image was turned: it is to be read both ways up."""
         image = decode(source, self.preprocessing)
         return image.pixels, self.preprocessing.turns(*image.size)
 
-    def features(
-        self, pixels: UInt8[Tensor, "batch channel height width"]
-    ) -> Float[Tensor, "batch token dim"]:
-        """What the encoder makes of images on the size of the model."""
-        with torch.inference_mode():
-            images = self.preprocessing.normalize(pixels.to(self.device)).to(self.dtype)
-            return self.recognizer.encode(images)
+    def encode(self, pixels: UInt8[np.ndarray, "batch channel height width"]) -> Any:
+        """What the encoder makes of images on the size of the model, as the engine keeps it."""
+        return self.engine.encode(self.preprocessing.normalize_array(pixels))
+
+    def scores(
+        self,
+        pixels: UInt8[np.ndarray, "batch channel height width"],
+        labels: Int64[np.ndarray, "batch position"],
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """Scores at every step of writing given texts, before temperature and softmax.
+
+        Raises:
+            ValueError: a model that does not write step by step.
+        """
+        return self._writer.teach(self.encode(pixels), labels)
 
     def read_pixels(
-        self, pixels: UInt8[Tensor, "batch channel height width"], *, boxes: bool = False
+        self, pixels: UInt8[np.ndarray, "batch channel height width"], *, boxes: bool = False
     ) -> list[Reading]:
         """Read images that are on the size of the model already, for example rendered ones."""
-        return self._read_turned(
-            pixels, [(pixels.shape[-2], pixels.shape[-1])] * len(pixels), boxes
-        )
+        pixels = np.asarray(pixels)
+        return self._read_turned(pixels, [pixels.shape[-2:]] * len(pixels), boxes)
 
     def _read_decoded(
         self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
     ) -> list[Reading]:
-        pixels = torch.stack([image.pixels for _, image in batch])
+        pixels = np.stack([image.pixels for _, image in batch])
         readings = self._read_turned(pixels, [image.size for _, image in batch], boxes)
         return [
             replace(reading, path=source_name(source))
@@ -204,7 +236,7 @@ class Reader:
 
     def _read_turned(
         self,
-        pixels: UInt8[Tensor, "batch channel height width"],
+        pixels: UInt8[np.ndarray, "batch channel height width"],
         sizes: Sequence[tuple[int, int]],
         boxes: bool,
     ) -> list[Reading]:
@@ -213,56 +245,50 @@ class Reader:
         A tall image was turned by a quarter. Its line may as well run the other way: it is read
         upside down too, and what was read more surely is kept.
         """
+        if boxes:
+            self.check_looks()
         turned = [index for index, size in enumerate(sizes) if self.preprocessing.turns(*size)]
         frames = [Frame(*size, self.preprocessing.turns(*size)) for size in sizes]
         if turned:
-            pixels = torch.cat([pixels, pixels[turned].rot90(2, (2, 3))])
+            pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
             frames += [frames[index]._replace(upside_down=True) for index in turned]
-        readings = self._read_frames(pixels, frames, boxes)
-        for index, other in zip(turned, readings[len(sizes) :], strict=True):
-            readings[index] = max(readings[index], other, key=attrgetter("confidence"))
-        return readings[: len(sizes)]
+        encoded = self.encode(pixels)
+        found = self._writer.write(encoded, len(pixels))
+        located = self._locate(encoded, found, frames) if boxes else repeat(None)
+        readings = [self._reading(*each) for each in zip(found, located, strict=False)]
+        kept = list(range(len(sizes)))
+        for index, other in zip(turned, range(len(sizes), len(pixels)), strict=True):
+            if _probability(found[other]) > _probability(found[index]):
+                kept[index] = other
+        return [readings[index] for index in kept]
 
-    def _read_frames(
-        self,
-        pixels: UInt8[Tensor, "batch channel height width"],
-        frames: Sequence[Frame],
-        boxes: bool,
-    ) -> list[Reading]:
-        """Read each image as it is; boxes are in the frames."""
-        encoder, decoder = self.recognizer.encoder, self.recognizer.decoder
-        features = self.features(pixels)
-        located: Iterable[list[Box] | None] = repeat(None)
-        with torch.inference_mode():
-            hypotheses = decoder.generate(features, **self._generate_options)
-            words = hypotheses.word_confidences.float().tolist()
-            rows = hypotheses.confidences.float().tolist()
-            if boxes:
-                found = locate_characters(encoder, decoder, features, hypotheses.labels)
-                located = boxes_in(frames, found.cpu(), encoder.image_size)
-        return [
-            _reading(self.charset.decode(ids), confidences, word, sides)
-            for ids, confidences, word, sides in zip(
-                hypotheses.labels.tolist(), rows, words, located, strict=False
-            )
-        ]
+    def _locate(
+        self, encoded: Any, found: Sequence[Found], frames: Sequence[Frame]
+    ) -> Iterator[list[Box]]:
+        """Boxes of the first hypotheses."""
+        interface = self._interface
+        labels = padded([_first(each).ids for each in found])
+        seen = self.engine.attention(encoded, labels)
+        maps = attention_maps(seen, interface.grid[0], interface.special_tokens)
+        sides = character_boxes(maps, labels >= 0, interface.image_size)
+        return boxes_in(frames, sides, interface.image_size)
 
+    def _reading(self, found: Found, boxes: list[Box] | None) -> Reading:
+        best = self._one(_first(found), boxes)
+        if found.free:
+            best = replace(best, free=self._one(found.free))
+        others = tuple(map(self._one, found.hypotheses[1:]))
+        return replace(best, alternatives=others) if others else best
 
-def _generate_options(weights: WeightsFile, care: str | None) -> dict[str, Any]:
-    """Arguments of the decoder's ``generate``; ValueError if it has no such care."""
-    decoder: Decoder = weights.recognizer.decoder
-    if care is None:
-        return {"temperature": weights.temperature}
-    if not decoder.care_levels:
-        raise ValueError(
-            f"{type(decoder).__name__} reads in one way only: leave care out, or take a model with "
-            "a PermutedDecoder"
-        )
-    if care not in decoder.care_levels:
-        raise ValueError(f"care must be {' or '.join(decoder.care_levels)}, found {care!r}")
-    return {"temperature": weights.temperature, "care": care}
+    def _one(self, hypothesis: Hypothesis, boxes: list[Box] | None = None) -> Reading:
+        text = self.charset.decode(hypothesis.ids)
+        characters = zip(text, hypothesis.confidences, boxes or repeat(None), strict=False)
+        return Reading(text, hypothesis.confidence, tuple(Character(*each) for each in characters))
 
 
-def _reading(text: str, confidences: list[float], word: float, boxes: list[Box] | None) -> Reading:
-    characters = zip(text, confidences, boxes or repeat(None), strict=False)  # the text ends first
-    return Reading(text, word, tuple(Character(*character) for character in characters))
+def _first(found: Found) -> Hypothesis:
+    return found.hypotheses[0] if found.hypotheses else _NOTHING
+
+
+def _probability(found: Found) -> float:
+    return _first(found).probability

@@ -1,5 +1,7 @@
 """What reading an image gives: text, confidence, characters, and where they are."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -34,17 +36,22 @@ class Reading:
 
     Attributes:
         text: the characters together; empty if the model sees no text.
-        confidence: probability of the whole text: of every character and of the end after them.
+        confidence: probability of the whole text: of every character and of the end after them,
+            among what is allowed. 0 if nothing that is allowed could be written.
         characters: one by one.
         path: the file of the image; None if it came from memory.
+        free: what is read if every text is allowed; None if every text is.
+        alternatives: the next most probable readings, if they were asked for.
     """
 
     text: str
     confidence: float
     characters: tuple[Character, ...]
     path: str | None = None
+    free: Reading | None = None
+    alternatives: tuple[Reading, ...] = ()
 
-    def if_surer_than(self, least: float | None) -> "Reading":
+    def if_surer_than(self, least: float | None) -> Reading:
         """This reading, with empty text if its confidence is below ``least``."""
         doubtful = least is not None and self.confidence < least
         return replace(self, text="", characters=()) if doubtful else self

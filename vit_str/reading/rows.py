@@ -13,8 +13,14 @@ _PIXEL_DIGITS = 2
 def reading_row(
     path: str, reading: Reading, characters: bool = True, **more: object
 ) -> dict[str, Any]:
-    """Path, text, confidence, what is in ``more``, and the characters if wanted."""
+    """Path, text, confidence, what is in ``more``, other readings, and characters if wanted."""
     row = {"path": path, "text": reading.text, "confidence": reading.confidence, **more}
+    if reading.free is not None:
+        row |= {"free_text": reading.free.text, "free_confidence": reading.free.confidence}
+    if reading.alternatives:
+        row["alternatives"] = [
+            {"text": other.text, "confidence": other.confidence} for other in reading.alternatives
+        ]
     if characters:
         row["characters"] = [_character(character) for character in reading.characters]
     return row

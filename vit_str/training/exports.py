@@ -55,7 +55,7 @@ class WeightsExport(Callback):
     ) -> None:
         """Rendered words become golden images; crops of the user's own never do."""
         if batch.source == "rendered" and not self._words:
-            self._words = fitting(batch.images[:_GOLDEN_WORDS])
+            self._words = fitting(batch.images[:_GOLDEN_WORDS].cpu().numpy())
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not trainer.sanity_checking:

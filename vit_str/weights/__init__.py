@@ -5,14 +5,12 @@ temperature, what golden images said, and where the weights come from. Nothing i
 executed or unpickled.
 """
 
-from vit_str.weights.file import (
-    WeightsFile,
-    bundled_names,
-    load_weights,
-    renew_weights,
-    resolve,
-    save_weights,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vit_str.weights.contents import bundled_names, resolve
+    from vit_str.weights.file import WeightsFile, load_weights, renew_weights, save_weights
 
 __all__ = [
     "WeightsFile",
@@ -22,3 +20,11 @@ __all__ = [
     "resolve",
     "save_weights",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import torch with the first model that is built or saved."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "contents" if name in ("bundled_names", "resolve") else "file"
+    return getattr(import_module(f"vit_str.weights.{module}"), name)

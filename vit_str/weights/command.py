@@ -4,26 +4,26 @@ import argparse
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from vit_str import console
-from vit_str.devices import choose_device, device_name, present_devices, software
-from vit_str.files import one_line
+from vit_str.files import cpu_count, one_line
+from vit_str.machine import processor, software
 from vit_str.reading import Reader, Source
+from vit_str.reading.engine import TORCH_HINT, Engine, has_torch
 from vit_str.reading.inputs import STANDARD_INPUT, find_inputs
+from vit_str.reading.onnx_engine import find_graphs, load_with_graphs
+from vit_str.weights.contents import Contents, load_contents, resolve
 from vit_str.weights.doctor import (
     Difference,
     difference,
     images_per_second,
     make_golden,
-    precisions,
 )
-from vit_str.weights.file import WeightsFile, load_weights, renew_weights, resolve
 from vit_str.weights.golden import MOST_IMAGES
 from vit_str.weights.header import is_intact, stored_dtypes
 
@@ -42,7 +42,17 @@ examples:
 exit codes: 0 all well; 1 something differs, or the output not written; 2 wrong use, or a file
 that cannot be used; 130 interrupted with Ctrl-C."""
 
-_TITLES = ("device", "format", "read alike", "score off by", "allowed", "confidence", "1", "32")
+_TITLES = (
+    "device",
+    "backend",
+    "format",
+    "read alike",
+    "score off by",
+    "allowed",
+    "confidence",
+    "1",
+    "32",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,7 @@ class Check:
 
     Attributes:
         device: its name in torch.
+        backend: ``onnx`` or ``torch``.
         precision: the number format.
         found: what differs; None without golden images.
         failure: why they could not be read at all.
@@ -58,6 +69,7 @@ class Check:
     """
 
     device: str
+    backend: str
     precision: str
     found: Difference | None = None
     failure: str | None = None
@@ -76,6 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "weights", nargs="?", default="tiny", metavar="WEIGHTS", help="a file, or tiny (default)"
     )
     parser.add_argument("--device", help="check this one only: cpu, cuda, cuda:1 or mps")
+    parser.add_argument(
+        "--backend", choices=("onnx", "torch"), help="check this one only (default: all there are)"
+    )
     parser.add_argument("--no-speed", dest="speed", action="store_false", help="measure no speed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
@@ -91,13 +106,17 @@ def run(options: argparse.Namespace) -> int:
     if options.out and not options.out.endswith(".safetensors"):
         raise ValueError(f"--out {options.out}: give a name ending in .safetensors")
     path = resolve(options.weights)
-    file = load_weights(path)
-    devices = [choose_device(options.device)] if options.device else present_devices()
     if options.golden:
-        _write_copy(path, file, options.golden, options.out)
+        _write_copy(path, options.golden, options.out)
         return 0
+    file = load_contents(path)
+    devices = _devices(options.device)
     facts = _facts(path, file)
-    checks = list(_checks(file, devices, options.speed))
+    checks = list(_checks(path, file, options.device, options.backend, options.speed))
+    if not checks:
+        raise ValueError(
+            f"nothing here reads {path} so: leave out --device and --backend, or {TORCH_HINT}"
+        )
     problems = list(_problems(checks))
     if options.json:
         console.write(json.dumps(_values(facts, devices, checks, problems), indent=2))
@@ -110,8 +129,13 @@ def run(options: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _write_copy(path: Path, file: WeightsFile, golden: Sequence[str], out: str) -> None:
+def _write_copy(path: Path, golden: Sequence[str], out: str) -> None:
     """Write a copy of the file with golden images, and print what is read in them."""
+    if not has_torch():
+        raise ValueError(f"--golden needs torch, {TORCH_HINT}")
+    from vit_str.weights import load_weights, renew_weights
+
+    file = load_weights(path)
     found = find_inputs(golden)
     for name, problem in found.problems:
         raise ValueError(f"{one_line(name)}: {problem}")
@@ -129,20 +153,18 @@ def _write_copy(path: Path, file: WeightsFile, golden: Sequence[str], out: str) 
         console.write(f"{one_line(str(image))}\t{one_line(text)}\t{confidence:.4f}")
 
 
-def _facts(path: Path, file: WeightsFile) -> dict[str, Any]:
+def _facts(path: Path, file: Contents) -> dict[str, Any]:
     """What the file holds, as plain values."""
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    recognizer = file.recognizer
-    parameters = list(recognizer.parameters())
     return {
         "path": str(path),
         "bytes": path.stat().st_size,
         "sha256": digest,
         "intact": is_intact(path),
-        "encoder": type(recognizer.encoder).__name__,
-        "decoder": type(recognizer.decoder).__name__,
-        "parameters": sum(parameter.numel() for parameter in parameters),
+        "encoder": file.description["encoder"]["class"],
+        "decoder": file.description["decoder"]["class"],
+        "parameters": sum(tensor.size for tensor in file.tensors.values()),
         "stored_as": stored_dtypes(path),
         "charset": file.charset.characters,
         "image_size": [file.preprocessing.height, file.preprocessing.width],
@@ -152,26 +174,57 @@ def _facts(path: Path, file: WeightsFile) -> dict[str, Any]:
     }
 
 
+def _devices(device: str | None) -> dict[str, str]:
+    """Devices to check, by name -> what they are."""
+    if not has_torch():
+        if device not in (None, "cpu"):
+            raise ValueError(f"--device {device} needs torch, {TORCH_HINT}")
+        return {"cpu": f"{processor()}, {cpu_count()} CPUs"}
+    from vit_str.devices import choose_device, device_name, present_devices
+
+    devices = [choose_device(device)] if device else present_devices()
+    return {str(each): device_name(each) for each in devices}
+
+
+def _engines(
+    path: Path, file: Contents, device: str | None, backend: str | None
+) -> Iterator[tuple[tuple[str, str, str], Callable[[], Engine]]]:
+    """Device, backend and number format of everything that can read a file, and how to start it."""
+    if backend != "torch" and device in (None, "cpu") and find_graphs(file):
+        yield ("cpu", "onnx", "float32"), lambda: load_with_graphs(path)
+    if backend == "onnx" or not has_torch():
+        return
+    import torch
+
+    from vit_str.devices import choose_device, fastest_dtype, present_devices
+    from vit_str.reading.torch_engine import TorchEngine
+    from vit_str.weights import load_weights
+
+    weights = load_weights(path)
+    for each in [choose_device(device)] if device else present_devices():
+        for dtype in dict.fromkeys((torch.float32, fastest_dtype(each))):
+            names = (str(each), "torch", str(dtype).removeprefix("torch."))
+            yield names, partial(TorchEngine, weights, each, dtype)
+
+
 def _checks(
-    file: WeightsFile, devices: Sequence[torch.device], with_speed: bool
+    path: Path, file: Contents, device: str | None, backend: str | None, with_speed: bool
 ) -> Iterator[Check]:
-    for device in devices:
-        for dtype in precisions(device):
-            names = str(device), str(dtype).removeprefix("torch.")
-            try:
-                reader = Reader(file, device, dtype)
-                found = difference(reader, file.golden) if file.golden else None
-                images = file.golden.images if file.golden else ()
-                speeds = images_per_second(reader, images) if with_speed else None
-                yield Check(*names, found, None, speeds)
-            except (ValueError, RuntimeError) as error:  # of torch: out of memory, broken driver
-                reason = one_line(str(error).strip().split("\n")[0]) or type(error).__name__
-                yield Check(*names, failure=reason)
+    for names, start in _engines(path, file, device, backend):
+        try:
+            reader = Reader(start())
+            found = difference(reader, file.golden) if file.golden else None
+            images = file.golden.images if file.golden else ()
+            speeds = images_per_second(reader, images) if with_speed else None
+            yield Check(*names, found, None, speeds)
+        except (ValueError, RuntimeError) as error:  # of torch: out of memory, broken driver
+            reason = one_line(str(error).strip().split("\n")[0]) or type(error).__name__
+            yield Check(*names, failure=reason)
 
 
 def _values(
     facts: dict[str, Any],
-    devices: Sequence[torch.device],
+    devices: Mapping[str, str],
     checks: Sequence[Check],
     problems: Sequence[str],
 ) -> dict[str, Any]:
@@ -182,7 +235,7 @@ def _values(
             values["found"]["score"] = None
     return {
         "software": software(),
-        "devices": {str(device): device_name(device) for device in devices},
+        "devices": dict(devices),
         "file": facts,
         "checks": described,
         "troubles": list(problems),
@@ -197,7 +250,7 @@ def _problems(checks: Sequence[Check]) -> Iterator[str]:
     for check in checks:
         if check.is_well:
             continue
-        name = f"{check.device}, {check.precision}"
+        name = f"{check.device}, {check.backend}, {check.precision}"
         if check.failure or check.found is None:
             yield f"{name}: cannot read the golden images: {check.failure}"
             continue
@@ -228,12 +281,12 @@ def _difference(found: Difference) -> str:
 
 
 def _lines(
-    facts: dict[str, Any], devices: Sequence[torch.device], checks: Sequence[Check]
+    facts: dict[str, Any], devices: Mapping[str, str], checks: Sequence[Check]
 ) -> Iterator[str]:
     """The whole answer, line by line."""
     yield ", ".join(f"{name} {number}" for name, number in software().items())
-    for device in devices:
-        yield f"{device}: {device_name(device)}"
+    for device, name in devices.items():
+        yield f"{device}: {name}"
     yield ""
     intact = "as it was written" if facts["intact"] else "no checksum to check it with"
     height, width = facts["image_size"]
@@ -272,4 +325,4 @@ def _row(check: Check, count: int) -> tuple[str, ...]:
             f"{found.confidence:.2g}",
         ]
     fast = [f"{speeds[size]:.0f}/s" if size in speeds else "-" for size in (1, 32)]
-    return (check.device, check.precision, *cells, *fast)
+    return (check.device, check.backend, check.precision, *cells, *fast)

@@ -1,24 +1,27 @@
 """Does a model do on this machine what it did where it was made? Golden images tell."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import cycle, islice
+from typing import TYPE_CHECKING
 
-import torch
-from jaxtyping import Float, UInt8
+import numpy as np
 from PIL import Image
-from torch import Tensor
 
-from vit_str.devices import fastest_dtype
-from vit_str.models.step_scores import step_scores
 from vit_str.reading import Reader, Source
-from vit_str.weights import WeightsFile
 from vit_str.weights.golden import MOST_BYTES, MOST_IMAGES, Golden, Steps
 
+if TYPE_CHECKING:
+    from jaxtyping import Float, UInt8
+
+    from vit_str.weights import WeightsFile
+
 _CPU_FLOAT32 = 0.0002
-TOLERANCES = {torch.float32: 0.02, torch.float16: 0.05, torch.bfloat16: 0.4}
+TOLERANCES = {"float32": 0.02, "float16": 0.05, "bfloat16": 0.4}
 """Largest difference of a score from the stored one that rounding explains, by number format.
 
 Scores are logits of about -10 to 20. Those of the bundled model differ by 0.00001 between CPU
@@ -71,6 +74,8 @@ def make_golden(file: WeightsFile, images: Sequence[Source]) -> Golden:
         UnreadableImage: one of the images cannot be read.
         ValueError: too many images, or a model without scores for every step.
     """
+    import torch
+
     reader = Reader(file, "cpu", torch.float32)
     stored = tuple(_png(reader.pixels(image)) for image in images)
     readings = [reader.read(image) for image in stored]
@@ -83,7 +88,7 @@ def make_golden(file: WeightsFile, images: Sequence[Source]) -> Golden:
     )
 
 
-def fitting(images: Iterable[UInt8[Tensor, "3 height width"]]) -> list[bytes]:
+def fitting(images: Iterable[UInt8[np.ndarray, "3 height width"]]) -> list[bytes]:
     """As many images, from the first on, as a weights file takes; for `make_golden`.
 
     Args:
@@ -94,7 +99,7 @@ def fitting(images: Iterable[UInt8[Tensor, "3 height width"]]) -> list[bytes]:
     """
     kept: list[bytes] = []
     for image in islice(images, MOST_IMAGES):
-        png = _png(image.cpu())
+        png = _png(image)
         if sum(map(len, kept)) + len(png) > MOST_BYTES:
             break
         kept.append(png)
@@ -110,12 +115,15 @@ def two_best_scores(
         UnreadableImage: one of the images cannot be read.
         ValueError: a text that the model cannot write, or a model without scores for every step.
     """
-    features = reader.features(torch.stack([reader.pixels(image) for image in images]))
-    labels = reader.charset.encode_batch(texts).to(reader.device)
-    with torch.inference_mode():
-        steps = step_scores(reader.recognizer.decoder, features, labels)
-    best = steps.scores.topk(2).values
-    return tuple(_steps(best[steps.words == word]) for word in range(len(texts)))
+    pixels = np.stack([reader.pixels(image) for image in images])
+    scores = reader.scores(pixels, reader.charset.encode_array(texts))
+    longest, end = reader.engine.model.interface.maximum_length, len(reader.charset)
+    counts = [len(text) + 1 for text in texts]
+    for word, count in enumerate(
+        counts
+    ):  # a text that would have been longer was cut, and has no end
+        counts[word] -= count > longest and scores[word, longest].argmax() != end
+    return tuple(_two_best(word[:count]) for word, count in zip(scores, counts, strict=True))
 
 
 def difference(reader: Reader, golden: Golden) -> Difference:
@@ -126,7 +134,7 @@ def difference(reader: Reader, golden: Golden) -> Difference:
         ValueError: the model cannot write one of their texts.
     """
     readings = reader.read(list(golden.images))
-    allowed = tolerance(reader.device, reader.dtype)
+    allowed = tolerance(reader.engine.device, reader.engine.number_format)
     alike = [reading.text == text for reading, text in zip(readings, golden.texts, strict=True)]
     confidences = [
         abs(reading.confidence - confidence)
@@ -144,16 +152,10 @@ def difference(reader: Reader, golden: Golden) -> Difference:
     )
 
 
-def tolerance(device: torch.device, dtype: torch.dtype) -> float:
+def tolerance(device: str, number_format: str) -> float:
     """Largest difference of a score that rounding explains, see ``TOLERANCES``."""
-    exact = device.type == "cpu" and dtype == torch.float32
-    return _CPU_FLOAT32 if exact else TOLERANCES[dtype]
-
-
-def precisions(device: torch.device) -> tuple[torch.dtype, ...]:
-    """Number formats to check on a device: float32, and the one that reading takes there."""
-    fastest = fastest_dtype(device)
-    return (torch.float32,) if fastest == torch.float32 else (torch.float32, fastest)
+    exact = (device, number_format) == ("cpu", "float32")
+    return _CPU_FLOAT32 if exact else TOLERANCES[number_format]
 
 
 def images_per_second(
@@ -170,14 +172,12 @@ def images_per_second(
         UnreadableImage: one of the images cannot be read.
     """
     height, width = reader.preprocessing.height, reader.preprocessing.width
-    noise = torch.Generator().manual_seed(0)
-    some = [reader.pixels(image) for image in images] or [
-        torch.randint(256, (3, height, width), dtype=torch.uint8, generator=noise)
-    ]
+    noise = np.random.default_rng(0).integers(256, size=(3, height, width), dtype=np.uint8)
+    some = [reader.pixels(image) for image in images] or [noise]
     speeds = {}
     for size in _SPEED_BATCHES:
         count = -(-max(size, len(some)) // size)  # batches until every image was read
-        pixels = torch.stack([*islice(cycle(some), count * size)])
+        pixels = np.stack([*islice(cycle(some), count * size)])
         pixels = pixels.reshape(count, size, 3, height, width)
         reader.read_pixels(pixels[0])
         start, batches = time.perf_counter(), 0
@@ -188,14 +188,15 @@ def images_per_second(
     return speeds
 
 
-def _png(pixels: UInt8[Tensor, "3 height width"]) -> bytes:
+def _png(pixels: UInt8[np.ndarray, "3 height width"]) -> bytes:
     file = BytesIO()
-    Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(file, "PNG", optimize=True)
+    Image.fromarray(np.asarray(pixels).transpose(1, 2, 0)).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
-def _steps(best: Float[Tensor, "step 2"]) -> Steps:
-    return tuple((float(first), float(second)) for first, second in best.tolist())
+def _two_best(scores: Float[np.ndarray, "step symbol"]) -> Steps:
+    best = np.partition(scores, -2, 1)[:, -2:]
+    return tuple((first, second) for second, first in best.tolist())
 
 
 def _largest(found: Steps, expected: Steps) -> float:

@@ -1,16 +1,14 @@
 """Writing and reading weights files."""
 
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
@@ -26,25 +24,19 @@ from vit_str.weights.checks import (
     check_tokens,
     parsed,
 )
-from vit_str.weights.golden import Golden
-from vit_str.weights.header import (
-    CHECKSUM,
-    check_size,
-    checksum,
-    is_intact,
-    stored_shapes,
-    unusable,
+from vit_str.weights.contents import (
+    FORMAT,
+    GOLDEN,
+    GOLDEN_IMAGES,
+    VERSIONS,
+    checked_temperature,
+    damage_reported,
+    fitting_parts,
+    load_contents,
+    read_metadata,
 )
-
-BUNDLED = Path(__file__).parents[1] / "bundled"
-"""Folder of the weights that come with the package: ``<name>.safetensors``."""
-
-_FORMAT = "vit-str"
-_VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
-_COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
-_LARGEST_WEIGHT = 1e6  # beyond, what the model computes may be no number
-_GOLDEN = "golden"
-_GOLDEN_IMAGES = "golden.images"
+from vit_str.weights.golden import Golden
+from vit_str.weights.header import CHECKSUM, checksum, stored_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +91,8 @@ def save_weights(
         ValueError: a temperature outside 0.01 to 100.
     """
     metadata = {
-        "format": _FORMAT,
-        "version": _VERSIONS[0],
+        "format": FORMAT,
+        "version": VERSIONS[0],
         "model": json.dumps(describe(recognizer)),
         "charset": charset.characters,
         "preprocessing": json.dumps(preprocessing.to_dict()),
@@ -123,9 +115,9 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     Raises:
         ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
     """
-    metadata, tensors = _read_metadata(Path(source)), _read_tensors(Path(source))
-    tensors.pop(_GOLDEN_IMAGES, None)
-    kept = {name: value for name, value in metadata.items() if name != _GOLDEN}
+    metadata, tensors = read_metadata(Path(source)), _read_tensors(Path(source))
+    tensors.pop(GOLDEN_IMAGES, None)
+    kept = {name: value for name, value in metadata.items() if name != GOLDEN}
     kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
     _write(Path(target), tensors, kept, file.temperature, file.golden)
 
@@ -139,12 +131,12 @@ def _write(
 ) -> None:
     """Write the file with what a file may have, and a checksum over everything."""
     metadata = metadata | {
-        "version": _VERSIONS[golden is not None or temperature != 1],
-        "temperature": repr(_checked(temperature)),
+        "version": VERSIONS[golden is not None or temperature != 1],
+        "temperature": repr(checked_temperature(temperature)),
     }
     if golden is not None:
-        metadata[_GOLDEN], images = golden.to_file()
-        tensors = tensors | {_GOLDEN_IMAGES: images}
+        metadata[GOLDEN], images = golden.to_file()
+        tensors = tensors | {GOLDEN_IMAGES: torch.from_numpy(images)}
     metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
     with write_atomically(path) as temporary:
         temporary.write_bytes(save(tensors, metadata))
@@ -158,24 +150,20 @@ def load_weights(path: str | Path) -> WeightsFile:
             or it describes no model that its tensors fit. One line that says what to do.
     """
     path = Path(path)
-    metadata = _read_metadata(path)
-    try:
+    metadata = read_metadata(path)
+    with fitting_parts(path):
         recognizer = _build(metadata, stored_shapes(path))
-        tensors = _read_tensors(path)
-        images = tensors.pop(_GOLDEN_IMAGES, None)
-        _check_numbers(tensors)
-        recognizer.load_state_dict(tensors)
-        return WeightsFile(
-            recognizer.eval(),
-            Charset(metadata["charset"]),
-            preprocessing=Preprocessing.from_dict(parsed(metadata["preprocessing"])),
-            provenance=dict(parsed(metadata["provenance"])),
-            temperature=_checked(float(metadata.get("temperature", "1"))),
-            golden=None if images is None else Golden.from_file(metadata[_GOLDEN], images),
-        )
-    except Exception as error:  # whoever wrote it, it is one line
-        reason = f"its parts do not fit together ({_first_line(error)}); export it again"
-        raise unusable(path, reason) from error
+    contents = load_contents(path, metadata)
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
+    recognizer.load_state_dict(tensors)
+    return WeightsFile(
+        recognizer.eval(),
+        contents.charset,
+        contents.preprocessing,
+        contents.provenance,
+        contents.temperature,
+        contents.golden,
+    )
 
 
 def _build(metadata: Mapping[str, str], shapes: dict[str, tuple[int, ...]]) -> Recognizer:
@@ -183,7 +171,7 @@ def _build(metadata: Mapping[str, str], shapes: dict[str, tuple[int, ...]]) -> R
 
     Nothing is built before that is sure.
     """
-    shapes.pop(_GOLDEN_IMAGES, None)
+    shapes.pop(GOLDEN_IMAGES, None)
     model, preprocessing = parsed(metadata["model"]), parsed(metadata["preprocessing"])
     check_description(model, shapes)
     check_preprocessing(preprocessing)
@@ -219,92 +207,12 @@ class _Outline(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def _check_numbers(tensors: Mapping[str, Tensor]) -> None:
-    for name, tensor in tensors.items():
-        if not tensor.is_floating_point():
-            raise ValueError(f"{name} holds no weights but {tensor.dtype}")
-        if not bool(tensor.abs().amax() <= _LARGEST_WEIGHT if tensor.numel() else True):
-            raise ValueError(
-                f"{name} holds what is no number or above {_LARGEST_WEIGHT:g}: the training "
-                "failed, take an earlier export"
-            )
-
-
-def resolve(name_or_path: str | Path) -> Path:
-    """Where the weights are that a user asks for.
-
-    Args:
-        name_or_path: a file, if it ends in ``.safetensors`` or holds a path separator, else the
-            name of weights that come with the package.
-
-    Raises:
-        ValueError: there is no such file or name.
-    """
-    text = os.fspath(name_or_path)
-    separators = [separator for separator in (os.sep, os.altsep) if separator]
-    if text.endswith(".safetensors") or any(separator in text for separator in separators):
-        return Path(text)
-    path = BUNDLED / f"{text}.safetensors"
-    if not path.is_file():
-        known = ", ".join(bundled_names()) or "none"
-        raise ValueError(
-            f"no model {text!r}: give a .safetensors file or a model of the package: {known}"
-        )
-    return path
-
-
-def bundled_names() -> list[str]:
-    """Names of the weights that come with the package."""
-    return sorted(path.stem for path in BUNDLED.glob("*.safetensors"))
-
-
-def _read_metadata(path: Path) -> dict[str, str]:
-    """Metadata of a file that is a weights file as far as can be seen from outside."""
-    check_size(path)
-    with _damage_reported(path), safe_open(path, "pt") as file:
-        metadata = file.metadata() or {}
-    _check_format(path, metadata)
-    if is_intact(path) is False:
-        reason = "not as it was written, its checksum does not fit; download or export it again"
-        raise unusable(path, reason)
-    return metadata
-
-
 def _read_tensors(path: Path) -> dict[str, Tensor]:
-    with _damage_reported(path), safe_open(path, "pt") as file:
+    with damage_reported(path), safe_open(path, "pt") as file:
         return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-
-
-@contextmanager
-def _damage_reported(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (SafetensorError, OSError) as error:
-        raise unusable(path, f"damaged ({error}); download or export it again") from error
-
-
-def _checked(temperature: float) -> float:
-    if not _COLDEST <= temperature <= _HOTTEST:
-        raise ValueError(f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}")
-    return float(temperature)
 
 
 def _stored(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
     """A copy for the file; copying separates tensors that share memory, which it cannot hold."""
     converted = dtype if tensor.is_floating_point() else None
     return tensor.detach().to("cpu", converted, copy=True).contiguous()
-
-
-def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
-    if metadata.get("format") != _FORMAT:
-        raise unusable(path, "safetensors, but not from vit-str; give one that it has written")
-    version = metadata.get("version")
-    if version not in _VERSIONS:
-        known = " and ".join(_VERSIONS)
-        reason = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
-        raise unusable(path, reason)
-
-
-def _first_line(error: Exception) -> str:
-    lines = f"missing {error}" if isinstance(error, KeyError) else str(error)
-    return lines.strip().splitlines()[0] if lines.strip() else type(error).__name__

@@ -3,16 +3,19 @@
 Reading them again shows whether a model does on this machine what it did on the one it comes from.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from jaxtyping import UInt8
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from jaxtyping import UInt8
 
 MOST_IMAGES = 16
 MOST_BYTES = 100_000
@@ -62,7 +65,7 @@ class Golden:
         """Least lead of the symbol that was written over the next best, at any step of a text."""
         return min((best - second for best, second in self.scores[image]), default=math.inf)
 
-    def to_file(self) -> tuple[str, UInt8[Tensor, " byte"]]:
+    def to_file(self) -> tuple[str, UInt8[np.ndarray, " byte"]]:
         """JSON text for the metadata, and the images one after the other as a tensor."""
         described = {
             "sizes": [len(image) for image in self.images],
@@ -70,17 +73,17 @@ class Golden:
             "confidences": self.confidences,
             "scores": [[[round(s, 6) for s in step] for step in word] for word in self.scores],
         }
-        joined = torch.frombuffer(bytearray(b"".join(self.images)), dtype=torch.uint8)
+        joined = np.frombuffer(bytearray(b"".join(self.images)), np.uint8)
         return json.dumps(described, ensure_ascii=False), joined
 
     @classmethod
-    def from_file(cls, described: str, images: UInt8[Tensor, " byte"]) -> "Golden":
+    def from_file(cls, described: str, images: UInt8[np.ndarray, " byte"]) -> Golden:
         """What ``to_file`` gave.
 
         Raises:
             ValueError: the parts do not fit together.
         """
-        if images.dtype != torch.uint8 or images.dim() != 1:
+        if images.dtype != np.uint8 or images.ndim != 1:
             raise ValueError("golden images: expected one row of bytes")
         values = json.loads(described)
         try:
@@ -95,7 +98,7 @@ class Golden:
             raise ValueError(f"golden images: description not understood ({error})") from None
         if min(sizes, default=0) < 0 or sum(sizes) != len(images):
             raise ValueError(f"golden images: {len(images)} bytes for images of {sizes}")
-        return cls(_cut(images.numpy(), sizes), texts, confidences, scores)
+        return cls(_cut(images, sizes), texts, confidences, scores)
 
 
 def _cut(joined: np.ndarray, sizes: Sequence[int]) -> tuple[bytes, ...]:

@@ -7,6 +7,7 @@ others can be made to write the same text, to compare how they look at it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from einops import rearrange
 from jaxtyping import Float, Float64, Int64, UInt8
@@ -17,12 +18,8 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Recognizer
-from vit_str.models.character_boxes import (
-    attention_maps,
-    character_boxes,
-    cross_attention,
-    looking_blocks,
-)
+from vit_str.models.character_boxes import attention_maps, cross_attention, looking_blocks
+from vit_str.reading.boxes import character_boxes
 
 _EDIT, _SUBSTITUTION = 1000, 1001  # costs: of alignments with as few edits, most equal characters
 
@@ -184,8 +181,8 @@ def _sizes(subject: Subject) -> tuple[int, int]:
 def boxes_of(maps: Float64[Tensor, "character row column"], grid: TokenGrid) -> Boxes:
     """Boxes as `Reader.read` gives them, for the maps of one word."""
     height, width = map(round, grid.image_size)
-    there = torch.ones(1, len(maps), dtype=torch.bool)
-    return character_boxes(maps[None], there, (height, width))[0]
+    there = np.ones((1, len(maps)), dtype=bool)
+    return torch.from_numpy(character_boxes(maps[None].numpy(), there, (height, width))[0])
 
 
 def _grid_attention(

@@ -22,7 +22,7 @@ from vit_str.analysis.characters.localization import (
 )
 from vit_str.analysis.characters.measure import Combination, Word
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.statistics import mean_over_images
+from vit_str.analysis.means import mean_over_images
 
 SLICES = "equal-width slices"
 LENGTHS = {

@@ -6,9 +6,9 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.means import mean_difference
 from vit_str.analysis.results import numbers_of
 from vit_str.analysis.statistics import PER_LAYER, UNITS
-from vit_str.statistics import mean_difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ import torch
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
 from vit_str.analysis.images import ImageSet, batches_of
+from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.probe import probe
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.models.attention import ScaledDotProductAttention
-from vit_str.statistics import mean_over_images
 
 Chance = dict[str, dict[str, float]]
 """Name of a chance line, such as ``uniform`` -> metric -> value."""

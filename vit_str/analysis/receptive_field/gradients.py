@@ -16,10 +16,10 @@ from torch import Tensor
 
 from vit_str.analysis.images import ImageSet, batches_of
 from vit_str.analysis.layers import layer_outputs, layers_of
+from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Encoder
-from vit_str.statistics import mean_over_images
 
 UNITS = {
     "gradient_distance": "px",

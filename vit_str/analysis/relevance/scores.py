@@ -7,6 +7,7 @@ from torch import Tensor
 from vit_str.analysis.characters.localization import covered
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
+from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.relevance.methods import (
     METHODS,
     CharacterMaps,
@@ -19,7 +20,6 @@ from vit_str.analysis.relevance.methods import (
 )
 from vit_str.analysis.subjects import UNTRAINED, Subject
 from vit_str.pages.style import is_untrained
-from vit_str.statistics import mean_over_images
 
 METRICS = {
     "energy": "share",

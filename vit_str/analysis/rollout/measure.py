@@ -14,6 +14,7 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.probe import probe
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
@@ -22,7 +23,6 @@ from vit_str.models import Decoder, Encoder, Recognizer
 from vit_str.models.attention import record_attention
 from vit_str.models.character_boxes import attention_maps, cross_attention
 from vit_str.models.encoders.vit import VisionTransformer
-from vit_str.statistics import mean_over_images
 
 Mixed = Float64[Tensor, "batch token token"]
 

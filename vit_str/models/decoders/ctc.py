@@ -36,14 +36,20 @@ class CtcDecoder(Decoder):
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, ""]:
         """See `ctc_loss`."""
-        return ctc_loss(self.classify(features), labels)
+        return ctc_loss(self.logits(features), labels)
+
+    def logits(
+        self, features: Float[Tensor, "batch token dim"]
+    ) -> Float[Tensor, "batch column symbol"]:
+        """Scores of every symbol under every column, the blank last."""
+        return self.classify(features)
 
     @torch.no_grad()
     def generate(
         self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
     ) -> Hypotheses:
         """The label of the most probable way, and its exact probabilities, all ways counted."""
-        scores = self.classify(features).float() / temperature
+        scores = self.logits(features).float() / temperature
         labels = collapse(scores.argmax(-1), self.blank)[:, : self.maximum_length]
         there = labels != PADDING
         length = there.sum(1, keepdim=True).cpu()

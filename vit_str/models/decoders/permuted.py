@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
 from vit_str.charset import PADDING
-from vit_str.models.attention import KeyValueCache
+from vit_str.models.attention import KeysValues, KeyValueCache
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.decoders.transformer import CachedState
@@ -80,7 +80,8 @@ class PermutedDecoder(AutoregressiveDecoder):
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         positions = labels.shape[1] + 1
-        return self._logits(features, labels, sight(torch.arange(positions, device=labels.device)))
+        image = self.block.cross_attention.project_keys_values(features)
+        return self._logits(image, labels, sight(torch.arange(positions, device=labels.device)))
 
     def loss(
         self,
@@ -96,7 +97,12 @@ class PermutedDecoder(AutoregressiveDecoder):
         targets = self.targets(labels)
         losses = [
             self.cross_entropy(
-                self._logits(features, labels, sight(order.to(labels.device)) & there), targets
+                self._logits(
+                    self.block.cross_attention.project_keys_values(features),
+                    labels,
+                    sight(order.to(labels.device)) & there,
+                ),
+                targets,
             )
             for order in orders
         ]
@@ -125,9 +131,11 @@ class PermutedDecoder(AutoregressiveDecoder):
             written = super().generate(features, temperature)
         else:
             nothing = torch.full((len(features), self.maximum_length), PADDING)
-            written = self._read_again(features, nothing.to(features.device), temperature)
+            scores = self.refine(features, nothing.to(features.device))
+            written = read_to_end(scores.float() / temperature, self.end)
         for _ in range(refinements):
-            written = self._read_again(features, written.labels, temperature)
+            scores = self.refine(features, written.labels)
+            written = read_to_end(scores.float() / temperature, self.end)
         return written
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
@@ -146,25 +154,30 @@ class PermutedDecoder(AutoregressiveDecoder):
         x = self.block(asking, state.image[0], past=state.past[0].keys_values)
         return self.classify(self.norm(x))[:, 0]
 
-    def _read_again(
-        self,
-        features: Float[Tensor, "batch token dim"],
-        labels: Int64[Tensor, "batch position"],
-        temperature: float,
-    ) -> Hypotheses:
-        """Every character from all others; from the image alone where nothing is written."""
+    def refine(
+        self, features: Float[Tensor, "batch token dim"], labels: Int64[Tensor, "batch position"]
+    ) -> Float[Tensor, "batch position_and_end symbol"]:
+        """Scores of every position from all others; from the image alone where nothing is written.
+
+        There are always scores for the longest label and its end.
+        """
+        return self.refine_with(self.block.cross_attention.project_keys_values(features), labels)
+
+    def refine_with(
+        self, image: KeysValues, labels: Int64[Tensor, "batch position"]
+    ) -> Float[Tensor, "batch position_and_end symbol"]:
+        """As `refine`, with keys and values of the image."""
         missing = self.maximum_length - labels.shape[1]
         labels = F.pad(labels, (0, missing), value=PADDING)
         others = ~torch.eye(
             self.maximum_length + 1, self.maximum_length, dtype=torch.bool, device=labels.device
         )
         visible = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
-        scores = self._logits(features, labels, visible).float()
-        return read_to_end(scores / temperature, self.end)
+        return self._logits(image, labels, visible)
 
     def _logits(
         self,
-        features: Float[Tensor, "batch token dim"],
+        image: KeysValues,
         labels: Int64[Tensor, "batch position"],
         visible: Bool[Tensor, "*batch position_and_end position_and_start"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
@@ -172,7 +185,6 @@ class PermutedDecoder(AutoregressiveDecoder):
         start, characters = inputs[:, :1], self.embed_positions(inputs[:, 1:])
         past = self.block.project_past(torch.cat([start, characters], 1))
         asking = self.embed_positions(torch.zeros_like(inputs))
-        image = self.block.cross_attention.project_keys_values(features)
         return self.classify(self.norm(self.block(asking, image, past=past, mask=visible)))
 
 

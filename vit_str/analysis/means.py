@@ -1,0 +1,81 @@
+"""Means over images with bootstrap intervals, cell by cell of any tensor (Efron 1979)."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float64
+from torch import Tensor
+
+from vit_str.statistics import ENDS, RESAMPLES
+
+_MAX_ELEMENTS = 1 << 22  # of a product at a time, to bound the memory
+
+
+class Mean(NamedTuple):
+    """Means over images with 95 % intervals; every tensor is of the shape of one image's values."""
+
+    mean: Float64[Tensor, "..."]
+    low: Float64[Tensor, "..."]
+    high: Float64[Tensor, "..."]
+    n: int
+
+
+def mean_over_images(values: Float64[Tensor, "image ..."], seed: int = 0) -> Mean:
+    """Mean over images with its bootstrap interval.
+
+    All cells see the same resamples. Images without a value (NaN) count in no cell of theirs.
+
+    Args:
+        values: one per image and cell.
+        seed: of the resamples.
+
+    Raises:
+        ValueError: no image.
+    """
+    n = len(values)
+    if not n:
+        raise ValueError("no images to take the mean over")
+    cells = values.reshape(n, -1)
+    known = ~cells.isnan()
+    counts = resampled_counts(n, torch.Generator().manual_seed(seed))
+    width = max(1, _MAX_ELEMENTS // RESAMPLES)
+    low, high = [], []
+    for start in range(0, cells.shape[1], width):
+        columns = slice(start, start + width)
+        # A resample in which no image has the value says nothing about it.
+        sums = counts @ cells[:, columns].nan_to_num()
+        means = sums / (counts @ known[:, columns].double())
+        low.append(means.nanquantile(ENDS[0], 0))
+        high.append(means.nanquantile(ENDS[1], 0))
+    shape = values.shape[1:]
+    return Mean(
+        cells.nanmean(0).reshape(shape),
+        torch.cat(low).reshape(shape),
+        torch.cat(high).reshape(shape),
+        n,
+    )
+
+
+def mean_difference(
+    first: Float64[Tensor, "image ..."], second: Float64[Tensor, "image ..."], seed: int = 0
+) -> Mean:
+    """Second minus first, image by image, so that what images have in common cancels.
+
+    Raises:
+        ValueError: not the same number of images.
+    """
+    if first.shape != second.shape:
+        raise ValueError(
+            f"a paired comparison needs the same images and heads, found {tuple(first.shape)} "
+            f"and {tuple(second.shape)}"
+        )
+    return mean_over_images(second - first, seed)
+
+
+def resampled_counts(
+    n: int, generator: torch.Generator, count: int = RESAMPLES
+) -> Float64[Tensor, "resample image"]:
+    """How often each of ``n`` images is in each resample."""
+    chosen = torch.randint(n, (count, n), generator=generator)
+    ones = torch.ones(count, n, dtype=torch.float64)
+    return torch.zeros_like(ones).scatter_add_(1, chosen, ones)

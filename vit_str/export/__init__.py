@@ -1,0 +1,1 @@
+"""Models as ONNX graphs, for onnxruntime here and anywhere else."""

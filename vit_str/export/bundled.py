@@ -1,0 +1,22 @@
+"""``python -m vit_str.export.bundled``: graphs for the weights of the package, made anew."""
+
+import shutil
+
+from vit_str import console
+from vit_str.export.folder import write_bundled
+from vit_str.reading.onnx_engine import GRAPHS
+from vit_str.weights import bundled_names, load_weights, resolve
+
+
+def main() -> None:
+    """Make the graphs of all weights of the package, and drop those of others."""
+    made = {write_bundled(load_weights(resolve(name))) for name in bundled_names()}
+    for folder in GRAPHS.iterdir():
+        if folder not in made:
+            shutil.rmtree(folder)
+    for folder in sorted(made):
+        console.write(str(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""A recognizer in torch to ONNX graphs.
+
+A model that writes step by step becomes two graphs: ``encoder``, an image to what every step needs
+of it, and ``step``, one character more. The names of inputs and outputs are those of the Hugging
+Face exports: what is called ``present...`` goes into the next call as ``past_key_values...``.
+A model that reads all characters at once is ``encoder`` alone, whose output are ``logits``.
+"""
+
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int64
+from onnx import ModelProto
+from torch import Tensor, nn
+
+from vit_str.models import PermutedDecoder, Recognizer, RecurrentDecoder, TransformerDecoder
+from vit_str.models.attention import KeysValues
+from vit_str.models.blocks import DecoderBlock
+from vit_str.models.decoders.recurrent import RecurrentState
+from vit_str.models.decoders.transformer import CachedState
+
+OPSET = 20
+_IMAGE = ("encoder.key", "encoder.value")
+_WRITTEN = ("decoder.key", "decoder.value")
+
+
+class Encode(nn.Module):
+    """Normalized images to the keys and values of cross-attention, or to the first state.
+
+    Args:
+        recognizer: the model.
+    """
+
+    def __init__(self, recognizer: Recognizer) -> None:
+        super().__init__()
+        self.recognizer = recognizer
+
+    def forward(self, pixel_values: Float[Tensor, "batch 3 height width"]) -> tuple[Tensor, ...]:
+        """What `encoder_outputs` names."""
+        decoder: Any = self.recognizer.decoder
+        features = self.recognizer.encode(pixel_values)
+        if isinstance(decoder, RecurrentDecoder):
+            state = decoder.begin(features)
+            return (*state.hidden, state.context, *(state.image or ()))
+        if isinstance(decoder, TransformerDecoder | PermutedDecoder):
+            return tuple(tensor for image in decoder.begin(features).image for tensor in image)
+        return (decoder.logits(features),)
+
+
+class TransformerStep(nn.Module):
+    """One step of a Transformer decoder, and where its last block looks.
+
+    Args:
+        decoder: the decoder.
+    """
+
+    def __init__(self, decoder: TransformerDecoder | PermutedDecoder) -> None:
+        super().__init__()
+        self.decoder = decoder
+        self.blocks: list[DecoderBlock] = [
+            module for module in decoder.modules() if isinstance(module, DecoderBlock)
+        ]
+        self.blocks[-1].cross_attention.attend = _ShownAttention()
+
+    def forward(
+        self, input_ids: Int64[Tensor, "batch 1"], *state: Float[Tensor, "batch ..."]
+    ) -> tuple[Tensor, ...]:
+        """Scores, the keys and values of everything written, and attention to the image."""
+        pairs = [KeysValues(*pair) for pair in zip(state[::2], state[1::2], strict=True)]
+        depth = len(self.blocks)
+        past = [_Past(*pair) for pair in pairs[depth:]]
+        known = CachedState(pairs[:depth], past)  # type: ignore[arg-type]
+        position = past[0].keys.shape[2]
+        if isinstance(self.decoder, PermutedDecoder):
+            logits = self._permuted(input_ids, position, known)
+        else:
+            logits = self.decoder.step(input_ids[:, 0], position, known)[:, None]
+        attend: Any = self.blocks[-1].cross_attention.attend
+        present = (tensor for each in past for tensor in each.keys_values)
+        return (logits, *present, attend.shown.pop().mean(1)[:, 0])
+
+    def _permuted(
+        self, input_ids: Int64[Tensor, "batch 1"], position: int, known: CachedState
+    ) -> Float[Tensor, "batch 1 symbol"]:
+        """As `PermutedDecoder.step`, whose branch at the start no graph can take."""
+        decoder: Any = self.decoder
+        positions = decoder.embed_positions.weight
+        before = torch.cat([torch.zeros_like(positions[:1]), positions])
+        written = decoder.embed_characters(input_ids) + before[position : position + 1]
+        known.past[0].append(decoder.block.project_past(written))
+        asking = torch.zeros_like(written) + positions[position : position + 1]
+        x = decoder.block(asking, known.image[0], past=known.past[0].keys_values)
+        return decoder.classify(decoder.norm(x))
+
+
+class RecurrentStep(nn.Module):
+    """One step of a recurrent decoder.
+
+    Args:
+        decoder: the decoder.
+    """
+
+    def __init__(self, decoder: RecurrentDecoder) -> None:
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(
+        self, input_ids: Int64[Tensor, "batch 1"], *state: Float[Tensor, "batch ..."]
+    ) -> tuple[Tensor, ...]:
+        """Scores, and the new state."""
+        count = 2 if self.decoder.cell == "lstm" else 1
+        image = KeysValues(*state[count + 1 :]) if len(state) > count + 1 else None
+        known = RecurrentState(tuple(state[:count]), state[count], image)
+        logits = self.decoder.step(input_ids[:, 0], 0, known)
+        return (logits[:, None], *known.hidden)
+
+
+class Refine(nn.Module):
+    """Every character again, from all others.
+
+    Args:
+        decoder: the decoder.
+    """
+
+    def __init__(self, decoder: PermutedDecoder) -> None:
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(
+        self,
+        input_ids: Int64[Tensor, "batch position"],
+        keys: Float[Tensor, "batch head token head_dim"],
+        values: Float[Tensor, "batch head token head_dim"],
+    ) -> Float[Tensor, "batch position_and_end symbol"]:
+        """Scores of every position."""
+        return self.decoder.refine_with(KeysValues(keys, values), input_ids)
+
+
+def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
+    """The graphs of a model, by name, with the weights in them."""
+    recognizer = copy.deepcopy(recognizer).float().cpu().eval()
+    encoder, decoder = recognizer.encoder, recognizer.decoder
+    images = torch.zeros(2, 3, *encoder.image_size)
+    with torch.no_grad():
+        found = Encode(recognizer)(images)
+    names = _state_names(recognizer, len(found))
+    outputs = [f"present.{name}" for name in names] or ["logits"]
+    graphs = {"encoder": _graph(Encode(recognizer), {"pixel_values": images}, outputs)}
+    if not names:
+        return graphs
+    ids = torch.zeros(2, 1, dtype=torch.int64)
+    state = {f"past_key_values.{name}": tensor for name, tensor in zip(names, found, strict=True)}
+    if isinstance(decoder, RecurrentDecoder):
+        kept = [f"present.{name}" for name in names if name.startswith("hidden")]
+        graphs["step"] = _graph(
+            RecurrentStep(decoder), {"input_ids": ids, **state}, ["logits", *kept]
+        )
+        return graphs
+    if isinstance(decoder, PermutedDecoder):
+        labels = torch.zeros(2, decoder.maximum_length, dtype=torch.int64)
+        graphs["refine"] = _graph(Refine(decoder), {"input_ids": labels, **state}, ["logits"])
+    heads, head_dim = found[0].shape[1], found[0].shape[3]
+    depth = len(names) // 2
+    written = [f"{block}.{name}" for block in range(depth) for name in _WRITTEN]
+    past = {f"past_key_values.{name}": torch.zeros(2, heads, 3, head_dim) for name in written}
+    graphs["step"] = _graph(
+        TransformerStep(decoder),  # type: ignore[arg-type]
+        {"input_ids": ids, **state, **past},
+        ["logits", *(f"present.{name}" for name in written), "cross_attentions"],
+        {name: {0: "batch", 2: "past"} for name in past},
+        decoder.maximum_length,
+    )
+    return graphs
+
+
+def _state_names(recognizer: Recognizer, count: int) -> list[str]:
+    """Of what the encoder gives to every step; empty if there are no steps."""
+    decoder = recognizer.decoder
+    if isinstance(decoder, RecurrentDecoder):
+        hidden = [f"hidden.{i}" for i in range(2 if decoder.cell == "lstm" else 1)]
+        return [*hidden, "context", "image.key", "image.value"][:count]
+    if isinstance(decoder, TransformerDecoder | PermutedDecoder):
+        return [f"{block}.{name}" for block in range(count // 2) for name in _IMAGE]
+    return []
+
+
+def _graph(
+    module: nn.Module,
+    inputs: Mapping[str, Tensor],
+    outputs: Sequence[str],
+    axes: Mapping[str, Mapping[int, str]] | None = None,
+    longest: int = 0,
+) -> ModelProto:
+    """Trace a module; the first axis of everything is the batch."""
+    dims = {
+        "batch": torch.export.Dim("batch", min=1),
+        "past": torch.export.Dim("past", max=max(3, longest)),
+    }
+    shapes = [
+        {axis: dims[dim] for axis, dim in (axes or {}).get(name, {0: "batch"}).items()}
+        for name in inputs
+    ]
+    takes_state = isinstance(module, TransformerStep | RecurrentStep)
+    dynamic = (shapes[0], tuple(shapes[1:])) if takes_state else tuple(shapes)
+    with warnings.catch_warnings(), redirect_stdout(StringIO()):
+        warnings.simplefilter("ignore")  # about what torch itself is going to change
+        program = torch.onnx.export(
+            module.eval(),
+            tuple(inputs.values()),
+            dynamo=True,
+            opset_version=OPSET,
+            dynamic_shapes=dynamic,
+            input_names=list(inputs),
+            output_names=list(outputs),
+            verbose=False,
+        )
+    assert program is not None
+    model: ModelProto = program.model_proto
+    for node in model.graph.node:  # where in our code it comes from
+        node.ClearField("metadata_props")
+        node.ClearField("doc_string")
+    del model.graph.value_info[:], model.metadata_props[:], model.graph.metadata_props[:]
+    return model
+
+
+class _Past:
+    """Grows by one position, as `KeyValueCache`, in what a graph can say."""
+
+    def __init__(self, keys: Tensor, values: Tensor) -> None:
+        self.keys, self.values = keys, values
+
+    def append(self, new: KeysValues) -> None:
+        self.keys = torch.cat([self.keys, new.keys], 2)
+        self.values = torch.cat([self.values, new.values], 2)
+
+    @property
+    def keys_values(self) -> KeysValues:
+        return KeysValues(self.keys, self.values)
+
+
+class _ShownAttention(nn.Module):
+    """Scaled dot product attention that keeps its weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[Tensor] = []
+
+    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Any = None) -> Tensor:
+        scores = queries @ keys.transpose(-1, -2) / queries.shape[-1] ** 0.5
+        self.shown.append(scores.softmax(-1))
+        return self.shown[-1] @ values

@@ -1,0 +1,228 @@
+"""What may be written: words of a list, texts of a pattern, characters of an alphabet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from vit_str.charset import PADDING, Charset
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool
+
+_KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
+
+
+class Constraint(Protocol):
+    """What may follow what is written; a state stands for what is written.
+
+    Attributes:
+        start: the state before anything is written.
+    """
+
+    start: Any
+
+    def allowed(self, state: Any) -> Bool[np.ndarray, " symbol"]:
+        """Which symbols may come next, the end last."""
+
+    def advance(self, state: Any, symbol: int) -> Any:
+        """The state after one more character."""
+
+
+class Alphabet:
+    """Characters of a set, in any order.
+
+    Args:
+        characters: the set.
+        charset: of the model.
+
+    Raises:
+        ValueError: an empty set, or one with characters that the model lacks.
+    """
+
+    start = None
+
+    def __init__(self, characters: str, charset: Charset) -> None:
+        if not characters:
+            raise ValueError("the alphabet is empty: give the characters that may be read")
+        _check_known(f"alphabet {characters!r}", characters, charset)
+        self._mask = np.zeros(len(charset) + 1, dtype=bool)
+        self._mask[[*charset.encode(characters), len(charset)]] = True
+
+    def allowed(self, state: None) -> Bool[np.ndarray, " symbol"]:
+        """See `Constraint`."""
+        return self._mask
+
+    def advance(self, state: None, symbol: int) -> None:
+        """See `Constraint`."""
+
+
+class Lexicon:
+    """Words of a list: a trie, whose nodes are ranges of the sorted list.
+
+    Args:
+        words: the list, in any order.
+        charset: of the model.
+        longest: most characters that the model writes.
+
+    Raises:
+        ValueError: no word, or words that the model cannot write.
+    """
+
+    def __init__(self, words: Iterable[str], charset: Charset, longest: int) -> None:
+        ordered = sorted({word for word in words if word})
+        if not ordered:
+            raise ValueError("the lexicon is empty: give one word or more")
+        _check_known("the lexicon", "".join(ordered), charset)
+        most = max(ordered, key=len)
+        if len(most) > longest:
+            raise ValueError(
+                f"the lexicon holds {most!r}, this model reads up to {longest} characters: "
+                "drop longer words"
+            )
+        labels = charset.encode_array(ordered).astype(np.int32)
+        self._labels = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
+        self._symbols = len(charset) + 1
+        self.start = (0, len(ordered), 0)
+        self._children = lru_cache(_KNOWN_STATES)(self._find_children)
+
+    def allowed(self, state: tuple[int, int, int]) -> Bool[np.ndarray, " symbol"]:
+        """See `Constraint`."""
+        mask = np.zeros(self._symbols, dtype=bool)
+        mask[list(self._children(state))] = True  # the padding after a word is the last: the end
+        return mask
+
+    def advance(self, state: tuple[int, int, int], symbol: int) -> tuple[int, int, int]:
+        """See `Constraint`."""
+        return self._children(state)[symbol]
+
+    def _find_children(self, state: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
+        """The next character -> the range of the words that go on with it."""
+        first, last, depth = state
+        column = self._labels[first:last, depth]
+        starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), len(column)]
+        return {
+            int(column[start]): (first + start, first + stop, depth + 1)
+            for start, stop in pairwise(starts)
+        }
+
+
+class Pattern:
+    """Texts that a regular expression matches as a whole.
+
+    Args:
+        pattern: as the ``regex`` package takes it.
+        charset: of the model.
+        characters: those that may be written.
+
+    Raises:
+        ValueError: the pattern does not parse, or nothing can match it.
+    """
+
+    start = ""
+
+    def __init__(self, pattern: str, charset: Charset, characters: str) -> None:
+        self._compiled = compiled(pattern)
+        self._charset, self._characters = charset, characters
+        self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
+        if not self._masks("").any():
+            raise ValueError(
+                f"nothing that this model can write begins a match of the pattern {pattern!r}"
+            )
+
+    def allowed(self, state: str) -> Bool[np.ndarray, " symbol"]:
+        """See `Constraint`."""
+        return self._masks(state)
+
+    def advance(self, state: str, symbol: int) -> str:
+        """See `Constraint`."""
+        return state + self._charset.characters[symbol]
+
+    def _find_mask(self, text: str) -> Bool[np.ndarray, " symbol"]:
+        match = self._compiled.fullmatch
+        mask = np.zeros(len(self._charset) + 1, dtype=bool)
+        following = [c for c in self._characters if match(text + c, partial=True)]
+        mask[self._charset.encode("".join(following))] = True
+        mask[-1] = match(text) is not None
+        return mask
+
+
+def constraint_of(
+    charset: Charset,
+    longest: int,
+    lexicon: Iterable[str] | None = None,
+    pattern: str | None = None,
+    alphabet: str | None = None,
+) -> Constraint | None:
+    """What is allowed by all that is given; None if nothing is.
+
+    Args:
+        charset: of the model.
+        longest: most characters that the model writes.
+        lexicon: words.
+        pattern: a regular expression.
+        alphabet: characters.
+
+    Raises:
+        ValueError: a part that allows nothing, does not parse, or is not for this model.
+    """
+    letters = None if alphabet is None else Alphabet(alphabet, charset)
+    if lexicon is not None:
+        words = Lexicon(lexicon, charset, longest)
+        if pattern is None and alphabet is None:
+            return words
+        matches = compiled(pattern or ".*").fullmatch
+        known = set(charset.characters if alphabet is None else alphabet)
+        left = [word for word in set(lexicon) if set(word) <= known and matches(word)]
+        if not left:
+            raise ValueError("no word of the lexicon fits the pattern and the alphabet")
+        return Lexicon(left, charset, longest)
+    if pattern is not None:
+        return Pattern(pattern, charset, charset.characters if alphabet is None else alphabet)
+    return letters
+
+
+def read_lexicon(path: str | Path) -> list[str]:
+    """The words of a text file, one a line.
+
+    Raises:
+        ValueError: a file that is missing, not UTF-8 text, or holds no word.
+    """
+    try:
+        words = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise ValueError(f"lexicon {path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"lexicon {path}: not UTF-8 text; save it as UTF-8") from None
+    found = [word.strip() for word in words if word.strip()]
+    if not found:
+        raise ValueError(f"lexicon {path}: holds no word; write one a line")
+    return found
+
+
+def compiled(pattern: str) -> Any:
+    """The pattern of the ``regex`` package.
+
+    Raises:
+        ValueError: it does not parse.
+    """
+    import regex
+
+    try:
+        return regex.compile(pattern)
+    except regex.error as error:
+        raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
+
+
+def _check_known(name: str, text: str, charset: Charset) -> None:
+    unknown = "".join(dict.fromkeys(charset.unknown(text)))
+    if unknown:
+        raise ValueError(
+            f"{name} holds {unknown[:10]!r}, which the {len(charset)} characters of the model "
+            "lack: leave that out"
+        )

@@ -1,0 +1,183 @@
+"""Encoded images -> hypotheses, for every type of decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vit_str.charset import PADDING
+from vit_str.reading.constraints import Constraint, constraint_of
+from vit_str.reading.engine import Engine, Interface
+from vit_str.reading.search import Hypothesis, hypothesis, log_softmax, search, teach
+from vit_str.reading.steps import CtcSteps, ScoreSteps, collapse
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int64
+
+_CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
+_CONSTRAINED_BEAMS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which readings to look for.
+
+    Attributes:
+        n_best: readings to give for each image.
+        beams: texts to keep while writing; None for as many as are to be given, and 5 or more
+            under a lexicon or a pattern.
+        lexicon: the words that may be read.
+        pattern: a regular expression, as the ``regex`` package takes it, which a text must match
+            as a whole.
+        alphabet: the characters that may be read.
+
+    Raises:
+        ValueError: a number below 1, or fewer beams than readings.
+    """
+
+    n_best: int = 1
+    beams: int | None = None
+    lexicon: Iterable[str] | None = None
+    pattern: str | None = None
+    alphabet: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_best < 1 or self.width < self.n_best:
+            raise ValueError(
+                f"n_best must be 1 or more and beams no fewer, found {self.n_best} and {self.beams}"
+            )
+
+    @property
+    def width(self) -> int:
+        """Texts to keep while writing."""
+        if self.beams is not None:
+            return self.beams
+        chooses = self.lexicon is not None or self.pattern is not None
+        return max(self.n_best, _CONSTRAINED_BEAMS if chooses else 1)
+
+
+class Found(NamedTuple):
+    """Hypotheses of an image, the most probable first; and the free one where not all may be."""
+
+    hypotheses: list[Hypothesis]
+    free: Hypothesis | None
+
+
+class Writer:
+    """Writes what an engine sees.
+
+    Args:
+        engine: what computes.
+        care: ``fast`` or ``careful``, for a model that can read both ways; None for the way it was
+            saved with.
+        search: which readings to look for.
+
+    Raises:
+        ValueError: care from a model that reads in one way only, or a search that is not for it.
+    """
+
+    def __init__(self, engine: Engine, care: str | None, options: Search) -> None:
+        self._engine, self._options = engine, options
+        self._interface, self._end = engine.model.interface, len(engine.model.charset)
+        self._decoding, self._refinements = _way(self._interface, care)
+        self._constraint = constraint_of(
+            engine.model.charset,
+            self._interface.maximum_length,
+            options.lexicon,
+            options.pattern,
+            options.alphabet,
+        )
+
+    def write(self, encoded: Any, count: int) -> list[Found]:
+        """The readings of ``count`` images."""
+        found = self._write(encoded, count, self._options.width, self._constraint)
+        chosen = [hypotheses[: self._options.n_best] for hypotheses in found]
+        if self._constraint is None:
+            return [Found(hypotheses, None) for hypotheses in chosen]
+        free = self._write(encoded, count, 1, None)
+        return [Found(*pair) for pair in zip(chosen, (f[0] for f in free), strict=True)]
+
+    def teach(
+        self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """Scores at every step of writing given texts, before the temperature.
+
+        Raises:
+            ValueError: a model that does not write step by step.
+        """
+        if self._interface.loop != "step":
+            raise ValueError(
+                f"{self._interface.decoder} has no scores step by step; use a model with a "
+                "TransformerDecoder or a RecurrentDecoder"
+            )
+        return teach(self._engine.begin(encoded), labels, self._end)
+
+    def _write(
+        self, encoded: Any, count: int, width: int, constraint: Constraint | None
+    ) -> list[list[Hypothesis]]:
+        engine, longest = self._engine, self._interface.maximum_length
+        options = (count, self._end, longest, engine.model.temperature, width, constraint)
+        if self._interface.loop == "step":
+            return search(engine.begin(encoded), *options)
+        if self._interface.loop == "scores":
+            return search(ScoreSteps(engine.scores(encoded)), *options)
+        if self._interface.loop == "ctc":
+            return self._spell(engine.scores(encoded), width, constraint)
+        if self._decoding == "autoregressive":
+            written = search(engine.begin(encoded), *options)
+            refinements = self._refinements
+        else:
+            written, refinements = [[] for _ in range(count)], 1 + self._refinements
+        for _ in range(refinements):
+            first = [hypotheses[0].ids if hypotheses else () for hypotheses in written]
+            written = search(ScoreSteps(engine.refine(encoded, padded(first))), *options)
+        return written
+
+    def _spell(
+        self,
+        scores: Float[np.ndarray, "batch column symbol"],
+        width: int,
+        constraint: Constraint | None,
+    ) -> list[list[Hypothesis]]:
+        """Under CTC: freely the text of the most probable alignment, else a search over texts."""
+        longest = self._interface.maximum_length
+        scores = scores / np.float32(self._engine.model.temperature)
+        steps = CtcSteps(scores)
+        if width > 1 or constraint:
+            return search(steps, len(scores), self._end, longest, 1.0, width, constraint)
+        labels = collapse(scores, longest)
+        every_step = teach(steps, labels, self._end)
+        logs = log_softmax(every_step.reshape(-1, self._end + 1)).reshape(every_step.shape)
+        targets = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
+        targets[targets == PADDING] = self._end
+        chosen = np.take_along_axis(logs, targets[:, :, None], 2)[:, :, 0]
+        lengths = (labels != PADDING).sum(1)
+        return [
+            [hypothesis(ids[:length], log[: length + 1], log[: length + 1].sum())]
+            for ids, log, length in zip(labels, chosen, lengths, strict=True)
+        ]
+
+
+def _way(interface: Interface, care: str | None) -> tuple[str, int]:
+    """Decoding and refinements."""
+    if care is None:
+        return interface.decoding, interface.refinements
+    if interface.loop != "refine":
+        raise ValueError(
+            f"{interface.decoder} reads in one way only: leave care out, or take a model with "
+            "a PermutedDecoder"
+        )
+    if care not in _CARE:
+        raise ValueError(f"care must be {' or '.join(_CARE)}, found {care!r}")
+    return _CARE[care]
+
+
+def padded(texts: Sequence[Sequence[int]]) -> Int64[np.ndarray, "batch position"]:
+    """Texts as ids in one array."""
+    labels = np.full((len(texts), max(map(len, texts), default=0)), PADDING)
+    for row, text in zip(labels, texts, strict=True):
+        row[: len(text)] = text
+    return labels
