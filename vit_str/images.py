@@ -6,6 +6,7 @@ whose text is one line to act on. ``Preprocessing`` is the same in training and 
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import re
@@ -13,7 +14,7 @@ import stat
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from io import BufferedReader, BytesIO
 from pathlib import Path
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 # Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
 # below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
 warnings.filterwarnings("ignore", module=r"PIL\.")
+
+with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
+    # libtiff would print what is wrong with a file to standard error, which Pillow raises as well.
+    ctypes.PyDLL(Image.core.__file__).TIFFSetErrorHandler(None)
 
 
 @runtime_checkable
