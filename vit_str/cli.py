@@ -120,6 +120,11 @@ def _evaluate(arguments: Sequence[str]) -> int:
 
 
 def _train(arguments: Sequence[str]) -> int:
+    if list(arguments) in (["-h"], ["--help"]):
+        from vit_str.training.help import HELP
+
+        console.write(HELP)
+        return 0
     from vit_str.training.cli import main
 
     return main(arguments)
