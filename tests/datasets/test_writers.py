@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tarfile
 import time
-import tracemalloc
 from pathlib import Path
 
 import lmdb
@@ -139,32 +138,32 @@ def test_archives_of_two_machines_are_those_of_one(tmp_path: Path) -> None:
     assert sorted(files(whole)) == [f"w-00{number}.tar" for number in range(4)]
 
 
-@pytest.mark.parametrize("name", ["words.tar", "words-%06d.tar"])
-def test_an_archive_cut_anywhere_goes_on(name: str, tmp_path: Path) -> None:
+def test_an_archive_cut_anywhere_resumes(tmp_path: Path) -> None:
+    name = "words-%06d.tar"
     (tmp_path / "whole").mkdir()
     write(tmp_path / "whole" / name, 22)
     last = max((tmp_path / "whole").glob("*.tar"))
     data = last.read_bytes()
-    for end in [*range(0, len(data), 2503), len(data)]:
+    for end in [*range(0, len(data), 9973), len(data)]:
         last.write_bytes(data[:end])
         write(tmp_path / "whole" / name, 22)
         assert last.read_bytes() == data, end
 
 
-def test_a_folder_cut_anywhere_goes_on(tmp_path: Path) -> None:
+def test_a_folder_cut_anywhere_resumes(tmp_path: Path) -> None:
     path = tmp_path / "words"
     write(path, 9)
     whole = files(path)
     for file in ("labels.tsv", "boxes.jsonl"):
         data = (path / file).read_bytes()
-        for end in range(0, len(data), 11):
+        for end in range(0, len(data), 53):
             (path / file).write_bytes(data[:end])
             (path / "images" / "000000015.png").write_bytes(b"half")  # the image of the last line
             write(path, 9)
             assert files(path) == whole, (file, end)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["words.lmdb", "words-%06d.tar"])
 def test_a_killed_writer_leaves_whole_words(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     program = f"""
@@ -190,29 +189,6 @@ while True:
     assert done >= 1024
     write(path, done + 5)
     assert rows(path) == expected(done + 5)
-
-
-def held_by_datasets() -> int:
-    """Bytes; what other modules do in the meantime is not meant."""
-    ours = tracemalloc.Filter(True, "*datasets*", all_frames=False)
-    traces = tracemalloc.take_snapshot().filter_traces([ours])
-    return sum(each.size for each in traces.statistics("filename"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_memory_does_not_grow_with_the_words(name: str, tmp_path: Path) -> None:
-    words = [LabeledWord(b"image", "label")] * 64
-    with open_writer(tmp_path / name, Layout()) as writer:
-        sizes = []
-        tracemalloc.start()
-        try:
-            for _ in range(3):
-                for _ in range(16):
-                    writer.add(words)
-                sizes.append(held_by_datasets())
-        finally:
-            tracemalloc.stop()
-    assert sizes[2] - sizes[0] < 50_000  # 2,048 words; a list of their members takes millions
 
 
 def test_the_map_of_an_lmdb_grows_from_a_small_one(tmp_path: Path) -> None:

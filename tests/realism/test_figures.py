@@ -6,7 +6,7 @@ import torch
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.realism.figures import SHOWN, characters, distributions, sheet
+from vit_str.realism.figures import SHOWN, distributions, sheet
 from vit_str.realism.statistics import STATISTICS
 
 
@@ -53,20 +53,6 @@ def test_statistics_that_nobody_has_and_that_are_all_the_same() -> None:
         }
     )
     assert len(figure.axes) == 2
-    drawn(figure)
-
-
-def test_characters_of_all_sets_in_order() -> None:
-    shares = {"rendered": {"b": 0.7, " ": 0.3}, "real": {"$": 0.1, "a": 0.9}}
-    figure = characters(shares)
-    axes = figure.axes[0]
-    ticks = [tick.get_text() for tick in axes.get_xticklabels()]
-    assert ticks == ["\N{OPEN BOX}", r"\$", "a", "b"]
-    heights = [bar.get_height() for bar in axes.patches]
-    assert heights[0] == 0.3
-    assert heights[3] == 0.7
-    assert math.isnan(heights[1])
-    assert list(axes.lines[0].get_ydata()[1:3]) == [0.1, 0.9]
     drawn(figure)
 
 

@@ -11,25 +11,22 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import conv2d, pad
 
-from vit_str.charset import Charset
 from vit_str.realism.comparison import measure
-from vit_str.realism.measure import gap, quantiles, tell_apart, within
-from vit_str.realism.report import compare
+from vit_str.realism.measure import classify, gap, quantiles, within
+from vit_str.realism.page import compare
 from vit_str.realism.statistics import (
     LABEL_STATISTICS,
     STATISTICS,
-    character_shares,
     find_ink,
-    label_kinds,
     label_statistics,
     lines,
-    luminance,
     otsu,
     picture_statistics,
     stroke_width,
     text_width,
 )
 from vit_str.realism.words import draw, load
+from vit_str.synthesis.fields import luminance
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
@@ -151,7 +148,7 @@ def test_otsu_parts_two_tones_and_says_how_well() -> None:
 def test_letters_are_found_dark_on_light_and_light_on_dark() -> None:
     dark = torch.full((1, 32, 128), 200.0)
     dark[:, 10:21, 32:96:6] = dark[:, 10:21, 33:96:6] = dark[:, 10:21, 34:96:6] = 30.0
-    gray = luminance(pictures_of(torch.cat([dark, 255 - dark])))
+    gray = luminance(pictures_of(torch.cat([dark, 255 - dark])).float())[:, 0]
     ink, light = find_ink(gray, otsu(gray)[0])
     assert light.tolist() == [0, 1]
     assert torch.equal(ink[0], ink[1])
@@ -196,18 +193,14 @@ def test_labels() -> None:
     assert found["upper"].tolist() == pytest.approx([0, 1 / 3, 1 / 5, 0])
     assert found["symbols"].tolist() == pytest.approx([0, 0, 2 / 5, 0])
     assert found["digits"].tolist() == pytest.approx([0, 1 / 3, 2 / 5, 0])
-    kinds = label_kinds(["a", "A", "It's", "iPad", "12", "ABC", "McD", "lower"])
-    assert kinds == {"lower": 2 / 8, "UPPER": 2 / 8, "Title": 1 / 8, "mixed": 2 / 8,
-                     "no letters": 1 / 8}  # fmt: skip
-    assert character_shares(["ab", "", "bb"]) == {"a": 0.25, "b": 0.75}
 
 
 def test_two_samples_of_one_distribution_are_alike() -> None:
     """The interval is to reach down to no distance, which no resample does."""
-    found = [gap(normal(500, 2 * seed), normal(400, 2 * seed + 1)) for seed in range(12)]
-    assert sum(each.distance.low == 0 for each in found) >= 9
+    found = [gap(normal(500, 2 * seed), normal(400, 2 * seed + 1)) for seed in range(8)]
+    assert sum(each.distance.low == 0 for each in found) >= 6
     assert max(each.distance.low for each in found) < 0.08
-    assert sum(each.higher.low < 0.5 < each.higher.high for each in found) >= 9
+    assert sum(each.higher.low < 0.5 < each.higher.high for each in found) >= 6
     assert all(each.inside == pytest.approx(0.98, abs=0.025) for each in found)
     assert max(each.distance.high for each in found) < 0.35
 
@@ -224,8 +217,8 @@ def test_a_shift_of_one_deviation_is_a_distance_of_one() -> None:
 
 
 def test_intervals_cover_the_distance() -> None:
-    found = [gap(normal(150, 2 * i, mean=0.5), normal(150, 2 * i + 1)).distance for i in range(60)]
-    assert sum(each.low <= 0.5 <= each.high for each in found) >= 49  # 54 to 57 expected
+    found = [gap(normal(150, 2 * i, mean=0.5), normal(150, 2 * i + 1)).distance for i in range(30)]
+    assert sum(each.low <= 0.5 <= each.high for each in found) >= 24  # 27 to 29 expected
 
 
 def test_a_wider_spread_is_a_distance_without_a_direction() -> None:
@@ -259,10 +252,10 @@ def test_single_and_missing_values_have_no_interval() -> None:
 
 def test_a_classifier_cannot_tell_what_is_alike() -> None:
     aucs = []
-    for seed in range(0, 32, 4):
+    for seed in range(0, 16, 4):
         first = {"a": normal(600, seed), "b": normal(600, seed + 1)}
         second = {"a": normal(300, seed + 2), "b": normal(300, seed + 3)}
-        found = tell_apart(first, second, seed)
+        found = classify(first, second, seed)
         assert found is not None
         assert found.auc.low < found.auc.value < found.auc.high
         aucs.append(found.auc.value)
@@ -273,34 +266,35 @@ def test_a_classifier_cannot_tell_what_is_alike() -> None:
 def test_a_classifier_says_by_which_statistic_it_tells() -> None:
     plain = {"shifted": normal(600, 0), "wider": normal(600, 1), "same": normal(600, 2)}
     other = {"shifted": normal(200, 3, mean=1.5), "wider": normal(200, 4), "same": normal(200, 5)}
-    found = tell_apart(plain, other)
+    found = classify(plain, other)
     assert found is not None
     assert found.auc.value == pytest.approx(0.856, abs=0.03)  # of the best rule
     assert found.loss["shifted"] > 0.25
     assert abs(found.loss["wider"]) < 0.02
     assert found.scores[0].mean() > found.scores[1].mean()
     other = {"shifted": normal(200, 3), "wider": normal(200, 4, std=3), "same": normal(200, 5)}
-    found = tell_apart(plain, other)
+    found = classify(plain, other)
     assert found is not None
     assert found.auc.value > 0.7, "the squares"
     assert found.loss["wider"] > 0.15
 
 
 def test_few_pictures_are_not_told_apart_and_unknown_values_do_no_harm() -> None:
-    assert tell_apart({"a": normal(9, 0)}, {"a": normal(50, 1)}) is None
+    assert classify({"a": normal(9, 0)}, {"a": normal(50, 1)}) is None
     first, second = normal(100, 0, mean=8.0), normal(100, 1)
     first[::3] = math.nan
     nothing = torch.full((100,), math.nan, dtype=torch.float64)
-    found = tell_apart({"a": first, "b": nothing}, {"a": second, "b": nothing})
+    found = classify({"a": first, "b": nothing}, {"a": second, "b": nothing})
     assert found is not None
     assert found.auc.value > 0.75
     assert found.loss["b"] == pytest.approx(0, abs=1e-6)
 
 
 @pytest.fixture(scope="module")
-def renderer(matplotlib_fonts: Path) -> Renderer:
-    atlas = GlyphAtlas.build([matplotlib_fonts / "DejaVuSans.ttf"], Charset())[0]
-    return Renderer(atlas, Lexicon(atlas.charset), (16, 48))
+def renderer(one_font: GlyphAtlas, tmp_path_factory: pytest.TempPathFactory) -> Renderer:
+    words = tmp_path_factory.mktemp("words") / "words.txt"
+    words.write_text("alpha Beta GAMMA 12 delta! epsilon")
+    return Renderer(one_font, Lexicon(one_font.charset, words=words), (16, 48))
 
 
 def write_set(folder: Path, images: dict[str, Image.Image]) -> Path:
@@ -325,8 +319,7 @@ def test_rendered_words_beside_a_folder(
     assert max(map(len, text.splitlines())) < 200
     files = {path.name for path in (tmp_path / "out").iterdir()}
     assert files == {
-        *("report.html", "summary.json", "realism.csv", "characters.csv"),
-        *("realism.png", "look.png", "characters.png"),
+        *("report.html", "summary.json", "realism.csv", "realism.png", "look.png"),
     }
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["sets"]["labeled"]["words"] == 5
@@ -351,9 +344,9 @@ def test_the_same_seed_gives_the_same_numbers(renderer: Renderer, labeled_folder
 def test_words_of_the_same_renderer_are_not_told_apart(renderer: Renderer) -> None:
     rendered, other = draw(renderer, 192, 1), draw(renderer, 192, 2)
     found = measure(rendered, [replace(other, name="other")])
-    verdict = found.verdicts["rendered", "other"]
-    assert verdict is not None
-    assert verdict.auc.value == pytest.approx(0.5, abs=0.1)
+    classification = found.classifications["rendered", "other"]
+    assert classification is not None
+    assert classification.auc.value == pytest.approx(0.5, abs=0.1)
     assert found.inside["other"] > 0.6
     assert all(each.distance.low < 0.2 for each in found.gaps["other"].values())
 

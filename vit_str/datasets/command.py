@@ -1,6 +1,7 @@
 """``vit-str data``: look into labeled word images on disk, convert them, see them augmented."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,37 +49,39 @@ def run(options: argparse.Namespace) -> int:
 
 def _inspect(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.inspection import inspect
+    from vit_str.datasets.inspection import as_text, inspect
 
     source = _open(options.source, options)
     with SkipReport(file=options.report) as report:
-        for line in inspect(source, _rules(options), report, options.limit, options.json):
+        values = inspect(source, _rules(options), report, options.limit)
+    if options.json:
+        console.write(json.dumps(values, ensure_ascii=False))
+    else:
+        for line in as_text(values, report):
             console.write(line)
     return 0
 
 
 def _convert(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.convert import Conversion, UnequalWords
+    from vit_str.datasets.convert import UnequalWords, convert
 
-    target = options.target
+    target, rules = options.target, _rules(options)
     sources = [_open(path, options) for path in options.sources]
-    rules = _rules(options)
-    conversion = Conversion.of(sources, target, rules, options.format, options.shard_size)
     with SkipReport(file=options.report) as report:
         try:
-            words = conversion.run(report)
+            words = convert(sources, target, rules, report, options.format, options.shard_size)
         except KeyboardInterrupt:
             return console.fail("interrupted; the same command resumes", 130)
         except UnequalWords as error:
             return console.fail(str(error), 1)
     if not words:
-        first = next(iter(report.lines()), "there is none")
-        return console.fail(f"no word of {report.total:,} can be used; {first}", 1)
+        reason = report.first or "there is none"
+        return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)
     console.write(f"{target}: {words:,} words, read back and equal in labels and bytes of images")
     if report.total:
         console.complain(f"words left out: {report.total:,}")
-        for line in report.table().splitlines():
+        for line in report.table():
             console.complain(line)
     return 0
 

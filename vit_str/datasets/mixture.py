@@ -5,8 +5,8 @@ from fractions import Fraction
 from itertools import count
 from math import isfinite, lcm
 
-from vit_str.datasets.shuffle import shuffled
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped
+from vit_str.seeds import shuffled
 
 _BLOCK = 1024
 

@@ -11,14 +11,12 @@ import numpy as np
 from vit_str.datasets import LabeledWord, WordSource
 from vit_str.evaluation.run import labeled_words
 from vit_str.evaluation.tables import aligned, percent
-from vit_str.evaluation.temperature import Fit, Words, fit, grade
+from vit_str.evaluation.temperature import Fit, Words, grade
 from vit_str.images import UnreadableImage
 from vit_str.metrics import Protocol, normalize_label
 from vit_str.reading import Reader
 from vit_str.weights import WeightsFile, renew_weights, resolve
 from vit_str.weights.doctor import make_golden
-
-__all__ = ["checked_files", "divide", "fit", "read_words", "summary", "text_of", "write"]
 
 _UNDECIDED = "the words do not tell the two temperatures apart: keeping the one before is as good"
 
@@ -119,30 +117,21 @@ def text_of(values: dict[str, Any]) -> str:
     """`summary` as text for a terminal."""
     low, high = values["interval"]
     rows = [("set", "words", "right", "temperature", "confidence", "calibration error", "loss")]
-    for name, each in values["sets"].items():
+    for name, scores in values["sets"].items():
         for when, temperature in (("before", values["before"]), ("after", values["temperature"])):
-            error = percent(each[when]["error"], tuple(each[when]["interval"]))
-            rows.append(
-                (
-                    name,
-                    f"{each['n']:,}",
-                    f"{100 * each['accuracy']:.1f}",
-                    f"{temperature:.3f}",
-                    f"{100 * each[when]['confidence']:.1f}",
-                    error,
-                    f"{each[when]['loss']:.4f}",
-                )
-            )
-    return "\n".join(
-        [
-            f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
-            f"{values['words']:,} words, right under {values['characters']} characters; before "
-            f"{values['before']:.3f}",
-            *aligned(rows),
-            "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
-            *([_UNDECIDED] if low <= values["before"] <= high else []),
-        ]
-    )
+            judged = scores[when]
+            cells = (f"{scores['n']:,}", f"{100 * scores['accuracy']:.1f}", f"{temperature:.3f}")
+            confidence = f"{100 * judged['confidence']:.1f}"
+            error = percent(judged["error"], judged["interval"])
+            rows.append((name, *cells, confidence, error, f"{judged['loss']:.4f}"))
+    lines = [
+        f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
+        f"{values['words']:,} words, right under {values['characters']} characters; before "
+        f"{values['before']:.3f}",
+        *aligned(rows),
+        "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
+    ]
+    return "\n".join([*lines, *([_UNDECIDED] if low <= values["before"] <= high else [])])
 
 
 def write(source: Path, out: Path, file: WeightsFile, values: dict[str, Any]) -> None:

@@ -58,6 +58,7 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.devices import choose_device
     from vit_str.evaluation import calibrating
     from vit_str.evaluation.run import opened
+    from vit_str.evaluation.temperature import fit
     from vit_str.reading import Reader
     from vit_str.weights import load_weights
 
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         fitted = {str(each.path): read(each) for each in sets}
         scored = {str(each.path): read(each) for each in tests}
     words, halves = calibrating.divide(fitted, scored, options.seed)
-    result = calibrating.fit(words)
+    result = fit(words)
     for line in complaints:
         console.complain(line)
     values = calibrating.summary(result, halves, file.temperature, options.characters)

@@ -12,6 +12,7 @@ from vit_str.evaluation.tables import aligned, percent
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import FULL, WORD_PROTOCOLS, Scores
+from vit_str.statistics import plain_values
 
 ALL = "all"
 """Name of all sets together in tables."""
@@ -82,7 +83,7 @@ class Report:
         return {
             "sets": sets,
             "overall": _values(self.whole, self.overall, self.overall_calibration),
-            "mistakes": [mistake.to_dict() for mistake in surest_mistakes(self.words)],
+            "mistakes": plain_values(surest_mistakes(self.words)),
         }
 
     def table(self) -> str:
@@ -171,9 +172,9 @@ def _cells(shares: dict[str, Share]) -> list[str]:
 def _values(words: ReadWords, scores: Scores, calibration: Calibration) -> dict[str, Any]:
     groups = breakdown(words).items()
     return scores.to_dict() | {
-        "calibration": calibration.to_dict(),
-        "calibration_full": words.calibration(FULL).to_dict(),
+        "calibration": plain_values(calibration),
+        "calibration_full": plain_values(words.calibration(FULL)),
         "breakdown": {name: [group.to_dict() for group in each] for name, each in groups},
-        "rejection": [kept.to_dict() for kept in rejection(words)],
-        "confusions": [confusion.to_dict() for confusion in confusions(words)],
+        "rejection": plain_values(rejection(words)),
+        "confusions": plain_values(confusions(words)),
     }

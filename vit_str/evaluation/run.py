@@ -69,8 +69,7 @@ def labeled_words(source: WordSource) -> Iterator[tuple[int, LabeledWord] | str]
     """Every word with its place in the data set, or one line about a word that cannot be used."""
     for place, word in enumerate(source):
         if isinstance(word, Skipped):
-            detail = f" ({word.detail})" if word.detail else ""
-            yield one_line(f"{source.path}: {word.name}: {word.reason}{detail}")
+            yield one_line(f"{source.path}: {word}")
         else:
             yield place, word
 
@@ -89,9 +88,8 @@ def _read(
     advance: Callable[[], object],
 ) -> ReadWords:
     found = ReadWords([], [], [])
-    waiting: deque[tuple[int, LabeledWord]] = (
-        deque()
-    )  # asked for by the reader, which decodes ahead, not read yet
+    # Asked for by the reader, which decodes ahead, and not read yet.
+    waiting: deque[tuple[int, LabeledWord]] = deque()
 
     def images() -> Iterator[bytes]:
         for item in labeled_words(source):

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from vit_str.statistics import Interval
-
 Row = Sequence[str]
 
 
-def percent(value: float, interval: Interval) -> str:
+def percent(value: float, interval: Sequence[float]) -> str:
     """A share and its interval for a table."""
     if math.isnan(value):
         return "-"

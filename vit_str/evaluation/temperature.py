@@ -153,7 +153,12 @@ def grade(
         ValueError: a model without scores for every step.
     """
     for start in range(0, len(images), batch_size):
-        outcomes = [_pixels(reader, image) for image in images[start : start + batch_size]]
+        outcomes: list[tuple[Tensor, bool] | UnreadableImage] = []
+        for image in images[start : start + batch_size]:
+            try:
+                outcomes.append(reader.pixels_and_turn(image))
+            except UnreadableImage as error:
+                outcomes.append(error)
         graded = iter(_grade(reader, [each for each in outcomes if isinstance(each, tuple)]))
         for outcome in outcomes:
             yield next(graded) if isinstance(outcome, tuple) else outcome
@@ -167,14 +172,6 @@ def _losses(
     """Negative log-likelihood of each word being right or wrong."""
     sure = np.minimum(log_confidences, _SUREST)
     return -np.where(right[:, None], sure, np.log(-np.expm1(sure)))
-
-
-def _pixels(reader: Reader, image: Source) -> tuple[Tensor, bool] | UnreadableImage:
-    """An image as the model gets it, and whether it was turned by a quarter."""
-    try:
-        return reader.pixels_and_turn(image)
-    except UnreadableImage as error:
-        return error
 
 
 def _grade(reader: Reader, images: Sequence[tuple[Tensor, bool]]) -> list[Graded]:

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import torch
 
-from vit_str.realism.measure import Gap, Verdict, gap, tell_apart, within
+from vit_str.realism.measure import Classification, Gap, classify, gap, within
 from vit_str.realism.statistics import LABEL_STATISTICS, STATISTICS
 from vit_str.realism.words import ALL, RENDERED, Words
 
@@ -22,14 +22,15 @@ class Comparison:
         folders: the photographed ones.
         gaps: folder -> statistic -> how they differ.
         inside: folder -> share of its pictures inside the range of rendered ones in everything.
-        verdicts: pairs of names -> how well they are told apart; None for too few pictures.
+        classifications: pairs of names -> how well a classifier distinguishes them; None for too
+            few pictures.
     """
 
     rendered: Words
     folders: list[Words]
     gaps: Mapping[str, Mapping[str, Gap]]
     inside: Mapping[str, float]
-    verdicts: Mapping[tuple[str, str], Verdict | None]
+    classifications: Mapping[tuple[str, str], Classification | None]
 
     @property
     def sets(self) -> list[Words]:
@@ -50,16 +51,15 @@ def measure(rendered: Words, folders: list[Words], seed: int = 0) -> Comparison:
         }
         for words in folders
     }
-    inside = {words.name: _inside(rendered, words) for words in folders}
-    verdicts = {
-        (first.name, second.name): tell_apart(first.of_pictures, second.of_pictures, seed)
-        for first, second in combinations([rendered, *folders], 2)
-    }
-    everything = {
+    together = {
         name: torch.cat([words.of_pictures[name] for words in folders]) for name in STATISTICS
     }
-    of_all = tell_apart(rendered.of_pictures, everything, seed)
-    return Comparison(rendered, folders, gaps, inside, {(RENDERED, ALL): of_all, **verdicts})
+    classifications = {(RENDERED, ALL): classify(rendered.of_pictures, together, seed)}
+    for first, second in combinations([rendered, *folders], 2):
+        pair = first.of_pictures, second.of_pictures
+        classifications[first.name, second.name] = classify(*pair, seed)
+    inside = {words.name: _inside(rendered, words) for words in folders}
+    return Comparison(rendered, folders, gaps, inside, classifications)
 
 
 def _inside(rendered: Words, real: Words) -> float:

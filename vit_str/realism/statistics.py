@@ -4,7 +4,6 @@ Every one is of the pixels that a model sees.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,6 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Float64, UInt8
 from torch import Tensor
 from torch.nn.functional import conv2d
+
+from vit_str.synthesis.fields import luminance
 
 Pictures = UInt8[Tensor, "picture 3 height width"]
 Luminance = Float[Tensor, "picture height width"]
@@ -73,7 +74,6 @@ LABEL_STATISTICS: Mapping[str, Statistic] = {
 """Of labels: characters, and which share of them is of a class."""
 
 
-_LUMA = (0.299, 0.587, 0.114)  # ITU-R BT.601
 _LAPLACIAN = ((0, 1, 0), (1, -4, 1), (0, 1, 0))
 _SOBEL = ((-1 / 8, 0, 1 / 8), (-2 / 8, 0, 2 / 8), (-1 / 8, 0, 1 / 8))
 _IMMERKAER = ((1, -2, 1), (-2, 4, -2), (1, -2, 1))
@@ -106,32 +106,8 @@ def label_statistics(labels: Sequence[str]) -> dict[str, Values]:
     return {name: torch.tensor(each, dtype=torch.float64) for name, each in values.items()}
 
 
-def label_kinds(labels: Sequence[str]) -> dict[str, float]:
-    """Shares of labels by the case of their letters; they sum to 1."""
-    kinds = dict.fromkeys(("lower", "UPPER", "Title", "mixed", "no letters"), 0.0)
-    for label in labels:
-        kinds[_kind("".join(filter(str.isalpha, label)))] += 1 / len(labels)
-    return kinds
-
-
-def character_shares(labels: Sequence[str]) -> dict[str, float]:
-    """How often each character occurs among all characters of the labels."""
-    counts = Counter("".join(labels))
-    return {character: count / counts.total() for character, count in sorted(counts.items())}
-
-
-def _kind(letters: str) -> str:
-    if not letters:
-        return "no letters"
-    if letters.islower():
-        return "lower"
-    if letters.isupper():  # a single capital is upper case, no title
-        return "UPPER"
-    return "Title" if letters[0].isupper() and letters[1:].islower() else "mixed"
-
-
 def _of_chunk(pictures: Pictures) -> dict[str, Tensor]:
-    gray = luminance(pictures)
+    gray = luminance(pictures.float())[:, 0]
     threshold, two_tone = otsu(gray)
     ink, light_text = find_ink(gray, threshold)
     height, other_lines = lines(ink)
@@ -155,11 +131,6 @@ def _of_chunk(pictures: Pictures) -> dict[str, Tensor]:
         "text_width": text_width(ink),
         "other_lines": other_lines,
     }
-
-
-def luminance(pictures: Pictures) -> Luminance:
-    """Gray levels from 0 to 255, as ITU-R BT.601 weighs the colors."""
-    return torch.einsum("nchw,c->nhw", pictures.float(), torch.tensor(_LUMA))
 
 
 def michelson(gray: Luminance) -> Float[Tensor, " picture"]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.datasets.formats import WRITABLE, format_of
+from vit_str.datasets.formats import WRITABLE, check_target, format_of
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
@@ -135,7 +135,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     """Write the report of rendered and photographed words, and print its table."""
-    from vit_str.realism.report import compare
+    from vit_str.realism.page import compare
     from vit_str.rendering.material import load_material
 
     renderer, out = load_material(_look(options)).renderer, options.out or Path("comparison")
@@ -232,15 +232,8 @@ def _check_data_set(options: argparse.Namespace) -> None:
     suffix = options.out.suffix.lower()
     if suffix in {".png", ".jpg", ".jpeg", ".webp"}:
         raise ValueError(f"{options.out} would be a folder; for a picture give --sheet")
+    check_target(options.out, options.format, options.shard_size)
     options.format = options.format or format_of(options.out)
-    several = "%" in options.out.name
-    if options.format == "tar" and suffix != ".tar":
-        raise ValueError(f"expected a name that ends in .tar, found {options.out}")
-    if options.shard_size and not (options.format == "tar" and several):
-        raise ValueError(
-            "--shard-size is for several archives: name them with a place for the number, "
-            "--out words-%06d.tar"
-        )
 
 
 def _from(least: int, end: int | None = None) -> "type[int]":

@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from vit_str.charset import Charset
+from vit_str.files import write_atomically
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.honesty import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
@@ -117,18 +118,16 @@ class GlyphAtlas:
         return cls(columns, none.long(), none.long(), none, none, none.bool(), [], charset)
 
     def save(self, path: Path) -> None:
-        """Write everything to one safetensors file, at once or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Write everything to one safetensors file atomically."""
         metadata = {
             "format": "vit-str glyphs",
             "version": _VERSION,
             "names": json.dumps(self.names),
             "charset": self.charset.characters,
         }
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
         tensors = {name: getattr(self, name).cpu().contiguous() for name in _TENSORS}
-        save_file(tensors, unfinished, metadata)
-        os.replace(unfinished, path)
+        with write_atomically(path) as temporary:
+            save_file(tensors, temporary, metadata)
 
     @classmethod
     def load(cls, path: Path) -> "GlyphAtlas":
