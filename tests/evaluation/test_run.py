@@ -134,8 +134,8 @@ def test_words_that_are_bytes_read_as_those_in_files(
     assert damaged.startswith(f"{tmp_path / 'made'}: key 5: not an image")
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "BMP"])
-@pytest.mark.parametrize("orientation", [None, 3, 6])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "BMP"])
+@pytest.mark.parametrize("orientation", [None, 6])
 def test_sizes_are_those_of_the_image_upright(
     kind: str, orientation: int | None, tmp_path: Path, word_image: Callable[..., Image.Image]
 ) -> None:
