@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import argparse
+import math
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +20,14 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 def positive(text: str) -> int:
     """A whole number from 1 on."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, found {text!r}")
-    return int(text)
+    return whole_number(text, 1)
+
+
+def whole_number(text: str, least: int = 0, end: int | None = None) -> int:
+    """A whole number from ``least`` on, below ``end``."""
+    if text.isascii() and text.isdigit() and least <= int(text) < (end or math.inf):
+        return int(text)
+    upper = f" below {end:,}" if end else ""
+    raise argparse.ArgumentTypeError(
+        f"expected a whole number from {least} on{upper}, found {text!r}"
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.arguments import positive
+from vit_str.arguments import positive, whole_number
 from vit_str.datasets.formats import FORMATS, WRITABLE, open_words
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _add_show(commands: _Commands) -> None:
         help="none, light, strong or a YAML file: every word as it is, and augmented beside it",
     )
     show.add_argument("--count", type=positive, metavar="N", help="words (64; with --augment 16)")
-    show.add_argument("--seed", type=_seed, default=1, metavar="N", help="which words (1)")
+    show.add_argument("--seed", type=whole_number, default=1, metavar="N", help="which words (1)")
     _add_source_format(show)
     _add_rules(show, report=False)
 
@@ -209,9 +209,3 @@ def _add_rules(command: argparse.ArgumentParser, report: bool = True) -> None:
         command.add_argument(
             "--report", type=Path, metavar="FILE", help="list all words that are left out, as TSV"
         )
-
-
-def _seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, found {text!r}")
-    return int(text)

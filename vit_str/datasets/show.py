@@ -10,7 +10,7 @@ from PIL import Image
 from vit_str.datasets.judging import CHUNK, judged
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
-from vit_str.sheets import Cell, caption_font, framed, sheet
+from vit_str.sheets import Captioned, caption_font, framed, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
 _COLUMNS, _VERSIONS = 8, 7
@@ -45,18 +45,18 @@ def word_sheet(
         return image, word.label
 
     results = judged(_some(source, count, seed), rules, show, min(CHUNK, 2 * count))
-    cells: list[Cell] = []
+    cells: list[Captioned] = []
     first, words = None, 0
     for result in chain.from_iterable(results):
         if isinstance(result, Skipped):
             first = first or result
             continue
         image, label = result
-        cells.append(Cell(framed(image, _SIZE, _BACKGROUND), label))
+        cells.append(Captioned(framed(image, _SIZE, _BACKGROUND), label))
         if change:
             numbers = range(words * _VERSIONS, (words + 1) * _VERSIONS)
             versions = (change(image, number) for number in numbers)
-            cells += [Cell(framed(version, _SIZE, _BACKGROUND)) for version in versions]
+            cells += [Captioned(framed(version, _SIZE, _BACKGROUND)) for version in versions]
         words += 1
         if words == count:
             break

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from vit_str.evaluation.words import ReadWords, Size
+from vit_str.evaluation.words import ImageSize, ReadWords
 from vit_str.images import TALL
 from vit_str.metrics import WORD_PROTOCOLS
 from vit_str.statistics import Interval, plain_values, wilson_interval
@@ -182,12 +182,12 @@ def case_of(label: str) -> str:
     return next(name for name, holds in _CASES.items() if holds(label))
 
 
-def is_tall(size: Size) -> bool:
+def is_tall(size: ImageSize) -> bool:
     """Whether an image of this size more likely holds a line that runs down or up."""
     return size[0] > TALL * size[1]
 
 
-def line_height(size: Size) -> int:
+def line_height(size: ImageSize) -> int:
     """How high a line in an image of this size is at most, in pixels: the width of a tall one."""
     return size[1] if is_tall(size) else size[0]
 
@@ -196,15 +196,15 @@ def _length(label: str) -> str:
     return _range(len(label), _LAST_LENGTHS)
 
 
-def _height(size: Size) -> str:
+def _height(size: ImageSize) -> str:
     return _range(line_height(size), _LAST_HEIGHTS)
 
 
-def _orientation(size: Size) -> str:
+def _orientation(size: ImageSize) -> str:
     return _TALL if is_tall(size) else "wide"
 
 
-def _aspect(size: Size) -> str:
+def _aspect(size: ImageSize) -> str:
     if is_tall(size):
         return _TALL
     return next(name for name, most in _ASPECTS.items() if size[1] / size[0] <= most)

@@ -11,7 +11,7 @@ from vit_str.evaluation.words import ReadWords
 from vit_str.files import one_line
 from vit_str.images import UnreadableImage, load_image
 from vit_str.metrics import FULL, Protocol, normalize_label
-from vit_str.sheets import Cell, Font, framed, sheet
+from vit_str.sheets import Captioned, Font, framed, sheet
 
 _COLUMNS = 4
 _SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on the sheet, in pixels
@@ -91,7 +91,7 @@ def mistake_sheet(
         for name, each in sets.items()
     }
     cells = [
-        Cell(_shown(picture), mistake.caption())
+        Captioned(_shown(picture), mistake.caption())
         for mistake in mistakes
         if (picture := pictures[mistake.set].get(mistake.place)) is not None
     ]

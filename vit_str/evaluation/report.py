@@ -1,6 +1,6 @@
 """Scores of sets of words, their calibration, and where the mistakes are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,7 +165,7 @@ def _share_titles() -> list[str]:
     return [WORD_TITLES[metric] for metric in SHOWN]
 
 
-def _cells(shares: dict[str, Share]) -> list[str]:
+def _cells(shares: Mapping[str, Share]) -> list[str]:
     return [percent(share.value, share.interval) for share in shares.values()]
 
 

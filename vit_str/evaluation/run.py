@@ -9,17 +9,17 @@ from PIL import Image
 
 from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
 from vit_str.evaluation.report import Report
-from vit_str.evaluation.words import ReadWords, Size
+from vit_str.evaluation.words import ImageSize, ReadWords
 from vit_str.files import one_line
 from vit_str.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
 from vit_str.reading import Reader
 
-Source = str | Path | WordSource
+PathOrSource = str | Path | WordSource
 
 
 def evaluate(
     reader: Reader,
-    sources: Iterable[Source],
+    sources: Iterable[PathOrSource],
     batch_size: int = 32,
     workers: int | None = None,
     advance: Callable[[], object] | None = None,
@@ -41,7 +41,7 @@ def evaluate(
 
 def read_sets(
     reader: Reader,
-    sources: Iterable[Source],
+    sources: Iterable[PathOrSource],
     batch_size: int = 32,
     workers: int | None = None,
     advance: Callable[[], object] | None = None,
@@ -56,7 +56,7 @@ def read_sets(
     }
 
 
-def opened(source: Source) -> WordSource:
+def opened(source: PathOrSource) -> WordSource:
     """The labeled images at a path.
 
     Raises:
@@ -117,7 +117,7 @@ def _read(
     return found
 
 
-def size_of(image: bytes) -> Size | None:
+def size_of(image: bytes) -> ImageSize | None:
     """Height and width of an image file, upright, from its header alone; None if that fails."""
     try:
         with Image.open(BytesIO(image)) as picture:

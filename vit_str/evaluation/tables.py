@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-Row = Sequence[str]
+TableRow = Sequence[str]
 
 
 def percent(value: float, interval: Sequence[float]) -> str:
@@ -13,7 +13,7 @@ def percent(value: float, interval: Sequence[float]) -> str:
     return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
 
 
-def aligned(rows: Sequence[Row]) -> list[str]:
+def aligned(rows: Sequence[TableRow]) -> list[str]:
     """Rows of a table as lines, the first column to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []

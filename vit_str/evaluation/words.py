@@ -10,7 +10,7 @@ from jaxtyping import Bool
 from vit_str.evaluation.calibration import Calibration, calibrate
 from vit_str.metrics import Protocol, Scores, normalize_label, right_words, score
 
-Size = tuple[int, int]
+ImageSize = tuple[int, int]
 """Height and width of an image, upright, in pixels."""
 
 
@@ -33,7 +33,7 @@ class ReadWords:
     confidences: list[float | None]
     missing: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
-    sizes: list[Size | None] = field(default_factory=list)
+    sizes: list[ImageSize | None] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

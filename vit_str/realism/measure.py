@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Float64
+from jaxtyping import Bool, Float64
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from vit_str.realism.statistics import Statistic, Values
-from vit_str.statistics import RESAMPLES
+from vit_str.statistics import RESAMPLES, resampled_counts
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _RANGE = (0.01, 0.99)  # of rendered words, within which real ones should lie
@@ -186,31 +186,31 @@ def _distance_and_higher(first: Values, second: Values, seed: int) -> tuple[Esti
     levels, place = torch.unique(torch.cat([first, second]), return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     masses = [
-        torch.zeros(1 + RESAMPLES, len(levels)).index_add_(1, at, _resampled(len(at), generator))
+        torch.zeros(1 + RESAMPLES, len(levels), dtype=torch.float64).index_add_(
+            1, at, _weights(len(at), generator)
+        )
         for at in (place[: len(first)], place[len(first) :])
     ]
     shares = [mass.cumsum(1) for mass in masses]
-    deviation = ((first.var(correction=0) + second.var(correction=0)) / 2).sqrt().float()
-    distances = (shares[0] - shares[1])[:, :-1].abs() @ levels.diff().float()
+    deviation = ((first.var(correction=0) + second.var(correction=0)) / 2).sqrt()
+    distances = (shares[0] - shares[1])[:, :-1].abs() @ levels.diff()
     distances = torch.where(distances > 0, distances / deviation, 0.0)
     higher = (masses[0] * (shares[1] - masses[1] / 2)).sum(1)
     known = min(len(first), len(second)) > 1  # of one picture there is only one resample
     return _pivotal(distances, known), _percentile(higher, known)
 
 
-def _resampled(n: int, generator: torch.Generator) -> Float[Tensor, "resample picture"]:
+def _weights(n: int, generator: torch.Generator) -> Float64[Tensor, "resample picture"]:
     """The weight of each picture: equal in the first row, then as often as it is drawn."""
-    chosen = torch.randint(n, (RESAMPLES, n), generator=generator)
-    counts = torch.zeros(RESAMPLES, n).scatter_add_(1, chosen, torch.ones(RESAMPLES, n))
-    return torch.cat([torch.ones(1, n), counts]) / n
+    return torch.cat([torch.ones(1, n), resampled_counts(n, generator)]) / n
 
 
-def _percentile(values: Float[Tensor, " resample"], known: bool) -> Estimate:
-    low, high = values[1:].quantile(torch.tensor([0.025, 0.975])).tolist()
+def _percentile(values: Float64[Tensor, " resample"], known: bool) -> Estimate:
+    low, high = values[1:].quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
     return Estimate(values[0].item(), *((low, high) if known else (math.nan, math.nan)))
 
 
-def _pivotal(values: Float[Tensor, " resample"], known: bool) -> Estimate:
+def _pivotal(values: Float64[Tensor, " resample"], known: bool) -> Estimate:
     """Resamples are farther from each other than the sets are: that much is taken off again."""
     value, low, high = _percentile(values, known)
     return Estimate(value, max(2 * value - high, 0.0), max(2 * value - low, 0.0))
