@@ -13,7 +13,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Captioned:
     """A picture on a sheet and what is written below it.
 
     Attributes:
@@ -27,7 +27,7 @@ class Cell:
     color: str = "black"
 
 
-def sheet(cells: Sequence[Cell], columns: int, font: Font | None = None) -> Image.Image:
+def sheet(cells: Sequence[Captioned], columns: int, font: Font | None = None) -> Image.Image:
     """Pictures of one size in rows, each with its caption below.
 
     Args:

@@ -151,31 +151,6 @@ def test_edges_stay_in_view() -> None:
         assert (places < (columns, rows)).all()
 
 
-def test_holes_leave_something_of_every_character(write: Write) -> None:
-    """Even a period of 6 x 6 pixels, covered by the most and largest holes there may be."""
-    policy = [
-        {
-            "CoarseDropout": {
-                "num_holes_range": [12, 12],
-                "hole_height_range": [5, 5],
-                "hole_width_range": [8, 8],
-                "fill": 255,
-                "p": 1,
-            }
-        }
-    ]
-    augmentation = Augmentation(write(policy))
-    image = Image.new("RGB", (200, WORKING_HEIGHT), "white")
-    pen = ImageDraw.Draw(image)
-    pen.rectangle((100, 40, 105, 45), fill="black")
-    pen.rectangle((0, 0, 60, WORKING_HEIGHT), fill="black")  # so that there is a word besides
-    left = [
-        (np.asarray(augmentation(image, number))[40:46, 100:106] == 0).any()
-        for number in range(100)
-    ]
-    assert np.mean(left) >= 0.99, "two holes side by side may do it once in a long while"
-
-
 @pytest.mark.parametrize("name", list(ALLOWED))
 def test_every_allowed_transform_is_a_function_of_the_number(name: str, write: Write) -> None:
     arguments = {**WITHIN_LIMITS.get(name, {}), "p": 1}
@@ -239,14 +214,6 @@ def test_what_cannot_be_used_is_refused_in_one_line(write: Write, policy: Any, s
         Augmentation(path)
     assert str(caught.value).startswith(f"augmentation policy {path}: ")
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="hard: no such file; give one of none, light, strong"):
-        Augmentation("hard")
-    (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="cannot be read as UTF-8"):
-        Augmentation(tmp_path / "a.yaml")
 
 
 def test_other_mistakes() -> None:

@@ -75,15 +75,6 @@ def test_every_format_to_every_other(
     assert suffixes == [".png", ".jpg", ".webp", ".bmp"] * 5
 
 
-def test_several_sources_one_after_the_other(data: Data, tmp_path: Path) -> None:
-    one, other = some(tmp_path / "one", 5), make(tmp_path / "b", [("x.png", "x", picture(9))])
-    assert data("convert", one, tmp_path / "one.lmdb") == 0
-    arguments = [tmp_path / "one.lmdb", other, one, tmp_path / "out-%03d.tar"]
-    assert data("convert", *arguments, "--shard-size", 4) == 0
-    assert rows_of(tmp_path / "out-%03d.tar") == [*rows_of(one), *rows_of(other), *rows_of(one)]
-    assert [len(rows_of(tmp_path / f"out-00{i}.tar")) for i in range(3)] == [4, 4, 3]
-
-
 def test_boxes_are_kept(data: Data, tmp_path: Path) -> None:
     source = some(tmp_path / "source", 3)
     boxes = [[[0.0, 0.25, 3.5, 8.0]] * len(label) for label in LABELS[:3]]
@@ -152,12 +143,6 @@ def test_a_label_of_two_lines_is_left_out(
     assert data("convert", source, tmp_path / "out") == 0
     assert "a.png '\\n' in 'two\\nlines'" in capsys.readouterr().err
     assert [label for label, _ in rows_of(tmp_path / "out")] == ["one"]
-
-
-def test_nothing_to_convert(data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = make(tmp_path / "source", [("a.png", "a", b"no image")])
-    assert data("convert", source, tmp_path / "out") == 1
-    assert "no word of 1 can be used; a.png: image cannot be read" in capsys.readouterr().err
 
 
 def test_ctrl_c_is_one_line_and_the_same_command_resumes(
@@ -285,14 +270,6 @@ def test_a_source_that_has_grown(
     assert "was begun with sources" in capsys.readouterr().err
 
 
-def test_the_ending_of_an_image_says_its_kind() -> None:
-    kinds = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp", "BMP": "bmp", "GIF": "gif"}
-    kinds |= {"TIFF": "tif", "PPM": "ppm"}
-    for kind, suffix in kinds.items():
-        assert LabeledWord(picture(1, kind), "").suffix == f".{suffix}"
-    assert LabeledWord(b"something else", "").suffix == ".png"
-
-
 def test_damaged_records_are_refused(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -326,6 +303,18 @@ def test_mjsynth_with_a_split(
     capsys.readouterr()
     assert data("inspect", tmp_path, "--split", "val", "--format", "tar") == 2
     assert "--split is for mjsynth, not for tar" in capsys.readouterr().err
+
+
+def test_images_outside_the_folder_are_read_if_asked(
+    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = make(tmp_path / "source", [("a.png", "a", picture(1))])
+    (source / "a.png").rename(tmp_path / "a.png")
+    (source / "labels.tsv").write_text("../a.png\ta\n")
+    assert data("inspect", source) == 0
+    assert f"../a.png leads out of {source}" in capsys.readouterr().out
+    assert data("inspect", source, "--images", source) == 0
+    assert "1 can be used, 0 are left out" in capsys.readouterr().out
 
 
 def test_inspect_says_what_there_is(
@@ -382,16 +371,6 @@ def test_inspect_says_what_there_is(
         "1 are so tall that they are turned to the left before they are read\n"
         "2 are the same file as one before; 1 files come with different labels\n"
     )
-
-
-def test_inspect_of_nothing_usable(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = make(tmp_path / "source", [("a.png", "a", b"x")])
-    assert data("inspect", source) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "0 can be used, 1 are left out"
-    assert lines[2].startswith("  1  image cannot be read  a.png ")
 
 
 @pytest.mark.parametrize("name", ["source", "source.tar"])
@@ -461,26 +440,6 @@ def test_mistakes_are_one_line(
     assert message in error
     assert error.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "required: COMMAND"),
-        (["convert", "one"], "required: TARGET"),
-        (["inspect", "one", "--limit", "0"], "expected a whole number from 1 on, found '0'"),
-        (["inspect", "one", "--form", "tar"], "unrecognized arguments"),
-        (["convert", "one", "two", "--format", "mjsynth"], "invalid choice: 'mjsynth'"),
-        (["show", "one"], "required: --out"),
-    ],
-)
-def test_wrong_values(
-    arguments: list[str], message: str, data: Data, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as caught:
-        data(*arguments)
-    assert caught.value.code == 2
-    assert message in capsys.readouterr().err
 
 
 def test_outputs_that_cannot_be_written(

@@ -39,14 +39,6 @@ def test_the_library_is_named_where_it_is_missing(
         writer_of("lmdb")(tmp_path / "more", Layout())
 
 
-def test_several_readers_of_one_file(tmp_path: Path, words_of: Words) -> None:
-    make(tmp_path / "words", values_of(words_of(9)))
-    first, second = LmdbReader(tmp_path / "words"), LmdbReader(tmp_path / "words")
-    assert list(first) == list(second)
-    del first
-    assert len(list(second)) == 9
-
-
 @pytest.mark.parametrize("name", ["words.lmdb", "words.mdb", "words"])
 def test_a_database_in_a_single_file(name: str, tmp_path: Path, words_of: Words) -> None:
     make(tmp_path / name, values_of(words_of(9)), subdir=False, lock=False)

@@ -2,14 +2,11 @@
 
 import pickle
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import IndexedSource, LabeledWord, Layout, Mixture, writer_of
-from vit_str.datasets.folder_reader import FolderReader
-from vit_str.datasets.lmdb_reader import LmdbReader
+from vit_str.datasets import IndexedSource, LabeledWord, Mixture
 from vit_str.datasets.tar_reader import TarStream
 
 
@@ -88,16 +85,6 @@ def test_the_order_is_the_same_for_ever() -> None:
     mixture = Mixture(SOURCES, [1, 2, 1], seed=1)
     picks = [mixture.picks(number) for number in (0, 1, 2, 3, 1_000_000)]
     assert picks == [(1, 28), (2, 0), (1, 13), (2, 0), (1, 15)]
-
-
-def test_sources_on_disk(tmp_path: Path, words_of: Callable[[int], list[LabeledWord]]) -> None:
-    for name, path in (("folder", tmp_path / "a"), ("lmdb", tmp_path / "b.lmdb")):
-        with writer_of(name)(path, Layout()) as writer:
-            writer.add(words_of(8))
-    mixture = Mixture([FolderReader(tmp_path / "a"), LmdbReader(tmp_path / "b.lmdb")])
-    again = pickle.loads(pickle.dumps(mixture))  # noqa: S301 - our own
-    assert [mixture[number] for number in range(40)] == [again[number] for number in range(40)]
-    assert all(isinstance(mixture[number], LabeledWord) for number in range(40))
 
 
 def test_wrong_mixtures_are_refused(tmp_path: Path) -> None:

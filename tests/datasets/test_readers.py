@@ -125,15 +125,6 @@ def test_images_keep_their_bytes_and_are_named_by_what_they_are(name: str, tmp_p
     assert suffixes == ([""] * 4 if ".lmdb" in name else [".png", ".jpg", ".webp", ".bmp"])
 
 
-def test_labels_that_files_cannot_hold_are_refused(tmp_path: Path) -> None:
-    for name in ("words", "words.tar"):
-        with (
-            pytest.raises(ValueError, match="labels of one line"),
-            writer_of(format_of(tmp_path / name))(tmp_path / name, Layout()) as writer,
-        ):
-            writer.add([LabeledWord(b"", "two\nlines")])
-
-
 def test_an_empty_data_set(tmp_path: Path) -> None:
     for name in ("words", "words.lmdb"):
         assert len(written(tmp_path / name, [LabeledWord(b"", "x")][:0])) == 0

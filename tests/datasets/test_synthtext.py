@@ -174,28 +174,6 @@ def test_words_of_several_images_and_rows(compress: bool, tmp_path: Path) -> Non
     assert list(pickle.loads(pickle.dumps(source))) == found  # noqa: S301 - made above
 
 
-def test_in_order_every_picture_is_decoded_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a.png", "b.png"):
-        picture(tmp_path, name)
-    save(tmp_path, ["a.png", "b.png"], [[BOX] * 4, [BOX] * 3], [["a b c d"], ["e f g"]])
-    opened = []
-    real = Image.open
-    monkeypatch.setattr(Image, "open", lambda path: opened.append(path) or real(path))
-    assert len(list(SynthTextReader(tmp_path))) == 7
-    assert [path.name for path in opened] == ["a.png", "b.png"]
-
-
-def test_large_pictures_are_not_reduced_before_the_cut(tmp_path: Path) -> None:
-    Image.new("RGB", (4096, 1024), "white").save(tmp_path / "a.jpg")
-    corners = [(3000, 800), (4000, 800), (4000, 1000), (3000, 1000)]
-    (word,) = SynthTextReader(save(tmp_path, ["a.jpg"], [[corners]], [["far"]]))
-    with Image.open(io.BytesIO(word.image)) as cut:
-        assert cut.size == (1000, 200)
-        assert np.asarray(cut).min() > 250
-
-
 @pytest.mark.parametrize(
     ("data", "trouble"),
     [

@@ -60,13 +60,6 @@ def test_archives_of_every_kind(kind: str, stem: str, tmp_path: Path, words_of: 
     assert found[3].name == f"words.tar/{stem % 3}.png"
 
 
-def test_names_that_are_longer_than_a_header(tmp_path: Path, words_of: Words) -> None:
-    stem = "folder/" * 40 + "x" * 150 + "%06d"
-    for kind in ("pax", "gnu"):
-        path = make(tmp_path / f"{kind}.tar", files_of(words_of(4), stem), kind=KINDS[kind])
-        assert labels(TarReader(path)) == [word.label for word in words_of(4)]
-
-
 def test_what_stands_between_words(tmp_path: Path, words_of: Words) -> None:
     """Folders, links, notes and the files that macOS adds are no words."""
     one, two = words_of(2)
@@ -146,15 +139,6 @@ def test_several_archives(pattern: str, tmp_path: Path, words_of: Words) -> None
         "w-000001.tar/000000010.png",
         "w-000004.tar/000000042.png",
     ]
-
-
-def test_more_archives_than_may_be_open(tmp_path: Path, words_of: Words) -> None:
-    words = words_of(100)
-    with writer_of("tar")(tmp_path / "w-%03d.tar", Layout(shard_size=1)) as writer:
-        writer.add(words)
-    source = TarReader(tmp_path)
-    for place in [*range(100), *range(0, 100, 7), 0]:
-        assert source[place].label == words[place].label  # type: ignore[union-attr]
 
 
 def test_ranges(tmp_path: Path) -> None:

@@ -128,16 +128,6 @@ def test_pieces_make_no_difference_to_the_files(name: str, tmp_path: Path) -> No
     assert files(tmp_path / "whole") == files(tmp_path / "pieces")
 
 
-def test_archives_of_two_machines_are_those_of_one(tmp_path: Path) -> None:
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
-    for folder, start, count in ((whole, 0, 35), (parts, 0, 20), (parts, 20, 15)):
-        layout = Layout(start, shard_size=10)
-        with open_writer(folder / "w-%03d.tar", layout) as writer:
-            writer.add([word(number) for number in range(start, start + count)])
-    assert files(whole) == files(parts)
-    assert sorted(files(whole)) == [f"w-00{number}.tar" for number in range(4)]
-
-
 def test_an_archive_cut_anywhere_resumes(tmp_path: Path) -> None:
     name = "words-%06d.tar"
     (tmp_path / "whole").mkdir()
@@ -191,18 +181,6 @@ while True:
     assert rows(path) == expected(done + 5)
 
 
-def test_the_map_of_an_lmdb_grows_from_a_small_one(tmp_path: Path) -> None:
-    path = tmp_path / "words.lmdb"
-    image = bytes(30_000)
-    with open_writer(path, Layout()) as writer:
-        for _ in range(20):
-            writer.add([LabeledWord(image, "x")] * 60)
-        assert (path / "data.mdb").stat().st_size < 2 * 20 * 60 * len(image)
-    with lmdb.open(str(path), readonly=True) as environment, environment.begin() as transaction:
-        assert transaction.get(b"num-samples") == b"1200"
-        assert all(transaction.get(b"image-%09d" % number) == image for number in range(1, 1201))
-
-
 def test_other_files_are_not_taken_for_ours(tmp_path: Path) -> None:
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "labels.tsv").write_text("other.png\tword\n")
@@ -216,21 +194,3 @@ def test_other_files_are_not_taken_for_ours(tmp_path: Path) -> None:
     (tmp_path / "words.lmdb" / "data.mdb").write_bytes(bytes(range(256)) * 64)
     with pytest.raises(ValueError, match="no LMDB"):
         open_writer(tmp_path / "words.lmdb")
-
-
-def test_a_pattern_has_one_place_for_the_number(tmp_path: Path) -> None:
-    for name in ("w-%s.tar", "w-%d-%d.tar", "50%.tar"):
-        with pytest.raises(ValueError, match="one place for the number"):
-            open_writer(tmp_path / name)
-
-
-def test_what_is_in_the_way(tmp_path: Path) -> None:
-    for name in NAMES:
-        path = tmp_path / name
-        kind = writer_of(format_of(path))
-        assert kind.in_the_way(path) is None
-        write(path, 3)
-        assert kind.in_the_way(path) is not None
-        assert kind.record_path(path).suffix == ".json"
-    with pytest.raises(ValueError, match="one of folder, lmdb, tar"):
-        writer_of("zip")

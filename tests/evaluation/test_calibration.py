@@ -67,12 +67,6 @@ def test_the_interval_holds_the_error_and_most_errors_of_other_words() -> None:
     assert calibrate(*words(2000, honest=False)).interval == found.interval
 
 
-def test_equal_masses_do_not_depend_on_the_order() -> None:
-    confidences, right = words(301)
-    turned = calibrate(confidences[::-1], right[::-1])
-    assert turned.equal_mass_error == pytest.approx(calibrate(confidences, right).equal_mass_error)
-
-
 def test_nothing_to_say() -> None:
     found = calibrate([], [])
     assert math.isnan(found.error)

@@ -55,11 +55,6 @@ def test_a_section_in_markdown() -> None:
     assert "new minus" in lines[-1]
 
 
-def test_one_set_has_no_total() -> None:
-    sets = {"only": read(["a"], ["a"])}
-    assert list(Comparison(("x", "y"), sets, sets).differences()) == ["only"]
-
-
 def test_comparison_of_other_words() -> None:
     with pytest.raises(ValueError, match="same sets of words"):
         Comparison(("a", "b"), {"x": read(["a"], ["a"])}, {"x": read(["b"], ["b"])})

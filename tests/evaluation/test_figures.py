@@ -9,7 +9,6 @@ from PIL import Image
 
 from vit_str.evaluation import ReadWords, Report
 from vit_str.evaluation import breakdown as kinds
-from vit_str.evaluation.calibration import calibrate
 from vit_str.evaluation.figures import (
     breakdown,
     figures_of,
@@ -52,11 +51,6 @@ def test_reliability_has_a_panel_for_every_set() -> None:
     heights = [bar.get_height() for bar in axes.patches]
     assert max(heights) == pytest.approx(0.25)
     assert len(np.unique(drawn(sheet))) > 10
-
-
-def test_bins_of_few_words_are_not_drawn() -> None:
-    sheet = reliability({"x": [("36", calibrate([0.5] * 4 + [0.9] * 5, [True] * 9))]})
-    assert list(sheet.axes[0].lines[1].get_xdata()) == [pytest.approx(0.9)]
 
 
 def test_rejection_has_a_line_for_every_set() -> None:

@@ -51,12 +51,6 @@ def test_page(report: Report) -> None:
     assert "\n\n\n" not in page
 
 
-def test_page_without_figures(report: Report) -> None:
-    page = report_markdown(report, SUBJECT, figures=False)
-    assert "](" not in page
-    assert "\n\n\n" not in page
-
-
 def test_page_about_two_models(report: Report) -> None:
     comparison = Comparison(("old", "new"), report.words, report.words)
     page = report_markdown(report, SUBJECT, comparison.markdown())

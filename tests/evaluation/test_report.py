@@ -70,18 +70,3 @@ def test_words_in_another_script_are_judged_in_full() -> None:
     lines = report.table().splitlines()
     assert "2 labels with none of the 94 characters: not in word 94" in lines
     assert lines[-1].startswith("3 labels with spaces, accents or other scripts: judged whole in")
-
-
-def test_breakdown_in_text() -> None:
-    words = ReadWords(["ab", "CD", "efg"], ["ab", "cd", ""], [0.9, 0.4, 0.1], sizes=[(20, 60)] * 3)
-    blocks = Report.of({"x": words}).breakdown_table().split("\n\n")
-    names = ["length", "case", "orientation", "aspect", "height", "confidence", "kept"]
-    assert [block.split()[0] for block in blocks] == names
-    length = blocks[0].splitlines()
-    assert length[1].split() == [
-        *("2", "2", "100.0", "[34.2,", "100.0]"),
-        *("50.0", "[9.5,", "90.5]", "50.0", "[9.5,", "90.5]"),
-    ]
-    kept = blocks[-1].splitlines()
-    assert kept[1].split()[:5] == ["surest", "100", "%", "3", "0.100"]
-    assert len(kept) == 11

@@ -54,36 +54,6 @@ def test_report(
     assert [mistake["label"] for mistake in values["mistakes"]] == ["not this"]
 
 
-def test_every_part_of_the_report_has_the_breakdown(
-    reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path]
-) -> None:
-    folders = [labeled_set(tmp_path / name, {"1.png": "ab", "2.png": "C"}) for name in "xy"]
-    values = json.loads(json.dumps(evaluate(reader, folders).to_dict(), allow_nan=False))
-    for part, times in ((values["sets"]["x"], 1), (values["overall"], 2)):
-        for groups in part["breakdown"].values():
-            assert sum(group["n"] for group in groups) == 2 * times
-        assert [group["name"] for group in part["breakdown"]["length"]] == ["1", "2"]
-        assert [group["name"] for group in part["breakdown"]["height"]] == ["32 to 47"]
-        assert part["rejection"][0]["n"] == 2 * times
-        assert part["calibration_full"]["n"] == 2 * times
-
-
-def test_damaged_images_count_as_wrong(
-    reader: Reader,
-    tmp_path: Path,
-    word_image: Callable[..., Image.Image],
-    labeled_set: Callable[..., Path],
-) -> None:
-    text = reader.read(word_image("a")).text
-    folder = labeled_set(tmp_path / "set", {"a.png": "a"})
-    (folder / "bad.png").write_bytes(b"")
-    (folder / "labels.tsv").write_text(f"a.png\t{text}\nbad.png\t{text}\n")
-    report = evaluate(reader, [folder])
-    assert report.overall.values["word_accuracy_94"] == 0.5
-    assert report.overall.values["character_accuracy"] == 0.5
-    assert report.table().splitlines()[-1] == "1 damaged images: counted as read wrong"
-
-
 def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nothing to evaluate"):
         evaluate(reader, [])
@@ -148,7 +118,3 @@ def test_sizes_are_those_of_the_image_upright(
     expected = load_sized_image(path)[1]
     assert expected == ((90, 31) if orientation == 6 and kind != "BMP" else (31, 90))
     assert size_of(path.read_bytes()) == expected
-
-
-def test_a_size_that_cannot_be_had_is_unknown() -> None:
-    assert size_of(b"no image") is None

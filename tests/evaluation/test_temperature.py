@@ -56,19 +56,6 @@ def test_words_that_say_nothing_are_refused() -> None:
         fit(words.select(np.arange(20)))
 
 
-def test_certain_and_wrong_costs_much_but_not_infinitely() -> None:
-    certain = np.zeros((100, len(TEMPERATURES)))
-    assert Words(certain, np.ones(100, bool)).judge(1.0)["loss"] < 1e-9
-    assert 20 < Words(certain, np.zeros(100, bool)).judge(1.0)["loss"] < 30
-
-
-def test_words_of_several_sets_together() -> None:
-    parts = drawn_words(1.0, 60), drawn_words(2.0, 70)
-    whole = Words.together(parts)
-    assert len(whole) == 130
-    np.testing.assert_array_equal(whole.select(np.arange(60, 130)).right, parts[1].right)
-
-
 def test_between_the_temperatures_that_were_tried() -> None:
     words = drawn_words(1.0, 50).log_confidences
     np.testing.assert_allclose(at(words, float(TEMPERATURES[7])), words[:, 7])

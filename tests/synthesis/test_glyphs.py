@@ -108,13 +108,6 @@ def test_missing_characters_are_not_honest(folder: Path) -> None:
     assert atlas.advances[0, -1] > 0 and atlas.widths[0, -1] == 0  # the space is honestly empty
 
 
-def test_other_scripts_fill_the_line_too(folder: Path) -> None:
-    charset = Charset("".join(map(chr, range(0x430, 0x450))))
-    atlas, rejections = GlyphAtlas.build([folder / "DejaVuSans.ttf"], charset)
-    assert not rejections and atlas.honest.all()
-    assert int((atlas.columns > 0).any(0).sum()) >= 42
-
-
 def test_small_letters_alone_do_not_fill_the_line(atlas: GlyphAtlas, folder: Path) -> None:
     """A charset of digits and small letters is drawn at the size of all of ASCII."""
     small, _ = GlyphAtlas.build([folder / FONTS[0]], Charset("0123456789abcxdg"))

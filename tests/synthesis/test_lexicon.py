@@ -94,12 +94,6 @@ def test_languages_have_weights() -> None:
         Lexicon(Charset(), "ko+xx")
 
 
-def test_weights_choose_ingredients() -> None:
-    lexicon = Lexicon(Charset(), weights={"times": 1, "words": 0})
-    assert lexicon.ingredients == {"times": 1}
-    assert all(any(c.isdigit() for c in string) for string in lexicon.sample(100, 1))
-
-
 def test_unwritable_ingredients_are_left_out() -> None:
     assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {"phrases", "nothing"}
     with_spaces = Lexicon(Charset(PRINTABLE_ASCII + " ")).ingredients

@@ -74,15 +74,6 @@ def test_every_strength_and_size_gives_pictures(strength: float, count: int) -> 
         assert torch.equal(image, drawn(count, seed, **dict.fromkeys(OFF, strength)))
 
 
-@pytest.mark.parametrize(("strength", "count"), [(0.0, 8), (1.0, 1)])
-def test_pictures_for_no_word_at_all(strength: float, count: int) -> None:
-    pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
-    strengths = Ingredients(**OFF | {"picture": strength})
-    for seed in range(8):
-        image = paint(words(count), strengths, Draw(seed, count, BANK), pictures)
-        assert torch.isfinite(image).all()
-
-
 def test_pictures_become_backgrounds() -> None:
     pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
     strengths = Ingredients(**OFF | {"picture": 2.5})

@@ -100,9 +100,14 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _open(path: str, options: argparse.Namespace) -> "WordSource":
-    """A data set, of the format and the split that the options say."""
+    """A data set, of the format, the split and with the images that the options say."""
+    from vit_str.datasets.folder_reader import FolderReader
     from vit_str.datasets.mjsynth import MJSynthReader
 
+    if options.images is not None:
+        if options.source_format not in (None, FolderReader.format) or options.split:
+            raise ValueError("--images is for label files only: leave out the other options")
+        return FolderReader(path, options.images)
     if options.split is None:
         return open_words(path, options.source_format)
     if options.source_format not in (None, MJSynthReader.format):
@@ -185,6 +190,12 @@ def _add_source_format(command: argparse.ArgumentParser, flag: str = "--format")
         "--split",
         choices=("all", "train", "val", "test"),
         help="of MJSynth (default: all)",
+    )
+    command.add_argument(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="where names in a label file start; they may lead out of it then",
     )
 
 
