@@ -6,7 +6,6 @@ import gzip
 import json
 import lzma
 import os
-import re
 import tarfile
 from array import array
 from bisect import bisect_right
@@ -34,8 +33,6 @@ _OPENERS: dict[str, Any] = {
     **dict.fromkeys((".tar.xz", ".txz"), lzma.open),
 }
 _LABEL, _VALUES, _CLASS = _LABEL_SUFFIXES = ".txt", ".json", ".cls"
-_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
-_MAX_ARCHIVES = 1_000_000
 _MAX_HEADER = 1 << 13  # bytes of a long name or of extended values
 _EXTENDED = (
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
@@ -54,8 +51,7 @@ class TarReader(IndexedSource):
     headers of all files, about a minute for a million words, and keeps 8 bytes for each word.
 
     Args:
-        path: an archive, a folder of archives, a pattern such as ``words-%06d.tar``, a range such
-            as ``words-{000000..000009}.tar``, or a glob.
+        path: an archive, a folder of archives, a pattern such as ``words-%06d.tar``, or a glob.
 
     Raises:
         ValueError: there are no such archives.
@@ -77,8 +73,8 @@ class TarReader(IndexedSource):
         """Whether a path is an archive, a folder with one, or written as several."""
         if path.is_dir():
             return any(each.suffix.lower() == _SUFFIX for each in path.iterdir())
-        several = "%" in path.name or _RANGE.search(str(path)) or glob.has_magic(str(path))
-        return path.suffix.lower() == _SUFFIX and (path.is_file() or bool(several))
+        several = "%" in path.name or glob.has_magic(str(path))
+        return path.suffix.lower() == _SUFFIX and (path.is_file() or several)
 
     @property
     def known_length(self) -> int | None:
@@ -194,17 +190,12 @@ def _archives_of(path: Path) -> list[Path]:
     """The archives of a data set, in order.
 
     Raises:
-        ValueError: there are none, or one of a range is missing.
+        ValueError: there are none.
     """
     if path.is_dir():
         found = sorted(each for each in path.iterdir() if each.suffix.lower() == _SUFFIX)
     elif path.exists():
         found = [path]
-    elif _RANGE.search(str(path)):
-        found = [Path(each) for each in _ranges(str(path))]
-        missing = next((each for each in found if not each.is_file()), None)
-        if missing:
-            raise ValueError(f"{missing}, one of {path}: no such file; check the range")
     elif is_pattern(path):
         found = archives_like(path)
     else:
@@ -212,19 +203,6 @@ def _archives_of(path: Path) -> list[Path]:
     if not found:
         raise ValueError(f"{path}: found no tar archives; check the path")
     return found
-
-
-def _ranges(text: str) -> list[str]:
-    """All that ``{first..last}`` stands for, with as many digits as the first number has."""
-    match = _RANGE.search(text)
-    if not match:
-        return [text]
-    first, last = match.groups()
-    if not 0 <= int(last) - int(first) < _MAX_ARCHIVES:
-        raise ValueError(f"expected a range from the lower number to the higher, found {match[0]}")
-    numbers = (f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1))
-    names = (text[: match.start()] + number + text[match.end() :] for number in numbers)
-    return [each for name in names for each in _ranges(name)]
 
 
 def _words(file: Any, archive: str, start: int = 0) -> Iterator[LabeledWord | Skipped]:

@@ -11,7 +11,7 @@ from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.optics import blur, light
 from vit_str.synthesis.resolution import sample_resolution
 
-_FAR = (11, 37), (5, -29)
+_FAR = (11, 37), (5, -29)  # rows and columns, beyond which noise looks independent
 
 
 def degrade(

@@ -20,8 +20,8 @@ from vit_str.synthesis.paint import paint
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
-_SMALLEST = 8
-_BATCHES_PER_SEED = 1 << 40
+_SMALLEST = 8  # side of a picture, in pixels
+_BATCHES_PER_SEED = 1 << 40  # before the stream of the next seed begins
 
 
 @dataclass(frozen=True, slots=True)
