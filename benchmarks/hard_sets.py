@@ -25,7 +25,7 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.evaluation import evaluate
+from vit_str.evaluation.run import evaluate
 from vit_str.metrics import Scores
 from vit_str.reading import load
 from vit_str.sheets import Captioned, sheet

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from vit_str.evaluation import ReadWords
 from vit_str.evaluation.comparison import Comparison
+from vit_str.evaluation.words import ReadWords
 
 FULL = ("word", "full")
 

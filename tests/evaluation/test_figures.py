@@ -7,7 +7,6 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.evaluation import ReadWords, Report
 from vit_str.evaluation import breakdown as kinds
 from vit_str.evaluation.figures import (
     breakdown,
@@ -17,6 +16,8 @@ from vit_str.evaluation.figures import (
     write_figures,
 )
 from vit_str.evaluation.markdown import FIGURES
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.words import ReadWords
 
 
 def words(n: int) -> ReadWords:

@@ -2,9 +2,10 @@ import re
 
 import pytest
 
-from vit_str.evaluation import ReadWords, Report
 from vit_str.evaluation.comparison import Comparison
 from vit_str.evaluation.markdown import FIGURES, Subject, report_markdown
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.words import ReadWords
 
 SUBJECT = Subject("my_model", "vit-str evaluate a b", "read in float32 on cpu")
 

@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 
 from vit_str.datasets import open_words
-from vit_str.evaluation import ReadWords
 from vit_str.evaluation.mistakes import Mistake, fitting_protocol, mistake_sheet, surest_mistakes
+from vit_str.evaluation.words import ReadWords
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from vit_str.evaluation import Report, evaluate, read_sets
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.run import evaluate, read_sets
 from vit_str.evaluation.words import ReadWords
 from vit_str.reading import Reader
 

@@ -6,8 +6,7 @@ import pytest
 from PIL import Image
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, WordSource
-from vit_str.evaluation import evaluate, read_sets
-from vit_str.evaluation.run import size_of
+from vit_str.evaluation.run import evaluate, read_sets, size_of
 from vit_str.images import load_sized_image
 from vit_str.metrics import METRICS
 from vit_str.reading import Reader

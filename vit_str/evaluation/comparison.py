@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from vit_str.evaluation import ReadWords, aligned, percent, together
 from vit_str.evaluation.markdown import table
+from vit_str.evaluation.tables import aligned, percent
+from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import WORD_PROTOCOLS, Protocol
 from vit_str.pages.markdown import plain

@@ -9,8 +9,8 @@ from PIL import Image
 
 from vit_str import console
 from vit_str.datasets import WordSource
-from vit_str.evaluation import Report
 from vit_str.evaluation.mistakes import mistake_sheet, surest_mistakes
+from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically
 from vit_str.sheets import Font, caption_font
 
