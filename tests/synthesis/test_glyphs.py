@@ -1,9 +1,7 @@
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import Charset
-from vit_str.synthesis import rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
 
 FONTS = ("DejaVuSans.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf")
@@ -170,35 +167,3 @@ def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
     assert len(training) and len(held_out)
     alone = replace(atlas.select([0]))
     assert alone.training().names == alone.held_out().names == alone.names
-
-
-def test_what_is_drawn_before_an_interruption_is_kept(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fonts = tmp_path / "fonts"
-    fonts.mkdir()
-    for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf", "broken.ttf"):
-        shutil.copy(folder / name, fonts)
-    monkeypatch.setattr(rasterize_parallel, "_BATCH", 1)
-    monkeypatch.setattr(rasterize_parallel, "_WORKERS", 1)
-    run, drawn = subprocess.run, []
-
-    def counted(command: list[str], **options: Any) -> Any:
-        if len(drawn) == interrupt_at:
-            raise KeyboardInterrupt
-        drawn.append(command)
-        return run(command, **options)
-
-    monkeypatch.setattr(subprocess, "run", counted)
-    interrupt_at = 2
-    with pytest.raises(KeyboardInterrupt):
-        GlyphAtlas.load_or_build(Charset("abc"), [fonts], tmp_path)
-    parts = sorted(tmp_path.glob("*.parts/*.npz"))
-    assert len(parts) == 2
-    parts[0].write_bytes(parts[0].read_bytes()[:500])  # as a full disk leaves it
-    drawn.clear()
-    interrupt_at = -1
-    atlas = GlyphAtlas.load_or_build(Charset("abc"), [fonts], tmp_path)
-    assert len(drawn) == 2  # the damaged part and the one that was not drawn
-    assert not list(tmp_path.glob("*.parts"))
-    assert len(atlas) == 2

@@ -14,13 +14,12 @@ from vit_str.pages.page import Page
 from vit_str.pages.tables import write_csv, write_json
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison, measure
 from vit_str.realism.figures import SHOWN, distributions, sheet
-from vit_str.realism.measure import quantiles, standardized
+from vit_str.realism.measure import standardized
 from vit_str.realism.statistics import Pictures
 from vit_str.realism.tables import (
     CLASSIFICATION_TITLES,
     classification_rows,
     gaps_table,
-    sizes_of,
     statistics_table,
     summary_of,
     text_of,
@@ -108,13 +107,6 @@ def comparison_page(comparison: Comparison) -> Page:
         page.table(titles, cells, f"Rendered words against {words.name}, most different first")
         for line in words.skipped:
             page.note(f"Skipped: {line}")
-    titles = ["set", "statistic", "unit", "5 %", "25 %", "50 %", "75 %", "95 %"]
-    sizes = [
-        [words.name, name, unit, *quantiles(values)]
-        for words in comparison.folders
-        for name, unit, values in sizes_of(words)
-    ]
-    page.table(titles, sizes, "Photographed crops as they came")
     return page
 
 

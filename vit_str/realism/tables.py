@@ -1,13 +1,10 @@
 """What was found, as tables, as JSON and as text for a terminal."""
 
-import torch
-
 from vit_str.evaluation.tables import aligned
 from vit_str.pages.tables import Table
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison
 from vit_str.realism.measure import Estimate, quantiles
-from vit_str.realism.statistics import STATISTICS, Values
-from vit_str.realism.words import Words
+from vit_str.realism.statistics import STATISTICS
 
 CLASSIFICATION_TITLES = ["sets", "AUC [95 %]", "what is lost without a statistic"]
 
@@ -27,16 +24,7 @@ def statistics_table(comparison: Comparison) -> Table:
                 [*between.distance, *between.higher, between.inside] if between else [None] * 7
             )
             rows.append([*row, *compared])
-    for words in comparison.folders:
-        for name, unit, values in sizes_of(words):
-            rows.append([name, unit, words.name, len(values), *quantiles(values), *[None] * 7])
     return [*columns, "inside"], rows
-
-
-def sizes_of(words: Words) -> list[tuple[str, str, Values]]:
-    """Of crops as they came: name, unit, values."""
-    height, width = torch.tensor(words.sizes, dtype=torch.float64).unbind(1)
-    return [("height", "px", height), ("width", "px", width), ("aspect", "1", width / height)]
 
 
 def summary_of(comparison: Comparison) -> dict[str, object]:
