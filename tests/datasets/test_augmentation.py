@@ -216,13 +216,6 @@ def test_what_cannot_be_used_is_refused_in_one_line(write: Write, policy: Any, s
     assert "\n" not in str(caught.value)
 
 
-def test_other_mistakes() -> None:
-    with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
-        Augmentation("light", -1)
-    with pytest.raises(ValueError, match="expected an RGB image, found L"):
-        Augmentation("none")(word().convert("L"), 0)
-
-
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_policies_of_the_package(name: str) -> None:
     steps = load_policy(name)

@@ -270,21 +270,6 @@ def test_a_source_that_has_grown(
     assert "was begun with sources" in capsys.readouterr().err
 
 
-def test_damaged_records_are_refused(
-    data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source, target = some(tmp_path / "source", 8), tmp_path / "out"
-    assert data("convert", source, target) == 0
-    record = target / "convert.json"
-    for damaged in (b"{}\n", b"[1]\n", b"\xff\n", record.read_bytes() + b"x\n"):
-        record.write_bytes(damaged)
-        capsys.readouterr()
-        assert data("convert", source, target) == 2
-        error = capsys.readouterr().err
-        assert "write elsewhere" in error
-        assert error.count("\n") == 1
-
-
 def test_mjsynth_with_a_split(
     data: Data, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,16 +114,6 @@ def test_spaces_and_quotes_of_csv(folder: Path) -> None:
     ]
     assert "3" in skipped[1].detail
     assert "needs quotes" in skipped[1].detail
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
-def test_names_of_any_bytes(folder: Path, words_of: Words) -> None:
-    name = b"caf\xe9\\1.png"  # Latin-1, and a backslash that is no separator
-    (Path(os.fsdecode(os.fsencode(folder) + b"/" + name))).write_bytes(words_of(1)[0].image)
-    (folder / "labels.tsv").write_bytes(name + b"\tcaf\xc3\xa9\n")
-    word = FolderReader(folder)[0]
-    assert isinstance(word, LabeledWord)
-    assert (word.label, os.fsencode(word.name)) == ("café", name)
 
 
 def test_words_that_cannot_be_handed_out(folder: Path) -> None:

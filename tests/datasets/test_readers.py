@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import threading
 from collections.abc import Callable
 from io import BytesIO
 from multiprocessing import get_context
@@ -62,27 +61,6 @@ def test_a_pickled_reader_reads_on(name: str, used: bool, tmp_path: Path, words_
     again = pickle.loads(pickle.dumps(source))  # noqa: S301 - our own
     assert content(list(again)) == content([again[place] for place in range(12)])
     assert content(list(again)) == content(list(words))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_threads_do_not_disturb_each_other(name: str, tmp_path: Path, words_of: Words) -> None:
-    words = words_of(43)
-    source = written(tmp_path / name, words)
-    assert len(source) == 43
-    wrong = []
-
-    def read(first: int) -> None:
-        for turn in range(40):
-            place = (first + turn * 17) % 43
-            if content([source[place]]) != content([words[place]]):
-                wrong.append(place)
-
-    threads = [threading.Thread(target=read, args=(first,)) for first in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")

@@ -121,7 +121,7 @@ def test_other_formats(
 @pytest.mark.parametrize(
     ("options", "trouble"),
     [
-        (["--sheet", "sheet.txt"], "expected a name such as mistakes.png, found sheet.txt"),
+        (["--sheet", "sheet.txt"], "a name that ends in .png, .jpg or .webp, found sheet.txt"),
         (["--report", "taken"], "cannot write taken"),
         (["--markdown", "taken/x.md"], "cannot write taken"),
     ],

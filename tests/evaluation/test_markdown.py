@@ -2,7 +2,6 @@ import re
 
 import pytest
 
-from vit_str.evaluation.comparison import Comparison
 from vit_str.evaluation.markdown import FIGURES, Subject, report_markdown
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.words import ReadWords
@@ -50,12 +49,6 @@ def test_page(report: Report) -> None:
     assert r"| `a\|b` | `a\|c` | first\_set | 0.8000 |" in page
     assert page.endswith("|\n")
     assert "\n\n\n" not in page
-
-
-def test_page_about_two_models(report: Report) -> None:
-    comparison = Comparison(("old", "new"), report.words, report.words)
-    page = report_markdown(report, SUBJECT, comparison.markdown())
-    assert page.index("## Accuracy") < page.index("## new against old") < page.index("## Confid")
 
 
 def test_page_about_nothing() -> None:

@@ -181,16 +181,6 @@ def test_a_shift_of_one_deviation_is_a_distance_of_one() -> None:
     assert swapped.direction(STATISTICS["noise"]) == "cleaner"
 
 
-def test_a_wider_spread_is_a_distance_without_a_direction() -> None:
-    wide = gap(normal(1000, 0, std=3.0), normal(1000, 1))
-    narrow = gap(normal(1000, 1), normal(1000, 0, std=3.0))
-    assert wide.distance.low > 0.3
-    assert wide.direction(STATISTICS["noise"]) == "more varied"
-    assert narrow.direction(STATISTICS["noise"]) == "less varied"
-    assert wide.inside > 0.99
-    assert narrow.inside < 0.7
-
-
 def test_ties_count_half_and_unknown_values_not_at_all() -> None:
     first = torch.tensor([0.0, 1, 1, math.nan], dtype=torch.float64)
     second = torch.tensor([0.0, 0, 0, 1], dtype=torch.float64)

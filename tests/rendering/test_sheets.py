@@ -6,7 +6,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.rendering import sheets
-from vit_str.rendering.sheets import STRENGTHS, changed_words
+from vit_str.rendering.sheets import changed_words
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
@@ -41,13 +41,6 @@ def test_words_are_shown_without_and_with_an_ingredient(
     first = next(word for word in words if word.label in labels)
     plain = alone.images[labels.index(first.label)].permute(1, 2, 0)
     assert plain.numpy().tobytes() == first.images[0].tobytes(), "the first is without it"
-
-
-def test_the_sheet_of_an_ingredient(fonts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheets, "_MOST_BATCHES", 1)
-    assert main(["render", *fonts, "--show", "blur", "--count", "3", "--out", "new/blur.png"]) == 0
-    with Image.open("new/blur.png") as picture:
-        assert picture.size == (2 * len(STRENGTHS) * (2 * 128 + 6), 2 * (2 * 32 + 18))
 
 
 def test_what_cannot_be_shown(fonts: list[str], capsys: pytest.CaptureFixture[str]) -> None:

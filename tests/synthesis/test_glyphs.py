@@ -154,13 +154,6 @@ def test_without_fonts_the_user_is_told_what_to_do(tmp_path: Path) -> None:
         GlyphAtlas.load_or_build(Charset(), [tmp_path], tmp_path)
 
 
-def test_selection_shares_columns(atlas: GlyphAtlas) -> None:
-    chosen = atlas.select([2, 0])
-    assert chosen.names == [atlas.names[2], atlas.names[0]]
-    assert chosen.columns.data_ptr() == atlas.columns.data_ptr()
-    assert torch.equal(glyph(chosen, 0, "g"), glyph(atlas, 2, "g"))
-
-
 def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
     training, held_out = atlas.training(), atlas.held_out()
     assert sorted(training.names + held_out.names) == sorted(atlas.names)

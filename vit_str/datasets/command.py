@@ -26,8 +26,6 @@ left out whole, counted and listed; none is changed.
 exit codes: 0 all well, also if words are left out; 1 output not written or not what it should be;
 2 wrong use; 130 interrupted with Ctrl-C."""
 
-_PICTURES = (".png", ".jpg", ".webp")
-
 _Commands = argparse._SubParsersAction
 
 
@@ -88,9 +86,9 @@ def _convert(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from vit_str.datasets.show import word_sheet
+    from vit_str.sheets import check_picture
 
-    if options.out.suffix.lower() not in _PICTURES:
-        raise ValueError(f"{options.out} needs a name that ends in {', '.join(_PICTURES)}")
+    check_picture(options.out)
     source, rules = _open(options.source, options), _rules(options)
     picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -5,14 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
-
 from vit_str import console
 from vit_str.datasets import WordSource
 from vit_str.evaluation.mistakes import mistake_sheet, surest_mistakes
 from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically
-from vit_str.sheets import Font, caption_font
+from vit_str.sheets import Font, caption_font, check_picture
 
 PAGE = "report.md"
 """Name of the page in the folder of a report."""
@@ -25,7 +23,7 @@ class Output:
     Attributes:
         markdown: file for a page without figures.
         report: folder for a page with figures.
-        sheet: file for pictures of the surest mistakes, of a format that Pillow writes.
+        sheet: file for pictures of the surest mistakes.
     """
 
     markdown: Path | None
@@ -38,11 +36,8 @@ class Output:
         Raises:
             ValueError: it cannot, or a library is missing.
         """
-        suffixes = Image.registered_extensions()
-        if self.sheet and suffixes.get(self.sheet.suffix.lower()) not in Image.SAVE:
-            raise ValueError(
-                f"the sheet is a picture: expected a name such as mistakes.png, found {self.sheet}"
-            )
+        if self.sheet:
+            check_picture(self.sheet)
         if self.report:
             _figure_writer()
         folders = [path.parent for path in (self.markdown, self.sheet) if path]
