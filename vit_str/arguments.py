@@ -1,7 +1,6 @@
 """Options that several commands share."""
 
 import argparse
-import math
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -20,14 +19,26 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 def positive(text: str) -> int:
     """A whole number from 1 on."""
-    return whole_number(text, 1)
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, found {text[:20]!r}")
+    return int(text)
 
 
-def whole_number(text: str, least: int = 0, end: int | None = None) -> int:
+def probability(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text[:20]!r}")
+    return value
+
+
+def whole_number(text: str, least: int = 0, end: int = 10**9) -> int:
     """A whole number from ``least`` on, below ``end``."""
-    if text.isascii() and text.isdigit() and least <= int(text) < (end or math.inf):
+    if text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) < end:
         return int(text)
-    upper = f" below {end:,}" if end else ""
     raise argparse.ArgumentTypeError(
-        f"expected a whole number from {least} on{upper}, found {text!r}"
+        f"expected a whole number from {least} on, below {end:,}, found {text[:20]!r}"
     )

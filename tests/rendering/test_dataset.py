@@ -236,7 +236,7 @@ def test_mistakes_are_one_line(
     ("wrong", "message"),
     [
         (["--count", "0"], "expected a whole number from 1 on, found '0'"),
-        (["--start", "-1"], "expected a whole number from 0 on, found '-1'"),
+        (["--start", "-1"], "expected a whole number from 0 on, below 1,000,000,000, found '-1'"),
         (["--seed", "16777216"], "below 16,777,216"),
         (["--difficulty", "2"], "expected a number from 0 to 1"),
         (["--ingredients", "blurr=2"], "unknown ingredient 'blurr'; the ingredients are spacing"),

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from vit_str.realism.statistics import Statistic, Values
-from vit_str.statistics import RESAMPLES, resampled_counts
+from vit_str.statistics import RESAMPLES
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _RANGE = (0.01, 0.99)  # of rendered words, within which real ones should lie
@@ -202,7 +202,10 @@ def _distance_and_higher(first: Values, second: Values, seed: int) -> tuple[Esti
 
 def _weights(n: int, generator: torch.Generator) -> Float64[Tensor, "resample picture"]:
     """The weight of each picture: equal in the first row, then as often as it is drawn."""
-    return torch.cat([torch.ones(1, n), resampled_counts(n, generator)]) / n
+    drawn = torch.randint(n, (RESAMPLES, n), generator=generator)
+    counts = torch.zeros(RESAMPLES, n, dtype=torch.float64)
+    counts.scatter_add_(1, drawn, torch.ones_like(counts))
+    return torch.cat([torch.ones(1, n), counts]) / n
 
 
 def _percentile(values: Float64[Tensor, " resample"], known: bool) -> Estimate:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.arguments import positive, whole_number
+from vit_str.arguments import positive, probability, whole_number
 from vit_str.datasets.formats import WRITABLE, check_target, format_of
 from vit_str.synthesis.ingredients import Ingredients
 
@@ -216,7 +216,7 @@ def _add_looks(group: _Group) -> None:
     )
     group.add_argument("--held-out", action="store_true", help="fonts that training never sees")
     group.add_argument(
-        "--difficulty", type=_share, metavar="D", help="0: clean words, 1: the full mix (1)"
+        "--difficulty", type=probability, metavar="D", help="0: clean words, 1: the full mix (1)"
     )
     group.add_argument(
         "--ingredients",
@@ -249,16 +249,6 @@ def _check_data_set(options: argparse.Namespace) -> None:
         raise ValueError(f"{options.out} would be a folder; for a picture give --sheet")
     check_target(options.out, options.format, options.shard_size)
     options.format = options.format or format_of(options.out)
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
-    return value
 
 
 def _strengths(text: str) -> dict[str, float]:

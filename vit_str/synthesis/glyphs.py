@@ -107,7 +107,7 @@ class GlyphAtlas:
         return cls(columns, none.long(), none.long(), none, none, none.bool(), [], charset)
 
     def save(self, path: Path) -> None:
-        """Write everything to one safetensors file atomically."""
+        """Write everything to one safetensors file, atomically."""
         metadata = {
             "format": "vit-str glyphs",
             "version": _VERSION,

@@ -1,6 +1,8 @@
 """Draw the characters of many fonts in processes of their own, a batch of fonts in each."""
 
+import errno
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -52,6 +54,9 @@ def _draw(paths: list[str], characters: str) -> list[Batch]:
         )
         if finished.returncode == -signal.SIGINT:  # Ctrl-C reaches it too; no font is to blame
             raise KeyboardInterrupt
+        full = os.strerror(errno.ENOSPC)
+        if full.encode() in finished.stderr:  # no font is to blame
+            raise OSError(errno.ENOSPC, full, folder)
         if not finished.returncode:
             with np.load(out) as arrays:
                 return [(paths, dict(arrays))]
