@@ -89,7 +89,7 @@ def test_breakdown_of_nothing() -> None:
 
 def report() -> Report:
     one = ReadWords(["Hotel"] * 9, ["Hotel"] * 8 + ["x"], [0.9] * 8 + [0.1], sizes=[(20, 60)] * 9)
-    return Report.of({"one": one, "two": ReadWords(["한글"], ["한글"], [0.5])})
+    return Report({"one": one, "two": ReadWords(["한글"], ["한글"], [0.5])})
 
 
 def test_files(tmp_path: Path) -> None:

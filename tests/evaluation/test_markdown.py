@@ -18,7 +18,7 @@ def report() -> Report:
         damaged=["x.png: damaged"],
         sizes=[(32, 100), (90, 30), None, (20, 40)],
     )
-    return Report.of({"first_set": first, "second": ReadWords(["한글"], ["한굴"], [0.7])})
+    return Report({"first_set": first, "second": ReadWords(["한글"], ["한굴"], [0.7])})
 
 
 def tables(page: str) -> list[list[list[str]]]:
@@ -52,6 +52,6 @@ def test_page(report: Report) -> None:
 
 
 def test_page_about_nothing() -> None:
-    page = report_markdown(Report.of({"x": ReadWords([], [], [])}), SUBJECT)
+    page = report_markdown(Report({"x": ReadWords([], [], [])}), SUBJECT)
     assert page.count("\nNone.") == 2
     assert "nan" not in page

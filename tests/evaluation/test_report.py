@@ -63,7 +63,7 @@ def test_calibration_of_what_was_read(
 
 def test_words_in_another_script_are_judged_in_full() -> None:
     words = ReadWords(["한글", "서울24", "부산"], ["한글", "서을24", "부산"], [0.9, 0.8, 0.7])
-    report = Report.of({"korean": words})
+    report = Report({"korean": words})
     values = report.overall.values
     assert values["word_accuracy_full"] == pytest.approx(2 / 3)
     assert values["character_accuracy_full"] == pytest.approx(7 / 8)

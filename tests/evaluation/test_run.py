@@ -46,7 +46,7 @@ def test_report(
     for metric in METRICS:
         low, high = overall["interval"][metric]
         assert 0 <= low <= overall[metric] <= high <= 1
-    assert [line.split(": ")[:2] for line in report.troubles] == [
+    assert [line.split(": ")[:2] for line in report.problems] == [
         [str(second), "missing.png"],
         [str(second), "damaged.png"],
     ]

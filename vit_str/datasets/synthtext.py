@@ -24,7 +24,7 @@ class SynthTextReader(IndexedSource):
 
     The words are in the order of ``gt.mat``. Its boxes run clockwise from the top left corner of
     the text; a word is any run of characters without white space. If a picture has not as many
-    boxes as words, nobody knows which are whose, and all its words are skipped. So are words
+    boxes as words, which belong together is unknown, and all its words are skipped. So are words
     whose box is mirrored, without area, or more than a tenth outside the picture.
 
     The whole truth is read at the first word: about 2 GB of memory for the distributed file. Read

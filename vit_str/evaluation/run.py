@@ -36,7 +36,7 @@ def evaluate(
     Raises:
         ValueError: no source, or one that is no set of labeled images.
     """
-    return Report.of(read_sets(reader, sources, batch_size, workers, advance))
+    return Report(read_sets(reader, sources, batch_size, workers, advance))
 
 
 def read_sets(
@@ -126,5 +126,5 @@ def size_of(image: bytes) -> ImageSize | None:
             stored = "exif" in picture.info and picture.format != "TIFF"
             turned = stored and picture.getexif().get(ORIENTATION_TAG) in QUARTER_TURNS
             return (width, height) if turned else (height, width)
-    except Exception:  # it has been read: the size is worth no trouble
+    except Exception:  # it has been read, the size is optional
         return None

@@ -37,7 +37,7 @@ class ReadWords:
     places: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Whoever has no sizes and places at hand may leave them out."""
+        """Sizes and places may be left out."""
         self.sizes.extend([None] * (len(self.labels) - len(self.sizes)))
         self.places.extend(range(len(self.places), len(self.labels)))
 

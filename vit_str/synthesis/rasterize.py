@@ -1,8 +1,8 @@
 """Draw every character of a font at one height.
 
 Also runs as a program of its own (see ``rasterize_parallel.py``), so that many fonts are drawn in
-parallel and a font file that crashes the font library harms nobody. So it imports neither torch nor
-this package.
+parallel, and one that crashes the font library ends no other. So it imports neither torch nor this
+package.
 """
 
 import json

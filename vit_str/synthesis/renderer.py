@@ -63,7 +63,7 @@ class Renderer:
             4096 on a GPU. Part of what a seed means.
 
     Raises:
-        ValueError: pictures of less than 8 pixels, in which nobody could read.
+        ValueError: pictures of less than 8 pixels, too small to read.
     """
 
     def __init__(
