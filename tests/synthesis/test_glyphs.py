@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from vit_str.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
 
-FONTS = ("DejaVuSans.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf")
+FONTS = ("DejaVuSans.ttf", "DejaVuSerif.ttf")
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +21,6 @@ def folder(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         shutil.copy(matplotlib_fonts / name, target)
     (target / "broken.ttf").write_bytes(b"no font at all")
     return target
-
-
-@pytest.fixture(scope="module")
-def atlas(folder: Path) -> GlyphAtlas:
-    return GlyphAtlas.build([folder / name for name in FONTS], Charset())[0]
 
 
 def glyph(atlas: GlyphAtlas, font: int, character: str) -> torch.Tensor:

@@ -100,9 +100,11 @@ class FolderReader(IndexedSource):
         if index < 0:
             raise IndexError(index)
         row = self._rows[index]
-        path = row if isinstance(row, Skipped) else self._path(row.name)
-        if isinstance(row, Skipped) or isinstance(path, Skipped):
-            return path  # type: ignore[return-value] # mypy does not see that it is the row then
+        if isinstance(row, Skipped):
+            return row
+        path = self._path(row.name)
+        if isinstance(path, Skipped):
+            return path
         try:
             with open(path, "rb") as file:
                 image = file.read()
