@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float64
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from vit_str.realism.statistics import Statistic, Values
+from vit_str.realism.statistics import Values
 from vit_str.statistics import RESAMPLES
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -51,15 +51,6 @@ class Gap:
     distance: Estimate
     higher: Estimate
     inside: float
-
-    def direction(self, statistic: Statistic) -> str:
-        """What rendered words are, compared with photographed ones, in words; may be nothing."""
-        if not self.distance.low > 0:
-            return ""
-        if self.higher.low <= 0.5 <= self.higher.high:
-            wide, narrow = (each[-1] - each[0] for each in (self.rendered, self.real))
-            return "more varied" if wide > narrow else "less varied"
-        return statistic.more if self.higher.value > 0.5 else statistic.less
 
 
 @dataclass(frozen=True, slots=True)

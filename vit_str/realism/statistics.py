@@ -23,53 +23,40 @@ Ink = Bool[Tensor, "picture height width"]
 
 
 class Statistic(NamedTuple):
-    """What a statistic is called where people read.
-
-    Attributes:
-        title: a few words.
-        unit: of the numbers.
-        less: what a word with a smaller value is, compared with others.
-        more: the same of a larger one.
-    """
+    """What a statistic is called where people read, in a few words, and the unit of its values."""
 
     title: str
     unit: str
-    less: str
-    more: str
 
 
 STATISTICS: Mapping[str, Statistic] = {
-    "brightness": Statistic("Brightness", "levels", "darker", "brighter"),
-    "contrast": Statistic("Contrast, RMS", "levels", "lower in contrast", "higher in contrast"),
-    "michelson": Statistic(
-        "Contrast, Michelson", "1", "less black to white", "more black to white"
-    ),
-    "colorfulness": Statistic("Colorfulness", "levels", "grayer", "more colorful"),
-    "sharpness": Statistic(
-        "Sharpness, Laplacian", "levels", "poorer in detail", "richer in detail"
-    ),
-    "edge_width": Statistic("Width of edges", "px", "sharper at edges", "softer at edges"),
-    "falloff": Statistic("Falloff of the spectrum", "1", "finer in grain", "smoother"),
-    "noise": Statistic("Noise", "levels", "cleaner", "noisier"),
-    "blockiness": Statistic("Blockiness", "1", "less blocky", "blockier"),
-    "two_tone": Statistic("Two tones", "share", "less two-toned", "more two-toned"),
-    "ground_spread": Statistic("Spread of ground", "levels", "plainer behind", "busier behind"),
-    "ink_spread": Statistic("Spread of ink", "levels", "evener in ink", "less even in ink"),
-    "light_text": Statistic("Light on dark", "share", "more dark on light", "more light on dark"),
-    "ink_share": Statistic("Ink", "share", "poorer in ink", "richer in ink"),
-    "stroke_width": Statistic("Width of strokes", "px", "thinner", "bolder"),
-    "text_height": Statistic("Height of text", "share", "lower in the crop", "taller in the crop"),
-    "text_width": Statistic("Width of text", "share", "narrower in the crop", "wider in the crop"),
-    "other_lines": Statistic("Other lines", "share", "freer of neighbors", "fuller of neighbors"),
+    "brightness": Statistic("Brightness", "levels"),
+    "contrast": Statistic("Contrast, RMS", "levels"),
+    "michelson": Statistic("Contrast, Michelson", "1"),
+    "colorfulness": Statistic("Colorfulness", "levels"),
+    "sharpness": Statistic("Sharpness, Laplacian", "levels"),
+    "edge_width": Statistic("Width of edges", "px"),
+    "falloff": Statistic("Falloff of the spectrum", "1"),
+    "noise": Statistic("Noise", "levels"),
+    "blockiness": Statistic("Blockiness", "1"),
+    "two_tone": Statistic("Two tones", "share"),
+    "ground_spread": Statistic("Spread of ground", "levels"),
+    "ink_spread": Statistic("Spread of ink", "levels"),
+    "light_text": Statistic("Light on dark", "share"),
+    "ink_share": Statistic("Ink", "share"),
+    "stroke_width": Statistic("Width of strokes", "px"),
+    "text_height": Statistic("Height of text", "share"),
+    "text_width": Statistic("Width of text", "share"),
+    "other_lines": Statistic("Other lines", "share"),
 }
 """Of pictures. Sources and definitions are with the functions of the same names."""
 
 LABEL_STATISTICS: Mapping[str, Statistic] = {
-    "length": Statistic("Length of label", "characters", "shorter", "longer"),
-    "upper": Statistic("Upper case", "share", "less in capitals", "more in capitals"),
-    "lower": Statistic("Lower case", "share", "less in lower case", "more in lower case"),
-    "digits": Statistic("Digits", "share", "less in digits", "more in digits"),
-    "symbols": Statistic("Symbols", "share", "poorer in symbols", "richer in symbols"),
+    "length": Statistic("Length of label", "characters"),
+    "upper": Statistic("Upper case", "share"),
+    "lower": Statistic("Lower case", "share"),
+    "digits": Statistic("Digits", "share"),
+    "symbols": Statistic("Symbols", "share"),
 }
 """Of labels: characters, and which share of them is of a class."""
 

@@ -71,18 +71,14 @@ def text_of(comparison: Comparison) -> list[str]:
 def gaps_table(comparison: Comparison, folder: str) -> list[list[str]]:
     """The table of one folder with the quantiles 5, 50 and 95 %."""
     titles = ["statistic", "unit", "rendered 5, 50, 95 %", "photographed"]
-    rows = [[*titles, "distance [95 %]", "higher", "inside", "rendered words are"]]
+    rows = [[*titles, "distance [95 %]", "higher", "inside"]]
     for name, between in comparison.by_distance(folder):
-        statistic = ALL_STATISTICS[name]
         spans = (
             ", ".join(f"{values[place]:.3g}" for place in (0, 2, 4))
             for values in (between.rendered, between.real)
         )
         shares = (f"{between.higher.value:.2f}", f"{between.inside:.2f}")
-        words = between.direction(statistic)
-        rows.append(
-            [statistic.title, statistic.unit, *spans, _interval(between.distance), *shares, words]
-        )
+        rows.append([*ALL_STATISTICS[name], *spans, _interval(between.distance), *shares])
     return rows
 
 
