@@ -7,14 +7,14 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.evaluation.temperature import TEMPERATURES, Graded, Words, at, fit, grade
+from vit_str.evaluation.temperature import TEMPERATURES, Graded, GradedWords, at, fit, grade
 from vit_str.images import UnreadableImage
 from vit_str.models.step_scores import StepScores
 from vit_str.reading import Reader
 from vit_str.weights import WeightsFile
 
 
-def drawn_words(temperature: float, count: int = 3000, seed: int = 0) -> Words:
+def drawn_words(temperature: float, count: int = 3000, seed: int = 0) -> GradedWords:
     """Words whose true symbols are drawn at a temperature, read greedily."""
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.randint(1, 7, (count,), generator=generator)
@@ -26,7 +26,7 @@ def drawn_words(temperature: float, count: int = 3000, seed: int = 0) -> Words:
     right = torch.ones(count).index_put((words[truth != symbols],), torch.tensor(0.0)).bool()
     steps = StepScores(scores, symbols, words, count)
     sure = steps.log_confidences(torch.from_numpy(TEMPERATURES)).numpy()
-    return Words(sure, right.numpy())
+    return GradedWords(sure, right.numpy())
 
 
 @pytest.mark.parametrize("temperature", [0.6, 1.0, 4.0])
@@ -51,7 +51,7 @@ def test_words_that_say_nothing_are_refused() -> None:
     words = drawn_words(1.0, 60)
     for right in (np.ones(60, bool), np.zeros(60, bool)):
         with pytest.raises(ValueError, match="some read right and some wrong, found 60"):
-            fit(Words(words.log_confidences, right))
+            fit(GradedWords(words.log_confidences, right))
     with pytest.raises(ValueError, match="needs 50 words or more"):
         fit(words.select(np.arange(20)))
 

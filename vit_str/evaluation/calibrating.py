@@ -11,7 +11,7 @@ import numpy as np
 from vit_str.datasets import LabeledWord, WordSource
 from vit_str.evaluation.run import labeled_words
 from vit_str.evaluation.tables import aligned, percent
-from vit_str.evaluation.temperature import Fit, Words, grade
+from vit_str.evaluation.temperature import Fit, GradedWords, grade
 from vit_str.images import UnreadableImage
 from vit_str.metrics import Protocol, normalize_label
 from vit_str.reading import Reader
@@ -46,7 +46,7 @@ def read_words(
     batch_size: int,
     advance: Callable[[], object],
     complaints: list[str],
-) -> Words:
+) -> GradedWords:
     """Read the words of a set that the protocol can judge; one line about each that fails.
 
     Raises:
@@ -70,31 +70,31 @@ def read_words(
         )
     if not columns:
         raise ValueError(f"{source.path}: no word to judge; give labeled images that can be read")
-    return Words(np.stack(columns), np.array(right))
+    return GradedWords(np.stack(columns), np.array(right))
 
 
 def divide(
-    sets: Mapping[str, Words], tests: dict[str, Words], seed: int
-) -> tuple[Words, dict[str, Words]]:
+    sets: Mapping[str, GradedWords], tests: dict[str, GradedWords], seed: int
+) -> tuple[GradedWords, dict[str, GradedWords]]:
     """The words to fit to, and the sets to judge on: other sets, or the other half of the same."""
     if tests:
-        return Words.together(list(sets.values())), tests
+        return GradedWords.together(list(sets.values())), tests
     generator = np.random.default_rng(seed)
     first, second = [], {}
     for name, words in sets.items():
         shuffled = generator.permutation(len(words))
         first.append(words.select(shuffled[: len(words) // 2]))
         second[f"{name}, other half"] = words.select(shuffled[len(words) // 2 :])
-    return Words.together(first), second
+    return GradedWords.together(first), second
 
 
 def summary(
-    result: Fit, judged: dict[str, Words], old: float, protocol: Protocol
+    result: Fit, judged: dict[str, GradedWords], old: float, protocol: Protocol
 ) -> dict[str, Any]:
     """All there is to say, as plain values."""
     sets = dict(judged)
     if len(sets) > 1:
-        sets["all"] = Words.together(list(judged.values()))
+        sets["all"] = GradedWords.together(list(judged.values()))
     return {
         "temperature": round(result.temperature, 4),
         "interval": [round(end, 4) for end in result.interval],

@@ -9,7 +9,7 @@ from vit_str.arguments import add_device
 
 if TYPE_CHECKING:
     from vit_str.datasets import WordSource
-    from vit_str.evaluation.temperature import Words
+    from vit_str.evaluation.temperature import GradedWords
 
 _DESCRIPTION = """\
 Fit the temperature that makes the confidence of a word the share of such words that is right, on
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     complaints: list[str] = []
     with console.Progress(sum(each.known_length or 0 for each in [*sets, *tests])) as progress:
 
-        def read(each: "WordSource") -> "Words":
+        def read(each: "WordSource") -> "GradedWords":
             return calibrating.read_words(
                 each, reader, options.characters, options.batch_size, progress.advance, complaints
             )

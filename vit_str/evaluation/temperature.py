@@ -39,8 +39,8 @@ class Graded(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Words that were read.
+class GradedWords:
+    """Words that were read, and how surely.
 
     Attributes:
         log_confidences: of each, at each of ``TEMPERATURES``.
@@ -53,12 +53,12 @@ class Words:
     def __len__(self) -> int:
         return len(self.right)
 
-    def select(self, places: Int64[np.ndarray, " place"]) -> "Words":
+    def select(self, places: Int64[np.ndarray, " place"]) -> "GradedWords":
         """Some of the words."""
-        return Words(self.log_confidences[places], self.right[places])
+        return GradedWords(self.log_confidences[places], self.right[places])
 
     @classmethod
-    def together(cls, parts: Sequence["Words"]) -> "Words":
+    def together(cls, parts: Sequence["GradedWords"]) -> "GradedWords":
         """All words as one set."""
         return cls(
             np.concatenate([part.log_confidences for part in parts]),
@@ -101,7 +101,7 @@ class Fit:
         return self.temperature in (TEMPERATURES[0], TEMPERATURES[-1])
 
 
-def fit(words: Words, seed: int = 0) -> Fit:
+def fit(words: GradedWords, seed: int = 0) -> Fit:
     """The temperature under which right and wrong words are most likely.
 
     Args:

@@ -8,7 +8,7 @@ import torch
 
 from vit_str.realism.measure import Classification, Gap, classify, gap, within
 from vit_str.realism.statistics import LABEL_STATISTICS, STATISTICS
-from vit_str.realism.words import ALL, RENDERED, Words
+from vit_str.realism.words import ALL, RENDERED, WordPictures
 
 ALL_STATISTICS = {**STATISTICS, **LABEL_STATISTICS}
 
@@ -26,14 +26,14 @@ class Comparison:
             few pictures.
     """
 
-    rendered: Words
-    folders: list[Words]
+    rendered: WordPictures
+    folders: list[WordPictures]
     gaps: Mapping[str, Mapping[str, Gap]]
     inside: Mapping[str, float]
     classifications: Mapping[tuple[str, str], Classification | None]
 
     @property
-    def sets(self) -> list[Words]:
+    def sets(self) -> list[WordPictures]:
         """All words, the rendered ones first."""
         return [self.rendered, *self.folders]
 
@@ -43,7 +43,7 @@ class Comparison:
         return sorted(known, key=lambda item: -item[1].distance.value)
 
 
-def measure(rendered: Words, folders: list[Words], seed: int = 0) -> Comparison:
+def measure(rendered: WordPictures, folders: list[WordPictures], seed: int = 0) -> Comparison:
     """Compare rendered words with every folder, and all with all."""
     gaps = {
         words.name: {
@@ -62,6 +62,6 @@ def measure(rendered: Words, folders: list[Words], seed: int = 0) -> Comparison:
     return Comparison(rendered, folders, gaps, inside, classifications)
 
 
-def _inside(rendered: Words, real: Words) -> float:
+def _inside(rendered: WordPictures, real: WordPictures) -> float:
     pairs = ((rendered.of_pictures[name], real.of_pictures[name]) for name in STATISTICS)
     return torch.stack([within(*pair) for pair in pairs]).all(0).double().mean().item()

@@ -21,7 +21,7 @@ _BATCH = 64  # part of what a seed means
 
 
 @dataclass(frozen=True)
-class Words:
+class WordPictures:
     """Pictures of words from one source.
 
     Attributes:
@@ -50,7 +50,7 @@ class Words:
         return len(self.pictures)
 
 
-def draw(renderer: Renderer, count: int, seed: int) -> Words:
+def draw(renderer: Renderer, count: int, seed: int) -> WordPictures:
     """The first words of a seed.
 
     Raises:
@@ -63,10 +63,10 @@ def draw(renderer: Renderer, count: int, seed: int) -> Words:
         batch = renderer.batch(_BATCH, seed, index)
         pictures.append(batch.images.cpu())
         labels += [renderer.charset.decode(ids) for ids in batch.labels.tolist()]
-    return Words(RENDERED, torch.cat(pictures)[:count], labels[:count])
+    return WordPictures(RENDERED, torch.cat(pictures)[:count], labels[:count])
 
 
-def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> list[Words]:
+def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> list[WordPictures]:
     """Photographed words, at most so many of each folder.
 
     Raises:
@@ -91,7 +91,9 @@ def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> li
     ]
 
 
-def _load(folder: FolderReader, name: str, preprocessing: Preprocessing, count: int) -> Words:
+def _load(
+    folder: FolderReader, name: str, preprocessing: Preprocessing, count: int
+) -> WordPictures:
     images = folder.files()
     skipped = [f"{one_line(str(folder.path / file))}: missing" for file in images.missing]
     pictures, labels = [], []
@@ -107,4 +109,4 @@ def _load(folder: FolderReader, name: str, preprocessing: Preprocessing, count: 
         labels.append(label)
     if not pictures:
         raise ValueError(f"{folder.path}: no image in it can be read; give another folder")
-    return Words(one_line(name), torch.stack(pictures), labels, skipped)
+    return WordPictures(one_line(name), torch.stack(pictures), labels, skipped)
