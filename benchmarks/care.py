@@ -20,7 +20,8 @@ from variant_cost import reading_seconds
 from variant_report import percent, points
 
 from vit_str.datasets.folder_reader import FolderReader
-from vit_str.evaluation import ReadWords, read_sets, together
+from vit_str.evaluation.run import read_sets
+from vit_str.evaluation.words import ReadWords, together
 from vit_str.models import PermutedDecoder
 from vit_str.reading import Reader, load
 from vit_str.statistics import paired_difference, wilson_interval

@@ -25,10 +25,10 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.evaluation import evaluate
+from vit_str.evaluation.run import evaluate
 from vit_str.metrics import Scores
 from vit_str.reading import load
-from vit_str.sheets import Cell, sheet
+from vit_str.sheets import Captioned, sheet
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
@@ -134,7 +134,7 @@ def write_set(folder: Path, wanted: HardSet, atlas: GlyphAtlas, words: int, seed
         image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
         image.save(partial / "images" / f"{number:05d}.png")
         lines.append(f"{number:05d}.png\t{label}\n")
-        cells.append(Cell(image, label))
+        cells.append(Captioned(image, label))
     sheet(cells[:_SHEET_WORDS], 8).save(partial / "sheet.png")
     (partial / "labels.tsv").write_text("".join(lines), encoding="utf-8")
     partial.rename(folder)

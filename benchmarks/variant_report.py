@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from vit_str.evaluation import ReadWords, together
+from vit_str.evaluation.words import ReadWords, together
 from vit_str.metrics import character_accuracy
 from vit_str.statistics import Interval, bootstrap_interval, paired_difference, wilson_interval
 

@@ -1,5 +1,7 @@
 """What several tests share: drawn words, and a small model with random weights."""
 
+import os
+import shutil
 import signal
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -7,12 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.reading import Reader
+from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.weights import WeightsFile, save_weights
 
 
@@ -51,6 +55,34 @@ def matplotlib_fonts() -> Path:
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of a test run share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def font_folder(matplotlib_fonts: Path, shared_folder: Path) -> Path:
+    """A folder with one font, DejaVu Sans, whose characters are drawn once for a whole test run.
+
+    They are in the folder ``glyphs`` beside it, for ``VIT_STR_CACHE``.
+    """
+    folder = shared_folder / "one-font"
+    with FileLock(shared_folder / "one-font.lock"):
+        if not folder.is_dir():
+            folder.mkdir()
+            shutil.copy2(matplotlib_fonts / "DejaVuSans.ttf", folder / "Sans.ttf")
+            GlyphAtlas.load_or_build(Charset(), [folder], shared_folder / "glyphs")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def one_font(font_folder: Path) -> GlyphAtlas:
+    """The characters of ``font_folder``."""
+    return GlyphAtlas.load_or_build(Charset(), [font_folder], font_folder.parent / "glyphs")
 
 
 @pytest.fixture

@@ -30,10 +30,11 @@ def test_imports_stay_light() -> None:
 import sys, os
 import vit_str, vit_str.cli
 from vit_str.cli import main
-try:
-    main(["--help"])
-except SystemExit:
-    pass
+for arguments in ["--help"], ["data", "convert", "--help"], ["render", "--help"]:
+    try:
+        main(arguments)
+    except SystemExit:
+        pass
 print([name for name in {heavy} if name in sys.modules], os.environ["NO_ALBUMENTATIONS_UPDATE"])
 assert main(["--version"]) == 0
 vit_str.load, vit_str.Reader, vit_str.Reading

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageFont
 
-from vit_str.sheets import Cell, caption_font, sheet
+from vit_str.sheets import Captioned, caption_font, sheet
 
 
 def colors(picture: Image.Image, box: tuple[int, int, int, int]) -> set[object]:
@@ -12,7 +12,7 @@ def colors(picture: Image.Image, box: tuple[int, int, int, int]) -> set[object]:
 
 def test_pictures_lie_in_rows_with_captions_below() -> None:
     cells = [
-        Cell(Image.new("RGB", (40, 20), color), "gjÅ|" * 9, color) for color in ("red", "blue")
+        Captioned(Image.new("RGB", (40, 20), color), "gjÅ|" * 9, color) for color in ("red", "blue")
     ]
     picture = sheet([*cells, cells[0]], columns=2)
     assert picture.size == (2 * 46, 2 * 38)

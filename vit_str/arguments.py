@@ -33,3 +33,12 @@ def probability(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text[:20]!r}")
     return value
+
+
+def whole_number(text: str, least: int = 0, end: int = 10**9) -> int:
+    """A whole number from ``least`` on, below ``end``."""
+    if text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) < end:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"expected a whole number from {least} on, below {end:,}, found {text[:20]!r}"
+    )

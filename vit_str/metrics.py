@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from vit_str.statistics import Interval, bootstrap_intervals, wilson_interval
+from vit_str.statistics import Interval, bootstrap_intervals, plain_values, wilson_interval
 
 try:
     from editdistance import eval as _edit_distance
@@ -76,15 +76,9 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there was nothing to judge."""
-        return {
-            "n": self.n,
-            **{name: _or_none(value) for name, value in self.values.items()},
-            "interval": {name: list(map(_or_none, ends)) for name, ends in self.interval.items()},
-            "left_out": self.left_out,
-            "unreadable": self.unreadable,
-            "missing": self.missing,
-            "reduced": self.reduced,
-        }
+        values: dict[str, Any] = plain_values(self)
+        n, metrics = values.pop("n"), values.pop("values")
+        return {"n": n, **metrics, **values}
 
 
 def edit_distance(first: str, second: str) -> int:
@@ -252,7 +246,3 @@ def _ratio(numerator: float | int, denominator: float | int) -> float:
 
 def _at_least_zero(value: float) -> float:
     return value if math.isnan(value) else max(0.0, value)
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

@@ -13,7 +13,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Captioned:
     """A picture on a sheet and what is written below it.
 
     Attributes:
@@ -27,7 +27,7 @@ class Cell:
     color: str = "black"
 
 
-def sheet(cells: Sequence[Cell], columns: int, font: Font | None = None) -> Image.Image:
+def sheet(cells: Sequence[Captioned], columns: int, font: Font | None = None) -> Image.Image:
     """Pictures of one size in rows, each with its caption below.
 
     Args:
@@ -52,6 +52,18 @@ def sheet(cells: Sequence[Cell], columns: int, font: Font | None = None) -> Imag
         # The baseline is the same in every font, so that no caption leaves its cell.
         pen.text((x, y + down - 5), caption, fill=cell.color, font=font, anchor="ls")
     return picture
+
+
+def framed(
+    image: Image.Image, size: tuple[int, int], background: str | tuple[int, int, int]
+) -> Image.Image:
+    """A picture in the middle of a frame of (width, height), scaled to fit, its aspect kept."""
+    scale = min(size[0] / image.width, size[1] / image.height)
+    width, height = (max(1, round(scale * side)) for side in image.size)
+    frame = Image.new("RGB", size, background)
+    scaled = image.resize((width, height), Image.Resampling.BICUBIC)
+    frame.paste(scaled, ((size[0] - width) // 2, (size[1] - height) // 2))
+    return frame
 
 
 def check_picture(path: Path) -> None:

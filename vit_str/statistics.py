@@ -6,7 +6,7 @@ same interval.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,17 @@ ENDS = (0.025, 0.975)
 # Two-sided 95 % points of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _NORMAL = 1.960
+
+
+def plain_values(value: Any) -> Any:
+    """Values as JSON has them: dataclasses as objects, tuples as lists, None in place of NaN."""
+    if is_dataclass(value):
+        return {field.name: plain_values(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: plain_values(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_values(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def wilson_interval(successes: int, n: int) -> Interval:
@@ -130,9 +141,8 @@ class PairedDifference:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there was nothing to compare."""
-        if not self.n:
-            return asdict(self) | {"difference": None, "interval": [None, None]}
-        return asdict(self) | {"interval": list(self.interval)}
+        values: dict[str, Any] = plain_values(self)
+        return values
 
 
 def paired_difference(

@@ -39,14 +39,6 @@ def test_the_library_is_named_where_it_is_missing(
         writer_of("lmdb")(tmp_path / "more", Layout())
 
 
-def test_several_readers_of_one_file(tmp_path: Path, words_of: Words) -> None:
-    make(tmp_path / "words", values_of(words_of(9)))
-    first, second = LmdbReader(tmp_path / "words"), LmdbReader(tmp_path / "words")
-    assert list(first) == list(second)
-    del first
-    assert len(list(second)) == 9
-
-
 @pytest.mark.parametrize("name", ["words.lmdb", "words.mdb", "words"])
 def test_a_database_in_a_single_file(name: str, tmp_path: Path, words_of: Words) -> None:
     make(tmp_path / name, values_of(words_of(9)), subdir=False, lock=False)
@@ -54,16 +46,6 @@ def test_a_database_in_a_single_file(name: str, tmp_path: Path, words_of: Words)
     assert [word.label for word in source] == [word.label for word in words_of(9)]  # type: ignore[union-attr]
     assert open_words(tmp_path / name, "lmdb").format == "lmdb"
     assert LmdbReader.recognizes(tmp_path / name) == (name != "words")
-
-
-def test_a_map_of_a_terabyte(tmp_path: Path, words_of: Words) -> None:
-    """What the scripts of clovaai and PARSeq ask for; the file is as small as its words."""
-    with lmdb.open(str(tmp_path), map_size=1 << 40) as environment:  # noqa: SIM117
-        with environment.begin(write=True) as transaction:
-            for key, value in values_of(words_of(3)).items():
-                transaction.put(key, value)
-    assert len(LmdbReader(tmp_path)) == 3
-    assert (tmp_path / "data.mdb").stat().st_size < 1 << 20
 
 
 def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> None:
@@ -109,16 +91,6 @@ def test_databases_of_other_layouts(values: dict[bytes, bytes], what: str, tmp_p
         LmdbReader(tmp_path)
 
 
-def test_keys_that_are_no_plain_bytes(tmp_path: Path) -> None:
-    with (
-        lmdb.open(str(tmp_path), max_dbs=1) as environment,
-        environment.begin(write=True) as transaction,
-    ):
-        environment.open_db(b"num-samples", transaction)
-    with pytest.raises(ValueError, match="damaged"):
-        LmdbReader(tmp_path)
-
-
 def test_a_database_that_is_cut_is_refused_and_not_written_to(
     tmp_path: Path, words_of: Words
 ) -> None:
@@ -132,20 +104,6 @@ def test_a_database_that_is_cut_is_refused_and_not_written_to(
                 opened(tmp_path)  # type: ignore[operator]
             assert "\n" not in str(caught.value)
         assert (tmp_path / "data.mdb").read_bytes() == data[:size]
-
-
-def test_sizes_that_lie_are_not_believed(tmp_path: Path, words_of: Words) -> None:
-    """A value that says that it has 4 gigabytes."""
-    image = words_of(8)[7].image
-    assert len(image) > 3000
-    make(tmp_path, {b"num-samples": b"1", b"image-000000001": image, b"label-000000001": b"a"})
-    path = tmp_path / "data.mdb"
-    data = path.read_bytes()
-    stored = len(image).to_bytes(4, "little")
-    path.write_bytes(data.replace(stored + b"\1\0\x0f\0image", b"\xff\xff\xff\xff\1\0\x0f\0image"))
-    assert path.read_bytes() != data
-    with pytest.raises(ValueError, match="damaged, a value has 4,294,967,295 bytes"):
-        LmdbReader(tmp_path)
 
 
 def test_a_full_disk_is_called_by_its_name(

@@ -2,16 +2,11 @@
 
 import pickle
 from collections import Counter
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import IndexedSource, LabeledWord, Layout, Mixture, writer_of
-from vit_str.datasets.folder_reader import FolderReader
-from vit_str.datasets.lmdb_reader import LmdbReader
-from vit_str.datasets.shuffle import shuffled
+from vit_str.datasets import IndexedSource, LabeledWord, Mixture
 from vit_str.datasets.tar_reader import TarStream
 
 
@@ -32,33 +27,6 @@ class Numbers(IndexedSource):
 
 
 SOURCES = (Numbers("a", 700), Numbers("b", 30), Numbers("c", 1))
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 100, 1000])
-def test_every_place_comes_once(size: int) -> None:
-    for key in range(3):
-        assert sorted(shuffled(place, size, key) for place in range(size)) == [*range(size)]
-
-
-def test_all_orders_of_a_few_places_are_as_frequent() -> None:
-    orders = Counter(tuple(shuffled(place, 4, key, 1) for place in range(4)) for key in range(4800))
-    assert len(orders) == 24
-    assert all(140 < count < 260 for count in orders.values())  # 200, and 4 deviations
-
-
-def test_an_order_has_no_pattern() -> None:
-    """Neighbors are as far apart as strangers, and nothing stays in its place."""
-    size = 5000
-    order = [shuffled(place, size, 3) for place in range(size)]
-    apart = sum(abs(one - other) for one, other in pairwise(order)) / size
-    assert abs(apart / size - 1 / 3) < 0.02
-    assert sum(place == each for place, each in enumerate(order)) < 8
-
-
-def test_large_places_need_no_table() -> None:
-    size = 10**12
-    assert len({shuffled(place, size, 5) for place in range(1000)}) == 1000
-    assert all(0 <= shuffled(size - 1 - place, size, 5) < size for place in range(100))
 
 
 @pytest.mark.parametrize("weights", [None, [1, 1, 1], [0.7, 0.2, 0.1], [1e-3, 5, 0.123]])
@@ -83,7 +51,7 @@ def test_shares_are_exact(weights: list[float] | None) -> None:
     wanted = weights or [source.count for source in SOURCES]
     assert mixture.shares == pytest.approx([each / sum(wanted) for each in wanted])
     counts = [0, 0, 0]
-    for number in range(20 * 1024):
+    for number in range(4 * 1024):
         counts[mixture.picks(number)[0]] += 1
         if (number + 1) % 1024 == 0:
             for count, share in zip(counts, mixture.shares, strict=True):
@@ -97,25 +65,10 @@ def test_without_weights_every_word_is_as_frequent() -> None:
     assert set(words.values()) == {1024}
 
 
-def test_every_second_word_is_not_every_second_source() -> None:
-    mixture = Mixture(SOURCES[:2], [1, 1])
-    even = sum(mixture.picks(number)[0] for number in range(0, 8192, 2))
-    assert abs(even - 2048) < 130  # 4 deviations
-
-
-def test_rounds_have_orders_of_their_own() -> None:
-    mixture = Mixture([SOURCES[0]])
-    rounds = [
-        [mixture.picks(number)[1] for number in range(first, first + 512)] for first in (0, 1 << 20)
-    ]
-    assert sum(one == other for one, other in zip(*rounds, strict=True)) < 20
-    assert rounds[0] != [Mixture([SOURCES[0]], seed=1).picks(number)[1] for number in range(512)]
-
-
 def test_any_division_gives_the_same_words() -> None:
     mixture = Mixture(SOURCES, [5, 3, 2], seed=9)
     whole = [mixture[number] for number in range(600)]
-    for world in (2, 3, 7):
+    for world in (2, 7):
         parts = []
         for rank in range(world):
             own = pickle.loads(pickle.dumps(mixture))  # noqa: S301 - our own
@@ -132,16 +85,6 @@ def test_the_order_is_the_same_for_ever() -> None:
     mixture = Mixture(SOURCES, [1, 2, 1], seed=1)
     picks = [mixture.picks(number) for number in (0, 1, 2, 3, 1_000_000)]
     assert picks == [(1, 28), (2, 0), (1, 13), (2, 0), (1, 15)]
-
-
-def test_sources_on_disk(tmp_path: Path, words_of: Callable[[int], list[LabeledWord]]) -> None:
-    for name, path in (("folder", tmp_path / "a"), ("lmdb", tmp_path / "b.lmdb")):
-        with writer_of(name)(path, Layout()) as writer:
-            writer.add(words_of(8))
-    mixture = Mixture([FolderReader(tmp_path / "a"), LmdbReader(tmp_path / "b.lmdb")])
-    again = pickle.loads(pickle.dumps(mixture))  # noqa: S301 - our own
-    assert [mixture[number] for number in range(40)] == [again[number] for number in range(40)]
-    assert all(isinstance(mixture[number], LabeledWord) for number in range(40))
 
 
 def test_wrong_mixtures_are_refused(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 import os
 import pickle
-import threading
-import tracemalloc
 from collections.abc import Callable
 from io import BytesIO
 from multiprocessing import get_context
@@ -22,7 +20,7 @@ from vit_str.datasets import (
     writer_of,
 )
 
-NAMES = ("words", "my words", "words.lmdb", "words.tar", "words-%06d.tar")
+NAMES = ("my words", "words.lmdb", "words.tar", "words-%06d.tar")
 Words = Callable[[int], list[LabeledWord]]
 
 
@@ -48,18 +46,7 @@ def test_what_is_written_is_read(name: str, tmp_path: Path, words_of: Words) -> 
     assert content(list(source)) == content(list(words))
     assert content([source[place] for place in range(43)]) == content(list(words))
     assert len({word.name for word in source}) == 43
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_words_without_boxes(name: str, tmp_path: Path, words_of: Words) -> None:
-    source = written(tmp_path / name, words_of(5), boxes=False)
-    assert [word.boxes for word in source if isinstance(word, LabeledWord)] == [()] * 5
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_places_outside_are_refused(name: str, tmp_path: Path, words_of: Words) -> None:
-    source = written(tmp_path / name, words_of(12))
-    for place in (-1, 12, 1 << 40):
+    for place in (-1, 43, 1 << 40):
         with pytest.raises(IndexError):
             source[place]
 
@@ -76,27 +63,6 @@ def test_a_pickled_reader_reads_on(name: str, used: bool, tmp_path: Path, words_
     assert content(list(again)) == content(list(words))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_threads_do_not_disturb_each_other(name: str, tmp_path: Path, words_of: Words) -> None:
-    words = words_of(43)
-    source = written(tmp_path / name, words)
-    assert len(source) == 43
-    wrong = []
-
-    def read(first: int) -> None:
-        for turn in range(100):
-            place = (first + turn * 17) % 43
-            if content([source[place]]) != content([words[place]]):
-                wrong.append(place)
-
-    threads = [threading.Thread(target=read, args=(first,)) for first in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -109,7 +75,7 @@ def test_forked_processes_do_not_disturb_each_other(
     assert source[0]
 
     def read(first: int) -> None:
-        places = [(first + turn * 17) % 43 for turn in range(200)]
+        places = [(first + turn * 17) % 43 for turn in range(50)]
         same = [content([source[place]]) == content([words[place]]) for place in places]
         os._exit(0 if all(same) else 1)
 
@@ -120,23 +86,6 @@ def test_forked_processes_do_not_disturb_each_other(
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("name", ["words.lmdb", "words.tar", "words-%06d.tar"])
-def test_memory_does_not_grow_while_words_are_read(name: str, tmp_path: Path) -> None:
-    words = [LabeledWord(bytes(3000), "label")] * 600
-    source = written(tmp_path / name, words, boxes=False)
-    assert len(source) == 600
-    tracemalloc.start()
-    try:
-        for place in range(600):
-            source[place]
-        for _ in source:
-            pass
-        grown = tracemalloc.get_traced_memory()[0]
-    finally:
-        tracemalloc.stop()
-    assert grown < 100_000  # of 1.8 million bytes; what is kept are pages near the root, and files
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -152,15 +101,6 @@ def test_images_keep_their_bytes_and_are_named_by_what_they_are(name: str, tmp_p
     assert content(found) == content(list(words))
     suffixes = [Path(word.name).suffix for word in found]
     assert suffixes == ([""] * 4 if ".lmdb" in name else [".png", ".jpg", ".webp", ".bmp"])
-
-
-def test_labels_that_files_cannot_hold_are_refused(tmp_path: Path) -> None:
-    for name in ("words", "words.tar"):
-        with (
-            pytest.raises(ValueError, match="labels of one line"),
-            writer_of(format_of(tmp_path / name))(tmp_path / name, Layout()) as writer,
-        ):
-            writer.add([LabeledWord(b"", "two\nlines")])
 
 
 def test_an_empty_data_set(tmp_path: Path) -> None:

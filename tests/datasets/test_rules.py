@@ -1,6 +1,5 @@
 """Words that can be used, and all that cannot."""
 
-from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -74,14 +73,6 @@ def test_images(image: bytes, reason: Reason, detail: str) -> None:
     assert (skipped.name, skipped.reason) == ("a.png", reason)
     assert detail in skipped.detail
     assert "\n" not in skipped.detail
-
-
-def test_a_label_that_cannot_be_used_costs_no_decoding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: object) -> Callable[[], None]:
-        raise AssertionError("decoded")
-
-    monkeypatch.setattr("vit_str.images.load_image", refuse)
-    assert isinstance(RULES.decode(LabeledWord(picture(), "xyz")), Skipped)
 
 
 def test_wrong_rules_are_refused() -> None:

@@ -174,28 +174,6 @@ def test_words_of_several_images_and_rows(compress: bool, tmp_path: Path) -> Non
     assert list(pickle.loads(pickle.dumps(source))) == found  # noqa: S301 - made above
 
 
-def test_in_order_every_picture_is_decoded_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a.png", "b.png"):
-        picture(tmp_path, name)
-    save(tmp_path, ["a.png", "b.png"], [[BOX] * 4, [BOX] * 3], [["a b c d"], ["e f g"]])
-    opened = []
-    real = Image.open
-    monkeypatch.setattr(Image, "open", lambda path: opened.append(path) or real(path))
-    assert len(list(SynthTextReader(tmp_path))) == 7
-    assert [path.name for path in opened] == ["a.png", "b.png"]
-
-
-def test_large_pictures_are_not_reduced_before_the_cut(tmp_path: Path) -> None:
-    Image.new("RGB", (4096, 1024), "white").save(tmp_path / "a.jpg")
-    corners = [(3000, 800), (4000, 800), (4000, 1000), (3000, 1000)]
-    (word,) = SynthTextReader(save(tmp_path, ["a.jpg"], [[corners]], [["far"]]))
-    with Image.open(io.BytesIO(word.image)) as cut:
-        assert cut.size == (1000, 200)
-        assert np.asarray(cut).min() > 250
-
-
 @pytest.mark.parametrize(
     ("data", "trouble"),
     [
@@ -220,56 +198,3 @@ def test_variables_that_do_not_go_together(tmp_path: Path) -> None:
     save(tmp_path, ["a.png"], [[BOX], [BOX]], [["a"], ["b"]])
     with pytest.raises(ValueError, match="has 1 names, boxes for 2 images and words for 2"):
         len(SynthTextReader(tmp_path))
-
-
-def test_what_fills_the_memory_is_refused(tmp_path: Path) -> None:
-    """200 kB that become 200 MB."""
-    scipy_io.savemat(tmp_path / "gt.mat", {"txt": np.zeros(25_000_000)}, do_compression=True)
-    assert (tmp_path / "gt.mat").stat().st_size < 1 << 20
-    with pytest.raises(ValueError, match="too large when decompressed"):
-        len(SynthTextReader(tmp_path))
-
-
-@pytest.mark.parametrize("compress", [True, False])
-@pytest.mark.parametrize("seed", range(12))
-def test_damaged_truth_never_crashes(seed: int, compress: bool, tmp_path: Path) -> None:
-    generator = random.Random(seed)
-    picture(tmp_path, "a.png")
-    texts = [["a b\nc", "d"]] * 12
-    save(tmp_path, ["a.png"] * 12, [[BOX] * 4] * 12, texts, compress)
-    data = bytearray((tmp_path / "gt.mat").read_bytes())
-    if seed % 4 == 0:
-        del data[generator.randrange(len(data)) :]
-    else:
-        for _ in range(generator.choice([1, 5, 50])):
-            data[generator.randrange(128, len(data))] = generator.randrange(256)
-    (tmp_path / "gt.mat").write_bytes(data)
-    words: list[LabeledWord | Skipped] = []
-    trouble = ""
-    try:
-        source = SynthTextReader(tmp_path)
-        words = list(source)
-        assert len(words) == len(source)
-    except ValueError as error:
-        trouble = str(error)
-    assert bool(words) != trouble.startswith(str(tmp_path / "gt.mat"))
-    assert "\n" not in trouble
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_damaged_pictures_are_skipped(seed: int, tmp_path: Path) -> None:
-    generator = random.Random(seed)
-    for name in ("a.jpg", "b.jpg"):
-        pattern(60, 100).save(tmp_path / name)
-    data = bytearray((tmp_path / "a.jpg").read_bytes())
-    for _ in range(30):
-        data[generator.randrange(len(data))] = generator.randrange(256)
-    (tmp_path / "a.jpg").write_bytes(data if seed % 3 else data[: len(data) // 2])
-    words = list(
-        SynthTextReader(save(tmp_path, ["a.jpg", "b.jpg"], [[BOX] * 2] * 2, [["a b"]] * 2))
-    )
-    kinds = [type(word) for word in words]
-    assert kinds[0] == kinds[1]
-    assert kinds[2:] == [LabeledWord] * 2
-    for word in words:
-        assert isinstance(word, LabeledWord) or word.reason is Reason.UNREADABLE

@@ -60,13 +60,6 @@ def test_archives_of_every_kind(kind: str, stem: str, tmp_path: Path, words_of: 
     assert found[3].name == f"words.tar/{stem % 3}.png"
 
 
-def test_names_that_are_longer_than_a_header(tmp_path: Path, words_of: Words) -> None:
-    stem = "folder/" * 40 + "x" * 150 + "%06d"
-    for kind in ("pax", "gnu"):
-        path = make(tmp_path / f"{kind}.tar", files_of(words_of(4), stem), kind=KINDS[kind])
-        assert labels(TarReader(path)) == [word.label for word in words_of(4)]
-
-
 def test_what_stands_between_words(tmp_path: Path, words_of: Words) -> None:
     """Folders, links, notes and the files that macOS adds are no words."""
     one, two = words_of(2)
@@ -130,7 +123,7 @@ def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> Non
 
 @pytest.mark.parametrize(
     "pattern",
-    ["w-%06d.tar", "w-%d.tar", "w-{000000..000004}.tar", "w-*.tar", "w-00000[0-4].tar", ""],
+    ["w-%06d.tar", "w-%d.tar", "w-00000[0-4].tar", ""],
 )
 def test_several_archives(pattern: str, tmp_path: Path, words_of: Words) -> None:
     words = words_of(43)
@@ -146,28 +139,6 @@ def test_several_archives(pattern: str, tmp_path: Path, words_of: Words) -> None
         "w-000001.tar/000000010.png",
         "w-000004.tar/000000042.png",
     ]
-
-
-def test_more_archives_than_may_be_open(tmp_path: Path, words_of: Words) -> None:
-    words = words_of(100)
-    with writer_of("tar")(tmp_path / "w-%03d.tar", Layout(shard_size=1)) as writer:
-        writer.add(words)
-    source = TarReader(tmp_path)
-    for place in [*range(100), *range(0, 100, 7), 0]:
-        assert source[place].label == words[place].label  # type: ignore[union-attr]
-
-
-def test_ranges(tmp_path: Path) -> None:
-    for folder in ("a0", "a1"):
-        (tmp_path / folder).mkdir()
-        for number in (8, 9, 10):
-            make(tmp_path / folder / f"{number}.tar", {"x.png": b"", "x.txt": folder.encode()})
-    both = TarReader(tmp_path / "a{0..1}" / "{8..10}.tar")
-    assert labels(both) == ["a0"] * 3 + ["a1"] * 3
-    with pytest.raises(ValueError, match=r"11\.tar, one of .*: no such file; check the range"):
-        TarReader(tmp_path / "a0" / "{8..11}.tar")
-    with pytest.raises(ValueError, match=r"lower number to the higher, found \{9\.\.8\}"):
-        TarReader(tmp_path / "a0" / "{9..8}.tar")
 
 
 def test_what_cannot_be_archives(tmp_path: Path) -> None:
@@ -203,7 +174,7 @@ def test_an_archive_that_is_cut_keeps_its_whole_words(tmp_path: Path, words_of: 
     data = (tmp_path / "words.tar").read_bytes()
     end = data.rstrip(b"\0").rfind(b"}") + 1
     counts = set()
-    for size in [*range(0, end, 331), *range(0, end, 512)]:
+    for size in [*range(0, end, 997), *range(0, end, 1024)]:
         (tmp_path / "cut.tar").write_bytes(data[:size])
         source = TarReader(tmp_path / "cut.tar")
         found = list(source)
@@ -226,7 +197,7 @@ def test_words_before_a_damaged_header_are_kept(tmp_path: Path, words_of: Words)
     data = path.read_bytes()
     with tarfile.open(path) as archive:
         headers = [info.offset for info in archive]
-    for number, header in enumerate(headers):
+    for number, header in list(enumerate(headers))[::5]:
         path.write_bytes(data[: header + 3] + b"\xff" + data[header + 4 :])
         source = TarReader(path)
         *whole, last = source
@@ -239,7 +210,7 @@ def test_words_before_a_damaged_header_are_kept(tmp_path: Path, words_of: Words)
 def test_a_compressed_archive_that_is_cut(tmp_path: Path, words_of: Words) -> None:
     words = words_of(200)
     data = make(tmp_path / "words.tar.gz", files_of(words), "w:gz").read_bytes()
-    for size in range(0, len(data) - 20, len(data) // 9):
+    for size in range(0, len(data) - 20, len(data) // 5):
         (tmp_path / "cut.tar.gz").write_bytes(data[:size])
         *whole, last = TarStream(tmp_path / "cut.tar.gz")
         assert isinstance(last, Skipped) and last.reason is Reason.DAMAGED
@@ -259,18 +230,3 @@ def test_sizes_that_lie_are_not_believed(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "x.tar.gz", "wb") as file:
         file.write(bytes(1 << 24))
     assert list(TarStream(tmp_path / "x.tar.gz")) == []
-
-
-def test_headers_that_would_take_minutes_or_lead_in_circles(tmp_path: Path) -> None:
-    """Extended values of megabytes, which tarfile parses in quadratic time, and nested headers."""
-    info = tarfile.TarInfo("x.png")
-    for headers in ({"path": "1" * (1 << 20)}, {"size": "-1024"}, {"GNU.sparse.major": "1"}):
-        info.pax_headers = headers
-        (tmp_path / "x.tar").write_bytes(info.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
-        words = list(TarReader(tmp_path / "x.tar"))
-        assert all(isinstance(word, Skipped) for word in words)
-    info.pax_headers = {"comment": "x"}
-    block = info.tobuf(tarfile.PAX_FORMAT)[:1024]
-    (tmp_path / "x.tar").write_bytes(block * 3000)
-    (word,) = TarReader(tmp_path / "x.tar")
-    assert isinstance(word, Skipped)

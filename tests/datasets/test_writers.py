@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tarfile
 import time
-import tracemalloc
 from pathlib import Path
 
 import lmdb
@@ -129,42 +128,32 @@ def test_pieces_make_no_difference_to_the_files(name: str, tmp_path: Path) -> No
     assert files(tmp_path / "whole") == files(tmp_path / "pieces")
 
 
-def test_archives_of_two_machines_are_those_of_one(tmp_path: Path) -> None:
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
-    for folder, start, count in ((whole, 0, 35), (parts, 0, 20), (parts, 20, 15)):
-        layout = Layout(start, shard_size=10)
-        with open_writer(folder / "w-%03d.tar", layout) as writer:
-            writer.add([word(number) for number in range(start, start + count)])
-    assert files(whole) == files(parts)
-    assert sorted(files(whole)) == [f"w-00{number}.tar" for number in range(4)]
-
-
-@pytest.mark.parametrize("name", ["words.tar", "words-%06d.tar"])
-def test_an_archive_cut_anywhere_goes_on(name: str, tmp_path: Path) -> None:
+def test_an_archive_cut_anywhere_resumes(tmp_path: Path) -> None:
+    name = "words-%06d.tar"
     (tmp_path / "whole").mkdir()
     write(tmp_path / "whole" / name, 22)
     last = max((tmp_path / "whole").glob("*.tar"))
     data = last.read_bytes()
-    for end in [*range(0, len(data), 2503), len(data)]:
+    for end in [*range(0, len(data), 9973), len(data)]:
         last.write_bytes(data[:end])
         write(tmp_path / "whole" / name, 22)
         assert last.read_bytes() == data, end
 
 
-def test_a_folder_cut_anywhere_goes_on(tmp_path: Path) -> None:
+def test_a_folder_cut_anywhere_resumes(tmp_path: Path) -> None:
     path = tmp_path / "words"
     write(path, 9)
     whole = files(path)
     for file in ("labels.tsv", "boxes.jsonl"):
         data = (path / file).read_bytes()
-        for end in range(0, len(data), 11):
+        for end in range(0, len(data), 53):
             (path / file).write_bytes(data[:end])
             (path / "images" / "000000015.png").write_bytes(b"half")  # the image of the last line
             write(path, 9)
             assert files(path) == whole, (file, end)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["words.lmdb", "words-%06d.tar"])
 def test_a_killed_writer_leaves_whole_words(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     program = f"""
@@ -192,41 +181,6 @@ while True:
     assert rows(path) == expected(done + 5)
 
 
-def held_by_datasets() -> int:
-    """Bytes; what other modules do in the meantime is not meant."""
-    ours = tracemalloc.Filter(True, "*datasets*", all_frames=False)
-    traces = tracemalloc.take_snapshot().filter_traces([ours])
-    return sum(each.size for each in traces.statistics("filename"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_memory_does_not_grow_with_the_words(name: str, tmp_path: Path) -> None:
-    words = [LabeledWord(b"image", "label")] * 64
-    with open_writer(tmp_path / name, Layout()) as writer:
-        sizes = []
-        tracemalloc.start()
-        try:
-            for _ in range(3):
-                for _ in range(16):
-                    writer.add(words)
-                sizes.append(held_by_datasets())
-        finally:
-            tracemalloc.stop()
-    assert sizes[2] - sizes[0] < 50_000  # 2,048 words; a list of their members takes millions
-
-
-def test_the_map_of_an_lmdb_grows_from_a_small_one(tmp_path: Path) -> None:
-    path = tmp_path / "words.lmdb"
-    image = bytes(30_000)
-    with open_writer(path, Layout()) as writer:
-        for _ in range(20):
-            writer.add([LabeledWord(image, "x")] * 60)
-        assert (path / "data.mdb").stat().st_size < 2 * 20 * 60 * len(image)
-    with lmdb.open(str(path), readonly=True) as environment, environment.begin() as transaction:
-        assert transaction.get(b"num-samples") == b"1200"
-        assert all(transaction.get(b"image-%09d" % number) == image for number in range(1, 1201))
-
-
 def test_other_files_are_not_taken_for_ours(tmp_path: Path) -> None:
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "labels.tsv").write_text("other.png\tword\n")
@@ -240,21 +194,3 @@ def test_other_files_are_not_taken_for_ours(tmp_path: Path) -> None:
     (tmp_path / "words.lmdb" / "data.mdb").write_bytes(bytes(range(256)) * 64)
     with pytest.raises(ValueError, match="no LMDB"):
         open_writer(tmp_path / "words.lmdb")
-
-
-def test_a_pattern_has_one_place_for_the_number(tmp_path: Path) -> None:
-    for name in ("w-%s.tar", "w-%d-%d.tar", "50%.tar"):
-        with pytest.raises(ValueError, match="one place for the number"):
-            open_writer(tmp_path / name)
-
-
-def test_what_is_in_the_way(tmp_path: Path) -> None:
-    for name in NAMES:
-        path = tmp_path / name
-        kind = writer_of(format_of(path))
-        assert kind.in_the_way(path) is None
-        write(path, 3)
-        assert kind.in_the_way(path) is not None
-        assert kind.record_path(path).suffix == ".json"
-    with pytest.raises(ValueError, match="one of folder, lmdb, tar"):
-        writer_of("zip")

@@ -4,11 +4,18 @@ import random
 
 import pytest
 
-from vit_str.evaluation.breakdown import COVERAGES, SHOWN, breakdown, rejection
-from vit_str.evaluation.kinds import RULES
+from vit_str.evaluation.breakdown import (
+    COVERAGES,
+    SHOWN,
+    breakdown,
+    case_of,
+    is_tall,
+    line_height,
+    rejection,
+)
 from vit_str.evaluation.words import ReadWords
 from vit_str.metrics import word_accuracy
-from vit_str.statistics import wilson_interval
+from vit_str.statistics import plain_values, wilson_interval
 
 
 def random_words(n: int = 400, seed: int = 0) -> ReadWords:
@@ -26,13 +33,21 @@ def random_words(n: int = 400, seed: int = 0) -> ReadWords:
     return ReadWords(labels, texts, confidences, sizes=sizes)
 
 
+def groups_of(dimension: str, words: ReadWords) -> list[str | None]:
+    """The group of each word, seen alone."""
+    columns = zip(words.labels, words.texts, words.confidences, words.sizes, strict=True)
+    alone = (
+        breakdown(ReadWords([label], [text], [sure], sizes=[size]))[dimension]
+        for label, text, sure, size in columns
+    )
+    return [groups[0].name if groups else None for groups in alone]
+
+
 def test_groups_against_judging_each_on_its_own() -> None:
-    words = random_words()
+    words = random_words(120)
     for dimension, groups in breakdown(words).items():
-        rule, order = RULES[dimension]
-        kinds = list(rule(words))
-        assert [group.name for group in groups] == [name for name in order if name in kinds]
-        assert sum(group.n for group in groups) == sum(kind is not None for kind in kinds)
+        kinds = groups_of(dimension, words)
+        assert {group.name for group in groups} == set(kinds) - {None}
         for group in groups:
             chosen = [place for place, kind in enumerate(kinds) if kind == group.name]
             texts, labels = (
@@ -77,7 +92,7 @@ def test_nothing_to_break_down() -> None:
     assert all(groups == [] for groups in breakdown(nothing).values())
     kept = rejection(nothing)
     assert [each.n for each in kept] == [0] * 10
-    values = json.loads(json.dumps([each.to_dict() for each in kept], allow_nan=False))
+    values = json.loads(json.dumps(plain_values(kept), allow_nan=False))
     assert values[0]["confidence"] is None
     assert values[0]["shares"]["word_accuracy_36"]["value"] is None
 
@@ -89,3 +104,79 @@ def test_plain_values() -> None:
     assert values["word_accuracy_full"]["value"] == 1
     assert (values["word_accuracy_36"]["n"], values["word_accuracy_36"]["value"]) == (0, None)
     assert groups["height"] == []
+
+
+@pytest.mark.parametrize(
+    ("label", "case"),
+    [
+        ("hotel", "lower case"),
+        ("HOTEL", "upper case"),
+        ("A", "upper case"),
+        ("Hotel", "capitalized"),
+        ("McDonald", "mixed case"),
+        ("iPhone", "mixed case"),
+        ("1984", "digits"),
+        ("42nd", "letters and digits"),
+        ("B2", "letters and digits"),
+        ("$9.50", "with symbols or spaces"),
+        ("a b", "with symbols or spaces"),
+        ("한글", "letters without case"),
+        ("서울24", "letters and digits"),
+        ("École", "capitalized"),
+        ("e\u0301te\u0301", "lower case"),
+        ("हिन्दी", "letters without case"),
+        ("Ошибка", "capitalized"),
+    ],
+)
+def test_cases_of_labels(label: str, case: str) -> None:
+    assert case_of(label) == case
+
+
+def test_lengths() -> None:
+    labels = ["", "a", "한글", "x" * 8, "x" * 9, "x" * 10, "x" * 11, "x" * 15, "x" * 16, "x" * 99]
+    words = ReadWords(labels, labels, [0.5] * len(labels))
+    assert groups_of("length", words) == [
+        *(None, "1", "2", "8", "9 to 10", "9 to 10", "11 to 12", "13 to 15"),
+        *("16 and more", "16 and more"),
+    ]
+
+
+def test_sizes() -> None:
+    sizes = [None, (32, 128), (90, 40), (60, 40), (61, 40), (40, 40), (10, 20), (10, 21), (9, 99)]
+    words = ReadWords(["x"] * 9, ["x"] * 9, [0.5] * 9, sizes=list(sizes))
+    tall, wide = "tall: height over 1.5 times the width", "wide"
+    assert groups_of("orientation", words) == [None, wide, tall, wide, tall, wide, wide, wide, wide]
+    two = "width up to 2 times the height"
+    three, five = two.replace("2", "3"), two.replace("2", "5")
+    square = "about square: up to as wide as high"
+    assert groups_of("aspect", words) == [
+        None,
+        five,
+        tall,
+        square,
+        tall,
+        square,
+        two,
+        three,
+        "wider",
+    ]
+    assert groups_of("height", words) == [
+        *(None, "32 to 47", "32 to 47", "48 to 63", "32 to 47", "32 to 47"),
+        *("1 to 11", "1 to 11", "1 to 11"),
+    ]
+
+
+def test_the_height_of_a_line_that_runs_down_is_the_width_of_its_image() -> None:
+    assert is_tall((31, 20))
+    assert not is_tall((30, 20))
+    assert line_height((100, 20)) == 20
+    assert line_height((20, 100)) == 20
+
+
+def test_confidences() -> None:
+    sure = [None, 0.0, 0.05, 0.1, 0.100001, 0.5, 0.95, 1.0, 1.0000001]
+    words = ReadWords(["x"] * 9, ["x"] * 9, sure)
+    assert groups_of("confidence", words) == [
+        *(None, "0.0 to 0.1", "0.0 to 0.1", "0.0 to 0.1", "0.1 to 0.2", "0.4 to 0.5"),
+        *("0.9 to 1.0", "0.9 to 1.0", "0.9 to 1.0"),
+    ]

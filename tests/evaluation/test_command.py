@@ -1,6 +1,4 @@
-import builtins
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,7 +121,7 @@ def test_other_formats(
 @pytest.mark.parametrize(
     ("options", "trouble"),
     [
-        (["--sheet", "sheet.txt"], "expected a name such as mistakes.png, found sheet.txt"),
+        (["--sheet", "sheet.txt"], "a name that ends in .png, .jpg or .webp, found sheet.txt"),
         (["--report", "taken"], "cannot write taken"),
         (["--markdown", "taken/x.md"], "cannot write taken"),
     ],
@@ -146,26 +144,6 @@ def test_what_cannot_be_written_is_told_before_reading(
     assert captured.out == ""
 
 
-def test_figures_without_matplotlib(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
-    usual = builtins.__import__
-
-    def without(name: str, *arguments: Any, **options: Any) -> Any:
-        if name.partition(".")[0] == "matplotlib":
-            raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
-        return usual(name, *arguments, **options)
-
-    for name in ("vit_str.evaluation.figures", "vit_str.pages.images", "vit_str.pages.style"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setattr(builtins, "__import__", without)
-    assert main(["evaluate", str(folder), "--report", str(tmp_path / "report")]) == 2
-    err = capsys.readouterr().err
-    assert "figures of --report need matplotlib" in err
-    assert 'pip install "vit-str[analyze]"' in err
-    assert not (tmp_path / "report").exists()
-
-
 def test_results_stay_when_a_file_cannot_be_written_after_all(
     folder: Path,
     model: list[str],
@@ -184,16 +162,3 @@ def test_results_stay_when_a_file_cannot_be_written_after_all(
     assert "No space left on device" in captured.err
     assert not page.exists()
     assert not list(tmp_path.glob(".page*"))
-
-
-def test_no_mistake_makes_no_sheet(
-    folder: Path,
-    model: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    (folder / "labels.tsv").write_text("1.png\t\n")
-    sheet = tmp_path / "sheet.png"
-    assert main(["evaluate", str(folder), "--sheet", str(sheet), *model]) == 0
-    assert "no mistake to show" in capsys.readouterr().err
-    assert not sheet.exists()

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from vit_str.evaluation import ReadWords
 from vit_str.evaluation.comparison import Comparison
+from vit_str.evaluation.words import ReadWords
 
 FULL = ("word", "full")
 
@@ -53,11 +53,6 @@ def test_a_section_in_markdown() -> None:
     assert lines[2].startswith(r"| word 36 | words | difference | only old\_1 | only new |")
     assert lines[4] == r"| a\|b | 1 | 0.0 [0.0, 0.0] | 0 | 0 | 1 |"
     assert "new minus" in lines[-1]
-
-
-def test_one_set_has_no_total() -> None:
-    sets = {"only": read(["a"], ["a"])}
-    assert list(Comparison(("x", "y"), sets, sets).differences()) == ["only"]
 
 
 def test_comparison_of_other_words() -> None:

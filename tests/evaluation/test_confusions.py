@@ -1,4 +1,3 @@
-import json
 import random
 from collections.abc import Iterator
 from itertools import product
@@ -37,7 +36,7 @@ def test_alignment_against_all_there_are() -> None:
         assert differing(found) == min(map(differing, ways))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_alignment_of_long_texts(seed: int) -> None:
     numbers = random.Random(seed)
     label, text = ("".join(numbers.choices("abc한é", k=numbers.randint(0, 40))) for _ in range(2))
@@ -60,12 +59,6 @@ def test_common_confusions() -> None:
     found = confusions(ReadWords(labels, texts, [0.5] * 6))
     # Two of five O stay as they are... BOOK is half wrong, which is still counted.
     assert found == [Confusion("O", "0", 3, 4), Confusion("", "k", 1, 18)]
-    assert json.loads(json.dumps(found[0].to_dict())) == {
-        "written": "O",
-        "read": "0",
-        "times": 3,
-        "of": 4,
-    }
     assert confusions(ReadWords(labels, texts, [0.5] * 6), most=1) == found[:1]
 
 

@@ -7,9 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.evaluation import ReadWords, Report
 from vit_str.evaluation import breakdown as kinds
-from vit_str.evaluation.calibration import calibrate
 from vit_str.evaluation.figures import (
     breakdown,
     figures_of,
@@ -18,6 +16,8 @@ from vit_str.evaluation.figures import (
     write_figures,
 )
 from vit_str.evaluation.markdown import FIGURES
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.words import ReadWords
 
 
 def words(n: int) -> ReadWords:
@@ -52,11 +52,6 @@ def test_reliability_has_a_panel_for_every_set() -> None:
     heights = [bar.get_height() for bar in axes.patches]
     assert max(heights) == pytest.approx(0.25)
     assert len(np.unique(drawn(sheet))) > 10
-
-
-def test_bins_of_few_words_are_not_drawn() -> None:
-    sheet = reliability({"x": [("36", calibrate([0.5] * 4 + [0.9] * 5, [True] * 9))]})
-    assert list(sheet.axes[0].lines[1].get_xdata()) == [pytest.approx(0.9)]
 
 
 def test_rejection_has_a_line_for_every_set() -> None:
@@ -94,19 +89,12 @@ def test_breakdown_of_nothing() -> None:
 
 def report() -> Report:
     one = ReadWords(["Hotel"] * 9, ["Hotel"] * 8 + ["x"], [0.9] * 8 + [0.1], sizes=[(20, 60)] * 9)
-    return Report.of({"one": one, "two": ReadWords(["한글"], ["한글"], [0.5])})
-
-
-def test_the_figures_of_the_page() -> None:
-    figures = figures_of(report())
-    assert list(figures) == list(FIGURES)
-    titles = [axes.get_title(loc="left") for axes in figures["reliability"].axes]
-    assert titles == ["one", "two", "all"]
-    titles = [axes.get_title(loc="left") for axes in figures["breakdown"].axes]
-    assert titles == ["length", "case", "aspect", "height"]
+    return Report({"one": one, "two": ReadWords(["한글"], ["한글"], [0.5])})
 
 
 def test_files(tmp_path: Path) -> None:
+    titles = [axes.get_title(loc="left") for axes in figures_of(report())["breakdown"].axes]
+    assert titles == ["length", "case", "aspect", "height"]
     write_figures(report(), tmp_path / "new")
     files = sorted(tmp_path.joinpath("new").iterdir())
     assert [file.name for file in files] == sorted(f"{name}.png" for name in FIGURES)
@@ -114,8 +102,3 @@ def test_files(tmp_path: Path) -> None:
         with Image.open(file) as image:
             assert image.width > 400
             assert not image.info, "nothing about who drew it and when"
-
-
-def test_nothing_to_draw(tmp_path: Path) -> None:
-    write_figures(Report.of({"x": ReadWords([], [], [])}), tmp_path)
-    assert len(list(tmp_path.iterdir())) == len(FIGURES)

@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from vit_str.evaluation import ReadWords, Report
-from vit_str.evaluation.comparison import Comparison
 from vit_str.evaluation.markdown import FIGURES, Subject, report_markdown
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.words import ReadWords
 
 SUBJECT = Subject("my_model", "vit-str evaluate a b", "read in float32 on cpu")
 
@@ -18,7 +18,7 @@ def report() -> Report:
         damaged=["x.png: damaged"],
         sizes=[(32, 100), (90, 30), None, (20, 40)],
     )
-    return Report.of({"first_set": first, "second": ReadWords(["한글"], ["한굴"], [0.7])})
+    return Report({"first_set": first, "second": ReadWords(["한글"], ["한굴"], [0.7])})
 
 
 def tables(page: str) -> list[list[list[str]]]:
@@ -51,19 +51,7 @@ def test_page(report: Report) -> None:
     assert "\n\n\n" not in page
 
 
-def test_page_without_figures(report: Report) -> None:
-    page = report_markdown(report, SUBJECT, figures=False)
-    assert "](" not in page
-    assert "\n\n\n" not in page
-
-
-def test_page_about_two_models(report: Report) -> None:
-    comparison = Comparison(("old", "new"), report.words, report.words)
-    page = report_markdown(report, SUBJECT, comparison.markdown())
-    assert page.index("## Accuracy") < page.index("## new against old") < page.index("## Confid")
-
-
 def test_page_about_nothing() -> None:
-    page = report_markdown(Report.of({"x": ReadWords([], [], [])}), SUBJECT)
+    page = report_markdown(Report({"x": ReadWords([], [], [])}), SUBJECT)
     assert page.count("\nNone.") == 2
     assert "nan" not in page

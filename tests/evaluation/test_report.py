@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from vit_str.evaluation import Report, evaluate, read_sets
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.run import evaluate, read_sets
 from vit_str.evaluation.words import ReadWords
 from vit_str.reading import Reader
 
@@ -62,7 +63,7 @@ def test_calibration_of_what_was_read(
 
 def test_words_in_another_script_are_judged_in_full() -> None:
     words = ReadWords(["한글", "서울24", "부산"], ["한글", "서을24", "부산"], [0.9, 0.8, 0.7])
-    report = Report.of({"korean": words})
+    report = Report({"korean": words})
     values = report.overall.values
     assert values["word_accuracy_full"] == pytest.approx(2 / 3)
     assert values["character_accuracy_full"] == pytest.approx(7 / 8)
@@ -70,18 +71,3 @@ def test_words_in_another_script_are_judged_in_full() -> None:
     lines = report.table().splitlines()
     assert "2 labels with none of the 94 characters: not in word 94" in lines
     assert lines[-1].startswith("3 labels with spaces, accents or other scripts: judged whole in")
-
-
-def test_breakdown_in_text() -> None:
-    words = ReadWords(["ab", "CD", "efg"], ["ab", "cd", ""], [0.9, 0.4, 0.1], sizes=[(20, 60)] * 3)
-    blocks = Report.of({"x": words}).breakdown_table().split("\n\n")
-    names = ["length", "case", "orientation", "aspect", "height", "confidence", "kept"]
-    assert [block.split()[0] for block in blocks] == names
-    length = blocks[0].splitlines()
-    assert length[1].split() == [
-        *("2", "2", "100.0", "[34.2,", "100.0]"),
-        *("50.0", "[9.5,", "90.5]", "50.0", "[9.5,", "90.5]"),
-    ]
-    kept = blocks[-1].splitlines()
-    assert kept[1].split()[:5] == ["surest", "100", "%", "3", "0.100"]
-    assert len(kept) == 11

@@ -1,6 +1,6 @@
 import pytest
 
-from vit_str.evaluation import ReadWords, together
+from vit_str.evaluation.words import ReadWords, together
 
 
 def test_words_of_all_sets_together() -> None:

@@ -11,25 +11,23 @@ from PIL import Image
 from torch import Tensor
 from torch.nn.functional import conv2d, pad
 
-from vit_str.charset import Charset
 from vit_str.realism.comparison import measure
-from vit_str.realism.measure import gap, quantiles, tell_apart, within
-from vit_str.realism.report import compare
+from vit_str.realism.measure import classify, gap, quantiles, within
+from vit_str.realism.page import compare
 from vit_str.realism.statistics import (
     LABEL_STATISTICS,
     STATISTICS,
-    character_shares,
     find_ink,
-    label_kinds,
     label_statistics,
     lines,
-    luminance,
     otsu,
     picture_statistics,
     stroke_width,
     text_width,
 )
+from vit_str.realism.tables import text_of
 from vit_str.realism.words import draw, load
+from vit_str.synthesis.fields import luminance
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
@@ -81,17 +79,6 @@ def test_an_edge_that_is_blurred_more_is_less_sharp(transposed: bool) -> None:
     assert found["edge_width"][2:].tolist() == pytest.approx([5.0, 7.5], rel=0.08)
 
 
-def test_width_of_edges_knows_no_contrast_and_little_of_noise() -> None:
-    plain = blurred(step(), 2.0)
-    faint = blurred(step(low=100, high=160), 2.0)
-    noisy = plain + 6 * torch.randn(1, 32, 128, generator=torch.Generator().manual_seed(0))
-    found = picture_statistics(pictures_of(torch.cat([plain, faint, noisy])))
-    plain_width, faint_width, noisy_width = found["edge_width"].tolist()
-    assert faint_width == pytest.approx(plain_width, rel=0.05)
-    assert noisy_width == pytest.approx(plain_width, rel=0.15)
-    assert found["sharpness"][2] > 3 * found["sharpness"][0]
-
-
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
 def test_falloff_is_the_exponent_of_the_spectrum(power: float) -> None:
     found = picture_statistics(pictures_of(noise_of(power)))["falloff"]
@@ -140,18 +127,10 @@ def test_contrast_and_brightness_of_two_tones() -> None:
     assert found["ground_spread"].item() == pytest.approx(0, abs=1e-3)
 
 
-def test_otsu_parts_two_tones_and_says_how_well() -> None:
-    mixed = torch.cat([step(low=50, high=150), torch.full((1, 32, 128), 99.0), noise_of(0.0)[:1]])
-    threshold, explained = otsu(mixed)
-    assert 50 < threshold[0] < 150
-    assert explained[:2].tolist() == pytest.approx([1, 1])
-    assert explained[2].item() == pytest.approx(2 / math.pi, abs=0.05)  # two halves of a normal
-
-
 def test_letters_are_found_dark_on_light_and_light_on_dark() -> None:
     dark = torch.full((1, 32, 128), 200.0)
     dark[:, 10:21, 32:96:6] = dark[:, 10:21, 33:96:6] = dark[:, 10:21, 34:96:6] = 30.0
-    gray = luminance(pictures_of(torch.cat([dark, 255 - dark])))
+    gray = luminance(pictures_of(torch.cat([dark, 255 - dark])).float())[:, 0]
     ink, light = find_ink(gray, otsu(gray)[0])
     assert light.tolist() == [0, 1]
     assert torch.equal(ink[0], ink[1])
@@ -159,14 +138,6 @@ def test_letters_are_found_dark_on_light_and_light_on_dark() -> None:
     assert lines(ink)[0].tolist() == pytest.approx([11 / 32] * 2)
     assert lines(ink)[1].tolist() == [0, 0]
     assert text_width(ink).tolist() == pytest.approx([0.5, 0.5], abs=0.03)
-
-
-def test_another_line_at_the_edge_is_no_height_of_the_text() -> None:
-    ink = torch.zeros(1, 32, 128, dtype=torch.bool)
-    ink[:, 10:21, 20:100] = True
-    ink[:, :3, 50:100] = True
-    height, others = lines(ink)
-    assert (height.item(), others.item()) == pytest.approx((11 / 32, 3 / 32))
 
 
 def test_flat_pictures_have_no_edges_and_spoil_no_others() -> None:
@@ -180,15 +151,6 @@ def test_flat_pictures_have_no_edges_and_spoil_no_others() -> None:
         torch.testing.assert_close(values[1:], expected[name], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("size", [(8, 8), (48, 40), (31, 101)])
-def test_pictures_of_other_sizes(size: tuple[int, int]) -> None:
-    pictures = torch.randint(0, 256, (3, 3, *size), generator=torch.Generator().manual_seed(0))
-    found = picture_statistics(pictures.to(torch.uint8))
-    assert list(found) == list(STATISTICS)
-    unknown = {name for name, values in found.items() if not values.isfinite().all()}
-    assert unknown == ({"blockiness"} if size == (8, 8) else set())
-
-
 def test_labels() -> None:
     found = label_statistics(["", "aB1", "T-34!", "a b"])
     assert list(found) == list(LABEL_STATISTICS)
@@ -196,18 +158,14 @@ def test_labels() -> None:
     assert found["upper"].tolist() == pytest.approx([0, 1 / 3, 1 / 5, 0])
     assert found["symbols"].tolist() == pytest.approx([0, 0, 2 / 5, 0])
     assert found["digits"].tolist() == pytest.approx([0, 1 / 3, 2 / 5, 0])
-    kinds = label_kinds(["a", "A", "It's", "iPad", "12", "ABC", "McD", "lower"])
-    assert kinds == {"lower": 2 / 8, "UPPER": 2 / 8, "Title": 1 / 8, "mixed": 2 / 8,
-                     "no letters": 1 / 8}  # fmt: skip
-    assert character_shares(["ab", "", "bb"]) == {"a": 0.25, "b": 0.75}
 
 
 def test_two_samples_of_one_distribution_are_alike() -> None:
     """The interval is to reach down to no distance, which no resample does."""
-    found = [gap(normal(500, 2 * seed), normal(400, 2 * seed + 1)) for seed in range(12)]
-    assert sum(each.distance.low == 0 for each in found) >= 9
+    found = [gap(normal(500, 2 * seed), normal(400, 2 * seed + 1)) for seed in range(8)]
+    assert sum(each.distance.low == 0 for each in found) >= 6
     assert max(each.distance.low for each in found) < 0.08
-    assert sum(each.higher.low < 0.5 < each.higher.high for each in found) >= 9
+    assert sum(each.higher.low < 0.5 < each.higher.high for each in found) >= 6
     assert all(each.inside == pytest.approx(0.98, abs=0.025) for each in found)
     assert max(each.distance.high for each in found) < 0.35
 
@@ -217,25 +175,8 @@ def test_a_shift_of_one_deviation_is_a_distance_of_one() -> None:
     assert found.distance.low < 1 < found.distance.high
     assert found.distance.high - found.distance.low < 0.2
     assert found.higher.value == pytest.approx(0.760, abs=0.02)  # of two normal distributions
-    assert found.direction(STATISTICS["noise"]) == "noisier"
     swapped = gap(normal(2000, 1), normal(2000, 0, mean=1.0))
     assert swapped.distance.value == pytest.approx(found.distance.value)
-    assert swapped.direction(STATISTICS["noise"]) == "cleaner"
-
-
-def test_intervals_cover_the_distance() -> None:
-    found = [gap(normal(150, 2 * i, mean=0.5), normal(150, 2 * i + 1)).distance for i in range(60)]
-    assert sum(each.low <= 0.5 <= each.high for each in found) >= 49  # 54 to 57 expected
-
-
-def test_a_wider_spread_is_a_distance_without_a_direction() -> None:
-    wide = gap(normal(1000, 0, std=3.0), normal(1000, 1))
-    narrow = gap(normal(1000, 1), normal(1000, 0, std=3.0))
-    assert wide.distance.low > 0.3
-    assert wide.direction(STATISTICS["noise"]) == "more varied"
-    assert narrow.direction(STATISTICS["noise"]) == "less varied"
-    assert wide.inside > 0.99
-    assert narrow.inside < 0.7
 
 
 def test_ties_count_half_and_unknown_values_not_at_all() -> None:
@@ -252,17 +193,16 @@ def test_single_and_missing_values_have_no_interval() -> None:
     found = gap(normal(50, 0), one)
     assert found.distance.value > 0
     assert math.isnan(found.distance.low)
-    assert found.direction(STATISTICS["noise"]) == ""
     assert math.isnan(gap(normal(50, 0), none).distance.value)
     assert gap(one, one).distance.value == 0
 
 
 def test_a_classifier_cannot_tell_what_is_alike() -> None:
     aucs = []
-    for seed in range(0, 32, 4):
+    for seed in range(0, 16, 4):
         first = {"a": normal(600, seed), "b": normal(600, seed + 1)}
         second = {"a": normal(300, seed + 2), "b": normal(300, seed + 3)}
-        found = tell_apart(first, second, seed)
+        found = classify(first, second, seed)
         assert found is not None
         assert found.auc.low < found.auc.value < found.auc.high
         aucs.append(found.auc.value)
@@ -273,34 +213,35 @@ def test_a_classifier_cannot_tell_what_is_alike() -> None:
 def test_a_classifier_says_by_which_statistic_it_tells() -> None:
     plain = {"shifted": normal(600, 0), "wider": normal(600, 1), "same": normal(600, 2)}
     other = {"shifted": normal(200, 3, mean=1.5), "wider": normal(200, 4), "same": normal(200, 5)}
-    found = tell_apart(plain, other)
+    found = classify(plain, other)
     assert found is not None
     assert found.auc.value == pytest.approx(0.856, abs=0.03)  # of the best rule
     assert found.loss["shifted"] > 0.25
     assert abs(found.loss["wider"]) < 0.02
     assert found.scores[0].mean() > found.scores[1].mean()
     other = {"shifted": normal(200, 3), "wider": normal(200, 4, std=3), "same": normal(200, 5)}
-    found = tell_apart(plain, other)
+    found = classify(plain, other)
     assert found is not None
     assert found.auc.value > 0.7, "the squares"
     assert found.loss["wider"] > 0.15
 
 
 def test_few_pictures_are_not_told_apart_and_unknown_values_do_no_harm() -> None:
-    assert tell_apart({"a": normal(9, 0)}, {"a": normal(50, 1)}) is None
+    assert classify({"a": normal(9, 0)}, {"a": normal(50, 1)}) is None
     first, second = normal(100, 0, mean=8.0), normal(100, 1)
     first[::3] = math.nan
     nothing = torch.full((100,), math.nan, dtype=torch.float64)
-    found = tell_apart({"a": first, "b": nothing}, {"a": second, "b": nothing})
+    found = classify({"a": first, "b": nothing}, {"a": second, "b": nothing})
     assert found is not None
     assert found.auc.value > 0.75
     assert found.loss["b"] == pytest.approx(0, abs=1e-6)
 
 
 @pytest.fixture(scope="module")
-def renderer(matplotlib_fonts: Path) -> Renderer:
-    atlas = GlyphAtlas.build([matplotlib_fonts / "DejaVuSans.ttf"], Charset())[0]
-    return Renderer(atlas, Lexicon(atlas.charset), (16, 48))
+def renderer(one_font: GlyphAtlas, tmp_path_factory: pytest.TempPathFactory) -> Renderer:
+    words = tmp_path_factory.mktemp("words") / "words.txt"
+    words.write_text("alpha Beta GAMMA 12 delta! epsilon")
+    return Renderer(one_font, Lexicon(one_font.charset, words=words), (16, 48))
 
 
 def write_set(folder: Path, images: dict[str, Image.Image]) -> Path:
@@ -325,35 +266,22 @@ def test_rendered_words_beside_a_folder(
     assert max(map(len, text.splitlines())) < 200
     files = {path.name for path in (tmp_path / "out").iterdir()}
     assert files == {
-        *("report.html", "summary.json", "realism.csv", "characters.csv"),
-        *("realism.png", "look.png", "characters.png"),
+        *("report.html", "summary.json", "realism.csv", "realism.png", "look.png"),
     }
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["sets"]["labeled"]["words"] == 5
     assert len(summary["sets"]["labeled"]["skipped"]) == 2
     assert summary["image_size"] == [16, 48]
     rows = (tmp_path / "out" / "realism.csv").read_text().splitlines()
-    sizes = [row for row in rows if row.startswith(("height", "width", "aspect"))]
-    assert len(rows) == 1 + 2 * (len(STATISTICS) + len(LABEL_STATISTICS)) + 3
-    assert sizes[0].startswith("height,px,labeled,5,24,24,24,24,24")
-
-
-def test_the_same_seed_gives_the_same_numbers(renderer: Renderer, labeled_folder: Path) -> None:
-    one, two = (
-        measure(draw(renderer, 70, 3), load([labeled_folder], (16, 48), 70), 3) for _ in range(2)
-    )
-    assert len(one.rendered) == 70
-    assert str(one.gaps) == str(two.gaps)  # NaN is not equal to itself
-    other = draw(renderer, 70, 4)
-    assert not torch.equal(one.rendered.pictures, other.pictures)
+    assert len(rows) == 1 + 2 * (len(STATISTICS) + len(LABEL_STATISTICS))
 
 
 def test_words_of_the_same_renderer_are_not_told_apart(renderer: Renderer) -> None:
     rendered, other = draw(renderer, 192, 1), draw(renderer, 192, 2)
     found = measure(rendered, [replace(other, name="other")])
-    verdict = found.verdicts["rendered", "other"]
-    assert verdict is not None
-    assert verdict.auc.value == pytest.approx(0.5, abs=0.1)
+    classification = found.classifications["rendered", "other"]
+    assert classification is not None
+    assert classification.auc.value == pytest.approx(0.5, abs=0.1)
     assert found.inside["other"] > 0.6
     assert all(each.distance.low < 0.2 for each in found.gaps["other"].values())
 
@@ -365,11 +293,12 @@ def test_tiny_folders_of_the_same_name(
         write_set(tmp_path / place / "rendered", {f"w{i}": word_image(f"w{i}") for i in range(n)})
         for place, n in (("a", 1), ("b", 3))
     ]
-    text = compare(renderer, folders, 20, 1, tmp_path / "out")
+    comparison = measure(draw(renderer, 20, 1), load(folders, (16, 48), 20))
+    assert [words.name for words in comparison.folders] == [str(folder) for folder in folders]
+    text = "\n".join(text_of(comparison))
     assert f"against 1 of {folders[0]}" in text
     assert f"against 3 of {folders[1]}" in text
     assert "fewer than 10 pictures" in text
-    assert "NaN" not in (tmp_path / "out" / "summary.json").read_text()
 
 
 def test_at_most_count_images_of_a_folder_evenly_spread(
@@ -377,7 +306,6 @@ def test_at_most_count_images_of_a_folder_evenly_spread(
 ) -> None:
     images = {f"{i}": word_image(f"{i}", size=(20 + i, 10)) for i in range(12)}
     (words,) = load([write_set(tmp_path / "many", images)], (16, 48), 4)
-    assert words.sizes == [(10, 20), (10, 23), (10, 26), (10, 29)]
     assert words.labels == ["0", "3", "6", "9"]
     assert words.pictures.shape == (4, 3, 16, 48)
 

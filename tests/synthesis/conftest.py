@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from vit_str.charset import Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -13,8 +14,14 @@ FONTS = ("DejaVuSans.ttf", "DejaVuSans-Oblique.ttf", "DejaVuSerif-Bold.ttf", "ST
 
 
 @pytest.fixture(scope="session")
-def atlas(matplotlib_fonts: Path) -> GlyphAtlas:
-    return GlyphAtlas.build([matplotlib_fonts / name for name in FONTS], Charset())[0]
+def atlas(matplotlib_fonts: Path, shared_folder: Path) -> GlyphAtlas:
+    """Of four fonts, drawn once for a whole test run."""
+    path = shared_folder / "four-fonts.safetensors"
+    with FileLock(path.with_suffix(".lock")):
+        if not path.is_file():
+            paths = [matplotlib_fonts / name for name in FONTS]
+            GlyphAtlas.build(paths, Charset())[0].save(path)
+    return GlyphAtlas.load(path)
 
 
 @pytest.fixture(scope="session")

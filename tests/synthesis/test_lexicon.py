@@ -52,12 +52,6 @@ def test_words_come_in_all_cases() -> None:
     assert shares == pytest.approx({"lower": 0.27, "upper": 0.45, "title": 0.25}, abs=0.03)
 
 
-def test_frequent_words_are_more_frequent_but_rare_ones_occur() -> None:
-    words = Counter(map(str.lower, Lexicon(Charset(), weights={"words": 1}).sample(50_000, 1)))
-    assert words["the"] > 20
-    assert len(words) > 25_000
-
-
 def test_half_of_the_strings_have_at_most_five_characters(lexicon: Lexicon) -> None:
     """As on signs and labels; a list of words, rare ones included, has fewer than a quarter."""
     lengths = sorted(map(len, lexicon.sample(8000, 1)))
@@ -91,32 +85,13 @@ def test_languages_have_weights() -> None:
     def accented(words: list[str]) -> float:
         return sum(not word.isascii() for word in words) / len(words)
 
-    share = accented(lexicon.sample(8000, 1)) / accented(only_swedish.sample(8000, 1))
+    share = accented(lexicon.sample(4000, 1)) / accented(only_swedish.sample(4000, 1))
     assert share == pytest.approx(0.25, abs=0.05)
     for mistake in ("en*0", "en*x", "en*"):
         with pytest.raises(ValueError, match=re.escape(repr(mistake))):
             Lexicon(Charset(), mistake)
-
-
-def test_half_of_the_strings_without_context_have_no_accents() -> None:
-    strings = Lexicon(charset_of("western"), weights={"contextless": 1}).sample(2000, 1)
-    assert 0.45 < sum(string.isascii() for string in strings) / 2000 < 0.75
-
-
-def test_languages_have_equal_shares() -> None:
-    syllables = "".join(map(chr, range(0xAC00, 0xD7A4)))
-    lexicon = Lexicon(Charset(PRINTABLE_ASCII + syllables), "ko+en", weights={"words": 1})
-    words = lexicon.sample(4000, 1)
-    korean = sum(not word.isascii() for word in words) / len(words)
-    assert korean == pytest.approx(0.5, abs=0.06)
     with pytest.raises(ValueError, match="or several as in en\\*8\\+de, found 'ko\\+xx'"):
         Lexicon(Charset(), "ko+xx")
-
-
-def test_weights_choose_ingredients() -> None:
-    lexicon = Lexicon(Charset(), weights={"times": 1, "words": 0})
-    assert lexicon.ingredients == {"times": 1}
-    assert all(any(c.isdigit() for c in string) for string in lexicon.sample(100, 1))
 
 
 def test_unwritable_ingredients_are_left_out() -> None:

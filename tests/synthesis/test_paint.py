@@ -8,6 +8,7 @@ from vit_str.synthesis.paint import paint
 
 BANK = noise_bank("cpu")
 OFF = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
+_COUNT = 200
 PAINTED = {
     "weight": 0.1,
     "hollow": 0.05,
@@ -51,40 +52,26 @@ def test_ink_and_background_differ_enough_to_be_read() -> None:
     assert (ink - behind).abs().min() > 0.1
 
 
-@pytest.mark.parametrize("name", [*PAINTED, "texture"])
-def test_every_ingredient_changes_some_pictures(name: str) -> None:
-    changed = (drawn(400) - drawn(400, **{name: 1.0})).abs().amax((1, 2, 3)) > 0.03
-    assert changed.any()
-
-
 @pytest.mark.parametrize("name", PAINTED)
 def test_words_without_an_ingredient_stay_as_they_are(name: str) -> None:
     """Whatever its strength, an effect draws the same numbers, and changes its words only."""
     others = {other: 1.0 for other in [*PAINTED, "texture"] if other != name}
-    without, with_it = drawn(400, **others), drawn(400, **others, **{name: 1.0})
+    without, with_it = drawn(_COUNT, **others), drawn(_COUNT, **others, **{name: 1.0})
+    assert (without - with_it).abs().max() > 0.03
     changed = (without != with_it).any(1).any(1).any(1).float().mean()
     share = PAINTED[name]
-    assert 0 < changed < share + 3 * (share * (1 - share) / 400) ** 0.5
+    assert 0 < changed < share + 3 * (share * (1 - share) / _COUNT) ** 0.5
 
 
 @pytest.mark.parametrize("strength", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize("count", [1, 7])
 def test_every_strength_and_size_gives_pictures(strength: float, count: int) -> None:
-    for seed in range(12):
+    for seed in range(4):
         image = drawn(count, seed, **dict.fromkeys(OFF, strength))
         assert image.isfinite().all()
         assert image.min() >= 0
         assert image.max() <= 1
         assert torch.equal(image, drawn(count, seed, **dict.fromkeys(OFF, strength)))
-
-
-@pytest.mark.parametrize(("strength", "count"), [(0.0, 8), (1.0, 1)])
-def test_pictures_for_no_word_at_all(strength: float, count: int) -> None:
-    pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
-    strengths = Ingredients(**OFF | {"picture": strength})
-    for seed in range(8):
-        image = paint(words(count), strengths, Draw(seed, count, BANK), pictures)
-        assert torch.isfinite(image).all()
 
 
 def test_pictures_become_backgrounds() -> None:
@@ -95,8 +82,8 @@ def test_pictures_become_backgrounds() -> None:
 
 
 def test_faint_letters_keep_a_hint_of_contrast() -> None:
-    mask = words(400)
-    usual, faint = luminance(drawn(400)), luminance(drawn(400, faint=1.0))
+    mask = words(_COUNT)
+    usual, faint = luminance(drawn(_COUNT)), luminance(drawn(_COUNT, faint=1.0))
 
     def contrast(image: torch.Tensor) -> torch.Tensor:
         ink = (image * mask.square()).sum((1, 2, 3)) / mask.square().sum((1, 2, 3))
@@ -108,9 +95,9 @@ def test_faint_letters_keep_a_hint_of_contrast() -> None:
 
 
 def test_neon_shines_in_the_dark() -> None:
-    usual, neon = drawn(400), drawn(400, neon=1.0)
+    usual, neon = drawn(_COUNT), drawn(_COUNT, neon=1.0)
     chosen = (usual != neon).flatten(1).any(1)
-    mask = words(400)[chosen]
+    mask = words(_COUNT)[chosen]
     image = luminance(neon[chosen])
     assert (image.amax((1, 2, 3)) > image[:, 0, 0, 0]).all()
     near = (image * (mask < 0.01)).amax((1, 2, 3))

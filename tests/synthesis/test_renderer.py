@@ -5,7 +5,7 @@ from vit_str.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.renderer import RenderedBatch, Renderer, stream
+from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 
 def same(first: RenderedBatch, second: RenderedBatch) -> bool:
@@ -22,14 +22,6 @@ def test_seed_and_index_decide_a_batch(renderer: Renderer) -> None:
     assert not same(first, renderer.batch(32, seed=5, index=9))
 
 
-def test_the_stream_starts_and_strides_anywhere(renderer: Renderer) -> None:
-    whole = stream(renderer, 16, seed=2)
-    batches = [next(whole) for _ in range(4)]
-    later = stream(renderer, 16, seed=2, start=1, stride=2)
-    assert same(next(later), batches[1])
-    assert same(next(later), batches[3])
-
-
 def test_everything_in_a_batch_belongs_together(renderer: Renderer) -> None:
     labels = ["x", "antidisestablishment", "No.", "UPPER", "77"] * 40
     batch = renderer.render(labels, seed=1)
@@ -41,22 +33,6 @@ def test_everything_in_a_batch_belongs_together(renderer: Renderer) -> None:
         on_tokens = set(batch.token_characters[row].tolist()) - {PADDING}
         assert on_tokens <= set(batch.labels[row].tolist())
         assert on_tokens, labels[row]
-
-
-def test_pictures_differ_and_are_neither_black_nor_flat(renderer: Renderer) -> None:
-    images = renderer.batch(128, seed=3, index=0).images.float()
-    assert images.std((1, 2, 3)).min() > 2
-    assert 60 < images.mean() < 190
-    assert torch.pdist(images.flatten(1)).min() > 100
-
-
-def test_easy_words_are_flat_and_sharp(renderer: Renderer) -> None:
-    def roughness(difficulty: float) -> float:
-        boxes = renderer.batch(128, 1, 0, difficulty).boxes
-        first, second = boxes[:, 0, 3], boxes[:, 1, 3]
-        return float((first - second)[boxes[:, 1].any(1)].abs().median())
-
-    assert roughness(0.0) <= roughness(1.0)
 
 
 def test_any_size_and_grid(atlas: GlyphAtlas) -> None:

@@ -47,14 +47,6 @@ def test_shrinking_averages_as_pixels_do(columns: int, rows: int) -> None:
     assert (image[..., rows:, :] == image[..., rows - 1 : rows, :]).all()
 
 
-def test_a_picture_with_all_of_its_pixels_stays_as_it_is() -> None:
-    image = torch.rand(1, 3, *SIZE)
-    same = image.clone()
-    resolution_of(128, 32).shrink(same)
-    resolution_of(128, 32).enlarge(same)
-    torch.testing.assert_close(same, image, atol=1e-6, rtol=0)
-
-
 def test_only_the_chosen_ones_change() -> None:
     image = torch.rand(3, 3, *SIZE)
     changed = image.clone()

@@ -1,11 +1,12 @@
 """``vit-str data``: look into labeled word images on disk, convert them, see them augmented."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.arguments import positive
+from vit_str.arguments import positive, whole_number
 from vit_str.datasets.formats import FORMATS, WRITABLE, open_words
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ left out whole, counted and listed; none is changed.
 
 exit codes: 0 all well, also if words are left out; 1 output not written or not what it should be;
 2 wrong use; 130 interrupted with Ctrl-C."""
-
-_PICTURES = (".png", ".jpg", ".webp")
 
 _Commands = argparse._SubParsersAction
 
@@ -48,46 +47,48 @@ def run(options: argparse.Namespace) -> int:
 
 def _inspect(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.inspection import inspect
+    from vit_str.datasets.inspection import as_text, inspect
 
     source = _open(options.source, options)
     with SkipReport(file=options.report) as report:
-        for line in inspect(source, _rules(options), report, options.limit, options.json):
+        values = inspect(source, _rules(options), report, options.limit)
+    if options.json:
+        console.write(json.dumps(values, ensure_ascii=False))
+    else:
+        for line in as_text(values, report):
             console.write(line)
     return 0
 
 
 def _convert(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.convert import Conversion, UnequalWords
+    from vit_str.datasets.convert import UnequalWords, convert
 
-    target = options.target
+    target, rules = options.target, _rules(options)
     sources = [_open(path, options) for path in options.sources]
-    rules = _rules(options)
-    conversion = Conversion.of(sources, target, rules, options.format, options.shard_size)
     with SkipReport(file=options.report) as report:
         try:
-            words = conversion.run(report)
+            words = convert(sources, target, rules, report, options.format, options.shard_size)
         except KeyboardInterrupt:
             return console.fail("interrupted; the same command resumes", 130)
         except UnequalWords as error:
             return console.fail(str(error), 1)
     if not words:
-        first = next(iter(report.lines()), "there is none")
-        return console.fail(f"no word of {report.total:,} can be used; {first}", 1)
+        reason = report.first or "there is none"
+        return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)
     console.write(f"{target}: {words:,} words, read back and equal in labels and bytes of images")
     if report.total:
         console.complain(f"words left out: {report.total:,}")
-        for line in report.table().splitlines():
+        for line in report.table():
             console.complain(line)
     return 0
 
 
 def _show(options: argparse.Namespace) -> int:
     from vit_str.datasets.show import word_sheet
+    from vit_str.sheets import check_picture
 
-    if options.out.suffix.lower() not in _PICTURES:
-        raise ValueError(f"{options.out} needs a name that ends in {', '.join(_PICTURES)}")
+    check_picture(options.out)
     source, rules = _open(options.source, options), _rules(options)
     picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -97,9 +98,14 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _open(path: str, options: argparse.Namespace) -> "WordSource":
-    """A data set, of the format and the split that the options say."""
+    """A data set, of the format, the split and with the images that the options say."""
+    from vit_str.datasets.folder_reader import FolderReader
     from vit_str.datasets.mjsynth import MJSynthReader
 
+    if options.images is not None:
+        if options.source_format not in (None, FolderReader.format) or options.split:
+            raise ValueError("--images is for label files only: leave out the other options")
+        return FolderReader(path, options.images)
     if options.split is None:
         return open_words(path, options.source_format)
     if options.source_format not in (None, MJSynthReader.format):
@@ -154,7 +160,7 @@ def _add_show(commands: _Commands) -> None:
         help="none, light, strong or a YAML file: every word as it is, and augmented beside it",
     )
     show.add_argument("--count", type=positive, metavar="N", help="words (64; with --augment 16)")
-    show.add_argument("--seed", type=_seed, default=1, metavar="N", help="which words (1)")
+    show.add_argument("--seed", type=whole_number, default=1, metavar="N", help="which words (1)")
     _add_source_format(show)
     _add_rules(show, report=False)
 
@@ -183,6 +189,12 @@ def _add_source_format(command: argparse.ArgumentParser, flag: str = "--format")
         choices=("all", "train", "val", "test"),
         help="of MJSynth (default: all)",
     )
+    command.add_argument(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="where names in a label file start; they may lead out of it then",
+    )
 
 
 def _add_rules(command: argparse.ArgumentParser, report: bool = True) -> None:
@@ -206,9 +218,3 @@ def _add_rules(command: argparse.ArgumentParser, report: bool = True) -> None:
         command.add_argument(
             "--report", type=Path, metavar="FILE", help="list all words that are left out, as TSV"
         )
-
-
-def _seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, found {text!r}")
-    return int(text)

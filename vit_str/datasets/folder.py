@@ -1,11 +1,10 @@
-"""A folder with ``images/`` and ``labels.tsv``, which `vit_str.evaluation` reads."""
+"""A folder with ``images/`` and ``labels.tsv``."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from vit_str.datasets.growing import GrowingFile, whole_lines
 from vit_str.datasets.source import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, Layout, check_lines, entry_of
+from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout, check_lines
 
 IMAGES, LABELS, BOXES = "images", "labels.tsv", "boxes.jsonl"
 
@@ -21,7 +20,7 @@ class FolderWriter(DatasetWriter):
         super().__init__(path, layout)
         (path / IMAGES).mkdir(parents=True, exist_ok=True)
         labels, boxes = path / LABELS, path / BOXES
-        self.done, end, last = whole_lines(labels)
+        self.done, end, last = _whole_lines(labels)
         expected = self._name(self.done - 1, self.layout.suffix + "\t" * bool(self.layout.suffix))
         if last and not last.startswith(expected.encode()):
             raise ValueError(
@@ -29,28 +28,19 @@ class FolderWriter(DatasetWriter):
                 f"{expected.strip()}; write to a new folder"
             )
         if layout.boxes:
-            self.done, end_of_boxes, _ = whole_lines(boxes, self.done)
+            self.done, end_of_boxes, _ = _whole_lines(boxes, self.done)
             self._boxes = GrowingFile(boxes, end_of_boxes)
-            _, end, _ = whole_lines(labels, self.done)
+            _, end, _ = _whole_lines(labels, self.done)
         self._labels = GrowingFile(labels, end)
-
-    @staticmethod
-    def record_path(path: Path) -> Path:
-        return path / "render.json"
-
-    @staticmethod
-    def in_the_way(path: Path) -> Path | None:
-        return entry_of(path)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
         check_lines(words)
-        names = [
-            self._name(place, self.layout.suffix or word.suffix)
-            for place, word in enumerate(words, self.done)
+        named = [
+            (self._name(number, self.layout.suffix or word.suffix), word)
+            for number, word in enumerate(words, self.done)
         ]
-        for name, word in zip(names, words, strict=True):
+        for name, word in named:
             (self.path / IMAGES / name).write_bytes(word.image)
-        named = list(zip(names, words, strict=True))
         if self.layout.boxes:
             lines = [f"{word.json_of_boxes(image=name)}\n" for name, word in named]
             self._boxes.append("".join(lines).encode())
@@ -62,5 +52,17 @@ class FolderWriter(DatasetWriter):
             self._boxes.close()
         self._labels.close()
 
-    def _name(self, place: int, suffix: str) -> str:
-        return f"{self.layout.start + place:09d}{suffix}"
+    def _name(self, number: int, suffix: str) -> str:
+        return f"{self.layout.start + number:09d}{suffix}"
+
+
+def _whole_lines(path: Path, most: int | None = None) -> tuple[int, int, bytes]:
+    """Number of lines that end, at most so many, where the last of them ends, and that line."""
+    count, end, last = 0, 0, b""
+    if path.exists():
+        with path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n") or count == most:
+                    break
+                count, end, last = count + 1, end + len(line), line
+    return count, end, last

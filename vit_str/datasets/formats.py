@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from vit_str.datasets.source import WordSource
+from vit_str.datasets.tar import is_pattern
 from vit_str.datasets.writer import DatasetWriter
 
 # Module and class, in the order in which formats are recognized: a tree of images is a folder
@@ -35,6 +36,28 @@ def format_of(path: Path) -> str:
     """The format that a path to write to stands for: by its suffix, all else is a folder."""
     name = path.suffix.lower().removeprefix(".")
     return name if name in WRITABLE else "folder"
+
+
+def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
+    """Refuse a path that a data set cannot be written to.
+
+    Args:
+        path: of the data set.
+        name: of the format; by default what the path says.
+        shard_size: words in each of several archives, if the user gave a number.
+
+    Raises:
+        ValueError: it does not fit the format.
+    """
+    name = name or format_of(path)
+    if name == "tar" and path.suffix.lower() != ".tar":
+        raise ValueError(f"expected a name that ends in .tar, found {path}")
+    several = name == "tar" and is_pattern(path)
+    if shard_size and not several:
+        raise ValueError(
+            "--shard-size is for several archives: name them with a place for the number, "
+            "words-%06d.tar"
+        )
 
 
 def writer_of(name: str) -> type[DatasetWriter]:

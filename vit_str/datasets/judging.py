@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ CHUNK = 256
 
 _THREADS = 4
 
-Seen = TypeVar("Seen")
+Result = TypeVar("Result")
 
 
 def known_total(sources: Sequence[WordSource]) -> int | None:
@@ -29,30 +28,28 @@ def known_total(sources: Sequence[WordSource]) -> int | None:
 def judged(
     entries: Iterable[LabeledWord | Skipped],
     rules: Rules,
-    look: Callable[[LabeledWord, Image.Image], Seen],
+    use: Callable[[LabeledWord, Image.Image], Result],
     size: int = CHUNK,
-) -> Iterator[list[Seen | Skipped]]:
-    """What ``look`` makes of every word that can be used, and why others cannot be.
+) -> Iterator[list[Result | Skipped]]:
+    """What ``use`` makes of every word that can be used, and why others cannot be.
 
     Args:
         entries: the words.
         rules: what a word has to be.
-        look: called on several threads; no decoded image is kept but by it.
+        use: called on several threads; no decoded image is kept but by it.
         size: of the lists.
 
     Returns:
         Lists of results in the order of the words; the last one may be shorter.
     """
+
+    def judge(entry: LabeledWord | Skipped) -> Result | Skipped:
+        if isinstance(entry, Skipped):
+            return entry
+        image = rules.decode(entry)
+        return image if isinstance(image, Skipped) else use(entry, image)
+
     remaining = iter(entries)
     with ThreadPoolExecutor(min(_THREADS, cpu_count())) as pool:
         while chunk := list(islice(remaining, size)):
-            yield list(pool.map(partial(_judge, rules, look), chunk))
-
-
-def _judge(
-    rules: Rules, look: Callable[[LabeledWord, Image.Image], Seen], entry: LabeledWord | Skipped
-) -> Seen | Skipped:
-    if isinstance(entry, Skipped):
-        return entry
-    image = rules.decode(entry)
-    return image if isinstance(image, Skipped) else look(entry, image)
+            yield list(pool.map(judge, chunk))

@@ -5,12 +5,11 @@ import json
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from vit_str.datasets.source import MAX_BYTES, Reason, Skipped
+from vit_str.datasets.source import MAX_BYTES, Boxes, Reason, Skipped
 
 LABEL_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".txt")
 """What label files end in."""
@@ -21,9 +20,7 @@ NAMES = ("file_name", "filename", "file", "path", "image_path", "image", "img", 
 LABELS = ("label", "text", "word", "words", "transcription", "transcript", "ground_truth", "gt")
 """What a column or a key with the label may be called."""
 
-_JSON_SUFFIXES = (".jsonl", ".ndjson")
-_BOM = b"\xef\xbb\xbf"
-_OTHER_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_BOM, _OTHER_BOMS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 _LINES_TO_TRY = 10
 _FILE_AND_SPACE = re.compile(r"\S+\.\w{2,5} ")
 
@@ -36,8 +33,7 @@ class BadLine(Exception):  # noqa: N818 - it says what the line is
         self.reason, self.detail = reason, detail
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRow:
+class LabelRow(NamedTuple):
     """An image and what it says.
 
     Attributes:
@@ -48,7 +44,7 @@ class LabelRow:
 
     name: str
     label: str
-    boxes: tuple[tuple[float, ...], ...] = ()
+    boxes: Boxes = ()
 
 
 class Lines:
@@ -56,19 +52,18 @@ class Lines:
 
     Args:
         path: the file. A byte order mark and the line ends of Windows are no part of a line.
-        first: index of the first line that counts.
+        titles: number of lines at the start that do not count.
     """
 
-    def __init__(self, path: Path, first: int = 0) -> None:
-        self.path, self.first = path, first
-        self._starts: array[int] | None = None
-        self._numbers = array("I")
+    def __init__(self, path: Path, titles: int = 0) -> None:
+        self.path, self.titles = path, titles
+        self._loaded: tuple[array[int], array[int]] | None = None
 
     def __len__(self) -> int:
-        return len(self._index())
+        return len(self._starts_and_numbers()[0])
 
     def __getitem__(self, index: int) -> bytes:
-        starts = self._index()
+        starts, _ = self._starts_and_numbers()
         if not 0 <= index < len(starts):
             raise IndexError(index)
         with self.path.open("rb") as file:
@@ -76,29 +71,23 @@ class Lines:
             return file.readline(MAX_BYTES).rstrip(b"\r\n")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_starts": None, "_numbers": array("I")}
+        return {**self.__dict__, "_loaded": None}
 
     def number(self, index: int) -> int:
         """Number of a line in the file, from 1 on."""
-        self._index()
-        return self._numbers[index]
+        return self._starts_and_numbers()[1][index]
 
-    def head(self, count: int) -> list[tuple[int, bytes]]:
-        """Number and content of the first lines."""
-        return [(number, line) for number, _, line in islice(_lines(self.path), count)]
-
-    def _index(self) -> "array[int]":
-        if self._starts is None:
+    def _starts_and_numbers(self) -> "tuple[array[int], array[int]]":
+        if self._loaded is None:
             starts, numbers = array("Q"), array("I")
-            for number, start, _ in islice(_lines(self.path), self.first, None):
+            for number, start, _ in islice(_lines(self.path), self.titles, None):
                 starts.append(start)
                 numbers.append(number)
-            self._starts, self._numbers = starts, numbers
-        return self._starts
+            self._loaded = starts, numbers
+        return self._loaded
 
 
-@dataclass(frozen=True, slots=True)
-class LineFormat:
+class LineFormat(NamedTuple):
     """How a line is understood. A line is a word: labels hold no line breaks.
 
     Attributes:
@@ -132,8 +121,8 @@ class LineFormat:
                 f"{self.delimiter!r} needs quotes",
             )
         if len(cells) <= max(self.image, self.label):
-            what = "a tab" if self.delimiter == "\t" else "a space"
-            raise BadLine(Reason.DAMAGED, f"expected the image, {what} and the label")
+            between = "a tab" if self.delimiter == "\t" else "a space"
+            raise BadLine(Reason.DAMAGED, f"expected the image, {between} and the label")
         return LabelRow(cells[self.image].strip(), checked_label(cells[self.label]))
 
     def cells(self, line: bytes) -> list[str]:
@@ -147,13 +136,22 @@ class LineFormat:
             return text.split(self.delimiter, self.columns - 1)
         # Spaces are part of a label, but some write one between the comma and the quote.
         loose = f'{self.delimiter} "' in text
+        reader = csv.reader([text], delimiter=self.delimiter, strict=True, skipinitialspace=loose)
         try:
-            rows = list(
-                csv.reader([text], delimiter=self.delimiter, strict=True, skipinitialspace=loose)
-            )
+            return [cell for row in reader for cell in row]
         except csv.Error as error:
             raise BadLine(Reason.DAMAGED, f"quotes of a CSV line: {error}") from None
-        return [cell for row in rows for cell in row]
+
+    def with_titles(self, titles: Sequence[str]) -> "LineFormat":
+        """The columns under titles; the same object if these are none."""
+        names = [title.strip().lower() for title in titles]
+        image, label = (
+            next((names.index(name) for name in known if name in names), -1)
+            for known in (NAMES, LABELS)
+        )
+        if -1 in (image, label) or image == label:
+            return self
+        return self._replace(columns=len(titles), image=image, label=label)
 
 
 class LabelFile:
@@ -176,10 +174,10 @@ class LabelFile:
         self.path = path
         if not path.is_file():
             raise ValueError(f"{path}: no such file; check the path")
-        head = Lines(path).head(_LINES_TO_TRY + 1)
-        self._format, has_titles = _format_of(path, head[0][1] if head else b"")
-        self._check(head[has_titles:])
-        self._lines = Lines(path, int(has_titles))
+        head = list(islice(_lines(path), _LINES_TO_TRY + 1))
+        self._format, titles = _format_of(path, head[0][2] if head else b"")
+        self._lines = Lines(path, titles)
+        self._check([(number, line) for number, _, line in head[titles:]])
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -194,16 +192,16 @@ class LabelFile:
 
     def _check(self, head: Sequence[tuple[int, bytes]]) -> None:
         """Refuse a file of which no line near its start can be understood."""
-        reason = ""
+        reasons = []
         for number, line in head:
             try:
                 self._format.parse(line)
             except BadLine as error:
-                reason = reason or f"line {number}: {error.reason}: {error.detail}"
+                reasons.append(f"line {number}: {error.reason}: {error.detail}")
             else:
                 return
-        if reason:
-            raise ValueError(f"{self.path}, {reason}; expected a line for every image")
+        if reasons:
+            raise ValueError(f"{self.path}, {reasons[0]}; expected a line for every image")
 
 
 def checked_label(label: str) -> str:
@@ -228,7 +226,7 @@ def text_under(values: dict[str, Any], keys: Sequence[str]) -> str | None:
     return next((values[key] for key in keys if isinstance(values.get(key), str)), None)
 
 
-def boxes_of(values: dict[str, Any]) -> tuple[tuple[float, ...], ...]:
+def boxes_of(values: dict[str, Any]) -> Boxes:
     """The boxes of an object of JSON, as `LabeledWord.json_of_boxes` writes them; () if none."""
     try:
         boxes = tuple(tuple(float(side) for side in box) for box in values.get("boxes", ()))
@@ -252,44 +250,34 @@ def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
             if len(line) == MAX_BYTES:
                 raise ValueError(f"{path}, line {number}: too long; expected a line per image")
             if number == 1 and line.startswith(_BOM):
-                start += len(_BOM)
-                line = line[len(_BOM) :]
+                start, line = start + len(_BOM), line.removeprefix(_BOM)
             if line.strip():
                 yield number, start, line.rstrip(b"\r\n")
             start = end
 
 
-def _format_of(path: Path, first: bytes) -> tuple[LineFormat, bool]:
-    """How lines are read, and whether the first one holds titles."""
+def _format_of(path: Path, first: bytes) -> tuple[LineFormat, int]:
+    """How lines are read, and the number of lines with titles."""
     suffix, text = path.suffix.lower(), first.decode("utf-8", "replace")
-    if suffix in _JSON_SUFFIXES:
-        return LineFormat(), False
+    if suffix in (".jsonl", ".ndjson"):
+        return LineFormat(), 0
     if suffix == ".tsv" or (suffix != ".csv" and "\t" in text):
-        return _with_titles(LineFormat("\t"), text.split("\t"))
-    if suffix != ".csv" and _FILE_AND_SPACE.match(text):
-        return LineFormat(" "), False
-    commas = LineFormat(next((each for each in ",;\t" if each in text), ","), quoted=True)
+        plain = LineFormat("\t")
+    elif suffix != ".csv" and _FILE_AND_SPACE.match(text):
+        return LineFormat(" "), 0
+    else:
+        plain = LineFormat(next((mark for mark in ",;\t" if mark in text), ","), quoted=True)
     try:
-        titles = commas.cells(first)
+        titles = plain.cells(first) if plain.quoted else text.split("\t")
     except BadLine:
-        return commas, False
-    found = _with_titles(commas, titles)
-    if len(titles) > 2 and not found[1]:
+        return plain, 0
+    titled = plain.with_titles(titles)
+    if titled is plain and plain.quoted and len(titles) > 2:
         raise ValueError(
             f"{path}, line 1: found {len(titles)} columns and no titles; begin it with a line "
             "such as file_name,label, or put quotes around labels with commas"
         )
-    return found
-
-
-def _with_titles(plain: LineFormat, titles: Sequence[str]) -> tuple[LineFormat, bool]:
-    """The format whose columns are those under the titles, and whether these are titles."""
-    names = [title.strip().lower() for title in titles]
-    image = next((names.index(name) for name in NAMES if name in names), None)
-    label = next((names.index(name) for name in LABELS if name in names), None)
-    if image is None or label is None or image == label:
-        return plain, False
-    return LineFormat(plain.delimiter, plain.quoted, len(titles), image, label), True
+    return titled, int(titled is not plain)
 
 
 def _json_row(line: bytes) -> LabelRow:
@@ -301,14 +289,10 @@ def _json_row(line: bytes) -> LabelRow:
         raise BadLine(Reason.DAMAGED, f"no JSON: {error}") from None
     if not isinstance(values, dict):
         raise BadLine(Reason.DAMAGED, f"expected a JSON object, found {type(values).__name__}")
-    name, label = _needed(values, NAMES), _needed(values, LABELS)
+    for keys in (NAMES, LABELS):
+        if text_under(values, keys) is None:
+            found = {key: values[key] for key in keys if key in values}
+            other = f", but {found}" if found else ""
+            raise BadLine(Reason.DAMAGED, f"has no text in quotes under {', '.join(keys)}{other}")
+    name, label = text_under(values, NAMES) or "", text_under(values, LABELS) or ""
     return LabelRow(name.strip(), checked_label(label), boxes_of(values))
-
-
-def _needed(values: dict[str, Any], keys: Sequence[str]) -> str:
-    text = text_under(values, keys)
-    if text is None:
-        found = {key: values[key] for key in keys if key in values}
-        other = f", but {found}" if found else ""
-        raise BadLine(Reason.DAMAGED, f"has no text in quotes under {', '.join(keys)}{other}")
-    return text

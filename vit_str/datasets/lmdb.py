@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from vit_str.datasets.lmdb_reader import check_size, library
+from vit_str.datasets.lmdb_reader import library, open_read_only
 from vit_str.datasets.source import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, Layout, entry_of
+from vit_str.datasets.writer import DatasetWriter, Layout
 
 _FIRST_MAP, _LARGEST_STEP = 1 << 24, 1 << 30
 _WORDS_IN_TRANSACTION = 1024
@@ -32,7 +32,7 @@ class LmdbWriter(DatasetWriter):
         path.mkdir(parents=True, exist_ok=True)
         try:
             if (path / "data.mdb").exists():
-                check_size(path / "data.mdb")
+                open_read_only(path / "data.mdb").close()
             self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP)
             with self._environment.begin() as transaction:
                 self._stored = int(transaction.get(_COUNT) or 0)
@@ -41,14 +41,6 @@ class LmdbWriter(DatasetWriter):
         except self._lmdb.Error as error:
             raise OSError(str(error)) from error
         self.done = self._stored
-
-    @staticmethod
-    def record_path(path: Path) -> Path:
-        return path / "render.json"
-
-    @staticmethod
-    def in_the_way(path: Path) -> Path | None:
-        return entry_of(path)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
         self._waiting += words

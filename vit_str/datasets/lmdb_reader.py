@@ -2,23 +2,17 @@
 
 import json
 import os
-import re
-import struct
-from contextlib import closing
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
 from vit_str.datasets.label_file import boxes_of
-from vit_str.datasets.source import MAX_BYTES, IndexedSource, LabeledWord, Reason, Skipped
+from vit_str.datasets.source import MAX_BYTES, Boxes, IndexedSource, LabeledWord, Reason, Skipped
 
 _DATA = "data.mdb"
 _SUFFIXES = (".mdb", ".lmdb")
 _COUNT = b"num-samples"
 _MIN_BYTES = 16  # of a word in the file
-_MAX_SCANNED = 1 << 30  # bytes of a file that is looked through: a second
-_LARGE_VALUE = re.compile(rb"\x01\0(?:\x0f\0(?:image|label|boxes)-\d{9}|\x0b\0num-samples)")
 
 # The library opens a file once per process; readers of one file share the environment.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -28,9 +22,8 @@ class LmdbReader(IndexedSource):
     """Words under ``image-000000001`` and ``label-000000001``, as many as ``num-samples`` says.
 
     This is what the scripts of clovaai's benchmark and of PARSeq make, and what `LmdbWriter`
-    makes. A file that was cut short is refused as a whole, and so is one of up to 1 GiB with values
-    that reach beyond its end: in a larger one, those end the process. Do not read a database while
-    it is written.
+    makes. A file that was cut short is refused as a whole. Do not read a database while it is
+    written.
 
     Args:
         path: a folder with ``data.mdb``, or a database in a single file.
@@ -86,7 +79,9 @@ class LmdbReader(IndexedSource):
     def _get(self, key: bytes) -> bytes | None:
         """The value of a key, None without one; a damaged size is not believed."""
         if self._environment is None:
-            self._environment = _opened(self._file)
+            name = os.path.realpath(self._file)
+            self._environment = _environments.get(name) or open_read_only(self._file)
+            _environments[name] = self._environment
         with self._environment.begin(buffers=True) as transaction:
             value = transaction.get(key)
             if value is not None and len(value) > MAX_BYTES:
@@ -111,16 +106,6 @@ class LmdbReader(IndexedSource):
         return int(value)
 
 
-def check_size(path: Path) -> None:
-    """Refuse a file that is shorter than its pages: whoever touches them ends the process.
-
-    Raises:
-        ValueError: it is cut short, damaged or no LMDB.
-    """
-    with closing(_open(path)):
-        pass
-
-
 def library() -> Any:
     """The module lmdb.
 
@@ -137,15 +122,13 @@ def library() -> Any:
     return lmdb
 
 
-def _opened(path: Path) -> Any:
-    name = os.path.realpath(path)
-    environment = _environments.get(name)
-    if environment is None:
-        environment = _environments[name] = _open(path)
-    return environment
+def open_read_only(path: Path) -> Any:
+    """The environment of a database in a file.
 
-
-def _open(path: Path) -> Any:
+    Raises:
+        ValueError: it is damaged or no LMDB, or cut short: touching what is not there would end
+            the process.
+    """
     options = {"subdir": False, "readonly": True, "lock": False, "readahead": False}
     size = path.stat().st_size
     try:
@@ -153,31 +136,13 @@ def _open(path: Path) -> Any:
     except library().Error as error:
         raise ValueError(f"{path}: damaged or no LMDB ({error}); copy it again") from None
     needed = (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
-    try:
-        if size < needed:
-            raise ValueError(f"{path}: cut short, {size:,} of {needed:,} bytes; copy it again")
-        if size <= _MAX_SCANNED:
-            _check_values(path)
-    except ValueError:
+    if size < needed:
         environment.close()
-        raise
+        raise ValueError(f"{path}: cut short, {size:,} of {needed:,} bytes; copy it again")
     return environment
 
 
-def _check_values(path: Path) -> None:
-    """Refuse values that say they are larger than the file, which the library would believe.
-
-    A key that is stored apart from its value follows the size of the value, the flag 1 and its
-    own size (``mdb.c``, MDB_node). Pages that an interrupted writer has left are looked at too.
-    """
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        for match in _LARGE_VALUE.finditer(data):
-            (size,) = struct.unpack_from("<I", data, match.start() - 4)
-            if size > len(data):
-                raise ValueError(f"{path}: damaged, a value has {size:,} bytes; copy it again")
-
-
-def _boxes_in(values: bytes | None) -> tuple[tuple[float, ...], ...]:
+def _boxes_in(values: bytes | None) -> Boxes:
     try:
         return boxes_of(json.loads(values)) if values else ()
     except (ValueError, AttributeError, RecursionError):

@@ -5,8 +5,8 @@ from fractions import Fraction
 from itertools import count
 from math import isfinite, lcm
 
-from vit_str.datasets.shuffle import shuffled
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped
+from vit_str.seeds import shuffled
 
 _BLOCK = 1024
 
@@ -15,7 +15,7 @@ class Mixture:
     """Words of several sources without end, any of them by its number.
 
     Which word has number n depends on n, the seed, the weights and the lengths of the sources
-    only. So a stream can be divided over processes in any way, and goes on anywhere. Every
+    only. So a stream can be divided over processes in any way, and resumed anywhere. Every
     source is read through, each of its words once, in an order of its own every round.
 
     The shares are exact: of the first N words, the number from a source differs from its share

@@ -16,7 +16,6 @@ SPLITS = {
 
 # Where the archive unpacks to, seen from the folders that users name.
 _INSIDE = ("", "90kDICT32px", "max/90kDICT32px", "mnt/ramdisk/max/90kDICT32px")
-_COMPANIONS = ("imlist.txt", "lexicon.txt")
 # 115_Lube_45484.jpg: the number of the image, what it says, the index of the word in the lexicon.
 _NAME = re.compile(r"\d+_(.+)_\d+\.\w+", re.DOTALL)
 _LONGEST_LINE = 4096
@@ -51,7 +50,7 @@ class MJSynthReader(IndexedSource):
 
     @staticmethod
     def recognizes(path: Path) -> bool:
-        """Whether a path is one of the lists, or a folder with some of them or what goes along."""
+        """Whether a path is one of the lists, or a folder with some of them."""
         if path.is_file():
             return path.name in SPLITS.values() and _begins_as_a_list(path)
         return _has_lists(_folder_of(path))
@@ -86,11 +85,8 @@ def _folder_of(path: Path) -> Path:
 
 
 def _has_lists(folder: Path) -> bool:
-    """Whether a folder has a list, or both files that come along (the lists are lost then)."""
     lists = (folder / name for name in SPLITS.values())
-    return any(path.is_file() and _begins_as_a_list(path) for path in lists) or all(
-        (folder / name).is_file() for name in _COMPANIONS
-    )
+    return any(path.is_file() and _begins_as_a_list(path) for path in lists)
 
 
 def _begins_as_a_list(path: Path) -> bool:

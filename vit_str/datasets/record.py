@@ -59,15 +59,6 @@ class Record:
 
         Values are compared as JSON has them.
         """
-        mine, theirs = _plain(self.made_with), _plain(other.made_with)
-        names = [*mine, *(name for name in theirs if name not in mine)]
-        return {
-            name: (mine.get(name), theirs.get(name))
-            for name in names
-            if mine.get(name) != theirs.get(name)
-        }
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(json.dumps(dict(values)))
-    return plain
+        mine, theirs = (json.loads(json.dumps(dict(each.made_with))) for each in (self, other))
+        pairs = {name: (mine.get(name), theirs.get(name)) for name in {**mine, **theirs}}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

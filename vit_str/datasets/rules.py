@@ -61,9 +61,9 @@ class Rules:
         """
         from vit_str.images import UnreadableImage, load_image
 
-        trouble = self.label(word)
-        if trouble:
-            return trouble
+        skipped = self.label(word)
+        if skipped:
+            return skipped
         try:
             image = load_image(word.image)
         except UnreadableImage as error:

@@ -1,7 +1,7 @@
 """Words with their labels on one picture, augmented if asked."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -10,15 +10,12 @@ from PIL import Image
 from vit_str.datasets.judging import CHUNK, judged
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
-from vit_str.sheets import Cell, caption_font, sheet
+from vit_str.sheets import Captioned, caption_font, framed, sheet
 
-_COUNT, _COUNT_AUGMENTED = 64, 16
+_COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
 _COLUMNS, _VERSIONS = 8, 7
-_SIZE = 160, 48
-_BACKGROUND = (225, 225, 225)
-
-Change = Callable[[Image.Image, int], Image.Image]
-Shown = tuple[Image.Image, str]
+_SIZE, _BACKGROUND = (160, 48), (225, 225, 225)
+_LARGEST_SHOWN = 1024, 1024  # enough to look at; photographs are larger
 
 
 def word_sheet(
@@ -36,26 +33,38 @@ def word_sheet(
     Raises:
         ValueError: there is no word to show, or the policy cannot be used.
     """
-    change: Change | None = None
+    change = None
     if augment is not None:
         from vit_str.datasets.augmentation import Augmentation
 
         change = Augmentation(augment, seed)
     count = count or (_COUNT_AUGMENTED if change else _COUNT)
 
-    def show(word: LabeledWord, image: Image.Image) -> Shown:
-        image.thumbnail((1024, 1024))  # enough to look at; photographs are larger
+    def show(word: LabeledWord, image: Image.Image) -> tuple[Image.Image, str]:
+        image.thumbnail(_LARGEST_SHOWN)
         return image, word.label
 
-    entries = _some(source, count, seed)
-    results = chain.from_iterable(judged(entries, rules, show, min(CHUNK, 2 * count)))
-    words, skipped = _usable(results, count)
+    results = judged(_some(source, count, seed), rules, show, min(CHUNK, 2 * count))
+    cells: list[Captioned] = []
+    first, words = None, 0
+    for result in chain.from_iterable(results):
+        if isinstance(result, Skipped):
+            first = first or result
+            continue
+        image, label = result
+        cells.append(Captioned(framed(image, _SIZE, _BACKGROUND), label))
+        if change:
+            numbers = range(words * _VERSIONS, (words + 1) * _VERSIONS)
+            versions = (change(image, number) for number in numbers)
+            cells += [Captioned(framed(version, _SIZE, _BACKGROUND)) for version in versions]
+        words += 1
+        if words == count:
+            break
     if not words:
-        why = f"; the first: {skipped.name}: {skipped.reason} {skipped.detail}" if skipped else ""
+        why = f"; the first: {first}" if first else ""
         raise ValueError(f"{source.path}: no word to show{why}")
-    cells = list(_cells(words, change))
     font = caption_font("".join(cell.caption for cell in cells), _fonts)
-    return sheet(cells, _COLUMNS, font), len(words)
+    return sheet(cells, _COLUMNS, font), words
 
 
 def _some(source: WordSource, count: int, seed: int) -> Iterator[LabeledWord | Skipped]:
@@ -65,46 +74,10 @@ def _some(source: WordSource, count: int, seed: int) -> Iterator[LabeledWord | S
         yield from source
         return
     # More than are wanted, and all others if even so too few can be used.
-    places = random.Random(seed).sample(range(number), min(number, 2 * count))
-    chosen = set(places)
-    yield from (source[place] for place in places)
-    yield from (source[place] for place in range(number) if place not in chosen)
-
-
-def _usable(results: Iterator[Shown | Skipped], count: int) -> tuple[list[Shown], Skipped | None]:
-    """Words to show, and the first that is not."""
-    words: list[Shown] = []
-    first: Skipped | None = None
-    for result in results:
-        if isinstance(result, Skipped):
-            first = first or result
-        else:
-            words.append(result)
-        if len(words) == count:
-            break
-    return words, first
-
-
-def _cells(words: list[Shown], change: Change | None) -> Iterator[Cell]:
-    for row, (image, label) in enumerate(words):
-        yield Cell(_framed(image), label)
-        if change:
-            for version in range(_VERSIONS):
-                changed = change(image, row * _VERSIONS + version)
-                yield Cell(_framed(changed), "")
-
-
-def _framed(image: Image.Image) -> Image.Image:
-    """A picture in the middle of a frame, scaled to fit, its aspect kept."""
-    width, height = _SIZE
-    scale = min(width / image.width, height / image.height)
-    size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    frame = Image.new("RGB", _SIZE, _BACKGROUND)
-    frame.paste(
-        image.resize(size, Image.Resampling.BICUBIC),
-        ((width - size[0]) // 2, (height - size[1]) // 2),
-    )
-    return frame
+    chosen = random.Random(seed).sample(range(number), min(number, 2 * count))
+    first = set(chosen)
+    others = (index for index in range(number) if index not in first)
+    yield from (source[index] for index in chain(chosen, others))
 
 
 def _fonts() -> list[Path]:

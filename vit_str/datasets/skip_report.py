@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self, TextIO
@@ -9,7 +10,6 @@ from typing import Self, TextIO
 from vit_str.datasets.source import Reason, Skipped
 from vit_str.files import one_line
 
-_COLUMNS = "name\treason\tdetail\n"
 _KEPT = 1000
 
 
@@ -26,23 +26,28 @@ class SkipReport:
 
     Attributes:
         counts: reason -> number of words, in the order in which reasons appeared.
+        words: reason -> the words that are kept.
     """
 
     def __init__(self, kept: int = _KEPT, file: str | Path | None = None) -> None:
         self.kept = kept
-        self.counts: dict[Reason, int] = {}
-        self._words: dict[Reason, list[Skipped]] = {}
-        self._file = None if file is None else _begin(Path(file))
+        self.counts: Counter[Reason] = Counter()
+        self.words: defaultdict[Reason, list[Skipped]] = defaultdict(list)
+        self._file: TextIO | None = None
+        if file is not None:
+            # Names of files may hold bytes that are not UTF-8, and labels what no encoding has.
+            self._file = open(file, "w", 1, "utf-8", "backslashreplace", "\n")  # noqa: SIM115
+            self._file.write("name\treason\tdetail\n")
 
     @property
     def total(self) -> int:
         """Number of words left out."""
-        return sum(self.counts.values())
+        return self.counts.total()
 
-    def words(self, reason: Reason | None = None) -> Iterator[Skipped]:
-        """The words that are kept, of one reason or of all."""
-        for each in [reason] if reason else list(self._words):
-            yield from self._words.get(each, ())
+    @property
+    def first(self) -> Skipped | None:
+        """The first word that was left out."""
+        return next((word for words in self.words.values() for word in words), None)
 
     def add(self, skipped: Skipped) -> None:
         """Count and list a word.
@@ -50,32 +55,21 @@ class SkipReport:
         Raises:
             OSError: the file cannot be written.
         """
-        self.counts[skipped.reason] = self.counts.get(skipped.reason, 0) + 1
-        words = self._words.setdefault(skipped.reason, [])
-        if len(words) < self.kept:
-            words.append(skipped)
+        self.counts[skipped.reason] += 1
+        if len(self.words[skipped.reason]) < self.kept:
+            self.words[skipped.reason].append(skipped)
         if self._file:
-            self._file.write(_row(skipped))
+            cells = (skipped.name, skipped.reason, skipped.detail)
+            self._file.write("\t".join(map(one_line, cells)) + "\n")
 
-    def lines(self) -> Iterator[str]:
-        """A line for every word that is kept, and one for how many more there are of a reason."""
-        for reason, number in self.counts.items():
-            kept = self._words.get(reason, [])
-            yield from map(_line, kept)
-            if number > len(kept):
-                yield f"{number - len(kept):,} more: {reason}"
-
-    def table(self) -> str:
-        """Number of words by reason, most first, each with an example; empty without any."""
-        ranked = sorted(self.counts, key=lambda reason: -self.counts[reason])
-        numbers = [f"{self.counts[reason]:,}" for reason in ranked]
-        width, longest = max(map(len, numbers), default=0), max(map(len, ranked), default=0)
-        rows = []
-        for reason, number in zip(ranked, numbers, strict=True):
-            first = next(iter(self._words.get(reason, ())), None)
+    def table(self) -> Iterator[str]:
+        """Number of words by reason, most first, each with an example."""
+        width = max((len(f"{count:,}") for count in self.counts.values()), default=0)
+        longest = max(map(len, self.counts), default=0)
+        for reason, count in self.counts.most_common():
+            first = next(iter(self.words[reason]), None)
             example = one_line(f"{first.name} {first.detail}") if first else ""
-            rows.append(f"{number:>{width}}  {reason:{longest}}  {example}".rstrip())
-        return "\n".join(rows)
+            yield f"{count:>{width},}  {reason:{longest}}  {example}".rstrip()
 
     def close(self) -> None:
         """Finish the file."""
@@ -87,20 +81,3 @@ class SkipReport:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _begin(path: Path) -> TextIO:
-    # Names of files may hold bytes that are not UTF-8, and labels what no encoding has.
-    file = path.open("w", buffering=1, encoding="utf-8", errors="backslashreplace", newline="\n")
-    file.write(_COLUMNS)
-    return file
-
-
-def _row(skipped: Skipped) -> str:
-    cells = (skipped.name, str(skipped.reason), skipped.detail)
-    return "\t".join(map(one_line, cells)) + "\n"
-
-
-def _line(skipped: Skipped) -> str:
-    detail = f" ({skipped.detail})" if skipped.detail else ""
-    return one_line(f"{skipped.name}: {skipped.reason}{detail}")

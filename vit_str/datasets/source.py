@@ -8,8 +8,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
+from vit_str.files import one_line
+
 MAX_BYTES = 1 << 26
 """Most bytes of the image or label of a word; sizes beyond are taken for damage."""
+
+Boxes = tuple[tuple[float, ...], ...]
+"""Left, top, right, bottom of every character, in pixels; empty if they are not known."""
 
 # What image files of each type begin with.
 _SIGNATURES = (
@@ -27,13 +32,13 @@ class LabeledWord:
     Attributes:
         image: an encoded image, such as the bytes of a PNG file.
         label: the text.
-        boxes: left, top, right, bottom of every character, in pixels.
+        boxes: of the characters.
         name: where it was read: a file, a key, a member of an archive; empty if nowhere.
     """
 
     image: bytes
     label: str
-    boxes: tuple[tuple[float, ...], ...] = ()
+    boxes: Boxes = ()
     name: str = ""
 
     @property
@@ -69,6 +74,8 @@ class Reason(StrEnum):
 class Skipped:
     """A word that cannot be used; it is counted and listed, never silently changed.
 
+    As text, it is one line.
+
     Attributes:
         name: which word: a file, a key, a line, a member of an archive.
         reason: why.
@@ -78,6 +85,10 @@ class Skipped:
     name: str
     reason: Reason
     detail: str = ""
+
+    def __str__(self) -> str:
+        detail = f" ({self.detail})" if self.detail else ""
+        return one_line(f"{self.name}: {self.reason}{detail}")
 
 
 class WordSource(ABC):

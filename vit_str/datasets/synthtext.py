@@ -1,11 +1,9 @@
 """SynthText as it is distributed: pictures of scenes, and ``gt.mat`` with a box for every word."""
 
 import warnings
-import zlib
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float32, Int64
@@ -19,10 +17,6 @@ from vit_str.images import UnreadableImage, load_image
 TRUTH = "gt.mat"
 
 _VARIABLES = ("imnames", "wordBB", "txt")
-_MAX_EXPANSION = 40  # decompressed over compressed; the names and boxes of SynthText stay below 10
-_HARMLESS = 1 << 26  # bytes that no expansion makes too many
-_CHUNK = 1 << 20
-_COMPRESSED = 15  # type of an element (MAT-File Format, The MathWorks)
 
 
 class SynthTextReader(IndexedSource):
@@ -30,7 +24,7 @@ class SynthTextReader(IndexedSource):
 
     The words are in the order of ``gt.mat``. Its boxes run clockwise from the top left corner of
     the text; a word is any run of characters without white space. If a picture has not as many
-    boxes as words, nobody knows which are whose, and all its words are skipped. So are words
+    boxes as words, which belong together is unknown, and all its words are skipped. So are words
     whose box is mirrored, without area, or more than a tenth outside the picture.
 
     The whole truth is read at the first word: about 2 GB of memory for the distributed file. Read
@@ -69,7 +63,7 @@ class SynthTextReader(IndexedSource):
         image = int(np.searchsorted(truth.starts, index, side="right")) - 1
         number = index - int(truth.starts[image])
         name = f"{truth.names[image]}#{number}"
-        words, boxes = truth.words(image), truth.boxes(image)
+        words, boxes = _words(truth.texts[image]), _boxes(truth.corners[image])
         if boxes is None:
             return Skipped(name, Reason.DAMAGED, f"{TRUTH} is damaged at this image")
         if len(boxes) != len(words):
@@ -101,8 +95,7 @@ class SynthTextReader(IndexedSource):
         return kept[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Truth:
+class _Truth(NamedTuple):
     """What ``gt.mat`` says, without the boxes of characters.
 
     Attributes:
@@ -117,14 +110,6 @@ class _Truth:
     corners: list[Any]
     starts: Int64[np.ndarray, " image"]
 
-    def words(self, image: int) -> list[str]:
-        """The words of a picture: each row of characters holds some, between white space."""
-        return _words(self.texts[image])
-
-    def boxes(self, image: int) -> Float32[np.ndarray, "word corner xy"] | None:
-        """The corners of the words of a picture; None for anything else."""
-        return _boxes(self.corners[image])
-
 
 def _truth_file(path: Path) -> Path:
     return path if path.suffix.lower() == ".mat" else path / TRUTH
@@ -136,7 +121,6 @@ def _load_truth(path: Path) -> _Truth:
     except ImportError:
         raise ValueError("SynthText needs scipy: pip install 'vit-str[train]'") from None
     try:
-        _check_expansion(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # variables of the same name
             values = loadmat(path, variable_names=_VARIABLES)
@@ -164,24 +148,6 @@ def _load_truth(path: Path) -> _Truth:
         boxes = _boxes(box)
         counts.append(max(len(_words(text)), 1 if boxes is None else len(boxes)))
     return _Truth([_name(name) for name in names], texts, corners, np.cumsum(counts))
-
-
-def _check_expansion(path: Path) -> None:
-    """Refuse variables that are small in the file and fill the memory."""
-    with path.open("rb") as file:
-        order = "big" if file.read(128)[126:] == b"MI" else "little"
-        while len(tag := file.read(8)) == 8:
-            kind, size = (int.from_bytes(tag[i : i + 4], order) for i in (0, 4))  # type: ignore[arg-type]
-            end = file.tell() + size
-            if kind == _COMPRESSED:
-                inflate, total = zlib.decompressobj(), 0
-                while file.tell() < end and (data := file.read(min(_CHUNK, end - file.tell()))):
-                    while data:
-                        total += len(inflate.decompress(data, _CHUNK))
-                        data = inflate.unconsumed_tail
-                        if total > max(_HARMLESS, _MAX_EXPANSION * size):
-                            raise ValueError("too large when decompressed")
-            file.seek(end)
 
 
 def _name(cell: Any) -> str:

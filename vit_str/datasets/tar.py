@@ -6,11 +6,10 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from vit_str.datasets.growing import GrowingFile
 from vit_str.datasets.source import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, Layout, check_lines
+from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout, check_lines
 
-NUMBER = re.compile(r"%0?\d*d")
+_NUMBER = re.compile(r"%0?\d*d")
 """Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
 
 
@@ -22,12 +21,22 @@ def is_pattern(path: Path) -> bool:
     """
     if "%" not in path.name:
         return False
-    if len(NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
+    if len(_NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
         raise ValueError(
             f"expected one place for the number of the archive, as in words-%06d.tar, "
             f"found {path.name}"
         )
     return True
+
+
+def archives_like(path: Path) -> list[Path]:
+    """The archives that a path such as ``words-%06d.tar`` stands for, by number."""
+    before, after = map(re.escape, _NUMBER.split(path.name))
+    entries = path.parent.iterdir() if path.parent.is_dir() else ()
+    matches = [(re.fullmatch(rf"{before}(\d+){after}", entry.name), entry) for entry in entries]
+    return [
+        entry for _, entry in sorted((int(match[1]), entry) for match, entry in matches if match)
+    ]
 
 
 class TarWriter(DatasetWriter):
@@ -52,17 +61,14 @@ class TarWriter(DatasetWriter):
 
     @staticmethod
     def record_path(path: Path) -> Path:
-        stem = NUMBER.sub("all", path.name).removesuffix(".tar")
+        stem = _NUMBER.sub("all", path.name).removesuffix(".tar")
         return path.with_name(f"{stem}.render.json")
 
     @staticmethod
     def in_the_way(path: Path) -> Path | None:
         if not is_pattern(path):
             return path if path.exists() else None
-        before, after = map(re.escape, NUMBER.split(path.name))
-        entries = path.parent.iterdir() if path.parent.is_dir() else ()
-        found = (entry for entry in entries if re.fullmatch(rf"{before}\d+{after}", entry.name))
-        return next(found, None)
+        return next(iter(archives_like(path)), None)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
         check_lines(words)

@@ -1,5 +1,6 @@
 """What the writers of all formats have in common."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Self
 from vit_str.datasets.source import LabeledWord
 
 SHARD_SIZE = 10_000
+"""Words in each of several archives, unless another number is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,16 @@ class DatasetWriter(ABC):
         self.path, self.layout = path, layout
 
     @staticmethod
-    @abstractmethod
     def record_path(path: Path) -> Path:
         """Where the description of the data set at ``path`` is kept."""
+        return path / "render.json"
 
     @staticmethod
-    @abstractmethod
     def in_the_way(path: Path) -> Path | None:
         """What is at ``path`` already, where a new data set should go; None if nothing."""
+        if not path.is_dir():
+            return path if path.exists() else None
+        return next((entry for entry in path.iterdir() if not entry.name.startswith(".")), None)
 
     @abstractmethod
     def add(self, words: Sequence[LabeledWord]) -> None:
@@ -82,11 +86,44 @@ class DatasetWriter(ABC):
                 self.close()
 
 
-def entry_of(folder: Path) -> Path | None:
-    """Something in a folder, or the path itself if it is no folder; None if nothing is there."""
-    if not folder.is_dir():
-        return folder if folder.exists() else None
-    return next((entry for entry in folder.iterdir() if not entry.name.startswith(".")), None)
+class GrowingFile:
+    """Appends to a file after what is known to be whole, and is never left with a part of a piece.
+
+    Nothing is buffered: what has been appended survives however the process ends.
+
+    Args:
+        path: the file; made if it is not there.
+        end: where its whole part ends, in bytes; what follows is cut off.
+    """
+
+    def __init__(self, path: Path, end: int) -> None:
+        path.touch()
+        self._file = path.open("r+b", buffering=0)
+        self.end = end
+        self._cut()
+
+    def append(self, data: bytes) -> None:
+        """Write a piece."""
+        self._write(data)
+        self.end += len(data)
+
+    def close(self, tail: bytes = b"") -> None:
+        """Cut off a piece that was not written whole, and write the ``tail`` of the file."""
+        try:
+            self._cut()
+            self._write(tail)
+        finally:
+            self._file.close()
+
+    def _cut(self) -> None:
+        if self._file.seek(0, os.SEEK_END) > self.end:
+            self._file.truncate(self.end)
+        self._file.seek(self.end)
+
+    def _write(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[self._file.write(left) :]
 
 
 def check_lines(words: Sequence[LabeledWord]) -> None:

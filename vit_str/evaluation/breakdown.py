@@ -1,23 +1,48 @@
-"""Accuracy by kind of word: by length, case, aspect, height and confidence."""
+"""Accuracy by group of words: by length, case, aspect, height and confidence."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 
-from vit_str.evaluation.kinds import RULES
-from vit_str.evaluation.words import ReadWords
+from vit_str.evaluation.words import ImageSize, ReadWords
+from vit_str.images import TALL
 from vit_str.metrics import WORD_PROTOCOLS
-from vit_str.statistics import Interval, wilson_interval
+from vit_str.statistics import Interval, plain_values, wilson_interval
 
 SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 """Metrics that are broken down."""
 
 COVERAGES = tuple(tenth / 10 for tenth in range(10, 0, -1))
 """Shares of words that are kept, see `rejection`."""
+
+_LAST_LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15)  # of each group, in characters
+_LAST_HEIGHTS = (11, 15, 23, 31, 47, 63, 95)  # in pixels
+
+_TALL = f"tall: height over {TALL:g} times the width"
+# The first that holds counts.
+_CASES: dict[str, Callable[[str], bool]] = {
+    "with symbols or spaces": lambda label: not all(map(_is_letter_or_digit, label)),
+    "digits": lambda label: all(map(_is_digit, label)),
+    "letters and digits": lambda label: any(map(_is_digit, label)),
+    "letters without case": lambda label: label.lower() == label.upper(),
+    "lower case": lambda label: label == label.lower(),
+    "upper case": lambda label: label == label.upper(),
+    "capitalized": lambda label: label[1:] == label[1:].lower(),
+    "mixed case": lambda label: True,
+}
+_ASPECTS: dict[str, float] = {
+    "about square: up to as wide as high": 1.0,
+    "width up to 2 times the height": 2.0,
+    "width up to 3 times the height": 3.0,
+    "width up to 5 times the height": 5.0,
+    "wider": math.inf,
+}
+_CONFIDENCES = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in range(10)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +59,24 @@ class Share:
     value: float
     interval: Interval
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        value = None if math.isnan(self.value) else self.value
-        return {"n": self.n, "value": value, "interval": list(self.interval)}
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Words of one kind.
+    """Words that have something in common.
 
     Attributes:
-        name: of the kind.
+        name: what that is.
         n: words.
         shares: metric of ``SHOWN`` -> accuracy.
     """
 
     name: str
     n: int
-    shares: dict[str, Share]
+    shares: Mapping[str, Share]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        shares = {metric: share.to_dict() for metric, share in self.shares.items()}
-        return {"name": self.name, "n": self.n, **shares}
+        return {"name": self.name, "n": self.n, **plain_values(self.shares)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +93,11 @@ class Kept:
     coverage: float
     confidence: float
     n: int
-    shares: dict[str, Share]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        confidence = None if math.isnan(self.confidence) else self.confidence
-        shares = {metric: share.to_dict() for metric, share in self.shares.items()}
-        return asdict(self) | {"confidence": confidence, "shares": shares}
+    shares: Mapping[str, Share]
 
 
 def breakdown(words: ReadWords) -> dict[str, list[Group]]:
-    """Accuracy by kind of word: dimension -> groups that hold a word, in order.
+    """Accuracy by group of words: dimension -> groups that hold a word, in order.
 
     * ``length``: characters of the label;
     * ``case``: of the label;
@@ -95,8 +108,22 @@ def breakdown(words: ReadWords) -> dict[str, list[Group]]:
 
     Words whose image is damaged have no size and no confidence, and are in the other groups only.
     """
+    labels = [label or None for label in words.labels]
+    groups: dict[str, tuple[Sequence[Any], Callable[[Any], str], Sequence[str]]] = {
+        "length": (labels, _length, _range_names(_LAST_LENGTHS)),
+        "case": (labels, case_of, list(_CASES)),
+        "orientation": (words.sizes, _orientation, ["wide", _TALL]),
+        "aspect": (words.sizes, _aspect, [_TALL, *_ASPECTS]),
+        "height": (words.sizes, _height, _range_names(_LAST_HEIGHTS)),
+        "confidence": (words.confidences, _confidence, _CONFIDENCES),
+    }
     accuracies = _Accuracies(words)
-    return {name: _groups(rule(words), order, accuracies) for name, (rule, order) in RULES.items()}
+    return {
+        dimension: _groups(
+            [None if value is None else name_of(value) for value in values], names, accuracies
+        )
+        for dimension, (values, name_of, names) in groups.items()
+    }
 
 
 def rejection(words: ReadWords) -> list[Kept]:
@@ -105,13 +132,14 @@ def rejection(words: ReadWords) -> list[Kept]:
     Damaged images are rejected first.
     """
     accuracies = _Accuracies(words)
-    sure = np.array([math.nan if each is None else each for each in words.confidences], dtype=float)
+    sure = np.array(words.confidences, dtype=float)  # nan in place of None
     order = np.argsort(-np.nan_to_num(sure, nan=-1.0), kind="stable")
     kept = []
     for coverage in COVERAGES:
         chosen = order[: round(coverage * len(order))]
         least = float(sure[chosen[-1]]) if len(chosen) else math.nan
-        kept.append(Kept(coverage, least, len(chosen), accuracies.of(_mask(chosen, len(order)))))
+        mask = np.isin(np.arange(len(order)), chosen)
+        kept.append(Kept(coverage, least, len(chosen), accuracies.of(mask)))
     return kept
 
 
@@ -137,19 +165,71 @@ class _Accuracies:
 
 
 def _groups(
-    names: Sequence[str | None], order: Sequence[str], accuracies: _Accuracies
+    groups: Sequence[str | None], order: Sequence[str], accuracies: _Accuracies
 ) -> list[Group]:
-    places = {name: place for place, name in enumerate(order)}
-    kinds = np.array([-1 if name is None else places[name] for name in names], dtype=np.int64)
-    chosen = {name: kinds == place for name, place in places.items()}
+    """The groups that hold a word, in order; ``groups`` has the name of that of each word."""
+    found = np.array(groups, dtype=object)
+    masks = {name: found == name for name in order}
     return [
         Group(name, int(mask.sum()), accuracies.of(mask))
-        for name, mask in chosen.items()
+        for name, mask in masks.items()
         if mask.any()
     ]
 
 
-def _mask(chosen: np.ndarray, n: int) -> Bool[np.ndarray, " word"]:
-    mask = np.zeros(n, dtype=bool)
-    mask[chosen] = True
-    return mask
+def case_of(label: str) -> str:
+    """What characters a label holds, one of the groups of ``case``."""
+    return next(name for name, holds in _CASES.items() if holds(label))
+
+
+def is_tall(size: ImageSize) -> bool:
+    """Whether an image of this size more likely holds a line that runs down or up."""
+    return size[0] > TALL * size[1]
+
+
+def line_height(size: ImageSize) -> int:
+    """How high a line in an image of this size is at most, in pixels: the width of a tall one."""
+    return size[1] if is_tall(size) else size[0]
+
+
+def _length(label: str) -> str:
+    return _range(len(label), _LAST_LENGTHS)
+
+
+def _height(size: ImageSize) -> str:
+    return _range(line_height(size), _LAST_HEIGHTS)
+
+
+def _orientation(size: ImageSize) -> str:
+    return _TALL if is_tall(size) else "wide"
+
+
+def _aspect(size: ImageSize) -> str:
+    if is_tall(size):
+        return _TALL
+    return next(name for name, most in _ASPECTS.items() if size[1] / size[0] <= most)
+
+
+def _confidence(confidence: float) -> str:
+    return _CONFIDENCES[min(9, max(0, math.ceil(10 * confidence) - 1))]
+
+
+def _range(number: int, last: tuple[int, ...]) -> str:
+    """The group of a number, where all groups but one have a last number."""
+    return _range_names(last)[sum(number > end for end in last)]
+
+
+def _range_names(last: tuple[int, ...]) -> list[str]:
+    first = [1, *(end + 1 for end in last)]
+    pairs = zip(first, last, strict=False)
+    names = [f"{start}" if start == end else f"{start} to {end}" for start, end in pairs]
+    return [*names, f"{first[-1]} and more"]
+
+
+def _is_letter_or_digit(character: str) -> bool:
+    # Marks are parts of letters: accents that were split off, vowels of Indian scripts.
+    return unicodedata.category(character)[0] in "LMN"
+
+
+def _is_digit(character: str) -> bool:
+    return unicodedata.category(character)[0] == "N"

@@ -11,14 +11,12 @@ import numpy as np
 from vit_str.datasets import LabeledWord, WordSource
 from vit_str.evaluation.run import labeled_words
 from vit_str.evaluation.tables import aligned, percent
-from vit_str.evaluation.temperature import Fit, Words, fit, grade
+from vit_str.evaluation.temperature import Fit, GradedWords, grade
 from vit_str.images import UnreadableImage
 from vit_str.metrics import Protocol, normalize_label
 from vit_str.reading import Reader
 from vit_str.weights import WeightsFile, renew_weights, resolve
 from vit_str.weights.doctor import make_golden
-
-__all__ = ["checked_files", "divide", "fit", "read_words", "summary", "text_of", "write"]
 
 _UNDECIDED = "the words do not tell the two temperatures apart: keeping the one before is as good"
 
@@ -48,7 +46,7 @@ def read_words(
     batch_size: int,
     advance: Callable[[], object],
     complaints: list[str],
-) -> Words:
+) -> GradedWords:
     """Read the words of a set that the protocol can judge; one line about each that fails.
 
     Raises:
@@ -72,31 +70,31 @@ def read_words(
         )
     if not columns:
         raise ValueError(f"{source.path}: no word to judge; give labeled images that can be read")
-    return Words(np.stack(columns), np.array(right))
+    return GradedWords(np.stack(columns), np.array(right))
 
 
 def divide(
-    sets: Mapping[str, Words], tests: dict[str, Words], seed: int
-) -> tuple[Words, dict[str, Words]]:
+    sets: Mapping[str, GradedWords], tests: dict[str, GradedWords], seed: int
+) -> tuple[GradedWords, dict[str, GradedWords]]:
     """The words to fit to, and the sets to judge on: other sets, or the other half of the same."""
     if tests:
-        return Words.together(list(sets.values())), tests
+        return GradedWords.together(list(sets.values())), tests
     generator = np.random.default_rng(seed)
     first, second = [], {}
     for name, words in sets.items():
         shuffled = generator.permutation(len(words))
         first.append(words.select(shuffled[: len(words) // 2]))
         second[f"{name}, other half"] = words.select(shuffled[len(words) // 2 :])
-    return Words.together(first), second
+    return GradedWords.together(first), second
 
 
 def summary(
-    result: Fit, judged: dict[str, Words], old: float, protocol: Protocol
+    result: Fit, judged: dict[str, GradedWords], old: float, protocol: Protocol
 ) -> dict[str, Any]:
     """All there is to say, as plain values."""
     sets = dict(judged)
     if len(sets) > 1:
-        sets["all"] = Words.together(list(judged.values()))
+        sets["all"] = GradedWords.together(list(judged.values()))
     return {
         "temperature": round(result.temperature, 4),
         "interval": [round(end, 4) for end in result.interval],
@@ -119,30 +117,21 @@ def text_of(values: dict[str, Any]) -> str:
     """`summary` as text for a terminal."""
     low, high = values["interval"]
     rows = [("set", "words", "right", "temperature", "confidence", "calibration error", "loss")]
-    for name, each in values["sets"].items():
+    for name, scores in values["sets"].items():
         for when, temperature in (("before", values["before"]), ("after", values["temperature"])):
-            error = percent(each[when]["error"], tuple(each[when]["interval"]))
-            rows.append(
-                (
-                    name,
-                    f"{each['n']:,}",
-                    f"{100 * each['accuracy']:.1f}",
-                    f"{temperature:.3f}",
-                    f"{100 * each[when]['confidence']:.1f}",
-                    error,
-                    f"{each[when]['loss']:.4f}",
-                )
-            )
-    return "\n".join(
-        [
-            f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
-            f"{values['words']:,} words, right under {values['characters']} characters; before "
-            f"{values['before']:.3f}",
-            *aligned(rows),
-            "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
-            *([_UNDECIDED] if low <= values["before"] <= high else []),
-        ]
-    )
+            judged = scores[when]
+            cells = (f"{scores['n']:,}", f"{100 * scores['accuracy']:.1f}", f"{temperature:.3f}")
+            confidence = f"{100 * judged['confidence']:.1f}"
+            error = percent(judged["error"], judged["interval"])
+            rows.append((name, *cells, confidence, error, f"{judged['loss']:.4f}"))
+    lines = [
+        f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
+        f"{values['words']:,} words, right under {values['characters']} characters; before "
+        f"{values['before']:.3f}",
+        *aligned(rows),
+        "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
+    ]
+    return "\n".join([*lines, *([_UNDECIDED] if low <= values["before"] <= high else [])])
 
 
 def write(source: Path, out: Path, file: WeightsFile, values: dict[str, Any]) -> None:

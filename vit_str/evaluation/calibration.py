@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int64
@@ -57,12 +56,6 @@ class Calibration:
     confidence: float
     bins: tuple[Bin, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is nothing to say."""
-        values = asdict(self) | {"interval": list(self.interval)}
-        values["bins"] = [asdict(each) for each in self.bins]
-        return {name: _plain(value) for name, value in values.items()}
-
 
 def calibrate(
     confidences: Values | Sequence[float],
@@ -83,62 +76,48 @@ def calibrate(
     if sure.shape != truth.shape:
         raise ValueError(f"{len(sure)} confidences for {len(truth)} words: give one for each")
     edges = np.linspace(0, 1, BINS + 1)
-    # Bins are open below and closed above, so that a confidence of exactly 1 has a place.
-    place = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)
-    counts = np.bincount(place, minlength=BINS)
+    # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.
+    bin_of = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)
+    members = [bin_of == index for index in range(BINS)]
     return Calibration(
         n=len(sure),
-        error=_error(sure - truth, place),
-        interval=_interval(sure - truth, place, seed),
+        error=_error(sure - truth, bin_of),
+        interval=_interval(sure - truth, bin_of, seed),
         equal_mass_error=_error(sure - truth, _equal_masses(sure)),
-        confidence=float(sure.mean()) if len(sure) else math.nan,
+        confidence=_mean(sure),
         bins=tuple(
-            Bin(
-                low=float(edges[index]),
-                high=float(edges[index + 1]),
-                n=int(counts[index]),
-                confidence=_mean(sure[place == index]),
-                accuracy=_mean(truth[place == index]),
-            )
-            for index in range(BINS)
+            Bin(float(low), float(high), int(mask.sum()), _mean(sure[mask]), _mean(truth[mask]))
+            for low, high, mask in zip(edges, edges[1:], members, strict=False)
         ),
     )
 
 
-def _error(gaps: Values, place: Int64[np.ndarray, " word"]) -> float:
+def _error(gaps: Values, bin_of: Int64[np.ndarray, " word"]) -> float:
     """Sum over bins of the size of the sum of gaps, over all words.
 
     That is the distance of the means of a bin, times its share of the words.
     """
     if not len(gaps):
         return math.nan
-    return float(np.abs(np.bincount(place, gaps, BINS)).sum() / len(gaps))
+    return float(np.abs(np.bincount(bin_of, gaps, BINS)).sum() / len(gaps))
 
 
-def _interval(gaps: Values, place: Int64[np.ndarray, " word"], seed: int) -> Interval:
+def _interval(gaps: Values, bin_of: Int64[np.ndarray, " word"], seed: int) -> Interval:
     n = len(gaps)
     if not n:
         return math.nan, math.nan
-    errors = np.array([_error(gaps[drawn], place[drawn]) for drawn in resamples(n, seed=seed)])
-    excess = errors.mean() - _error(gaps, place)
+    errors = np.array([_error(gaps[drawn], bin_of[drawn]) for drawn in resamples(n, seed=seed)])
+    excess = errors.mean() - _error(gaps, bin_of)
     low, high = percentile_interval(errors)
     return max(0.0, float(low - excess)), float(high - excess)
 
 
 def _equal_masses(sure: Values) -> Int64[np.ndarray, " word"]:
     """Bins of as many words each, from the least sure to the surest."""
-    place = np.empty(len(sure), dtype=np.int64)
-    place[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
-    return place
+    bin_of = np.empty(len(sure), dtype=np.int64)
+    bin_of[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
+    return bin_of
 
 
 def _mean(values: Values) -> float:
     return float(values.mean()) if len(values) else math.nan
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    return None if isinstance(value, float) and math.isnan(value) else value

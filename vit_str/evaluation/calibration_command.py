@@ -9,7 +9,7 @@ from vit_str.arguments import add_device
 
 if TYPE_CHECKING:
     from vit_str.datasets import WordSource
-    from vit_str.evaluation.temperature import Words
+    from vit_str.evaluation.temperature import GradedWords
 
 _DESCRIPTION = """\
 Fit the temperature that makes the confidence of a word the share of such words that is right, on
@@ -61,6 +61,7 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.devices import choose_device
     from vit_str.evaluation import calibrating
     from vit_str.evaluation.run import opened
+    from vit_str.evaluation.temperature import fit
     from vit_str.reading import Reader
     from vit_str.weights import load_weights
 
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     complaints: list[str] = []
     with console.Progress(sum(each.known_length or 0 for each in [*sets, *tests])) as progress:
 
-        def read(each: "WordSource") -> "Words":
+        def read(each: "WordSource") -> "GradedWords":
             return calibrating.read_words(
                 each, reader, options.characters, options.batch_size, progress.advance, complaints
             )
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         fitted = {str(each.path): read(each) for each in sets}
         scored = {str(each.path): read(each) for each in tests}
     words, halves = calibrating.divide(fitted, scored, options.seed)
-    result = calibrating.fit(words)
+    result = fit(words)
     for line in complaints:
         console.complain(line)
     values = calibrating.summary(result, halves, file.temperature, options.characters)

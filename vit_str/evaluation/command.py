@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
             evaluate(reader, sets, options.batch_size, options.workers, progress.advance)
             for reader in readers
         ]
-    for line in reports[0].troubles:
+    for line in reports[0].problems:
         console.complain(line)
     comparison = _compare(models, reports) if len(reports) > 1 else None
     if options.json:
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
         lambda figures: report_markdown(reports[0], subject, section, figures),
         named(sets),
     )
-    return 1 if reports[0].troubles else 0
+    return 1 if reports[0].problems else 0
 
 
 def _text(

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from vit_str.evaluation import ReadWords, aligned, percent, together
+from vit_str.evaluation.breakdown import SHOWN
 from vit_str.evaluation.markdown import table
+from vit_str.evaluation.tables import aligned, percent
+from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import WORD_PROTOCOLS, Protocol
 from vit_str.pages.markdown import plain
 from vit_str.statistics import PairedDifference, paired_difference
-
-SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
-"""Metrics that are compared."""
 
 
 @dataclass(frozen=True, slots=True)

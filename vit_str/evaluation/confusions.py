@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from vit_str.evaluation.words import ReadWords
 
@@ -26,10 +25,6 @@ class Confusion:
     read: str
     times: int
     of: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
 
 def align(label: str, text: str) -> list[Pair]:

@@ -2,8 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from PIL import Image
 
@@ -12,10 +11,10 @@ from vit_str.evaluation.words import ReadWords
 from vit_str.files import one_line
 from vit_str.images import UnreadableImage, load_image
 from vit_str.metrics import FULL, Protocol, normalize_label
-from vit_str.sheets import Cell, Font, sheet
+from vit_str.sheets import Captioned, Font, framed, sheet
 
 _COLUMNS = 4
-_HEIGHT, _WIDTH = 64, 256  # of a picture on the sheet, in pixels
+_SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on the sheet, in pixels
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +34,6 @@ class Mistake:
     label: str
     text: str
     confidence: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
 
     def caption(self) -> str:
         """One line about it for the sheet."""
@@ -96,7 +91,7 @@ def mistake_sheet(
         for name, each in sets.items()
     }
     cells = [
-        Cell(_shown(picture), mistake.caption())
+        Captioned(_shown(picture), mistake.caption())
         for mistake in mistakes
         if (picture := pictures[mistake.set].get(mistake.place)) is not None
     ]
@@ -117,13 +112,7 @@ def _images(source: WordSource, places: set[int]) -> dict[int, bytes]:
 
 def _shown(picture: bytes) -> Image.Image:
     """An image as it is, as large as it fits in the middle of a frame."""
-    frame = Image.new("RGB", (_WIDTH, _HEIGHT), "#e7e5df")
     try:
-        image = load_image(picture)
+        return framed(load_image(picture), _SIZE, _BACKGROUND)
     except UnreadableImage:  # it could be read before; the sheet has a gap then
-        return frame
-    scale = min(_WIDTH / image.width, _HEIGHT / image.height)
-    size = max(1, round(scale * image.width)), max(1, round(scale * image.height))
-    resized = image.resize(size, Image.Resampling.BICUBIC)
-    frame.paste(resized, ((_WIDTH - size[0]) // 2, (_HEIGHT - size[1]) // 2))
-    return frame
+        return Image.new("RGB", _SIZE, _BACKGROUND)

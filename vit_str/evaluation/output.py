@@ -5,14 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
-
 from vit_str import console
 from vit_str.datasets import WordSource
-from vit_str.evaluation import Report
-from vit_str.evaluation.mistakes import Mistake, mistake_sheet, surest_mistakes
+from vit_str.evaluation.mistakes import mistake_sheet, surest_mistakes
+from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically
-from vit_str.sheets import Font, caption_font
+from vit_str.sheets import Font, caption_font, check_picture
 
 PAGE = "report.md"
 """Name of the page in the folder of a report."""
@@ -25,7 +23,7 @@ class Output:
     Attributes:
         markdown: file for a page without figures.
         report: folder for a page with figures.
-        sheet: file for pictures of the surest mistakes, of a format that Pillow writes.
+        sheet: file for pictures of the surest mistakes.
     """
 
     markdown: Path | None
@@ -38,14 +36,12 @@ class Output:
         Raises:
             ValueError: it cannot, or a library is missing.
         """
-        if self.sheet and self.sheet.suffix.lower() not in _picture_formats():
-            raise ValueError(
-                f"the sheet is a picture: expected a name such as mistakes.png, found {self.sheet}"
-            )
+        if self.sheet:
+            check_picture(self.sheet)
         if self.report:
             _figure_writer()
         folders = [path.parent for path in (self.markdown, self.sheet) if path]
-        for folder in [*folders, *([self.report] if self.report else [])]:
+        for folder in [*folders, *filter(None, [self.report])]:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -73,7 +69,7 @@ class Output:
                 _figure_writer()(report, self.report)
                 _write(self.report / PAGE, page(True))
             if self.sheet:
-                _write_sheet(self.sheet, surest_mistakes(report.words), sets)
+                _write_sheet(self.sheet, report, sets)
         except OSError as error:
             where = error.filename or "the report"
             raise console.OutputError(f"cannot write {where}: {error.strerror}") from error
@@ -92,7 +88,13 @@ def _figure_writer() -> Callable[[Report, Path], None]:
     return write_figures
 
 
-def _write_sheet(path: Path, mistakes: list[Mistake], sets: Mapping[str, WordSource]) -> None:
+def _write(path: Path, page: str) -> None:
+    with write_atomically(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+
+
+def _write_sheet(path: Path, report: Report, sets: Mapping[str, WordSource]) -> None:
+    mistakes = surest_mistakes(report.words)
     font = _font("".join(mistake.caption() for mistake in mistakes))
     try:
         picture = mistake_sheet(mistakes, sets, font)
@@ -101,11 +103,6 @@ def _write_sheet(path: Path, mistakes: list[Mistake], sets: Mapping[str, WordSou
         return
     with write_atomically(path) as temporary:
         picture.save(temporary)
-
-
-def _write(path: Path, page: str) -> None:
-    with write_atomically(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _font(text: str) -> Font | None:
@@ -120,9 +117,3 @@ def _font(text: str) -> Font | None:
             'run: pip install "vit-str[analyze]"'
         )
         return None
-
-
-def _picture_formats() -> dict[str, str]:
-    """Suffix -> name of the format, of those that Pillow writes."""
-    suffixes = Image.registered_extensions()
-    return {suffix: name for suffix, name in suffixes.items() if name in Image.SAVE}

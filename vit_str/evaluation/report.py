@@ -1,7 +1,6 @@
 """Scores of sets of words, their calibration, and where the mistakes are."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vit_str.evaluation.breakdown import SHOWN, Group, Kept, Share, breakdown, rejection
@@ -12,6 +11,7 @@ from vit_str.evaluation.tables import aligned, percent
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import FULL, WORD_PROTOCOLS, Scores
+from vit_str.statistics import plain_values
 
 ALL = "all"
 """Name of all sets together in tables."""
@@ -25,43 +25,28 @@ CHARACTER_TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Report:
     """Scores of every set and of all words together.
 
+    Args:
+        words: name -> what was read, in the order of the tables.
+
     Attributes:
-        sets: name -> scores, in the order they were given.
+        whole: what was read in all of them.
+        sets: name -> scores.
         overall: scores of all words.
         calibration: name -> how far confidences can be believed, under 36 characters.
         overall_calibration: of all words.
-        words: name -> what was read.
-        whole: what was read in all of them.
-        troubles: one line for every word that is missing or whose image cannot be read.
+        problems: one line for every word that is missing or whose image cannot be read.
     """
 
-    sets: dict[str, Scores]
-    overall: Scores
-    calibration: dict[str, Calibration]
-    overall_calibration: Calibration
-    words: dict[str, ReadWords]
-    whole: ReadWords
-    troubles: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, words: dict[str, ReadWords]) -> "Report":
-        """Judge what was read."""
-        whole = together(words.values())
-        return cls(
-            sets={name: each.scores() for name, each in words.items()},
-            overall=whole.scores(),
-            calibration={name: each.calibration() for name, each in words.items()},
-            overall_calibration=whole.calibration(),
-            words=words,
-            whole=whole,
-            troubles=tuple(
-                line for each in words.values() for line in (*each.missing, *each.damaged)
-            ),
-        )
+    def __init__(self, words: dict[str, ReadWords]) -> None:
+        self.words, self.whole = words, together(words.values())
+        self.sets = {name: part.scores() for name, part in words.items()}
+        self.overall = self.whole.scores()
+        self.calibration = {name: part.calibration() for name, part in words.items()}
+        self.overall_calibration = self.whole.calibration()
+        self.problems = [line for part in words.values() for line in (*part.missing, *part.damaged)]
 
     def parts(self) -> dict[str, tuple[ReadWords, Scores, Calibration]]:
         """Every set and, if there are several, all together as ``ALL``."""
@@ -82,7 +67,7 @@ class Report:
         return {
             "sets": sets,
             "overall": _values(self.whole, self.overall, self.overall_calibration),
-            "mistakes": [mistake.to_dict() for mistake in surest_mistakes(self.words)],
+            "mistakes": plain_values(surest_mistakes(self.words)),
         }
 
     def table(self) -> str:
@@ -164,16 +149,16 @@ def _share_titles() -> list[str]:
     return [WORD_TITLES[metric] for metric in SHOWN]
 
 
-def _cells(shares: dict[str, Share]) -> list[str]:
+def _cells(shares: Mapping[str, Share]) -> list[str]:
     return [percent(share.value, share.interval) for share in shares.values()]
 
 
 def _values(words: ReadWords, scores: Scores, calibration: Calibration) -> dict[str, Any]:
     groups = breakdown(words).items()
     return scores.to_dict() | {
-        "calibration": calibration.to_dict(),
-        "calibration_full": words.calibration(FULL).to_dict(),
+        "calibration": plain_values(calibration),
+        "calibration_full": plain_values(words.calibration(FULL)),
         "breakdown": {name: [group.to_dict() for group in each] for name, each in groups},
-        "rejection": [kept.to_dict() for kept in rejection(words)],
-        "confusions": [confusion.to_dict() for confusion in confusions(words)],
+        "rejection": plain_values(rejection(words)),
+        "confusions": plain_values(confusions(words)),
     }

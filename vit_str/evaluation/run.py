@@ -9,17 +9,17 @@ from PIL import Image
 
 from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
 from vit_str.evaluation.report import Report
-from vit_str.evaluation.words import ReadWords, Size
+from vit_str.evaluation.words import ImageSize, ReadWords
 from vit_str.files import one_line
 from vit_str.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
 from vit_str.reading import Reader
 
-Source = str | Path | WordSource
+PathOrSource = str | Path | WordSource
 
 
 def evaluate(
     reader: Reader,
-    sources: Iterable[Source],
+    sources: Iterable[PathOrSource],
     batch_size: int = 32,
     workers: int | None = None,
     advance: Callable[[], object] | None = None,
@@ -36,12 +36,12 @@ def evaluate(
     Raises:
         ValueError: no source, or one that is no set of labeled images.
     """
-    return Report.of(read_sets(reader, sources, batch_size, workers, advance))
+    return Report(read_sets(reader, sources, batch_size, workers, advance))
 
 
 def read_sets(
     reader: Reader,
-    sources: Iterable[Source],
+    sources: Iterable[PathOrSource],
     batch_size: int = 32,
     workers: int | None = None,
     advance: Callable[[], object] | None = None,
@@ -56,7 +56,7 @@ def read_sets(
     }
 
 
-def opened(source: Source) -> WordSource:
+def opened(source: PathOrSource) -> WordSource:
     """The labeled images at a path.
 
     Raises:
@@ -69,8 +69,7 @@ def labeled_words(source: WordSource) -> Iterator[tuple[int, LabeledWord] | str]
     """Every word with its place in the data set, or one line about a word that cannot be used."""
     for place, word in enumerate(source):
         if isinstance(word, Skipped):
-            detail = f" ({word.detail})" if word.detail else ""
-            yield one_line(f"{source.path}: {word.name}: {word.reason}{detail}")
+            yield one_line(f"{source.path}: {word}")
         else:
             yield place, word
 
@@ -89,9 +88,8 @@ def _read(
     advance: Callable[[], object],
 ) -> ReadWords:
     found = ReadWords([], [], [])
-    waiting: deque[tuple[int, LabeledWord]] = (
-        deque()
-    )  # asked for by the reader, which decodes ahead, not read yet
+    # Asked for by the reader, which decodes ahead, and not read yet.
+    waiting: deque[tuple[int, LabeledWord]] = deque()
 
     def images() -> Iterator[bytes]:
         for item in labeled_words(source):
@@ -119,7 +117,7 @@ def _read(
     return found
 
 
-def size_of(image: bytes) -> Size | None:
+def size_of(image: bytes) -> ImageSize | None:
     """Height and width of an image file, upright, from its header alone; None if that fails."""
     try:
         with Image.open(BytesIO(image)) as picture:
@@ -128,5 +126,5 @@ def size_of(image: bytes) -> Size | None:
             stored = "exif" in picture.info and picture.format != "TIFF"
             turned = stored and picture.getexif().get(ORIENTATION_TAG) in QUARTER_TURNS
             return (width, height) if turned else (height, width)
-    except Exception:  # it has been read: the size is worth no trouble
+    except Exception:  # it has been read, the size is optional
         return None

@@ -3,19 +3,17 @@
 import math
 from collections.abc import Sequence
 
-from vit_str.statistics import Interval
-
-Row = Sequence[str]
+TableRow = Sequence[str]
 
 
-def percent(value: float, interval: Interval) -> str:
+def percent(value: float, interval: Sequence[float]) -> str:
     """A share and its interval for a table."""
     if math.isnan(value):
         return "-"
     return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
 
 
-def aligned(rows: Sequence[Row]) -> list[str]:
+def aligned(rows: Sequence[TableRow]) -> list[str]:
     """Rows of a table as lines, the first column to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []

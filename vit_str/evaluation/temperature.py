@@ -38,8 +38,8 @@ class Graded(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Words that were read.
+class GradedWords:
+    """Words that were read, and how surely.
 
     Attributes:
         log_confidences: of each, at each of ``TEMPERATURES``.
@@ -52,12 +52,12 @@ class Words:
     def __len__(self) -> int:
         return len(self.right)
 
-    def select(self, places: Int64[np.ndarray, " place"]) -> "Words":
+    def select(self, places: Int64[np.ndarray, " place"]) -> "GradedWords":
         """Some of the words."""
-        return Words(self.log_confidences[places], self.right[places])
+        return GradedWords(self.log_confidences[places], self.right[places])
 
     @classmethod
-    def together(cls, parts: Sequence["Words"]) -> "Words":
+    def together(cls, parts: Sequence["GradedWords"]) -> "GradedWords":
         """All words as one set."""
         return cls(
             np.concatenate([part.log_confidences for part in parts]),
@@ -100,7 +100,7 @@ class Fit:
         return self.temperature in (TEMPERATURES[0], TEMPERATURES[-1])
 
 
-def fit(words: Words, seed: int = 0) -> Fit:
+def fit(words: GradedWords, seed: int = 0) -> Fit:
     """The temperature under which right and wrong words are most likely.
 
     Args:
@@ -152,7 +152,12 @@ def grade(
         ValueError: a model without scores for every step.
     """
     for start in range(0, len(images), batch_size):
-        outcomes = [_pixels(reader, image) for image in images[start : start + batch_size]]
+        outcomes: list[tuple[np.ndarray, bool] | UnreadableImage] = []
+        for image in images[start : start + batch_size]:
+            try:
+                outcomes.append(reader.pixels_and_turn(image))
+            except UnreadableImage as error:
+                outcomes.append(error)
         graded = iter(_grade(reader, [each for each in outcomes if isinstance(each, tuple)]))
         for outcome in outcomes:
             yield next(graded) if isinstance(outcome, tuple) else outcome
@@ -166,14 +171,6 @@ def _losses(
     """Negative log-likelihood of each word being right or wrong."""
     sure = np.minimum(log_confidences, _SUREST)
     return -np.where(right[:, None], sure, np.log(-np.expm1(sure)))
-
-
-def _pixels(reader: Reader, image: Source) -> tuple[np.ndarray, bool] | UnreadableImage:
-    """An image as the model gets it, and whether it was turned by a quarter."""
-    try:
-        return reader.pixels_and_turn(image)
-    except UnreadableImage as error:
-        return error
 
 
 def _grade(reader: Reader, images: Sequence[tuple[np.ndarray, bool]]) -> list[Graded]:

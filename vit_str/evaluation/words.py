@@ -10,7 +10,7 @@ from jaxtyping import Bool
 from vit_str.evaluation.calibration import Calibration, calibrate
 from vit_str.metrics import Protocol, Scores, normalize_label, right_words, score
 
-Size = tuple[int, int]
+ImageSize = tuple[int, int]
 """Height and width of an image, upright, in pixels."""
 
 
@@ -33,11 +33,11 @@ class ReadWords:
     confidences: list[float | None]
     missing: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
-    sizes: list[Size | None] = field(default_factory=list)
+    sizes: list[ImageSize | None] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Whoever has no sizes and places at hand may leave them out."""
+        """Sizes and places may be left out."""
         self.sizes.extend([None] * (len(self.labels) - len(self.sizes)))
         self.places.extend(range(len(self.places), len(self.labels)))
 

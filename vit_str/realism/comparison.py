@@ -6,9 +6,9 @@ from itertools import combinations
 
 import torch
 
-from vit_str.realism.measure import Gap, Verdict, gap, tell_apart, within
+from vit_str.realism.measure import Classification, Gap, classify, gap, within
 from vit_str.realism.statistics import LABEL_STATISTICS, STATISTICS
-from vit_str.realism.words import ALL, RENDERED, Words
+from vit_str.realism.words import ALL, RENDERED, WordPictures
 
 ALL_STATISTICS = {**STATISTICS, **LABEL_STATISTICS}
 
@@ -22,17 +22,18 @@ class Comparison:
         folders: the photographed ones.
         gaps: folder -> statistic -> how they differ.
         inside: folder -> share of its pictures inside the range of rendered ones in everything.
-        verdicts: pairs of names -> how well they are told apart; None for too few pictures.
+        classifications: pairs of names -> how well a classifier distinguishes them; None for too
+            few pictures.
     """
 
-    rendered: Words
-    folders: list[Words]
+    rendered: WordPictures
+    folders: list[WordPictures]
     gaps: Mapping[str, Mapping[str, Gap]]
     inside: Mapping[str, float]
-    verdicts: Mapping[tuple[str, str], Verdict | None]
+    classifications: Mapping[tuple[str, str], Classification | None]
 
     @property
-    def sets(self) -> list[Words]:
+    def sets(self) -> list[WordPictures]:
         """All words, the rendered ones first."""
         return [self.rendered, *self.folders]
 
@@ -42,7 +43,7 @@ class Comparison:
         return sorted(known, key=lambda item: -item[1].distance.value)
 
 
-def measure(rendered: Words, folders: list[Words], seed: int = 0) -> Comparison:
+def measure(rendered: WordPictures, folders: list[WordPictures], seed: int = 0) -> Comparison:
     """Compare rendered words with every folder, and all with all."""
     gaps = {
         words.name: {
@@ -50,18 +51,17 @@ def measure(rendered: Words, folders: list[Words], seed: int = 0) -> Comparison:
         }
         for words in folders
     }
-    inside = {words.name: _inside(rendered, words) for words in folders}
-    verdicts = {
-        (first.name, second.name): tell_apart(first.of_pictures, second.of_pictures, seed)
-        for first, second in combinations([rendered, *folders], 2)
-    }
-    everything = {
+    together = {
         name: torch.cat([words.of_pictures[name] for words in folders]) for name in STATISTICS
     }
-    of_all = tell_apart(rendered.of_pictures, everything, seed)
-    return Comparison(rendered, folders, gaps, inside, {(RENDERED, ALL): of_all, **verdicts})
+    classifications = {(RENDERED, ALL): classify(rendered.of_pictures, together, seed)}
+    for first, second in combinations([rendered, *folders], 2):
+        pair = first.of_pictures, second.of_pictures
+        classifications[first.name, second.name] = classify(*pair, seed)
+    inside = {words.name: _inside(rendered, words) for words in folders}
+    return Comparison(rendered, folders, gaps, inside, classifications)
 
 
-def _inside(rendered: Words, real: Words) -> float:
+def _inside(rendered: WordPictures, real: WordPictures) -> float:
     pairs = ((rendered.of_pictures[name], real.of_pictures[name]) for name in STATISTICS)
     return torch.stack([within(*pair) for pair in pairs]).all(0).double().mean().item()

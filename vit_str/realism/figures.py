@@ -1,4 +1,4 @@
-"""Figures of rendered words next to photographed ones: distributions, characters, the look."""
+"""Figures of rendered words next to photographed ones: distributions, the look."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,9 +15,7 @@ from vit_str.realism.statistics import Statistic
 _COLUMNS = 4
 _BINS = 30
 _NAME = 24
-_SPACE = {" ": "\N{OPEN BOX}"}
 _RENDERED = "#c9cdd4"
-_MOST_CHARACTERS = 100
 SHOWN = 7
 """Pictures in a line of the sheet."""
 
@@ -62,40 +60,6 @@ def _panel(axes: Axes, by_name: ByName) -> None:
         axes.hist(shown, bins, weights=weights, **looks)  # type: ignore[arg-type]
     axes.set_yticks([])
     axes.grid(visible=False)
-
-
-@styled()
-def characters(shares: Mapping[str, Mapping[str, float]]) -> Figure:
-    """How often every character occurs, logarithmic: rendered as bars, photographs as marks.
-
-    Args:
-        shares: by set, share of each character; the first set is the rendered one. The most
-            frequent 100 of all sets are shown.
-    """
-    most: dict[str, float] = {}
-    for each in shares.values():
-        for character, share in each.items():
-            most[character] = max(share, most.get(character, 0.0))
-    chosen = sorted(sorted(most, key=lambda character: -most[character])[:_MOST_CHARACTERS])
-    least = min((share for each in shares.values() for share in each.values()), default=1e-4)
-    sheet = figure(10.5, 3.4)
-    axes = sheet.subplots()
-    places = np.arange(len(chosen))
-    for place, (name, each) in enumerate(shares.items()):
-        heights = [each.get(character, np.nan) for character in chosen]
-        label = plain(shortened(name, _NAME))
-        if place:
-            color = COLORS[(place - 1) % len(COLORS)]
-            axes.plot(places, heights, "o", markersize=3.2, color=color, label=label)
-        else:
-            axes.bar(places, heights, color=_RENDERED, width=0.8, label=label)
-    axes.set(yscale="log", ylim=(least / 1.5, 1.5 * max(most.values(), default=1)))
-    axes.set_xticks(places, [_SPACE.get(each, plain(each)) for each in chosen], fontsize=7)
-    axes.set_xlim(-1, len(chosen))
-    axes.set_ylabel("share of characters")
-    axes.grid(visible=False, axis="x")
-    axes.legend(loc="upper left", ncols=len(shares))
-    return sheet
 
 
 @styled()

@@ -1,4 +1,4 @@
-"""How far rendered words are from photographed ones, and how well they are told apart.
+"""How far rendered words are from photographed ones, and how well they are distinguished.
 
 A distance in words: how far the values of one set have to be moved, on average, to be those of the
 other, in standard deviations.
@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
-from jaxtyping import Bool, Float, Float64
+from jaxtyping import Bool, Float64
 from torch import Tensor
+from torch.nn.functional import softplus
 
-from vit_str.realism.statistics import Statistic, Values
+from vit_str.realism.statistics import Values
 from vit_str.statistics import RESAMPLES
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _RANGE = (0.01, 0.99)  # of rendered words, within which real ones should lie
 _FOLDS = 5
-_STEPS = 200
 _RIDGE = 1e-3  # keeps slopes finite where nothing is left to tell
 
 
@@ -51,22 +52,13 @@ class Gap:
     higher: Estimate
     inside: float
 
-    def direction(self, statistic: Statistic) -> str:
-        """What rendered words are, compared with photographed ones, in words; may be nothing."""
-        if not self.distance.low > 0:
-            return ""
-        if self.higher.low <= 0.5 <= self.higher.high:
-            wide, narrow = (each[-1] - each[0] for each in (self.rendered, self.real))
-            return "more varied" if wide > narrow else "less varied"
-        return statistic.more if self.higher.value > 0.5 else statistic.less
-
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """How well a simple classifier tells two sets of pictures apart.
+class Classification:
+    """How well a simple classifier distinguishes two sets of pictures.
 
     Attributes:
-        auc: area under its curve: 0.5 cannot tell, 1 always.
+        auc: area under its curve: 0.5 is chance, 1 perfect.
         loss: by statistic, how much of that is lost where the statistic is shuffled.
         scores: of every picture while it was held out; higher looks more like the first set.
     """
@@ -98,9 +90,9 @@ def within(rendered: Values, real: Values) -> Bool[Tensor, " picture"]:
     return ~((real < low) | (real > high))
 
 
-def tell_apart(
+def classify(
     first: Mapping[str, Values], second: Mapping[str, Values], seed: int = 0
-) -> Verdict | None:
+) -> Classification | None:
     """Logistic regression on all statistics and their squares, in five folds.
 
     Squares, because what is more varied than real words is as little real as what is sharper.
@@ -131,7 +123,7 @@ def tell_apart(
     auc = _distance_and_higher(scores[0, in_first], scores[0, ~in_first], seed)[1]
     without = [_higher(each[in_first], each[~in_first]) for each in scores[1:]]
     loss = {name: auc.value - each for name, each in zip(first, without, strict=True)}
-    return Verdict(auc, loss, (scores[0, in_first], scores[0, ~in_first]))
+    return Classification(auc, loss, (scores[0, in_first], scores[0, ~in_first]))
 
 
 def standardized(
@@ -147,30 +139,34 @@ def _fit(
     pictures: Float64[Tensor, "picture statistic"], in_first: Bool[Tensor, " picture"]
 ) -> Callable[[Tensor], Tensor]:
     """Train; returns the function that scores pictures. Both sets weigh the same."""
+    from scipy.optimize import minimize
 
     def features(values: Tensor) -> Tensor:
         deviations = standardized(values, pictures)
         return torch.cat([deviations, deviations.square() - 1], 1)
 
-    inputs, targets = features(pictures), in_first.double()
-    inputs = torch.cat([inputs, torch.ones(len(inputs), 1, dtype=torch.float64)], 1)
-    share = targets.mean()
-    weighted = inputs.T * torch.where(in_first, 0.5 / share, 0.5 / (1 - share)) / len(inputs)
-    penalty = torch.full((inputs.shape[1],), _RIDGE, dtype=torch.float64)
-    # The curvature is at most this, so that every step goes down (Boehning and Lindsay 1988).
-    bound = torch.linalg.cholesky(weighted @ inputs / 4 + penalty.diag())
-    slopes = torch.zeros_like(penalty)
-    for _ in range(_STEPS):
-        slope = weighted @ (targets - (inputs @ slopes).sigmoid()) - penalty * slopes
-        slopes = slopes + torch.cholesky_solve(slope[:, None], bound)[:, 0]
+    inputs = torch.cat([features(pictures), torch.ones(len(pictures), 1, dtype=torch.float64)], 1)
+    share = in_first.double().mean()
+    weights = torch.where(in_first, 0.5 / share, 0.5 / (1 - share)) / len(inputs)
+    signed = inputs * torch.where(in_first, -1.0, 1.0).double()[:, None]
+
+    def loss(slopes: np.ndarray) -> tuple[float, np.ndarray]:
+        """Of the classes, and its gradient."""
+        vector = torch.from_numpy(slopes)
+        wrong = signed @ vector
+        value = weights @ softplus(wrong) + _RIDGE * vector.square().sum() / 2
+        gradient = signed.T @ (weights * wrong.sigmoid()) + _RIDGE * vector
+        return float(value), gradient.numpy()
+
+    slopes = torch.from_numpy(minimize(loss, np.zeros(inputs.shape[1]), jac=True).x)
     return lambda values: features(values) @ slopes[:-1] + slopes[-1]
 
 
 def _higher(first: Values, second: Values) -> float:
-    """Share of pairs in which the first is larger, ties by half."""
-    ordered = second.sort().values
-    below = torch.searchsorted(ordered, first) + torch.searchsorted(ordered, first, right=True)
-    return below.double().mean().item() / 2 / len(second)
+    """Share of pairs in which the first is larger, ties by half (Mann and Whitney 1947)."""
+    from scipy.stats import mannwhitneyu
+
+    return float(mannwhitneyu(first, second).statistic) / len(first) / len(second)
 
 
 def _distance_and_higher(first: Values, second: Values, seed: int) -> tuple[Estimate, Estimate]:
@@ -181,31 +177,34 @@ def _distance_and_higher(first: Values, second: Values, seed: int) -> tuple[Esti
     levels, place = torch.unique(torch.cat([first, second]), return_inverse=True)
     generator = torch.Generator().manual_seed(seed)
     masses = [
-        torch.zeros(1 + RESAMPLES, len(levels)).index_add_(1, at, _resampled(len(at), generator))
+        torch.zeros(1 + RESAMPLES, len(levels), dtype=torch.float64).index_add_(
+            1, at, _weights(len(at), generator)
+        )
         for at in (place[: len(first)], place[len(first) :])
     ]
     shares = [mass.cumsum(1) for mass in masses]
-    deviation = ((first.var(correction=0) + second.var(correction=0)) / 2).sqrt().float()
-    distances = (shares[0] - shares[1])[:, :-1].abs() @ levels.diff().float()
+    deviation = ((first.var(correction=0) + second.var(correction=0)) / 2).sqrt()
+    distances = (shares[0] - shares[1])[:, :-1].abs() @ levels.diff()
     distances = torch.where(distances > 0, distances / deviation, 0.0)
     higher = (masses[0] * (shares[1] - masses[1] / 2)).sum(1)
     known = min(len(first), len(second)) > 1  # of one picture there is only one resample
     return _pivotal(distances, known), _percentile(higher, known)
 
 
-def _resampled(n: int, generator: torch.Generator) -> Float[Tensor, "resample picture"]:
+def _weights(n: int, generator: torch.Generator) -> Float64[Tensor, "resample picture"]:
     """The weight of each picture: equal in the first row, then as often as it is drawn."""
-    chosen = torch.randint(n, (RESAMPLES, n), generator=generator)
-    counts = torch.zeros(RESAMPLES, n).scatter_add_(1, chosen, torch.ones(RESAMPLES, n))
+    drawn = torch.randint(n, (RESAMPLES, n), generator=generator)
+    counts = torch.zeros(RESAMPLES, n, dtype=torch.float64)
+    counts.scatter_add_(1, drawn, torch.ones_like(counts))
     return torch.cat([torch.ones(1, n), counts]) / n
 
 
-def _percentile(values: Float[Tensor, " resample"], known: bool) -> Estimate:
-    low, high = values[1:].quantile(torch.tensor([0.025, 0.975])).tolist()
+def _percentile(values: Float64[Tensor, " resample"], known: bool) -> Estimate:
+    low, high = values[1:].quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
     return Estimate(values[0].item(), *((low, high) if known else (math.nan, math.nan)))
 
 
-def _pivotal(values: Float[Tensor, " resample"], known: bool) -> Estimate:
+def _pivotal(values: Float64[Tensor, " resample"], known: bool) -> Estimate:
     """Resamples are farther from each other than the sets are: that much is taken off again."""
     value, low, high = _percentile(values, known)
     return Estimate(value, max(2 * value - high, 0.0), max(2 * value - low, 0.0))

@@ -1,16 +1,31 @@
-"""The page of ``vit-str render --compare``."""
+"""``vit-str render --compare``: a page, tables and a summary."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 
 import torch
 from jaxtyping import Float64
 from torch import Tensor
 
+import vit_str
 from vit_str.pages.page import Page
-from vit_str.realism.comparison import ALL_STATISTICS, Comparison
-from vit_str.realism.figures import SHOWN, characters, distributions, sheet
-from vit_str.realism.measure import quantiles, standardized
-from vit_str.realism.statistics import Pictures, label_kinds
-from vit_str.realism.tables import character_shares_of, gaps_table, sizes_of, verdicts_table
-from vit_str.realism.words import ALL, RENDERED
+from vit_str.pages.tables import write_csv, write_json
+from vit_str.realism.comparison import ALL_STATISTICS, Comparison, measure
+from vit_str.realism.figures import SHOWN, distributions, sheet
+from vit_str.realism.measure import standardized
+from vit_str.realism.statistics import Pictures
+from vit_str.realism.tables import (
+    CLASSIFICATION_TITLES,
+    classification_rows,
+    gaps_table,
+    statistics_table,
+    summary_of,
+    text_of,
+)
+from vit_str.realism.words import ALL, RENDERED, draw, load
+from vit_str.synthesis.renderer import Renderer
 
 _LEAD = """\
 Statistics of rendered words next to those of photographed ones, all of the size that a model \
@@ -19,10 +34,45 @@ sees. Distance: how far values have to be moved on average to be those of the ot
 larger value. Inside: share of photographs between the 1 % and the 99 % quantile of rendered \
 words."""
 
-_APART = """\
+_CLASSIFIER = """\
 Area under the curve of a logistic regression on the statistics of pictures and their squares, in \
-five folds: 0.5 cannot tell the sets apart, 1 always can. Pairs of folders are the scale: \
-photographs of different origin are told apart as well."""
+five folds: 0.5 is chance, 1 perfect. Pairs of folders are the scale: \
+photographs of different origin are distinguished as well."""
+
+
+def compare(
+    renderer: Renderer, folders: Sequence[Path | str], count: int, seed: int, out: Path
+) -> str:
+    """Compare rendered words with those of folders; write ``report.html``, tables and figures.
+
+    Args:
+        renderer: what to judge.
+        folders: of photographed words, with ``labels.tsv`` each.
+        count: words to render, and most images of each folder, evenly spread.
+        seed: of the renderer.
+        out: folder to write to.
+
+    Returns:
+        Text for a terminal.
+
+    Raises:
+        ValueError: no folder, one without images that can be read, or a count below 1.
+    """
+    start = time.monotonic()
+    photographed = load(folders, renderer.image_size, count)
+    comparison = measure(draw(renderer, count, seed), photographed, seed)
+    write_csv(out / "realism.csv", *statistics_table(comparison))
+    summary = summary_of(comparison) | {
+        "count": count,
+        "seed": seed,
+        "image_size": renderer.image_size,
+        "ingredients": asdict(renderer.ingredients),
+        "versions": {"vit-str": vit_str.__version__, "torch": torch.__version__},
+        "seconds": round(time.monotonic() - start, 2),
+    }
+    write_json(out / "summary.json", summary)
+    page = comparison_page(comparison).write(out)
+    return "\n".join([*text_of(comparison), f"{page}"])
 
 
 def comparison_page(comparison: Comparison) -> Page:
@@ -31,9 +81,9 @@ def comparison_page(comparison: Comparison) -> Page:
     count = f"{len(comparison.rendered):,} rendered words against {sources}"
     page = Page("Rendered and photographed words", f"{_LEAD} {count}.")
     page.heading("At a glance")
-    page.paragraph(_APART)
-    titles = ["sets", "AUC [95 %]", "what is lost without a statistic"]
-    page.table(titles, verdicts_table(comparison), "How well sets are told apart")
+    page.paragraph(_CLASSIFIER)
+    rows = classification_rows(comparison)
+    page.table(CLASSIFICATION_TITLES, rows, "How well sets are distinguished")
     sets = comparison.sets
     by_statistic = {
         statistic: {words.name: words.values[name].numpy() for words in sets}
@@ -49,7 +99,7 @@ def comparison_page(comparison: Comparison) -> Page:
         sheet(_looks(comparison)),
         "look",
         "Photographed words over the rendered words nearest to them in the statistics (in standard "
-        "deviations), and what the classifier tells apart most surely.",
+        "deviations), and what the classifier is surest of.",
     )
     page.heading("In numbers")
     for words in comparison.folders:
@@ -57,22 +107,6 @@ def comparison_page(comparison: Comparison) -> Page:
         page.table(titles, cells, f"Rendered words against {words.name}, most different first")
         for line in words.skipped:
             page.note(f"Skipped: {line}")
-    titles = ["set", "statistic", "unit", "5 %", "25 %", "50 %", "75 %", "95 %"]
-    sizes = [
-        [words.name, name, unit, *quantiles(values)]
-        for words in comparison.folders
-        for name, unit, values in sizes_of(words)
-    ]
-    page.table(titles, sizes, "Photographed crops as they came")
-    page.heading("Labels")
-    kinds = {words.name: label_kinds(words.labels) for words in sets}
-    rows = [[name, *of.values()] for name, of in kinds.items()]
-    page.table(["set", *kinds[RENDERED]], rows, "Shares of labels by the case of their letters")
-    page.figure(
-        characters(character_shares_of(comparison)),
-        "characters",
-        "Share of every character, by set.",
-    )
     return page
 
 
@@ -88,15 +122,15 @@ def _looks(comparison: Comparison) -> list[tuple[str, Pictures]]:
         rows.append(
             (f"rendered, nearest to these of {words.name}", comparison.rendered.pictures[nearest])
         )
-    verdict = comparison.verdicts[RENDERED, ALL]
-    if verdict is not None:
-        first, second = verdict.scores
+    found = comparison.classifications[RENDERED, ALL]
+    if found is not None:
+        first, second = found.scores
         photographed = torch.cat([words.pictures for words in comparison.folders])
         least = comparison.rendered.pictures[first.argsort(descending=True)[: 2 * SHOWN]]
-        rows.append(("rendered, told most surely from photographs", least[:SHOWN]))
+        rows.append(("rendered, most surely not photographed", least[:SHOWN]))
         rows.append(("", least[SHOWN:]))
         least = photographed[second.argsort()[: 2 * SHOWN]]
-        rows.append(("photographed, told most surely from rendered", least[:SHOWN]))
+        rows.append(("photographed, most surely not rendered", least[:SHOWN]))
         rows.append(("", least[SHOWN:]))
     return rows
 

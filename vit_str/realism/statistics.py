@@ -4,7 +4,6 @@ Every one is of the pixels that a model sees.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,6 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Float64, UInt8
 from torch import Tensor
 from torch.nn.functional import conv2d
+
+from vit_str.synthesis.fields import luminance
 
 Pictures = UInt8[Tensor, "picture 3 height width"]
 Luminance = Float[Tensor, "picture height width"]
@@ -22,58 +23,44 @@ Ink = Bool[Tensor, "picture height width"]
 
 
 class Statistic(NamedTuple):
-    """What a statistic is called where people read.
-
-    Attributes:
-        title: a few words.
-        unit: of the numbers.
-        less: what a word with a smaller value is, compared with others.
-        more: the same of a larger one.
-    """
+    """What a statistic is called where people read, in a few words, and the unit of its values."""
 
     title: str
     unit: str
-    less: str
-    more: str
 
 
 STATISTICS: Mapping[str, Statistic] = {
-    "brightness": Statistic("Brightness", "levels", "darker", "brighter"),
-    "contrast": Statistic("Contrast, RMS", "levels", "lower in contrast", "higher in contrast"),
-    "michelson": Statistic(
-        "Contrast, Michelson", "1", "less black to white", "more black to white"
-    ),
-    "colorfulness": Statistic("Colorfulness", "levels", "grayer", "more colorful"),
-    "sharpness": Statistic(
-        "Sharpness, Laplacian", "levels", "poorer in detail", "richer in detail"
-    ),
-    "edge_width": Statistic("Width of edges", "px", "sharper at edges", "softer at edges"),
-    "falloff": Statistic("Falloff of the spectrum", "1", "finer in grain", "smoother"),
-    "noise": Statistic("Noise", "levels", "cleaner", "noisier"),
-    "blockiness": Statistic("Blockiness", "1", "less blocky", "blockier"),
-    "two_tone": Statistic("Two tones", "share", "less two-toned", "more two-toned"),
-    "ground_spread": Statistic("Spread of ground", "levels", "plainer behind", "busier behind"),
-    "ink_spread": Statistic("Spread of ink", "levels", "evener in ink", "less even in ink"),
-    "light_text": Statistic("Light on dark", "share", "more dark on light", "more light on dark"),
-    "ink_share": Statistic("Ink", "share", "poorer in ink", "richer in ink"),
-    "stroke_width": Statistic("Width of strokes", "px", "thinner", "bolder"),
-    "text_height": Statistic("Height of text", "share", "lower in the crop", "taller in the crop"),
-    "text_width": Statistic("Width of text", "share", "narrower in the crop", "wider in the crop"),
-    "other_lines": Statistic("Other lines", "share", "freer of neighbors", "fuller of neighbors"),
+    "brightness": Statistic("Brightness", "levels"),
+    "contrast": Statistic("Contrast, RMS", "levels"),
+    "michelson": Statistic("Contrast, Michelson", "1"),
+    "colorfulness": Statistic("Colorfulness", "levels"),
+    "sharpness": Statistic("Sharpness, Laplacian", "levels"),
+    "edge_width": Statistic("Width of edges", "px"),
+    "falloff": Statistic("Falloff of the spectrum", "1"),
+    "noise": Statistic("Noise", "levels"),
+    "blockiness": Statistic("Blockiness", "1"),
+    "two_tone": Statistic("Two tones", "share"),
+    "ground_spread": Statistic("Spread of ground", "levels"),
+    "ink_spread": Statistic("Spread of ink", "levels"),
+    "light_text": Statistic("Light on dark", "share"),
+    "ink_share": Statistic("Ink", "share"),
+    "stroke_width": Statistic("Width of strokes", "px"),
+    "text_height": Statistic("Height of text", "share"),
+    "text_width": Statistic("Width of text", "share"),
+    "other_lines": Statistic("Other lines", "share"),
 }
 """Of pictures. Sources and definitions are with the functions of the same names."""
 
 LABEL_STATISTICS: Mapping[str, Statistic] = {
-    "length": Statistic("Length of label", "characters", "shorter", "longer"),
-    "upper": Statistic("Upper case", "share", "less in capitals", "more in capitals"),
-    "lower": Statistic("Lower case", "share", "less in lower case", "more in lower case"),
-    "digits": Statistic("Digits", "share", "less in digits", "more in digits"),
-    "symbols": Statistic("Symbols", "share", "poorer in symbols", "richer in symbols"),
+    "length": Statistic("Length of label", "characters"),
+    "upper": Statistic("Upper case", "share"),
+    "lower": Statistic("Lower case", "share"),
+    "digits": Statistic("Digits", "share"),
+    "symbols": Statistic("Symbols", "share"),
 }
 """Of labels: characters, and which share of them is of a class."""
 
 
-_LUMA = (0.299, 0.587, 0.114)  # ITU-R BT.601
 _LAPLACIAN = ((0, 1, 0), (1, -4, 1), (0, 1, 0))
 _SOBEL = ((-1 / 8, 0, 1 / 8), (-2 / 8, 0, 2 / 8), (-1 / 8, 0, 1 / 8))
 _IMMERKAER = ((1, -2, 1), (-2, 4, -2), (1, -2, 1))
@@ -106,32 +93,8 @@ def label_statistics(labels: Sequence[str]) -> dict[str, Values]:
     return {name: torch.tensor(each, dtype=torch.float64) for name, each in values.items()}
 
 
-def label_kinds(labels: Sequence[str]) -> dict[str, float]:
-    """Shares of labels by the case of their letters; they sum to 1."""
-    kinds = dict.fromkeys(("lower", "UPPER", "Title", "mixed", "no letters"), 0.0)
-    for label in labels:
-        kinds[_kind("".join(filter(str.isalpha, label)))] += 1 / len(labels)
-    return kinds
-
-
-def character_shares(labels: Sequence[str]) -> dict[str, float]:
-    """How often each character occurs among all characters of the labels."""
-    counts = Counter("".join(labels))
-    return {character: count / counts.total() for character, count in sorted(counts.items())}
-
-
-def _kind(letters: str) -> str:
-    if not letters:
-        return "no letters"
-    if letters.islower():
-        return "lower"
-    if letters.isupper():  # a single capital is upper case, no title
-        return "UPPER"
-    return "Title" if letters[0].isupper() and letters[1:].islower() else "mixed"
-
-
 def _of_chunk(pictures: Pictures) -> dict[str, Tensor]:
-    gray = luminance(pictures)
+    gray = luminance(pictures.float())[:, 0]
     threshold, two_tone = otsu(gray)
     ink, light_text = find_ink(gray, threshold)
     height, other_lines = lines(ink)
@@ -155,11 +118,6 @@ def _of_chunk(pictures: Pictures) -> dict[str, Tensor]:
         "text_width": text_width(ink),
         "other_lines": other_lines,
     }
-
-
-def luminance(pictures: Pictures) -> Luminance:
-    """Gray levels from 0 to 255, as ITU-R BT.601 weighs the colors."""
-    return torch.einsum("nchw,c->nhw", pictures.float(), torch.tensor(_LUMA))
 
 
 def michelson(gray: Luminance) -> Float[Tensor, " picture"]:

@@ -9,7 +9,7 @@ import torch
 
 from vit_str.datasets.folder_reader import FolderReader
 from vit_str.files import one_line
-from vit_str.images import TALL, Preprocessing, UnreadableImage, load_sized_image
+from vit_str.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.realism.statistics import Pictures, Values, label_statistics, picture_statistics
 from vit_str.synthesis.renderer import Renderer
 
@@ -21,21 +21,19 @@ _BATCH = 64  # part of what a seed means
 
 
 @dataclass(frozen=True)
-class Words:
+class WordPictures:
     """Pictures of words from one source.
 
     Attributes:
         name: of the source.
         pictures: as a model sees them.
         labels: what they say.
-        sizes: height and width of each as it came; None of rendered words.
         skipped: a line for each image that is missing or cannot be read.
     """
 
     name: str
     pictures: Pictures
     labels: list[str]
-    sizes: list[tuple[int, int]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
 
     @cached_property
@@ -52,7 +50,7 @@ class Words:
         return len(self.pictures)
 
 
-def draw(renderer: Renderer, count: int, seed: int) -> Words:
+def draw(renderer: Renderer, count: int, seed: int) -> WordPictures:
     """The first words of a seed.
 
     Raises:
@@ -65,10 +63,10 @@ def draw(renderer: Renderer, count: int, seed: int) -> Words:
         batch = renderer.batch(_BATCH, seed, index)
         pictures.append(batch.images.cpu())
         labels += [renderer.charset.decode(ids) for ids in batch.labels.tolist()]
-    return Words(RENDERED, torch.cat(pictures)[:count], labels[:count])
+    return WordPictures(RENDERED, torch.cat(pictures)[:count], labels[:count])
 
 
-def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> list[Words]:
+def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> list[WordPictures]:
     """Photographed words, at most so many of each folder.
 
     Raises:
@@ -93,21 +91,22 @@ def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> li
     ]
 
 
-def _load(folder: FolderReader, name: str, preprocessing: Preprocessing, count: int) -> Words:
+def _load(
+    folder: FolderReader, name: str, preprocessing: Preprocessing, count: int
+) -> WordPictures:
     images = folder.files()
     skipped = [f"{one_line(str(folder.path / file))}: missing" for file in images.missing]
-    pictures, labels, sizes = [], [], []
+    pictures, labels = [], []
     step = max(len(images.paths) / count, 1)
     for number in range(min(count, len(images.paths))):
         path, label = images.paths[int(number * step)], images.labels[int(number * step)]
         try:
-            image, size = load_sized_image(path)
+            image = load_image(path)
         except UnreadableImage as error:
             skipped.append(str(error))
             continue
         pictures.append(preprocessing.pixels(image))
         labels.append(label)
-        sizes.append(size)
     if not pictures:
         raise ValueError(f"{folder.path}: no image in it can be read; give another folder")
-    return Words(one_line(name), torch.stack(pictures), labels, sizes, skipped)
+    return WordPictures(one_line(name), torch.stack(pictures), labels, skipped)

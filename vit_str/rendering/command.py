@@ -3,11 +3,13 @@
 import argparse
 import math
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.datasets.formats import WRITABLE, format_of
+from vit_str.arguments import positive, probability, whole_number
+from vit_str.datasets.formats import WRITABLE, check_target, format_of
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
@@ -33,6 +35,9 @@ The same command resumes a run that was stopped. Words are numbered from 0;
 exit codes: 0 all well; 1 output not written; 2 wrong use; 130 interrupted with Ctrl-C."""
 
 _Group = argparse._ArgumentGroup
+
+_pixels = partial(whole_number, least=8)
+_seed = partial(whole_number, end=SEEDS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -135,7 +140,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     """Write the report of rendered and photographed words, and print its table."""
-    from vit_str.realism.report import compare
+    from vit_str.realism.page import compare
     from vit_str.rendering.material import load_material
 
     renderer, out = load_material(_look(options)).renderer, options.out or Path("comparison")
@@ -161,11 +166,15 @@ def _add_output(group: _Group) -> None:
         "in the folder --out",
     )
     group.add_argument(
-        "--count", type=_from(1), metavar="N", help="number of words (160; to compare, 2000)"
+        "--count", type=positive, metavar="N", help="number of words (160; to compare, 2000)"
     )
-    group.add_argument("--start", type=_from(0), default=0, metavar="N", help="first word (0)")
+    group.add_argument("--start", type=whole_number, default=0, metavar="N", help="first word (0)")
     group.add_argument(
-        "--seed", type=_from(0, SEEDS), default=1, metavar="N", help="same seed, same words (1)"
+        "--seed",
+        type=_seed,
+        default=1,
+        metavar="N",
+        help="same seed, same words (1)",
     )
     group.add_argument("--format", choices=WRITABLE, help="instead of what the name of --out says")
     group.add_argument(
@@ -176,7 +185,7 @@ def _add_output(group: _Group) -> None:
     )
     group.add_argument("--boxes", action="store_true", help="store a box for every character")
     group.add_argument(
-        "--shard-size", type=_from(1), metavar="N", help="words in each tar archive (10000)"
+        "--shard-size", type=positive, metavar="N", help="words in each tar archive (10000)"
     )
     group.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")
 
@@ -197,11 +206,17 @@ def _add_words(group: _Group) -> None:
 def _add_looks(group: _Group) -> None:
     group.add_argument("--fonts", type=Path, nargs="+", metavar="DIR", help="instead of system's")
     group.add_argument("--pictures", type=Path, nargs="+", metavar="DIR", help="for backgrounds")
-    group.add_argument("--height", type=_from(8), default=32, metavar="N", help="pixels (32)")
-    group.add_argument("--width", type=_from(8), default=128, metavar="N", help="pixels (128)")
+    group.add_argument("--height", type=_pixels, default=32, metavar="N", help="pixels (32)")
+    group.add_argument(
+        "--width",
+        type=_pixels,
+        default=128,
+        metavar="N",
+        help="pixels (128)",
+    )
     group.add_argument("--held-out", action="store_true", help="fonts that training never sees")
     group.add_argument(
-        "--difficulty", type=_share, metavar="D", help="0: clean words, 1: the full mix (1)"
+        "--difficulty", type=probability, metavar="D", help="0: clean words, 1: the full mix (1)"
     )
     group.add_argument(
         "--ingredients",
@@ -232,40 +247,8 @@ def _check_data_set(options: argparse.Namespace) -> None:
     suffix = options.out.suffix.lower()
     if suffix in {".png", ".jpg", ".jpeg", ".webp"}:
         raise ValueError(f"{options.out} would be a folder; for a picture give --sheet")
+    check_target(options.out, options.format, options.shard_size)
     options.format = options.format or format_of(options.out)
-    several = "%" in options.out.name
-    if options.format == "tar" and suffix != ".tar":
-        raise ValueError(f"expected a name that ends in .tar, found {options.out}")
-    if options.shard_size and not (options.format == "tar" and several):
-        raise ValueError(
-            "--shard-size is for several archives: name them with a place for the number, "
-            "--out words-%06d.tar"
-        )
-
-
-def _from(least: int, end: int | None = None) -> "type[int]":
-    """A whole number from ``least`` on, below ``end``."""
-
-    def number(text: str) -> int:
-        plain = text.strip()
-        if plain.isascii() and plain.isdigit() and least <= int(plain) < (end or math.inf):
-            return int(plain)
-        upper = f" below {end:,}" if end else ""
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number from {least} on{upper}, found {text!r}"
-        )
-
-    return number  # type: ignore[return-value]  # argparse calls it, as it would int
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text!r}")
-    return value
 
 
 def _strengths(text: str) -> dict[str, float]:

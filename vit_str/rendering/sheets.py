@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from vit_str.charset import PADDING, Charset, charset_of
 from vit_str.rendering.material import BATCH, Look, load_material
-from vit_str.sheets import Cell, caption_font, sheet
+from vit_str.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter
@@ -41,7 +41,7 @@ def write_word_sheet(path: Path, look: Look, seed: int, start: int, count: int) 
         for word in _labeled_images(renderer, renderer.batch(BATCH, seed, index))
     )
     skipped = start % BATCH
-    cells = [Cell(image, label) for image, label in islice(words, skipped, skipped + count)]
+    cells = [Captioned(image, label) for image, label in islice(words, skipped, skipped + count)]
     _save(path, cells, _WORD_COLUMNS, look)
 
 
@@ -74,7 +74,7 @@ def write_ingredient_sheet(
         raise ValueError(f"{name} changes none of the first {_MOST_BATCHES * BATCH:,} words{need}")
     captions = [f"{name} {strength:g}" for strength in STRENGTHS]
     cells = [
-        Cell(image.resize((image.width * _ZOOM, image.height * _ZOOM)), caption)
+        Captioned(image.resize((image.width * _ZOOM, image.height * _ZOOM)), caption)
         for word in words
         for image, caption in zip(word.images, [word.label, *captions[1:]], strict=True)
     ]
@@ -144,7 +144,9 @@ def write_font_sheet(path: Path, look: Look) -> tuple[int, list[Rejection]]:
         raise ValueError(f"none of {len(paths)} fonts can be used ({reasons}); {NO_FONTS}")
     atlas = atlas.held_out() if look.held_out else atlas
     captions = [name.partition("/")[2] for name in atlas.names]
-    cells = [Cell(image, caption) for image, caption in zip(_samples(atlas), captions, strict=True)]
+    cells = [
+        Captioned(image, caption) for image, caption in zip(_samples(atlas), captions, strict=True)
+    ]
     _save(path, cells, _WORD_COLUMNS, look)
     return len(atlas), rejections
 
@@ -193,7 +195,7 @@ def _framed(line: Image.Image) -> Image.Image:
     return picture
 
 
-def _save(path: Path, cells: Sequence[Cell], columns: int, look: Look) -> None:
+def _save(path: Path, cells: Sequence[Captioned], columns: int, look: Look) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     font = caption_font("".join(cell.caption for cell in cells), lambda: find_fonts(look.fonts))
     sheet(cells, columns, font).save(path)

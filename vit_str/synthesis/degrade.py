@@ -8,13 +8,10 @@ from vit_str.synthesis.compression import compress
 from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images
 from vit_str.synthesis.ingredients import Ingredients
-from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.optics import blur, light
 from vit_str.synthesis.resolution import sample_resolution
 
-__all__ = ["degrade", "keep_legible"]
-
-_FAR = (11, 37), (5, -29)
+_FAR = (11, 37), (5, -29)  # rows and columns, beyond which noise looks independent
 
 
 def degrade(

@@ -9,7 +9,7 @@ from vit_str.synthesis.fields import Images, Mask, dilate, luminance, shifted, s
 
 Colors = Float[Tensor, "batch 3 1 1"]
 
-_DEEPEST = 4
+_DEEPEST = 4  # side of a letter, in pixels
 
 
 def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, draw: Draw) -> None:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-SUFFIXES = frozenset({".ttf", ".otf", ".ttc", ".otc", ".woff"})
+from vit_str.files import find_files
+
+SUFFIXES = (".ttf", ".otf", ".ttc", ".otc", ".woff")
 NO_FONTS = (
     "install the training extra (pip install 'vit-str[train]'), which brings a few, install the "
     "Debian packages listed in data/fonts-debian.txt, or name a folder of your own (--fonts FOLDER)"
@@ -46,12 +48,7 @@ def find_fonts(folders: Sequence[Path] | None = None) -> list[Path]:
     for folder in folders:
         if not folder.is_dir():
             raise ValueError(f"expected a folder of fonts, found no folder at {folder}")
-    files = {
-        path.resolve()
-        for folder in folders
-        for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES and path.is_file()
-    }
+    files = {path.resolve() for folder in folders for path in find_files(folder, SUFFIXES)}
     return _without_copies(sorted(files))
 
 

@@ -3,11 +3,9 @@
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
@@ -17,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from vit_str.charset import Charset
+from vit_str.files import write_atomically
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.honesty import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
@@ -56,26 +55,17 @@ class GlyphAtlas:
         return len(self.names)
 
     @classmethod
-    def build(
-        cls, paths: Sequence[Path], charset: Charset, drawn_folder: Path | None = None
-    ) -> tuple["GlyphAtlas", list[Rejection]]:
+    def build(cls, paths: Sequence[Path], charset: Charset) -> tuple["GlyphAtlas", list[Rejection]]:
         """Draw all fonts, in two processes, and sort out those that cannot be used.
 
         Args:
             paths: font files; the first face of each is used.
             charset: the characters to draw.
-            drawn_folder: keeps what is drawn, so that an interrupted call can be repeated;
-                removed at the end. A temporary one if None.
         """
-        with TemporaryDirectory() as temporary:
-            folder = drawn_folder or Path(temporary)
-            folder.mkdir(parents=True, exist_ok=True)
-            drawn = list(rasterize_parallel(paths, charset.characters, folder))
-            shutil.rmtree(folder, ignore_errors=True)
         accepted: list[str] = []
         rejections: list[Rejection] = []
         drawings: list[dict[str, np.ndarray]] = []
-        for batch, drawing in drawn:
+        for batch, drawing in rasterize_parallel(paths, charset.characters):
             accepted += [batch[place] for place in drawing["used"]]
             reasons = zip(batch, drawing["reasons"], strict=True)
             rejections += [Rejection(path, str(reason)) for path, reason in reasons if reason]
@@ -117,18 +107,16 @@ class GlyphAtlas:
         return cls(columns, none.long(), none.long(), none, none, none.bool(), [], charset)
 
     def save(self, path: Path) -> None:
-        """Write everything to one safetensors file, at once or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Write everything to one safetensors file, atomically."""
         metadata = {
             "format": "vit-str glyphs",
             "version": _VERSION,
             "names": json.dumps(self.names),
             "charset": self.charset.characters,
         }
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
         tensors = {name: getattr(self, name).cpu().contiguous() for name in _TENSORS}
-        save_file(tensors, unfinished, metadata)
-        os.replace(unfinished, path)
+        with write_atomically(path) as temporary:
+            save_file(tensors, temporary, metadata)
 
     @classmethod
     def load(cls, path: Path) -> "GlyphAtlas":
@@ -181,7 +169,7 @@ class GlyphAtlas:
                 return cls.load(file)
             except ValueError:
                 pass  # a damaged cache is no reason to stop: build it anew
-        atlas, rejections = cls.build(paths, charset, file.with_suffix(".parts"))
+        atlas, rejections = cls.build(paths, charset)
         if not atlas.names:
             raise ValueError(
                 f"none of the {len(paths)} fonts {where} can be used, the first because it "

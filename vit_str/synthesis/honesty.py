@@ -19,22 +19,22 @@ DISTINCT_LETTERS = "abdefghijlmnqrty"
 """Letters whose two cases differ in shape in most fonts."""
 
 # Chosen by looking at sheets of what they accept and reject, over 1,350 fonts.
-_SAME_SHAPE = 0.85
-_SAME_SHARE = 0.5
-_SURELY_SAME = 0.95
-_SLENDER = "ijl"
-_NEAR = 0.03
-_FAR = 0.125
-_DECENT_FONT = 0.4
-_FAMILIAR_FONT = 0.85
-_ORNAMENTS = 0.2
-_FEWEST_FONTS = 8
+_SAME_SHAPE = 0.85  # correlation of both cases of a letter from which on they count as alike
+_SAME_SHARE = 0.5  # of such letters, from which on a font has one case only
+_SURELY_SAME = 0.95  # correlation from which on a single letter is of the wrong case
+_SLENDER = "ijl"  # letters whose cases differ by less than one sees
+_NEAR = 0.03  # share of the charset that may resemble a glyph more, for it to be recognized
+_FAR = 0.125  # the same, for it to be honest
+_DECENT_FONT = 0.4  # share of recognized characters from which on a font is compared with
+_FAMILIAR_FONT = 0.85  # the same, from which on three times as many may resemble a glyph more
+_ORNAMENTS = 0.2  # the same, below which a font shows ornaments
+_FEWEST_FONTS = 8  # with fewer, only the cases of letters are compared
 _FONTS_PER_SHAPE = 40
-_MOST_SHAPES = 6
-_SHRINKAGE = 0.05
-_ALPHABET = 0.5
-_NOWHERE = 1e3
-_FEWEST_HONEST = 0.2
+_MOST_SHAPES = 6  # usual shapes of a character
+_SHRINKAGE = 0.05  # of the covariance, as a share of its mean variance
+_ALPHABET = 0.5  # share of the letters of a case that make it usable
+_NOWHERE = 1e3  # coordinate of what resembles nothing
+_FEWEST_HONEST = 0.2  # share of the charset that makes a font usable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,33 +3,10 @@
 from dataclasses import dataclass, fields, replace
 
 _HARD = (
-    "jitter",
-    "raised",
-    "stacked",
-    "turned",
-    "rotation",
-    "shear",
-    "perspective",
-    "curve",
-    "margin",
-    "texture",
-    "clutter",
-    "hollow",
-    "extrusion",
-    "emboss",
-    "neon",
-    "faint",
-    "neighbors",
-    "occlusion",
-    "glare",
-    "blur",
-    "motion",
-    "low_resolution",
-    "noise",
-    "gamma",
-    "contrast",
-    "illumination",
-    "compression",
+    *("jitter", "raised", "stacked", "turned", "rotation", "shear", "perspective", "curve"),
+    *("margin", "texture", "clutter", "hollow", "extrusion", "emboss", "neon", "faint"),
+    *("neighbors", "occlusion", "glare", "blur", "motion", "low_resolution", "noise", "gamma"),
+    *("contrast", "illumination", "compression"),
 )
 """What makes a word harder to read, and comes in slowly at the start of training."""
 

@@ -12,8 +12,8 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes, sample_unevenness
 
-_CANDIDATES = 8
-_WIDEST = 2_000
+_CANDIDATES = 8  # fonts that are tried for a word
+_WIDEST = 2_000  # line, in pixels of the atlas
 
 
 @dataclass(frozen=True, slots=True)

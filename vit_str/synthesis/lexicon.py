@@ -41,9 +41,9 @@ WEIGHTS: Mapping[str, float] = {
 CASES: Mapping[str, float] = {"listed": 0.27, "title": 0.25, "upper": 0.45, "mixed": 0.03}
 """Shares of case among words. Listed words are lower case, a user's own are as he wrote them."""
 
-_LIST_SIZE = 200_000
-_FEWEST_WORDS = 100
-_PROBES = 20
+_LIST_SIZE = 200_000  # most frequent words of a language
+_FEWEST_WORDS = 100  # that a charset must write, or the language is left out
+_PROBES = 20  # strings that show whether a charset can write an ingredient
 
 
 Drawer = Callable[[random.Random, int], list[str]]

@@ -11,7 +11,7 @@ from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images, pixel_columns, pixel_rows, spread
 from vit_str.synthesis.ingredients import Ingredients
 
-_MOTION_KERNEL = 9
+_MOTION_KERNEL = 9  # side, in pixels
 
 
 def light(image: Images, strengths: Ingredients, draw: Draw) -> Images:

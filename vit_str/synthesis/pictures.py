@@ -8,11 +8,12 @@ from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
 
+from vit_str.files import find_files
 from vit_str.images import SUFFIXES, Preprocessing, UnreadableImage, load_image
 
-_SIZE = 128, 256
-_MOST = 4096
-_MOST_TILES = 4
+_SIZE = 128, 256  # height and width of a tile, in pixels
+_MOST = 4096  # tiles, and files that are read
+_MOST_TILES = 4  # of a picture, in each direction
 
 
 def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height width"]:
@@ -29,7 +30,7 @@ def load_pictures(folders: Sequence[Path]) -> UInt8[Tensor, "picture 3 height wi
     for folder in folders:
         if not folder.is_dir():
             raise ValueError(f"expected a folder of pictures, found no folder at {folder}")
-        paths += [path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES]
+        paths += find_files(folder, SUFFIXES)
     paths.sort()
     tiles: list[Tensor] = []
     for path in paths[:: -(-len(paths) // _MOST) or 1]:

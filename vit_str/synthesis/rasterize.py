@@ -1,8 +1,8 @@
 """Draw every character of a font at one height.
 
 Also runs as a program of its own (see ``rasterize_parallel.py``), so that many fonts are drawn in
-parallel and a font file that crashes the font library harms nobody. So it imports neither torch nor
-this package.
+parallel, and one that crashes the font library ends no other. So it imports neither torch nor this
+package.
 """
 
 import json
@@ -18,17 +18,17 @@ from fontTools.ttLib import TTFont
 from jaxtyping import Bool, Float, Float32, Int64, UInt8
 from PIL import Image, ImageDraw, ImageFilter, ImageFont, ImageOps
 
-HEIGHT = 48
-SHAPE = 16
+HEIGHT = 48  # of a line, in rows
+SHAPE = 16  # side of the pictures by which glyphs are compared, in pixels
 
-_INK_ROWS = 44
-_REFERENCE = "Hgjpqy|({"
-_WIDEST = 4 * HEIGHT
-_MOST_CUT = 0.1
-_MOST_ALIKE = 3
-_FEWEST_DRAWN = 0.2
-_SMALLEST = HEIGHT / 3
-_STROKE = 5
+_INK_ROWS = 44  # that the tallest and deepest strokes fill
+_REFERENCE = "Hgjpqy|({"  # has such strokes
+_WIDEST = 4 * HEIGHT  # glyph, in pixels
+_MOST_CUT = 0.1  # of the line's height that a glyph may stand out
+_MOST_ALIKE = 3  # characters with one glyph; more show the sign for missing ones
+_FEWEST_DRAWN = 0.2  # share of the charset
+_SMALLEST = HEIGHT / 3  # median height of letters and digits, in pixels
+_STROKE = 5  # by so many pixels strokes are thickened, to close hollow letters
 _LAYOUT = ImageFont.Layout.BASIC
 _LOOK_ALIKES = str.maketrans("\u2212\u00ad\u2010\u037e\u2019\u2018\u00a0\u2223\u2215", "---;'` |/")
 

@@ -1,6 +1,6 @@
 """The renderer: a seed and an index give a batch of labelled pictures, on CPU or GPU."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import torch
@@ -8,18 +8,20 @@ from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
 from vit_str.charset import PADDING, Charset
-from vit_str.synthesis.degrade import degrade, keep_legible
+from vit_str.seeds import split_mix
+from vit_str.synthesis.degrade import degrade
 from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
+from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.paint import paint
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
-_SMALLEST = 8
-_BATCHES_PER_SEED = 1 << 40
+_SMALLEST = 8  # side of a picture, in pixels
+_BATCHES_PER_SEED = 1 << 40  # before the stream of the next seed begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Renderer:
             4096 on a GPU. Part of what a seed means.
 
     Raises:
-        ValueError: pictures of less than 8 pixels, in which nobody could read.
+        ValueError: pictures of less than 8 pixels, too small to read.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class Renderer:
             index: which batch of it.
             difficulty: from 0 (clean words) to 1 (the full mix).
         """
-        seed = _mix(seed * _BATCHES_PER_SEED + index)
+        seed = _seed(seed * _BATCHES_PER_SEED + index)
         return self.render(self.lexicon.sample(size, seed), seed, difficulty)
 
     @torch.no_grad()
@@ -118,7 +120,7 @@ class Renderer:
         for number, start in enumerate(range(0, len(order), self.chunk)):
             chosen = ids[order[start : start + self.chunk]]
             chosen = chosen[:, : int((chosen != PADDING).sum(1).max())].to(self.device)
-            draw = Draw(_mix(seed + number), len(chosen), self._noise)
+            draw = Draw(_seed(seed + number), len(chosen), self._noise)
             empty = blank[order[start : start + self.chunk]].nonzero()[:, 0].to(self.device)
             chunks.append(self._render_chunk(chosen, empty, strengths, draw))
         back = torch.tensor(order).argsort().to(self.device)
@@ -155,37 +157,9 @@ class Renderer:
         )
 
 
-def stream(
-    renderer: Renderer,
-    batch_size: int,
-    seed: int,
-    start: int = 0,
-    stride: int = 1,
-    warm_up: int = 0,
-) -> Iterator[RenderedBatch]:
-    """Endless batches ``start, start + stride, ...`` of a seed, from easy to hard.
-
-    Args:
-        renderer: what draws.
-        batch_size: pictures in a batch.
-        seed: which stream.
-        start: first batch.
-        stride: distance between batches, for several readers of one stream.
-        warm_up: number of batches over which the difficulty rises to 1.
-    """
-    index = start
-    while True:
-        difficulty = min(1.0, (index + 1) / warm_up) if warm_up else 1.0
-        yield renderer.batch(batch_size, seed, index, difficulty)
-        index += stride
-
-
-def _mix(number: int) -> int:
-    """Spread neighboring numbers over all 63-bit seeds (the finalizer of SplitMix64)."""
-    number = (number + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
-    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
-    return (number ^ (number >> 31)) >> 1
+def _seed(number: int) -> int:
+    """Of 63 bits, as generators take it."""
+    return split_mix(number) >> 1
 
 
 def _join(

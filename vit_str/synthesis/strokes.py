@@ -9,7 +9,7 @@ from torch import Tensor
 from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images, Mask, pixel_columns, pixel_rows
 
-Numbers = Float[Tensor, "chosen number thing 1 1"]
+Uniforms = Float[Tensor, "chosen number thing 1 1"]
 
 
 def add_clutter(image: Images, words: Mask, strength: float, draw: Draw) -> None:
@@ -23,10 +23,10 @@ def add_clutter(image: Images, words: Mask, strength: float, draw: Draw) -> None
     """
     share = min(1.0, 0.04 * strength)
     _add_bars(image, share, draw)
-    chosen, numbers, color = draw.subset(share), _numbers(draw, 5, 3), draw.uniform(0, 1, 3, 1, 1)
+    chosen, uniforms, color = draw.subset(share), _uniforms(draw, 5, 3), draw.uniform(0, 1, 3, 1, 1)
     opacity = draw.uniform(0.2, 0.7, 1, 1, 1)
     if len(chosen):
-        cover = _lines(image, numbers[chosen], 0.5, 4.0) * opacity[chosen]
+        cover = _lines(image, uniforms[chosen], 0.5, 4.0) * opacity[chosen]
         image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
     chosen, source, color = draw.subset(share), draw.permutation(), draw.uniform(0, 1, 3, 1, 1)
     opacity = draw.uniform(0.15, 0.5, 1, 1, 1)
@@ -38,21 +38,21 @@ def add_clutter(image: Images, words: Mask, strength: float, draw: Draw) -> None
 def add_occlusion(image: Images, strength: float, draw: Draw) -> None:
     """Wires, twigs and small spots in front of the word: too thin to hide a letter."""
     share = min(1.0, 0.025 * strength)
-    chosen, numbers = draw.subset(share), _numbers(draw, 5, 2)
+    chosen, uniforms = draw.subset(share), _uniforms(draw, 5, 2)
     dark, color = draw.some(0.6, 1, 1, 1), draw.uniform(0, 1, 3, 1, 1)
     color = color * (1 - 0.8 * dark)
     if len(chosen):
-        cover = _lines(image, numbers[chosen], 0.3, 0.9) * 0.9
+        cover = _lines(image, uniforms[chosen], 0.3, 0.9) * 0.9
         image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
-    chosen, numbers, color = draw.subset(share), _numbers(draw, 5, 4), draw.uniform(0, 1, 3, 1, 1)
+    chosen, uniforms, color = draw.subset(share), _uniforms(draw, 5, 4), draw.uniform(0, 1, 3, 1, 1)
     if len(chosen):
-        cover = _spots(image, numbers[chosen]) * 0.9
+        cover = _spots(image, uniforms[chosen]) * 0.9
         image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
 
 
-def _numbers(draw: Draw, numbers: int, things: int) -> Numbers:
+def _uniforms(draw: Draw, count: int, things: int) -> Uniforms:
     """From 0 to 1, for each of some things in each picture."""
-    return draw.uniform(0, 1, numbers, things, 1, 1)
+    return draw.uniform(0, 1, count, things, 1, 1)
 
 
 def _add_bars(image: Images, share: float, draw: Draw) -> None:
@@ -77,9 +77,9 @@ def _add_bars(image: Images, share: float, draw: Draw) -> None:
     image[chosen] = image.index_select(0, chosen).lerp(color, bars * opacity)
 
 
-def _lines(image: Images, numbers: Numbers, thinnest: float, thickest: float) -> Mask:
+def _lines(image: Images, uniforms: Uniforms, thinnest: float, thickest: float) -> Mask:
     """Straight lines through the picture, half as wide in pixels as the last two say."""
-    x, y, turn, width, _ = numbers.unbind(1)
+    x, y, turn, width, _ = uniforms.unbind(1)
     angle = (turn - 0.5) * math.pi
     height, length = image.shape[-2:]
     away = (pixel_columns(image) - x * length) * angle.sin() - (
@@ -89,9 +89,9 @@ def _lines(image: Images, numbers: Numbers, thinnest: float, thickest: float) ->
     return (half + 0.5 - away.abs()).clamp(0, 1).amax(1, keepdim=True)
 
 
-def _spots(image: Images, numbers: Numbers) -> Mask:
+def _spots(image: Images, uniforms: Uniforms) -> Mask:
     """Ellipses of a few pixels."""
-    x, y, wide, high, there = numbers.unbind(1)
+    x, y, wide, high, there = uniforms.unbind(1)
     height, length = image.shape[-2:]
     unit = height / 32
     across = (pixel_columns(image) - x * length) / (1 + 2.5 * wide) / unit

@@ -14,7 +14,7 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from PIL import Image
 
 from vit_str.files import exclusive
-from vit_str.sheets import Cell, caption_font, sheet
+from vit_str.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
@@ -216,8 +216,8 @@ def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
     for pixels, text, label in words:
         image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
         if text == label:
-            cells.append(Cell(image, text, "green"))
+            cells.append(Captioned(image, text, "green"))
         else:
-            cells.append(Cell(image, f"{text} ({label})", "red"))
+            cells.append(Captioned(image, f"{text} ({label})", "red"))
     captions = "".join(cell.caption for cell in cells)
     return sheet(cells, _SHEET_COLUMNS, caption_font(captions, find_fonts))

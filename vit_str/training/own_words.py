@@ -11,9 +11,9 @@ from lightning.pytorch.utilities import rank_zero_info
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, SkipReport, open_words
 from vit_str.datasets.augmentation import Augmentation
-from vit_str.datasets.shuffle import shuffled
 from vit_str.datasets.source import Skipped
 from vit_str.images import TALL, Preprocessing
+from vit_str.seeds import shuffled
 from vit_str.training.crops import (
     Crops,
     HeldOut,
@@ -267,7 +267,7 @@ def _check_usable(source: IndexedSource, rules: Rules, held_out: HeldOut) -> Non
         if not isinstance(found, Skipped):
             return
         report.add(found)
-    first = next(report.lines(), "all are held out for validation")
+    first = report.first or "all are held out for validation"
     raise ValueError(
         f"{source.path}: none of the first {len(looked_at):,} words can be trained on; {first}"
     )

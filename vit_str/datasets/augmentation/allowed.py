@@ -1,7 +1,7 @@
 """What a policy may do to the picture of a word, and how much of it, so that its label stays true.
 
 Whatever is not named here is refused: a new release of the library cannot bring in a transform that
-nobody has looked at. Lengths are in pixels of pictures that are 64 high.
+has not been looked at. Lengths are in pixels of pictures that are 64 high.
 """
 
 from collections.abc import Iterator, Mapping

@@ -6,17 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float, UInt8
 from PIL import Image
 
-from vit_str.datasets.augmentation.legible import still_legible
-from vit_str.datasets.augmentation.library import library
-from vit_str.datasets.augmentation.policy import Policy, Step, build, load_policy
+from vit_str.datasets.augmentation.policy import Step, build, library, load_policy, split
 
 WORKING_HEIGHT = 64
 """Height of a picture while it is changed, in pixels."""
 _WIDEST = 8 * WORKING_HEIGHT
 _NARROWEST = WORKING_HEIGHT // 4
 _LARGEST = (1 << 63) - 1
+
+# Of `still_legible`.
+_REDUCTION = 4
+_LEAST_LIKENESS = 0.8
+_LEAST_CONTRAST = 0.25
 
 
 class Augmentation:
@@ -41,7 +45,7 @@ class Augmentation:
     def __init__(self, policy: str | Path = "light", seed: int = 0) -> None:
         if seed < 0:
             raise ValueError(f"the seed must be 0 or more, found {seed}")
-        self.policy: Policy = load_policy(policy)
+        self.steps = load_policy(policy)
         self.seed = seed
         self._places: Any = None
         self._looks: Any = None
@@ -61,10 +65,10 @@ class Augmentation:
         """
         if image.mode != "RGB":
             raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
-        if not self.policy.steps:
+        if not self.steps:
             return image
         if self._places is None:
-            self._places, self._looks = map(_pipeline, self.policy.parts())
+            self._places, self._looks = map(_pipeline, split(self.steps))
         generator = np.random.Generator(np.random.PCG64((self.seed, number)))
         chance = random.Random(int(generator.integers(_LARGEST)))
         for pipeline in (self._places, self._looks):
@@ -89,3 +93,32 @@ def _scaled(image: Image.Image) -> np.ndarray:
     if image.size != size:
         image = image.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0)
     return np.array(image)
+
+
+def still_legible(
+    before: UInt8[np.ndarray, "height width 3"], after: UInt8[np.ndarray, "height width 3"]
+) -> bool:
+    """Whether the shapes in a picture are still there, whatever their colors are now.
+
+    Both are reduced to a quarter of their size, where noise averages out as far as it does for a
+    model. Then the channel with most contrast before has to be correlated, or anticorrelated, with
+    one of those after: by 0.8, below which words that were faint could not be read by eye. And a
+    quarter of the contrast has to be left. Pictures of another size are not compared: True.
+    """
+    if before.shape != after.shape:
+        return True
+    old, new = _reduced(before), _reduced(after)
+    contrasts, contrast = old.std(0), new.std(0).max()
+    if contrast < _LEAST_CONTRAST * contrasts.max():
+        return False
+    shapes = old[:, contrasts.argmax()]
+    likeness = np.abs(shapes @ new) / len(new)
+    return bool((likeness >= _LEAST_LIKENESS * shapes.std() * new.std(0)).any())
+
+
+def _reduced(picture: UInt8[np.ndarray, "height width 3"]) -> Float[np.ndarray, "pixel 3"]:
+    """Pixels of a quarter of the picture, each channel around 0."""
+    image = Image.fromarray(picture)
+    size = max(1, image.width // _REDUCTION), max(1, image.height // _REDUCTION)
+    pixels = np.asarray(image.resize(size, Image.Resampling.BOX), np.float32).reshape(-1, 3)
+    return pixels - pixels.mean(0)

@@ -1,45 +1,48 @@
 """Policies of augmentation: pipelines as albumentations saves them, checked before use."""
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from vit_str.datasets.augmentation.allowed import ALLOWED, GROUPS, MOVING, why_refused
-from vit_str.datasets.augmentation.library import library
 
 POLICIES = ("none", "light", "strong")
 """Names of the policies that come with the package."""
 
-_CLASS = "__class_fullname__"
-
 Step = Mapping[str, Any]
 """A transform as `albumentations.to_dict` gives it."""
 
+_CLASS = "__class_fullname__"
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What is done to every picture, in order.
 
-    Attributes:
-        name: of the policy, or the path of its file.
-        steps: the transforms; each happens with its probability ``p``.
+@cache
+def library() -> Any:
+    """The module albumentations.
+
+    It does not look for a newer release of itself over the network, and the library below it works
+    in the thread that calls it: a loader has a process for every core already.
+
+    Raises:
+        ValueError: it is not installed.
     """
+    os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # read once, when it is imported
+    try:
+        found = import_module("albumentations")
+        import_module("cv2").setNumThreads(1)
+    except ImportError as error:
+        raise ValueError(
+            f"needs albumentations ({error}): pip install 'vit-str[train]', or use none"
+        ) from None
+    return found
 
-    name: str
-    steps: tuple[Step, ...]
 
-    def parts(self) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-        """Steps up to the last that moves pixels, and those that change only how they look."""
-        moving = [number for number, step in enumerate(self.steps, 1) if _moves(step)]
-        last = max(moving, default=0)
-        return self.steps[:last], self.steps[last:]
-
-
-def load_policy(policy: str | Path) -> Policy:
-    """Read and check a policy.
+def load_policy(policy: str | Path) -> tuple[Step, ...]:
+    """Read and check a policy: what is done to every picture, in order.
 
     Args:
         policy: one of ``POLICIES``, or the path of a YAML file as ``albumentations.save`` writes
@@ -49,11 +52,16 @@ def load_policy(policy: str | Path) -> Policy:
     Raises:
         ValueError: there is no such policy, or it is no pipeline, or it can make labels wrong.
     """
-    name = str(policy)
     try:
-        return Policy(name, _steps(_parsed(name)))
+        return _steps(_parsed(str(policy)))
     except ValueError as error:
-        raise ValueError(f"augmentation policy {name}: {error}") from None
+        raise ValueError(f"augmentation policy {policy}: {error}") from None
+
+
+def split(steps: Sequence[Step]) -> tuple[Sequence[Step], Sequence[Step]]:
+    """Steps up to the last that moves pixels, and those that change only how they look."""
+    last = max((number for number, step in enumerate(steps, 1) if _moves(step)), default=0)
+    return steps[:last], steps[last:]
 
 
 def build(step: Step) -> Any:
@@ -73,10 +81,9 @@ def build(step: Step) -> Any:
 def _parsed(name: str) -> Any:
     import yaml
 
+    path = Path(name)
     if name in POLICIES:
         path = Path(str(files("vit_str.datasets") / "policies" / f"{name}.yaml"))
-    else:
-        path = Path(name)
     if not path.is_file():
         raise ValueError(f"no such file; give one of {', '.join(POLICIES)} or a YAML file")
     try:
@@ -97,9 +104,7 @@ def _steps(values: Any) -> tuple[Step, ...]:
         )
     if pipeline.get("p", 1) != 1:
         raise ValueError("p of the whole pipeline must be 1; give each transform its own")
-    if pipeline.get("transforms") == []:
-        return ()
-    return _checked(pipeline)
+    return () if pipeline.get("transforms") == [] else _checked(pipeline)
 
 
 def _checked(group: Step) -> tuple[Step, ...]:
@@ -109,7 +114,8 @@ def _checked(group: Step) -> tuple[Step, ...]:
         raise ValueError(
             f"{group[_CLASS]} needs a list named transforms, found {_shortened(steps)}"
         )
-    for number, step in enumerate(steps):
+    before: Step = {}
+    for step in steps:
         name = step.get(_CLASS) if isinstance(step, dict) else None
         if not isinstance(name, str):
             raise ValueError(f"expected a transform with its {_CLASS}, found {_shortened(step)}")
@@ -117,29 +123,31 @@ def _checked(group: Step) -> tuple[Step, ...]:
             _checked(step)
             build(step)
         else:
-            _check(name, step, steps[:number])
+            _check(name, step, before)
+        before = step
     return tuple(steps)
 
 
-def _check(name: str, step: Step, before: Sequence[Step]) -> None:
+def _check(name: str, step: Step, before: Step) -> None:
     """Refuse a transform that can make labels wrong; all its arguments are looked at."""
     if name not in ALLOWED:
         if hasattr(library(), name):
             raise ValueError(f"{name} {why_refused(name)}; use another transform")
         raise ValueError(f"no transform {name!r}; use {', '.join([*GROUPS, *ALLOWED])}")
     allowed, arguments = ALLOWED[name], library().to_dict(build(step))["transform"]
-    for key, value in allowed.fixed.items():
-        if arguments[key] != value:
-            raise ValueError(
-                f"{key} of {name} must be {value!r}, so that labels stay true, "
-                f"found {arguments[key]!r}"
-            )
-    for key, limit in allowed.limits.items():
-        violation = limit.violation(arguments[key])
+    violations = {
+        **{
+            key: f"must be {value!r}, so that labels stay true"
+            for key, value in allowed.fixed.items()
+            if arguments[key] != value
+        },
+        **{key: limit.violation(arguments[key]) for key, limit in allowed.limits.items()},
+    }
+    for key, violation in violations.items():
         if violation:
             given = "found" if key in step else "and is by default"
             raise ValueError(f"{key} of {name} {violation}, {given} {_shortened(arguments[key])}")
-    if allowed.padded and not (before and before[-1][_CLASS] == "Pad" and before[-1].get("p") == 1):
+    if allowed.padded and not (before.get(_CLASS) == "Pad" and before.get("p") == 1):
         raise ValueError(f"{name} needs a Pad with p 1 right before it, in a Sequential")
 
 
