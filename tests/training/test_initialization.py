@@ -218,6 +218,7 @@ def test_train_starts_from_a_file_and_a_charset(
         (["--charset", "koraen"], "did you mean korean"),
         (["--charset", "missing.txt"], "no such file"),
         (["--init", "missing.safetensors"], "no such file"),
+        (["--trainer.max_time", "3 hours"], "expected --trainer.max_time as in 3h, 90m"),
         (["--init", "tyni"], "no model 'tyni'"),
         (["--init", "tiny"], "encoder.dim is 32 in the configuration, 256 in the file"),
     ],

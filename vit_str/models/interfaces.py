@@ -29,6 +29,14 @@ class Encoder(nn.Module, ABC):
     ) -> Float[Tensor, "batch token dim"]:
         """Features of normalized images."""
 
+    def check_size(self, images: Float[Tensor, "batch channel height width"]) -> None:
+        """Raise a ValueError for images of another size than ``image_size``."""
+        if images.shape[-2:] != self.image_size:
+            raise ValueError(
+                f"this encoder reads images of {self.image_size} (height, width), "
+                f"found {tuple(images.shape[-2:])}; resize them first"
+            )
+
 
 class Decoder(nn.Module, ABC):
     """Features to labels.

@@ -17,12 +17,15 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from vit_str.charset import Charset
+from vit_str.files import remove_partial, write_atomically
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.honesty import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
 _VERSION = "1"
+_ABANDONED = 3600.0
+"""Seconds without a change after which a temporary file is that of a killed run."""
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "honest")
 
 
@@ -117,18 +120,16 @@ class GlyphAtlas:
         return cls(columns, none.long(), none.long(), none, none, none.bool(), [], charset)
 
     def save(self, path: Path) -> None:
-        """Write everything to one safetensors file, at once or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Write everything to one safetensors file, atomically."""
         metadata = {
             "format": "vit-str glyphs",
             "version": _VERSION,
             "names": json.dumps(self.names),
             "charset": self.charset.characters,
         }
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
         tensors = {name: getattr(self, name).cpu().contiguous() for name in _TENSORS}
-        save_file(tensors, unfinished, metadata)
-        os.replace(unfinished, path)
+        with write_atomically(path) as temporary:
+            save_file(tensors, temporary, metadata)
 
     @classmethod
     def load(cls, path: Path) -> "GlyphAtlas":
@@ -170,6 +171,7 @@ class GlyphAtlas:
 
         Raises:
             ValueError: there is no usable font.
+            OSError: the cache cannot be written.
         """
         where = "on this system" if folders is None else f"in {', '.join(map(str, folders))}"
         paths = find_fonts(folders)
@@ -181,6 +183,7 @@ class GlyphAtlas:
                 return cls.load(file)
             except ValueError:
                 pass  # a damaged cache is no reason to stop: build it anew
+        remove_partial(file.parent, least_age=_ABANDONED)
         atlas, rejections = cls.build(paths, charset, file.with_suffix(".parts"))
         if not atlas.names:
             raise ValueError(

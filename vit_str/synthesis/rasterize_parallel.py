@@ -1,7 +1,9 @@
 """Draw the characters of many fonts in processes of their own, a batch of fonts in each."""
 
+import errno
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -61,6 +63,9 @@ def _draw(paths: list[str], characters: str, folder: Path) -> list[Batch]:
         )
         if finished.returncode == -signal.SIGINT:  # Ctrl-C reaches it too; no font is to blame
             raise KeyboardInterrupt
+        full = os.strerror(errno.ENOSPC)
+        if full.encode() in finished.stderr:  # no font is to blame
+            raise OSError(errno.ENOSPC, full, str(folder))
         if finished.returncode:
             return _without_crash(paths, characters, folder, finished.returncode)
         partial.replace(kept)

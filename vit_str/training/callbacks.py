@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 
-from vit_str.files import exclusive
+from vit_str.files import exclusive, remove_partial
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.schedule import progress
@@ -133,8 +133,7 @@ class StopCleanly(StepCallback):
             self._lock.enter_context(exclusive(folder / ".lock"))
         except ValueError as error:
             raise CannotStart(f"{error}, or give another --folder") from None
-        for partial in folder.rglob(".*.partial*"):
-            partial.unlink()
+        remove_partial(folder)
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if threading.current_thread() is threading.main_thread():

@@ -55,8 +55,11 @@ class CheckpointFiles(TorchCheckpointIO):
             return
         path = Path(path)
         with write_atomically(path) as temporary:
-            with temporary.open("wb") as file:
-                torch.save(checkpoint, file)
+            try:
+                with temporary.open("wb") as file:
+                    torch.save(checkpoint, file)
+            except RuntimeError as error:  # torch's own, for a file that is shorter than written
+                raise error.__context__ or error from None
             if path.name == LAST and path.exists():
                 _link(path, path.with_name(PREVIOUS))
 
@@ -113,6 +116,10 @@ def _check_types(checkpoint: Any) -> None:
     for name, optional in _OPTIONAL.items():
         if name in checkpoint and not isinstance(checkpoint[name], optional):
             raise ValueError(f"its {name} is a {type(checkpoint[name]).__name__}")
+    if checkpoint["global_step"] < 0 or checkpoint.get("images_seen", 0) < 0:
+        raise ValueError("its numbers of steps and images must be 0 or more")
+    if len(checkpoint["optimizer_states"]) != 1:
+        raise ValueError(f"expected one optimizer, found {len(checkpoint['optimizer_states'])}")
 
 
 def unusable(path: Path, error: Exception) -> str:

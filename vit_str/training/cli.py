@@ -20,6 +20,7 @@ from lightning.pytorch import Callback, LightningDataModule
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
+from safetensors import SafetensorError
 
 from vit_str.charset import CHARSETS, charset_of
 from vit_str.devices import choose_device, fastest_dtype
@@ -283,9 +284,12 @@ def main(arguments: Sequence[str]) -> int:
     except CannotStart as error:
         report(str(error))
         return 2
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        report(f"{where}{error.strerror or error}; once that is mended, the same command resumes")
+    except (OSError, SafetensorError) as error:
+        if isinstance(error, SafetensorError) and "os error" not in str(error):
+            raise
+        where = f"{getattr(error, 'filename', None)}: " if getattr(error, "filename", 0) else ""
+        reason = getattr(error, "strerror", None) or error
+        report(f"{where}{reason}; once that is mended, the same command resumes")
         return 1
 
 

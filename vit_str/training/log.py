@@ -27,6 +27,10 @@ class RunLog(CSVLogger):
         self.path = Path(self.log_dir) / "metrics.csv"
         self._rows: list[dict[str, Any]] | None = None
 
+    @property
+    def experiment(self) -> None:
+        """Lightning's own writer deletes what a leg before has written."""
+
     @rank_zero_only
     def log_metrics(  # type: ignore[override]
         self, metrics: dict[str, float], step: int | None = None

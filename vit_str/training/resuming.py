@@ -81,10 +81,9 @@ def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
     Raises:
         CannotStart: only one of them does.
     """
-    states = checkpoint.get("optimizer_states") or [{"param_groups": []}]
-    groups = states[0]["param_groups"]
+    groups = checkpoint["optimizer_states"][0]["param_groups"]
     found = any("momentum" in group for group in groups)
-    if groups and found != muon:
+    if found != muon:
         raise CannotStart(
             f"expected a checkpoint of {_OPTIMIZERS[muon]}, found one of {_OPTIMIZERS[found]}: add "
             f"--model.muon_learning_rate {0.002 if found else 'null'}, or start from the weights "

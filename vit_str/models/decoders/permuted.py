@@ -18,11 +18,10 @@ _CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
 
 
 class PermutedDecoder(AutoregressiveDecoder):
-    """Every position asks, with its place alone, what others have written and the image.
+    """Every position queries, by its index alone, what others have written and the image.
 
     Trained in several orders at once, it can write from left to right, all characters at once, and
-    look again at each character with all the others in sight: one set of weights reads fast or
-    carefully.
+    refine each character given all the others: one set of weights reads fast or carefully.
 
     Args:
         charset_size: number of characters it writes.
@@ -80,7 +79,9 @@ class PermutedDecoder(AutoregressiveDecoder):
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         positions = labels.shape[1] + 1
-        return self._logits(features, labels, sight(torch.arange(positions, device=labels.device)))
+        return self._logits(
+            features, labels, permutation_mask(torch.arange(positions, device=labels.device))
+        )
 
     def loss(
         self,
@@ -92,13 +93,11 @@ class PermutedDecoder(AutoregressiveDecoder):
         Without training only from left to right, as other decoders' losses are.
         """
         orders = sample_orders(labels.shape[1], self.orders if self.training else 1)
-        there = F.pad(labels != PADDING, (1, 0), value=True)[:, None, None]
+        masks = torch.stack([permutation_mask(order) for order in orders]).to(labels.device)
+        masks = masks[:, None, None] & F.pad(labels != PADDING, (1, 0), value=True)[:, None, None]
         targets = self.targets(labels)
         losses = [
-            self.cross_entropy(
-                self._logits(features, labels, sight(order.to(labels.device)) & there), targets
-            )
-            for order in orders
+            self.cross_entropy(self._logits(features, labels, mask), targets) for mask in masks
         ]
         return torch.stack(losses).mean()
 
@@ -125,9 +124,9 @@ class PermutedDecoder(AutoregressiveDecoder):
             written = super().generate(features, temperature)
         else:
             nothing = torch.full((len(features), self.maximum_length), PADDING)
-            written = self._read_again(features, nothing.to(features.device), temperature)
+            written = self._refine(features, nothing.to(features.device), temperature)
         for _ in range(refinements):
-            written = self._read_again(features, written.labels, temperature)
+            written = self._refine(features, written.labels, temperature)
         return written
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
@@ -142,11 +141,11 @@ class PermutedDecoder(AutoregressiveDecoder):
         if position:
             written = self.embed_positions(written, first=position - 1)
         state.past[0].append(self.block.project_past(written))
-        asking = self.embed_positions(torch.zeros_like(written), first=position)
-        x = self.block(asking, state.image[0], past=state.past[0].keys_values)
+        queries = self.embed_positions(torch.zeros_like(written), first=position)
+        x = self.block(queries, state.image[0], past=state.past[0].keys_values)
         return self.classify(self.norm(x))[:, 0]
 
-    def _read_again(
+    def _refine(
         self,
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
@@ -158,28 +157,28 @@ class PermutedDecoder(AutoregressiveDecoder):
         others = ~torch.eye(
             self.maximum_length + 1, self.maximum_length, dtype=torch.bool, device=labels.device
         )
-        visible = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
-        scores = self._logits(features, labels, visible).float()
+        mask = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
+        scores = self._logits(features, labels, mask).float()
         return read_to_end(scores / temperature, self.end)
 
     def _logits(
         self,
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
-        visible: Bool[Tensor, "*batch position_and_end position_and_start"],
+        mask: Bool[Tensor, "*batch position_and_end position_and_start"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         inputs = self.embed_characters(self.inputs(labels))
         start, characters = inputs[:, :1], self.embed_positions(inputs[:, 1:])
         past = self.block.project_past(torch.cat([start, characters], 1))
-        asking = self.embed_positions(torch.zeros_like(inputs))
+        queries = self.embed_positions(torch.zeros_like(inputs))
         image = self.block.cross_attention.project_keys_values(features)
-        return self.classify(self.norm(self.block(asking, image, past=past, mask=visible)))
+        return self.classify(self.norm(self.block(queries, image, past=past, mask=mask)))
 
 
-def sight(
+def permutation_mask(
     order: Int64[Tensor, " position_and_end"],
 ) -> Bool[Tensor, "position_and_end position_and_start"]:
-    """What each position may see: the start, and the characters that come earlier in the order.
+    """What each position may attend to: the start, and characters that come earlier in the order.
 
     Args:
         order: the turn of every position; the last position is for an end only.
