@@ -1,6 +1,6 @@
 """Where a decoder looked while it wrote each character, and the box around the character.
 
-A Transformer decoder is never told where the characters are, yet the heads of its last block look
+A Transformer decoder is never shown where the characters are, yet the heads of its last block look
 at the one they are about to write. The middle of that attention is the middle of the character,
 its spread is the height, and half of the way to the neighbors is the width. It needs no fonts, no
 language and no training of its own. How good the boxes of a model are is measured, not promised:
@@ -131,7 +131,7 @@ def centroids(
 
 
 def _moments(
-    shares: Float[Tensor, "*batch place"], length: int
+    shares: Float[Tensor, "*batch patch"], length: int
 ) -> tuple[Float[Tensor, "*batch"], Float[Tensor, "*batch"]]:
     """Mean and standard deviation of shares that lie evenly over patches side by side."""
     side = length / shares.shape[-1]

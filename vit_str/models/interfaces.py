@@ -1,4 +1,4 @@
-"""What every encoder and every decoder offers; nobody asks further which one it is."""
+"""The interfaces of encoders and decoders; callers use nothing else of them."""
 
 from abc import ABC, abstractmethod
 

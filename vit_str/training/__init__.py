@@ -5,7 +5,6 @@ from vit_str.training.callbacks import BeforeDecay, RandomStates, StopCleanly
 from vit_str.training.data import RenderedWords
 from vit_str.training.data_loading import DataLoadingShare
 from vit_str.training.exports import PredictionSheet, WeightsExport, WeightsHistory
-from vit_str.training.initialization import Start, start_from
 from vit_str.training.log import RunLog
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.own_words import OwnWords
@@ -22,11 +21,9 @@ __all__ = [
     "RecognizerTraining",
     "RenderedWords",
     "RunLog",
-    "Start",
     "StartFromWeights",
     "StopCleanly",
     "WarmupStableDecay",
     "WeightsExport",
     "WeightsHistory",
-    "start_from",
 ]

@@ -1,4 +1,4 @@
-"""The moving average of a model, which is judged and published."""
+"""The moving average of a model, which is validated and published."""
 
 import torch
 from torch import Tensor, nn

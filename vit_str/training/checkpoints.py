@@ -73,9 +73,11 @@ class CheckpointFiles(TorchCheckpointIO):
         """
         self.loaded = Path(path)
         try:
-            if "://" not in str(path):
+            if "://" in str(path):
+                checkpoint = super().load_checkpoint(path, weights_only=True)
+            else:
                 _verify_checksums(self.loaded)
-            checkpoint = super().load_checkpoint(path, weights_only=True)
+                checkpoint = torch.load(path, map_location="cpu", weights_only=True)
             _check_types(checkpoint)
         except Exception as error:
             raise CannotStart(unusable(self.loaded, error)) from error

@@ -132,13 +132,15 @@ class TrainingCLI(LightningCLI):
     def checkpoint(self) -> Path | None:
         """The checkpoint to resume from, if there is one."""
         asked: str | None = self.config.ckpt_path
-        return next(self._last_checkpoints(), None) if asked == "last" else asked and Path(asked)
-
-    def _last_checkpoints(self) -> Iterator[Path]:
-        for callback in self.callbacks:
-            if isinstance(callback, ModelCheckpoint) and callback.dirpath:
-                name = callback.CHECKPOINT_NAME_LAST
-                yield from Path(callback.dirpath).glob(f"{name}*{callback.FILE_EXTENSION}")
+        if asked != "last":
+            return Path(asked) if asked else None
+        found = [
+            path
+            for callback in self.callbacks
+            if isinstance(callback, ModelCheckpoint) and callback.dirpath
+            for path in Path(callback.dirpath).glob(f"{callback.CHECKPOINT_NAME_LAST}*.ckpt")
+        ]
+        return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
     def _add_start(self) -> None:
         """Make a run start from weights; look at them at once, not after fonts are drawn."""

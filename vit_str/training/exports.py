@@ -99,7 +99,7 @@ class WeightsExport(Callback):
 class WeightsHistory(StepCallback):
     """Weights files along a run: at step 0 and whenever the number of steps has doubled.
 
-    The model as it is being trained: the average that is judged and published stands, in the
+    The model as it is being trained: the average that is validated and published stands, in the
     first thousand steps, for a model that has hardly left its random start.
 
     Args:

@@ -13,7 +13,7 @@ _STEPS_BETWEEN_SAVES = 100
 
 
 class RunLog(CSVLogger):
-    """Writes ``metrics.csv``; a run that resumes goes on in it.
+    """Writes ``metrics.csv``; a run that resumes appends to it.
 
     Rows of steps that a run takes again, because its last checkpoint is older, are replaced.
 

@@ -32,7 +32,7 @@ from vit_str.training.schedule import WarmupStableDecay, progress
 
 
 class RecognizerTraining(LightningModule):
-    """Trains a recognizer on rendered words and keeps a moving average of it, which is judged.
+    """Trains a recognizer on rendered words and keeps a moving average of it, which is validated.
 
     Args:
         recognizer: the model.
@@ -212,7 +212,7 @@ class RecognizerTraining(LightningModule):
 
     @property
     def averaged(self) -> Recognizer:
-        """The moving average: the model that is judged and published."""
+        """The moving average: the model that is validated and published."""
         return cast(Recognizer, self.average.module)
 
     def configure_gradient_clipping(
