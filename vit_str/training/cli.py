@@ -45,7 +45,7 @@ class OneLineParser(LightningArgumentParser):
         # Where several types would do, the reason of each is an item; the first is ours.
         reasons = [line[4:] for line in message.splitlines() if line.startswith("  - ")]
         reason = " ".join((reasons or [message])[0].split())
-        if '"model.recognizer" is required' in reason:
+        if "required" in reason and "model.recognizer" in reason:
             reason = "no model given: name a configuration, as in --config FILE.yaml"
         sys.stderr.write(f"vit-str train: {reason}; see vit-str train --help\n")
         raise SystemExit(2)

@@ -80,8 +80,11 @@ def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
 
     Raises:
         CannotStart: only one of them does.
+        ValueError: it has no optimizer.
     """
     groups = checkpoint["optimizer_states"][0]["param_groups"]
+    if not groups:
+        raise ValueError("its optimizer has no parameters")
     found = any("momentum" in group for group in groups)
     if found != muon:
         raise CannotStart(
