@@ -2,12 +2,13 @@
 
     python benchmarks/learning_curve.py RUN_FOLDER|metrics.csv ... --out curve.png [--json FILE]
 
-Joins the legs of one run (``log/version_*/metrics.csv`` in its folder, or the files in their
-order) and fits ``error = floor + scale * images ** -exponent``, with the floor free and with none,
-to the validations at the full learning rate after the model has begun to read. Validations while
-the rate falls are better than such a law knows: how much better the last of them is than the law at
-its place is applied to the forecast. For comparison also to all validations after that beginning.
-The figure marks them all and shows the first of these laws that there are points enough for.
+Joins the legs of one run (``log/metrics.csv`` or ``log/version_*/metrics.csv`` in its folder, or
+the files in their order) and fits ``error = floor + scale * images ** -exponent``, with the floor
+free and with none, to the validations at the full learning rate after the model has begun to read.
+Validations while the rate falls are better than such a law knows: how much better the last of them
+is than the law at its place is applied to the forecast. For comparison also to all validations
+after that beginning. The figure marks them all and shows the first of these laws that there are
+points enough for.
 """
 
 import argparse
@@ -159,8 +160,9 @@ def _files(place: Path) -> list[Path]:
     found = sorted(
         place.glob("log/version_*/metrics.csv"), key=lambda file: int(file.parent.name[8:])
     )
+    found += place.glob("log/metrics.csv")
     if not found:
-        raise ValueError(f"{place}: no log/version_*/metrics.csv in it")
+        raise ValueError(f"{place}: no log/metrics.csv in it")
     return found
 
 

@@ -145,8 +145,8 @@ class Step:
     def differentiate(self, batch: RenderedBatch) -> Tensor:
         """All losses together, and back; returns that of the decoder."""
         with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
-            text, beside = self._losses(batch.images, batch.labels, batch.token_characters)
-        torch.autograd.backward(text + beside)
+            text, auxiliary = self._losses(batch.images, batch.labels, batch.token_characters)
+        torch.autograd.backward(text + auxiliary)
         return text.detach()
 
     def clip(self) -> None:
@@ -155,7 +155,7 @@ class Step:
 
     def average(self) -> None:
         """Move the average."""
-        self.module.move_average()
+        self.module.average.update(self.module.recognizer)
 
     def __call__(self, batch: RenderedBatch) -> None:
         """Forward, back, and one move of the weights."""

@@ -1,5 +1,6 @@
 """Every configuration builds its model, data and trainer, and takes a training step."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,23 @@ def test_it_trains(
     arguments += ["--trainer.limit_val_batches", "0", "--trainer.accelerator", "cpu"]
     assert main(arguments) == 0
     assert (tmp_path / "runs" / config.stem / "last.ckpt").exists()
+
+
+def test_documented_runs_validate_at_least_three_times() -> None:
+    recipe, finetuning = (
+        yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["trainer"]
+        for name in ("recipe", "finetune")
+    )
+    documents = [*FOLDER.parent.glob("docs/*.md"), FOLDER.parent / "README.md", *CONFIGS]
+    steps = {
+        int(count)
+        for path in documents
+        for count in re.findall(r"max_steps:? (\d+)", path.read_text(encoding="utf-8"))
+    }
+    assert {150, 400, 1500} <= steps
+    for count in steps:  # fine-tuning is for few steps
+        trainer = finetuning if count <= finetuning["max_steps"] else recipe
+        assert count >= 3 * trainer["val_check_interval"], count
 
 
 @pytest.mark.parametrize(

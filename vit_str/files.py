@@ -1,6 +1,7 @@
 """Files and folders: atomic writes, finding files, names in messages, processors to use."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,19 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_partial(folder: Path, least_age: float = 0.0) -> None:
+    """Remove temporary files that killed processes have left in a folder and below it.
+
+    Args:
+        folder: where `write_atomically` has written.
+        least_age: seconds since the last change; younger ones may still be written.
+    """
+    for partial in folder.rglob(".*.partial*"):
+        with suppress(OSError):
+            if time.time() - partial.stat().st_mtime >= least_age:
+                partial.unlink()
 
 
 def find_files(

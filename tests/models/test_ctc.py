@@ -5,7 +5,6 @@ import torch
 
 from vit_str.charset import PADDING
 from vit_str.models import CtcDecoder
-from vit_str.models.columns import ColumnSpeller
 from vit_str.models.ctc import collapse, ctc_loss, label_probabilities
 
 BLANK = 2
@@ -86,10 +85,3 @@ def test_labels_are_cut_at_the_longest_length() -> None:
     decoder = CtcDecoder(charset_size=5, dim=16, maximum_length=2).eval()
     torch.nn.init.normal_(decoder.classify.weight)
     assert decoder.generate(torch.randn(20, 12, 16)).labels.shape == (20, 2)
-
-
-def test_the_column_speller_spells_means_of_columns() -> None:
-    speller = ColumnSpeller(dim=8, charset_size=2, grid=(2, 4))
-    features, labels = torch.randn(2, 8, 8), torch.tensor([[0, 1], [1, PADDING]])
-    scores = speller.classify(features.view(2, 2, 4, 8).mean(1))
-    torch.testing.assert_close(speller.loss(features, labels), ctc_loss(scores, labels))

@@ -3,7 +3,7 @@ import torch
 
 from vit_str.charset import PADDING
 from vit_str.models import PermutedDecoder
-from vit_str.models.decoders.permuted import sample_orders, sight
+from vit_str.models.decoders.permuted import permutation_mask, sample_orders
 
 
 def decoder(sharpness: float = 4.0, **arguments: object) -> PermutedDecoder:
@@ -21,7 +21,7 @@ FEATURES = torch.randn(40, 5, 24, generator=torch.Generator().manual_seed(3))
 
 
 def test_from_left_to_right_a_position_sees_what_stands_left_of_it() -> None:
-    assert torch.equal(sight(torch.arange(4)), torch.ones(4, 4, dtype=torch.bool).tril())
+    assert torch.equal(permutation_mask(torch.arange(4)), torch.ones(4, 4, dtype=torch.bool).tril())
 
 
 def test_orders_are_orders_and_the_first_two_are_plain() -> None:
@@ -37,11 +37,11 @@ def test_orders_are_orders_and_the_first_two_are_plain() -> None:
 @pytest.mark.parametrize("order", sample_orders(4, 6))
 def test_a_position_never_sees_itself_or_what_comes_later(order: torch.Tensor) -> None:
     model, labels = decoder(sharpness=1), torch.tensor([[1, 2, 3, 4]])
-    before = model._logits(FEATURES[:1], labels, sight(order))
+    before = model._logits(FEATURES[:1], labels, permutation_mask(order))
     for place in range(4):
         changed = labels.clone()
         changed[0, place] = 6
-        after = model._logits(FEATURES[:1], changed, sight(order))
+        after = model._logits(FEATURES[:1], changed, permutation_mask(order))
         differs = (before - after).abs().amax(-1)[0] > 1e-6
         assert differs.tolist() == (order > order[place]).tolist()
 
@@ -73,7 +73,7 @@ def test_all_at_once_a_character_depends_on_the_image_alone() -> None:
 def test_a_refinement_reads_every_character_from_the_others() -> None:
     once, twice = decoder(refinements=1), decoder(refinements=2)
     first = once.generate(FEATURES).labels
-    again = once._read_again(FEATURES, first, 1.0).labels
+    again = once._refine(FEATURES, first, 1.0).labels
     assert torch.equal(twice.generate(FEATURES).labels, again)
     assert not torch.equal(decoder(refinements=0).generate(FEATURES).labels, first)
 

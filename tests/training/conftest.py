@@ -41,10 +41,9 @@ def configuration(folder: Path, fonts: Path) -> dict[str, object]:
             "num_sanity_val_steps": 0,
             "log_every_n_steps": 1,
             "enable_progress_bar": False,
-            "enable_model_summary": False,
             "logger": {
-                "class_path": "lightning.pytorch.loggers.CSVLogger",
-                "init_args": {"save_dir": ".", "name": "log"},
+                "class_path": "vit_str.training.RunLog",
+                "init_args": {"save_dir": "."},
             },
             "callbacks": [
                 {

@@ -15,7 +15,7 @@ REACH = ["--trainer.callbacks+=vit_str.training.AttentionReach", "--trainer.call
 
 
 def columns(folder: Path) -> dict[str, list[float]]:
-    with next(folder.glob("log/version_*/metrics.csv")).open() as file:
+    with (folder / "log" / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
     return {name: [float(row[name]) for row in rows if row[name]] for name in rows[0]}
 

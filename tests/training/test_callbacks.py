@@ -1,6 +1,45 @@
+"""A model is finished today and trained further tomorrow; pictures of what it reads."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 import torch
 
-from vit_str.training.callbacks import prediction_sheet
+from vit_str.training.exports import prediction_sheet
+
+pytestmark = pytest.mark.filterwarnings("default")
+Run = Callable[..., Path]
+KEEP = "vit_str.training.BeforeDecay"
+
+
+def rates(folder: Path) -> dict[int, float]:
+    with (folder / "log" / "metrics.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row.get("learning_rate")]
+    return {int(row["step"]): float(row["learning_rate"]) for row in rows}
+
+
+def test_training_resumes_before_the_decay_and_decays_from_any_checkpoint(
+    run: Run, tmp_path: Path
+) -> None:
+    stable = tmp_path / "stable.ckpt"
+    keep = ("--trainer.callbacks+", KEEP, f"--trainer.callbacks.path={stable}")
+    first = rates(run("finished", *keep, "--trainer.max_steps", "8"))
+    assert first[7] < first[4] == max(first.values())
+    written = stable.stat().st_mtime_ns
+    second = rates(run("more", *keep, "--ckpt_path", str(stable), "--trainer.max_steps", "16"))
+    start = min(second)
+    assert start in (4, 5)
+    assert second[start] == second[7] == first[4]  # the full rate at once, where it had fallen
+    assert second[15] < second[7]
+    assert stable.stat().st_mtime_ns > written  # and kept again before the new decay
+
+    share = "--model.schedule.decay_share=0.9"
+    run("other", "--ckpt_path", str(stable), "--trainer.max_steps", "14", share)
+    values = list(rates(tmp_path / "other").values())
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < 0.5 * values[0]
 
 
 def test_right_readings_are_green_and_wrong_ones_red_in_their_own_cell() -> None:

@@ -29,12 +29,8 @@ TWO_BATCHES = ["--trainer.accumulate_grad_batches", "2"]
 
 
 def losses(folder: Path) -> list[float]:
-    """Of every step, from the logs of all legs."""
-    rows = [
-        row
-        for leg in sorted((folder / "log").glob("*/metrics.csv"))
-        for row in csv.DictReader(leg.read_text().splitlines())
-    ]
+    """Of every step, from the log of all legs."""
+    rows = csv.DictReader((folder / "log" / "metrics.csv").read_text().splitlines())
     by_step = {int(row["step"]): float(row["loss"]) for row in rows if row.get("loss")}
     return [by_step[step] for step in sorted(by_step)]
 
@@ -101,7 +97,7 @@ def attach(data: RenderedWords, images: int, world: int, rank: int) -> RenderedW
         strategy=SimpleNamespace(root_device=torch.device("cpu")),
         world_size=world,
         global_rank=rank,
-        lightning_module=SimpleNamespace(images_seen=images),
+        lightning_module=SimpleNamespace(count=SimpleNamespace(images_seen=images)),
     )
     return data
 
@@ -143,7 +139,7 @@ def test_no_batch_is_drawn_twice_whatever_changes(
             ends = [images + (step * world + rank + 1) * batch_size for step in range(steps)]
             expected += [min(1.0, end / 80) for end in ends]
         images += batch_size * world * steps
-        data.trainer.lightning_module.images_seen = images
+        data.trainer.lightning_module.count.images_seen = images
         place = data.state_dict()
         assert place["images"] == images
     assert len(drawn) == len(set(drawn)) == 6 + 3 + 4 + 2 + 1

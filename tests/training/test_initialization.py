@@ -144,7 +144,7 @@ def test_what_does_not_fit_is_said() -> None:
     assert start.fresh and all(name.startswith("encoder.blocks.2.") for name in start.fresh)
     assert start.unused and all(name.startswith("decoder.blocks.1.") for name in start.unused)
     text = "\n".join(start.lines())
-    assert "Starting from mine.safetensors" in text
+    assert "starting from mine.safetensors" in text
     assert "encoder.blocks.2." in text and "decoder.blocks.1." in text
     assert "encoder.depth is 3 in the configuration, 2 in the file" in text
     assert "3 kept, none new, none dropped" in text
@@ -174,16 +174,8 @@ def test_many_new_characters_are_counted_and_the_first_shown() -> None:
     assert line.endswith("3 dropped (abc)")
 
 
-@pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a run says about its start; Lightning logs to the stream that it was imported with."""
-    said: list[str] = []
-    monkeypatch.setattr("vit_str.training.starting.rank_zero_info", said.append)
-    return said
-
-
 def test_train_starts_from_a_file_and_a_charset(
-    tmp_path: Path, arguments: list[str], lines: list[str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The whole way of a user: weights of a run, another charset, and the same command again."""
     first = Charset("abcdefghijklmnopqrstuvwxyz")
@@ -195,8 +187,8 @@ def test_train_starts_from_a_file_and_a_charset(
     command = [*arguments, "--charset", "zyxwvéabc", "--init", str(file)]
     command += ["--folder", str(tmp_path / "other"), "--model.learning_rate", "0"]
     assert main([*command, "--trainer.max_steps", "2"]) == 0
-    said = "\n".join(lines)
-    assert "Starting from" in said and "1,234 images seen" in said
+    said = capsys.readouterr().err
+    assert "starting from" in said and "1,234 images seen" in said
     assert "8 kept, 1 new (é), 18 dropped (defghijklmnopqrstu)" in said
     written = load_weights(tmp_path / "other" / "weights.safetensors")
     assert written.charset.characters == "zyxwvéabc"
@@ -208,10 +200,10 @@ def test_train_starts_from_a_file_and_a_charset(
     expected = given.decoder.embed_characters.weight[first.encode("zyxwvabc")]
     torch.testing.assert_close(embeddings[rows], expected)
 
-    file.unlink()  # it is not needed to go on
+    file.unlink()  # it is not needed to resume
     assert main([*command, "--trainer.max_steps", "3"]) == 0
-    said = "\n".join(lines).removeprefix(said)
-    assert "Going on from" in said and "is not used" in said and "Starting from" not in said
+    said = capsys.readouterr().err
+    assert "is not used, as the run resumes" in said and "starting from" not in said
     again = load_weights(tmp_path / "other" / "weights.safetensors").provenance
     assert again["step"] == 3 and again["started_from"]["images"] == 1234
 
@@ -226,6 +218,7 @@ def test_train_starts_from_a_file_and_a_charset(
         (["--charset", "koraen"], "did you mean korean"),
         (["--charset", "missing.txt"], "no such file"),
         (["--init", "missing.safetensors"], "no such file"),
+        (["--trainer.max_time", "3 hours"], "expected --trainer.max_time as in 3h, 90m"),
         (["--init", "tyni"], "no model 'tyni'"),
         (["--init", "tiny"], "encoder.dim is 32 in the configuration, 256 in the file"),
     ],

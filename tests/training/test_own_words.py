@@ -18,12 +18,11 @@ from vit_str.datasets import Layout, Mixture, Rules, open_words, writer_of
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import LabeledWord
 from vit_str.images import TALL, Preprocessing, load_image
-from vit_str.models.dense import UNKNOWN
+from vit_str.models.auxiliary import UNKNOWN
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.training import OwnWords
-from vit_str.training.crops import CropBatch, Crops, HeldOut, Numbers
-from vit_str.training.loader import crop_batches, default_workers, joined
-from vit_str.training.unusable import UnusableWords
+from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut
+from vit_str.training.loader import SkippedWords, crop_batches, default_workers, joined
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
 
@@ -80,11 +79,11 @@ def test_every_word_comes_as_often_as_every_other(crops: Path) -> None:
     assert sum(counts.values()) == 1024, "others fill the places of those that cannot be used"
 
 
-def test_what_cannot_be_used_is_met_and_told(crops: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_skipped_and_reported(crops: Path, tmp_path: Path) -> None:
     stream = stream_of(crops)
-    met = stream[0, 300].unusable
+    met = stream[0, 300].skipped
     assert {Path(each.skipped.name).name for each in met} >= {"broken.png", "kanji.png"}
-    words = UnusableWords(stream.mixture.sources, tmp_path / "log")
+    words = SkippedWords(stream.mixture.sources, tmp_path / "log")
     for each in met:
         words.add(each)
     assert words.total == len(BAD), "each is counted once"
@@ -104,17 +103,17 @@ def test_pictures_are_those_that_reading_sees(crops: Path) -> None:
 
 
 def test_words_are_the_same_with_any_number_of_workers(crops: Path) -> None:
-    numbers = Numbers(start=7, stride=12, batch_size=6, rendered_share=0.3)
+    sampler = CropSampler(start=7, stride=12, batch_size=6, rendered_share=0.3)
     stream = stream_of(crops, "strong")
-    alone = list(islice(crop_batches(stream, numbers, workers=0, pinned=False), 5))
-    helped = list(islice(crop_batches(stream, numbers, workers=2, pinned=False), 5))
+    alone = list(islice(crop_batches(stream, sampler, workers=0, pinned=False), 5))
+    helped = list(islice(crop_batches(stream, sampler, workers=2, pinned=False), 5))
     assert all(map(equal, alone, helped))
-    assert any(batch.unusable for batch in alone) == any(batch.unusable for batch in helped)
+    assert any(batch.skipped for batch in alone) == any(batch.skipped for batch in helped)
 
 
 def test_the_loader_leaves_the_random_numbers_of_training_alone(crops: Path) -> None:
     before = torch.get_rng_state()
-    next(crop_batches(stream_of(crops), Numbers(0, 4, 4), workers=0, pinned=False))
+    next(crop_batches(stream_of(crops), CropSampler(0, 4, 4), workers=0, pinned=False))
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -128,32 +127,33 @@ class SignalNames:
 
 def test_ctrl_c_is_left_to_the_trainer() -> None:
     names: Any = SignalNames()
-    batch = next(crop_batches(names, Numbers(0, 1, 1), workers=1, pinned=False))
+    batch = next(crop_batches(names, CropSampler(0, 1, 1), workers=1, pinned=False))
     assert batch.labels == [str(signal.SIG_IGN)] * 2
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.3, 0.5])
 @pytest.mark.parametrize("devices", [1, 2, 3])
 def test_devices_divide_the_stream(share: float, devices: int) -> None:
-    def own(numbers: Numbers, batches: int) -> list[int]:
-        pairs = islice(numbers, batches)
+    def own(sampler: CropSampler, batches: int) -> list[int]:
+        pairs = islice(sampler, batches)
         return [number for start, length in pairs for number in range(start, start + length)]
 
-    alone = own(Numbers(0, 10, 10, share), 12)
+    alone = own(CropSampler(0, 10, 10, share), 12)
     parts = [
-        own(Numbers(10 * rank, 10 * devices, 10, share), 12 // devices) for rank in range(devices)
+        own(CropSampler(10 * rank, 10 * devices, 10, share), 12 // devices)
+        for rank in range(devices)
     ]
     assert sorted(chain.from_iterable(parts)) == alone == list(range(len(alone)))
     assert len(alone) == 120 - int(120 * share)
 
 
-def test_a_run_goes_on_with_batches_of_another_size() -> None:
-    def own(numbers: Numbers, batches: int) -> list[int]:
-        pairs = islice(numbers, batches)
+def test_a_run_resumes_with_batches_of_another_size() -> None:
+    def own(sampler: CropSampler, batches: int) -> list[int]:
+        pairs = islice(sampler, batches)
         return [number for start, length in pairs for number in range(start, start + length)]
 
-    assert own(Numbers(0, 8, 8, 0.3), 5) + own(Numbers(40, 20, 20, 0.3), 4) == own(
-        Numbers(0, 24, 24, 0.3), 5
+    assert own(CropSampler(0, 8, 8, 0.3), 5) + own(CropSampler(40, 20, 20, 0.3), 4) == own(
+        CropSampler(0, 24, 24, 0.3), 5
     )
 
 
@@ -252,7 +252,7 @@ def test_the_number_of_workers_is_sensible() -> None:
         ({"charset": "xyz"}, "none of the first 44 words can be trained on; .*outside the charset"),
     ],
 )
-def test_mistakes_are_told_at_once(crops: Path, arguments: dict[str, Any], said: str) -> None:
+def test_mistakes_are_reported_at_once(crops: Path, arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said) as caught:
         own_words([crops], **arguments)
     assert "\n" not in str(caught.value)
@@ -272,14 +272,13 @@ def arguments_for(crops: Path, *more: str) -> Iterator[str]:
 
 def test_it_trains_from_the_command_line(run: Run, crops: Path) -> None:
     folder = run("run", *arguments_for(crops), "--data.init_args.workers=1")
-    (log,) = folder.glob("log/version_*")
-    with (log / "metrics.csv").open() as file:
+    with (folder / "log" / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {"rendered/word_accuracy_36", "crops/word_accuracy_36"} <= rows[0].keys()
     assert [float(row["images"]) for row in rows if row.get("loss")][-1] == 20
     steps = {row["step"]: row for row in rows if row["loss"]}
     assert len(steps) == 6
-    assert all(float(row["loss_beside"]) > 0 for row in steps.values()), "of the rendered part"
+    assert all(float(row["auxiliary_loss"]) > 0 for row in steps.values()), "of the rendered part"
 
 
 def test_a_run_that_is_cut_ends_like_one_that_is_not(run: Run, crops: Path) -> None:
@@ -288,9 +287,9 @@ def test_a_run_that_is_cut_ends_like_one_that_is_not(run: Run, crops: Path) -> N
     whole = run("whole", *arguments_for(crops, *steady))
     cut = run("cut", *arguments_for(crops, *steady, "--trainer.max_steps=2"))
     run("cut", *arguments_for(crops, *steady))
-    with (cut / "log" / "version_1" / "metrics.csv").open() as file:
+    with (cut / "log" / "metrics.csv").open() as file:
         later = [float(row["images"]) for row in csv.DictReader(file) if row["loss"]]
-    assert later == [8, 12, 16, 20]
+    assert later == [0, 4, 8, 12, 16, 20], "one log for both legs"
     expected, found = (load_file(folder / "weights.safetensors") for folder in (whole, cut))
     del expected["golden.images"], found["golden.images"]
     for name, tensor in expected.items():

@@ -1,41 +1,13 @@
-"""Checkpoints are whole, fit the run, and let it begin with a whole step."""
+"""Checkpoints fit the run, and let it begin with a whole step."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 
 from vit_str.charset import Charset
-from vit_str.training.resuming import (
-    AtomicFiles,
-    CannotStart,
-    align_batches,
-    check_charset,
-    check_together,
-)
-
-
-def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "new folder" / "last.ckpt"
-    files = AtomicFiles()
-    files.save_checkpoint({"step": 1}, path)
-
-    def full_disk(_: object, file: Path) -> None:
-        file.write_bytes(b"half of it")
-        raise OSError("no space left")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(torch, "save", full_disk)
-        with pytest.raises(OSError, match="no space left"):
-            files.save_checkpoint({"step": 2}, path)
-    assert torch.load(path, weights_only=True) == {"step": 1}
-    files.save_checkpoint({"step": 3}, path)
-    assert files.load_checkpoint(path, weights_only=True) == {"step": 3}
-    assert list(path.parent.iterdir()) == [path]
+from vit_str.training.checkpoints import CannotStart
+from vit_str.training.resuming import align_batches, check_charset, check_together
 
 
 @pytest.mark.parametrize("characters", ["ab", "abcd", "acb"])
@@ -46,7 +18,7 @@ def test_checkpoints_of_another_charset_are_refused(characters: str) -> None:
         check_charset(Charset("abc"), {"charset": characters})
 
 
-def test_processes_that_go_on_from_different_places_do_not_start() -> None:
+def test_processes_that_resume_from_different_places_do_not_start() -> None:
     def trainer(first: int) -> Any:
         strategy = SimpleNamespace(
             broadcast=lambda _: first, reduce_boolean_decision=lambda same, **_: same

@@ -120,7 +120,7 @@ class KeyValueCache:
         self.length = end
 
     def keep(self, rows: Bool[Tensor, " batch"] | Int64[Tensor, " row"]) -> None:
-        """Go on with these rows of the batch only: a mask, or places in any order."""
+        """Keep these rows of the batch only: a mask, or indices in any order."""
         if self.length:
             self._keys, self._values = self._keys[rows], self._values[rows]
 

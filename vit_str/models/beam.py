@@ -60,7 +60,7 @@ class _Beam:
         self._total[:, 0] = 0
 
     def extend(self, scores: Float[Tensor, "row symbol"], position: int) -> Int64[Tensor, " row"]:
-        """Write the next symbol of each row; returns which rows were gone on with.
+        """Write the next symbol of each row; returns the index of each row's parent.
 
         Args:
             scores: logarithms of probabilities.

@@ -72,7 +72,7 @@ def centroids(
     return torch.stack([_mean(columns, image_size[1]), _mean(rows, image_size[0])], -1)
 
 
-def _mean(shares: Float[Tensor, "*batch place"], length: int) -> Float[Tensor, "*batch"]:
+def _mean(shares: Float[Tensor, "*batch patch"], length: int) -> Float[Tensor, "*batch"]:
     """Mean of shares that lie evenly over patches side by side."""
     side = length / shares.shape[-1]
     places = (torch.arange(shares.shape[-1], device=shares.device) + 0.5) * side

@@ -1,5 +1,7 @@
 """Residual convolutions (He et al. 2016): the parts of encoders that look through windows."""
 
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch.nn.functional as F
@@ -15,6 +17,30 @@ class WindowLayer(NamedTuple):
     kernel: tuple[int, int]
     stride: tuple[int, int]
     padding: tuple[int, int]
+
+
+def token_grid(image_size: tuple[int, int], **stages: Sequence) -> tuple[int, int]:
+    """Rows and columns of tokens after all stages of a network.
+
+    Args:
+        image_size: (height, width) of the images.
+        stages: sequences with a value per stage, by name; those of the last are the (rows, columns)
+            by which a stage makes the image smaller.
+
+    Raises:
+        ValueError: sequences of different lengths, or sizes that the stages do not divide.
+    """
+    *others, (name, strides) = stages.items()
+    lengths = [len(values) for values in stages.values()]
+    if len(set(lengths)) > 1 or not strides:
+        raise ValueError(
+            f"{', '.join(other for other, _ in others)} and {name} need one value per stage, found "
+            f"{', '.join(map(str, lengths))}"
+        )
+    cell = math.prod(rows for rows, _ in strides), math.prod(columns for _, columns in strides)
+    if image_size[0] % cell[0] or image_size[1] % cell[1]:
+        raise ValueError(f"{name} of {cell} in all must divide image_size {image_size}")
+    return image_size[0] // cell[0], image_size[1] // cell[1]
 
 
 class ChannelNorm(nn.LayerNorm):

@@ -43,11 +43,11 @@ def collapse(best: Int64[Tensor, "batch column"], blank: int) -> Int64[Tensor, "
     """The label that a way spells: repeats and blanks dropped, ``PADDING`` after the end."""
     changes = F.pad(best, (1, 0), value=blank)[:, :-1] != best
     spelled = (best != blank) & changes
-    place = spelled.cumsum(1) - 1
+    index = spelled.cumsum(1) - 1
     longest = int(spelled.sum(1).max()) if len(best) else 0
     labels = best.new_full((len(best), longest), PADDING)
     rows, columns = spelled.nonzero(as_tuple=True)
-    labels[rows, place[rows, columns]] = best[rows, columns]
+    labels[rows, index[rows, columns]] = best[rows, columns]
     return labels
 
 

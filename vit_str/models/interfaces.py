@@ -1,4 +1,4 @@
-"""What every encoder and every decoder offers; nobody asks further which one it is."""
+"""The interfaces of encoders and decoders; callers use nothing else of them."""
 
 from abc import ABC, abstractmethod
 
@@ -28,6 +28,14 @@ class Encoder(nn.Module, ABC):
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token dim"]:
         """Features of normalized images."""
+
+    def check_size(self, images: Float[Tensor, "batch channel height width"]) -> None:
+        """Raise a ValueError for images of another size than ``image_size``."""
+        if images.shape[-2:] != self.image_size:
+            raise ValueError(
+                f"this encoder reads images of {self.image_size} (height, width), "
+                f"found {tuple(images.shape[-2:])}; resize them first"
+            )
 
 
 class Decoder(nn.Module, ABC):

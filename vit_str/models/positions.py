@@ -60,16 +60,16 @@ class FixedPositions(nn.Module):
 
 
 def position_embedding(
-    kind: str, sinusoids: Float[Tensor, "length dim"]
+    name: str, sinusoids: Float[Tensor, "length dim"]
 ) -> LearnedPositions | FixedPositions:
-    """Positions of a kind: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed).
+    """Positions by name: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed).
 
     Raises:
-        ValueError: there is no such kind.
+        ValueError: there is no such name.
     """
-    if kind == "sinusoidal":
+    if name == "sinusoidal":
         return FixedPositions(sinusoids)
-    if kind == "learned":
+    if name == "learned":
         length, dim = sinusoids.shape
         return LearnedPositions(length, dim, start=sinusoids)
-    raise ValueError(f"positions must be 'learned' or 'sinusoidal', found {kind!r}")
+    raise ValueError(f"positions must be 'learned' or 'sinusoidal', found {name!r}")

@@ -17,7 +17,7 @@ class TextTransformer(nn.Module):
     """Lets every character of a text attend to every other.
 
     A text is followed by the end up to ``maximum_length``, so that all have the same size, as
-    images have: how it is read does not depend on the texts beside it.
+    images have: how it is read does not depend on the other texts of a batch.
 
     Args:
         charset_size: number of characters it reads; the end has the id after them.

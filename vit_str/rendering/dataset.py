@@ -18,6 +18,7 @@ from tqdm import tqdm
 import vit_str
 from vit_str import console
 from vit_str.datasets import SHARD_SIZE, DatasetWriter, LabeledWord, Layout, Record, writer_of
+from vit_str.files import exclusive
 from vit_str.rendering.material import BATCH, Look, Material, load_material
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
@@ -73,31 +74,35 @@ def write_dataset(look: Look, target: Target) -> None:
     """Write the data set, or what of it is not there yet.
 
     Raises:
-        ValueError: fonts, words or pictures cannot be used, or the target holds something else.
+        ValueError: fonts, words or pictures cannot be used, the target holds something else, or
+            another process writes there.
         OSError: it cannot be written.
     """
     writer_class, path = writer_of(target.format), target.path
     record_path = writer_class.record_path(path)
-    old = Record.load(record_path) if record_path.exists() else None
-    foreign = None if old else writer_class.in_the_way(path)
+    foreign = None if record_path.exists() else writer_class.in_the_way(path)
     if foreign:
         raise ValueError(
             f"{foreign} is there and was not made by vit-str render; give a new name as --out"
         )
     material = load_material(look)
     record = _record(look, target, material)
-    if old:
-        _refuse_others(old, record, path)
-    if old is None or old.count != record.count:
-        record.save(record_path)
-    with writer_class(path, target.layout) as writer:
-        try:
-            _fill(writer, material.renderer, target)
-        except KeyboardInterrupt:
-            console.complain(
-                f"stopped after {writer.done:,} of {target.count:,} words; the same command resumes"
-            )
-            raise
+    record_path.parent.mkdir(parents=True, exist_ok=True)
+    with exclusive(record_path.with_name(f".{record_path.name}.lock")):
+        old = Record.load(record_path) if record_path.exists() else None
+        if old:
+            _refuse_others(old, record, path)
+        if old is None or old.count != record.count:
+            record.save(record_path)
+        with writer_class(path, target.layout) as writer:
+            try:
+                _fill(writer, material.renderer, target)
+            except KeyboardInterrupt:
+                console.complain(
+                    f"stopped after {writer.done:,} of {target.count:,} words; the same command "
+                    "resumes"
+                )
+                raise
 
 
 def _record(look: Look, target: Target, material: Material) -> Record:

@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
@@ -15,13 +17,15 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from vit_str.charset import Charset
-from vit_str.files import write_atomically
+from vit_str.files import remove_partial, write_atomically
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.honesty import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
 _VERSION = "1"
+_ABANDONED = 3600.0
+"""Seconds without a change after which a temporary file is that of a killed run."""
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "honest")
 
 
@@ -55,17 +59,26 @@ class GlyphAtlas:
         return len(self.names)
 
     @classmethod
-    def build(cls, paths: Sequence[Path], charset: Charset) -> tuple["GlyphAtlas", list[Rejection]]:
+    def build(
+        cls, paths: Sequence[Path], charset: Charset, drawn_folder: Path | None = None
+    ) -> tuple["GlyphAtlas", list[Rejection]]:
         """Draw all fonts, in two processes, and sort out those that cannot be used.
 
         Args:
             paths: font files; the first face of each is used.
             charset: the characters to draw.
+            drawn_folder: keeps what is drawn, so that an interrupted call can be repeated;
+                removed at the end. A temporary one if None.
         """
+        with TemporaryDirectory() as temporary:
+            folder = drawn_folder or Path(temporary)
+            folder.mkdir(parents=True, exist_ok=True)
+            drawn = list(rasterize_parallel(paths, charset.characters, folder))
+            shutil.rmtree(folder, ignore_errors=True)
         accepted: list[str] = []
         rejections: list[Rejection] = []
         drawings: list[dict[str, np.ndarray]] = []
-        for batch, drawing in rasterize_parallel(paths, charset.characters):
+        for batch, drawing in drawn:
             accepted += [batch[place] for place in drawing["used"]]
             reasons = zip(batch, drawing["reasons"], strict=True)
             rejections += [Rejection(path, str(reason)) for path, reason in reasons if reason]
@@ -158,6 +171,7 @@ class GlyphAtlas:
 
         Raises:
             ValueError: there is no usable font.
+            OSError: the cache cannot be written.
         """
         where = "on this system" if folders is None else f"in {', '.join(map(str, folders))}"
         paths = find_fonts(folders)
@@ -169,7 +183,8 @@ class GlyphAtlas:
                 return cls.load(file)
             except ValueError:
                 pass  # a damaged cache is no reason to stop: build it anew
-        atlas, rejections = cls.build(paths, charset)
+        remove_partial(file.parent, least_age=_ABANDONED)
+        atlas, rejections = cls.build(paths, charset, file.with_suffix(".parts"))
         if not atlas.names:
             raise ValueError(
                 f"none of the {len(paths)} fonts {where} can be used, the first because it "

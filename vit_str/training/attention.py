@@ -4,16 +4,17 @@ import time
 from typing import Any
 
 import torch
-from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch import LightningModule, Trainer
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.probe import attention_inputs, probe
 from vit_str.analysis.statistics import AttentionStatistics
 from vit_str.synthesis.renderer import RenderedBatch
+from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
 
 
-class AttentionReach(Callback):
+class AttentionReach(StepCallback):
     """Log attention distance and entropy of every layer of the encoder at intervals.
 
     As ``attention/distance_1`` (layer 1, mean over heads, in pixels of the input),
@@ -42,19 +43,12 @@ class AttentionReach(Callback):
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._start, self._spent = time.monotonic(), 0.0
 
-    def on_train_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: RenderedBatch,
-        batch_idx: int,
-    ) -> None:
+    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+        """Measure and log after every so many steps."""
         if trainer.global_step % self.every:
             return
-        assert isinstance(pl_module, RecognizerTraining)
         start = time.monotonic()
-        statistics = self._measure(pl_module, batch)
+        statistics = self._measure(module, batch)
         now = time.monotonic()
         self._spent += now - start
         values = {"attention/share": self._spent / max(now - self._start, 1e-9)}

@@ -1,4 +1,4 @@
-"""What happens beside training: random states kept, a clean stop, pictures of readings."""
+"""What a run needs to resume exactly: random states, a clean stop, the end of the high rate."""
 
 import random
 import signal
@@ -10,17 +10,30 @@ from typing import Any
 import numpy as np
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
-from lightning.pytorch.loggers import TensorBoardLogger
-from PIL import Image
 
-from vit_str.files import exclusive
-from vit_str.sheets import Captioned, caption_font, sheet
-from vit_str.synthesis.fonts import find_fonts
-from vit_str.training.data import LabeledPixels
+from vit_str.files import exclusive, remove_partial
+from vit_str.training.checkpoints import CannotStart
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.resuming import CannotStart
+from vit_str.training.schedule import progress
 
-_SHEET_COLUMNS = 6
+
+class StepCallback(Callback):
+    """Is called after each optimizer step, which may be one of several batches."""
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        assert isinstance(pl_module, RecognizerTraining)
+        if pl_module.count.between_steps:
+            self.on_step_end(trainer, pl_module, batch)
+
+    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+        """After a step and its average; ``batch`` is the last of the step."""
 
 
 class RandomStates(Callback):
@@ -38,7 +51,7 @@ class RandomStates(Callback):
         self._module: RecognizerTraining | None = None
 
     def state_dict(self) -> dict[str, Any]:
-        if self._before_step is None or self._module is None or self._module.between_steps:
+        if self._before_step is None or self._module is None or self._module.count.between_steps:
             return _random_states()
         return self._before_step
 
@@ -57,7 +70,7 @@ class RandomStates(Callback):
         self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
     ) -> None:
         assert isinstance(pl_module, RecognizerTraining)
-        if trainer.accumulate_grad_batches > 1 and pl_module.between_steps:
+        if trainer.accumulate_grad_batches > 1 and pl_module.count.between_steps:
             self._before_step = _random_states()
 
     def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -87,7 +100,7 @@ def _set_random_states(states: dict[str, Any]) -> None:
         torch.cuda.set_rng_state_all([state.cpu() for state in states["cuda"]])
 
 
-class StopCleanly(Callback):
+class StopCleanly(StepCallback):
     """On Ctrl-C or SIGTERM: finish the step, save, stop. A second signal stops at once.
 
     A checkpoint in the middle of a step would not be one to resume from exactly. The end of a run
@@ -120,8 +133,7 @@ class StopCleanly(Callback):
             self._lock.enter_context(exclusive(folder / ".lock"))
         except ValueError as error:
             raise CannotStart(f"{error}, or give another --folder") from None
-        for partial in folder.glob(".*.partial*"):
-            partial.unlink()
+        remove_partial(folder)
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if threading.current_thread() is threading.main_thread():
@@ -133,22 +145,8 @@ class StopCleanly(Callback):
             raise SystemExit(128 + number)
         self.signal = number
 
-    def _restore(self) -> None:
-        while self._previous:
-            signal.signal(*self._previous.popitem())
-
-    def on_train_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-    ) -> None:
-        assert isinstance(pl_module, RecognizerTraining)
-        if not pl_module.between_steps:
-            return
-        # All processes of a run stop after the same step, whichever of them was asked.
+    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+        """All processes of a run stop after the same step, whichever of them was asked."""
         if trainer.strategy.reduce_boolean_decision(bool(self.signal), all=False):
             self.signal = self.signal or signal.SIGTERM
             trainer.save_checkpoint(self.path)
@@ -156,11 +154,13 @@ class StopCleanly(Callback):
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         assert isinstance(pl_module, RecognizerTraining)
-        if not self.signal and pl_module.between_steps:
+        finished = trainer.global_step > pl_module.resumed_at
+        if finished and not self.signal and pl_module.count.between_steps:
             trainer.save_checkpoint(self.path)
 
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        self._restore()
+        while self._previous:
+            signal.signal(*self._previous.popitem())
         self._lock.close()
 
     def on_exception(
@@ -169,55 +169,30 @@ class StopCleanly(Callback):
         self.teardown(trainer, pl_module, "fit")
 
 
-class PredictionSheet(Callback):
-    """At every validation, a picture of words with what was read, wrong readings marked.
+class BeforeDecay(StepCallback):
+    """Save a checkpoint when the learning rate begins to fall.
+
+    The model of the end of a run has given up the high learning rate with which it could learn
+    more. Resuming from this checkpoint instead (``--ckpt_path``, and more ``max_time`` or
+    ``max_steps``) costs the decay and nothing else.
 
     Args:
-        folder: where the pictures go, one per validation.
-        words: number of words of each set.
+        path: the checkpoint.
     """
 
-    def __init__(self, folder: Path, words: int = 24) -> None:
-        self.folder, self.words = folder, words
-        self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._falling = False
 
-    def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: LabeledPixels,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        shown = self._shown.setdefault(batch.source, [])
-        room = self.words - len(shown)
-        words = zip(batch.images.cpu()[:room], outputs[:room], batch.labels[:room], strict=True)
-        shown.extend(words)
+    def state_dict(self) -> dict[str, Any]:
+        return {"falling": self._falling}
 
-    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        shown = [word for words in self._shown.values() for word in words]
-        self._shown.clear()
-        if trainer.sanity_checking or not trainer.is_global_zero or not shown:
-            return
-        picture = prediction_sheet(shown)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        picture.save(self.folder / f"step-{trainer.global_step:07d}.png")
-        for logger in trainer.loggers:
-            if isinstance(logger, TensorBoardLogger):
-                logger.experiment.add_image(
-                    "readings", np.asarray(picture), trainer.global_step, dataformats="HWC"
-                )
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self._falling = state_dict["falling"]
 
-
-def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
-    """Images in a grid, what was read below each: green if right, red with the label if wrong."""
-    cells = []
-    for pixels, text, label in words:
-        image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
-        if text == label:
-            cells.append(Captioned(image, text, "green"))
-        else:
-            cells.append(Captioned(image, f"{text} ({label})", "red"))
-    captions = "".join(cell.caption for cell in cells)
-    return sheet(cells, _SHEET_COLUMNS, caption_font(captions, find_fonts))
+    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+        """Save if the rate falls from here on."""
+        falling = progress(trainer) > 1 - module.schedule.decay_share
+        if falling and not self._falling:
+            trainer.save_checkpoint(self.path)
+        self._falling = falling

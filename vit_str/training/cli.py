@@ -1,14 +1,16 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
 import logging
+import re
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import torch
 import yaml
@@ -17,18 +19,22 @@ from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.pytorch import Callback, LightningDataModule
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
-from lightning.pytorch.utilities import rank_zero_info
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
+from safetensors import SafetensorError
 
 from vit_str.charset import CHARSETS, charset_of
 from vit_str.devices import choose_device, fastest_dtype
 from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
+from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
+from vit_str.training.console import RunProgress, report
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.resuming import AtomicFiles, CannotStart
 from vit_str.training.starting import StartFromWeights
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
-_PLACES = ("dirpath", "path", "folder", "save_dir")
+_PATH_ARGUMENTS = ("dirpath", "path", "folder", "save_dir")
+_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+_DURATION = re.compile(r"\d+:\d\d:\d\d:\d\d|(\d+[dhms]\s*)+")
 
 
 class OneLineParser(LightningArgumentParser):
@@ -39,6 +45,8 @@ class OneLineParser(LightningArgumentParser):
         # Where several types would do, the reason of each is an item; the first is ours.
         reasons = [line[4:] for line in message.splitlines() if line.startswith("  - ")]
         reason = " ".join((reasons or [message])[0].split())
+        if "required" in reason and "model.recognizer" in reason:
+            reason = "no model given: name a configuration, as in --config FILE.yaml"
         sys.stderr.write(f"vit-str train: {reason}; see vit-str train --help\n")
         raise SystemExit(2)
 
@@ -47,7 +55,7 @@ class TrainingCLI(LightningCLI):
     """Ties what model and data must agree on, so that a configuration says it once."""
 
     def init_parser(self, **kwargs: Any) -> LightningArgumentParser:
-        """A parser for the command, and one for each subcommand."""
+        """A parser for the command."""
         parser = OneLineParser(**kwargs)
         parser.add_argument(
             "-c", "--config", action=ActionConfigFile, help="configuration file in YAML"
@@ -56,6 +64,12 @@ class TrainingCLI(LightningCLI):
 
     def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
         """Options of this project, and the data linked to the model."""
+        parser.add_argument(
+            "--ckpt_path",
+            type=str | None,
+            metavar="last|FILE",
+            help="resume from this checkpoint; last: that of the folder of the run, if any",
+        )
         parser.add_argument(
             "--init",
             type=str | None,
@@ -86,17 +100,21 @@ class TrainingCLI(LightningCLI):
 
     def before_instantiate_classes(self) -> None:
         """Let the rest of the configuration follow the options of this project."""
-        config = self.config.fit
-        if config.get("weights_only", True) is None:
-            config.weights_only = True  # a checkpoint is data: nothing in it is run
-        if _emulates_bfloat16(config.trainer):
-            config.trainer.precision = "32-true"
-            rank_zero_info("This CPU has no bfloat16 instructions: training in float32")
+        config = self.config
+        trainer = config.trainer
+        if _emulates_bfloat16(trainer):
+            trainer.precision = "32-true"
+            report("this CPU has no bfloat16 instructions: training in float32")
+        if trainer.enable_progress_bar is not False:
+            self.trainer_defaults["callbacks"] = [RunProgress()]
+        trainer.enable_model_summary = False  # it counts the moving average as part of the model
         try:
+            if isinstance(trainer.max_time, str):
+                trainer.max_time = _duration(trainer.max_time)
             if config.charset is not None:
-                _write(config, charset_of(config.charset).characters)
+                _set_charset(config, charset_of(config.charset).characters)
             if config.folder is not None:
-                _move(config.trainer, config.folder)
+                _move(trainer, config.folder)
         except ValueError as error:
             self.parser.error(str(error))
 
@@ -105,20 +123,92 @@ class TrainingCLI(LightningCLI):
         try:
             super().instantiate_classes()
             if type(self.trainer.strategy.checkpoint_io) is TorchCheckpointIO:
-                self.trainer.strategy.checkpoint_io = AtomicFiles()
+                self.trainer.strategy.checkpoint_io = CheckpointFiles()
             self._add_start()
-        except ValueError as error:
+        except (ValueError, MisconfigurationException) as error:
             self.parser.error(str(error))
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The checkpoint to resume from, if there is one."""
+        asked: str | None = self.config.ckpt_path
+        if asked != "last":
+            return Path(asked) if asked else None
+        found = [
+            path
+            for callback in self.callbacks
+            if isinstance(callback, ModelCheckpoint) and callback.dirpath
+            for path in Path(callback.dirpath).glob(f"{callback.CHECKPOINT_NAME_LAST}*.ckpt")
+        ]
+        return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
     def _add_start(self) -> None:
         """Make a run start from weights; look at them at once, not after fonts are drawn."""
-        config = self.config.fit
-        if config.init is None:
+        if self.config.init is None:
             return
-        start = StartFromWeights(config.init)
-        if config.ckpt_path is None or (config.ckpt_path == "last" and not any(_last(self))):
+        start = StartFromWeights(self.config.init)
+        if self.checkpoint is None:
             start.load(self.model)
-        callbacks(self).insert(0, start)
+        self.callbacks.insert(0, start)
+
+    @property
+    def callbacks(self) -> list[Callback]:
+        """Those of the trainer."""
+        callbacks: list[Callback] = getattr(self.trainer, "callbacks", [])
+        return callbacks
+
+    def train(self) -> int:
+        """Train, and say how it begins and ends; returns the exit code."""
+        trainer, checkpoint = self.trainer, self.checkpoint
+        size = sum(parameter.numel() for parameter in self.model.recognizer.parameters())
+        device = trainer.strategy.root_device
+        report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")
+        try:
+            trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)
+        except (CannotStart, OSError):
+            raise
+        except Exception as error:
+            files = trainer.strategy.checkpoint_io
+            loaded = files.loaded if isinstance(files, CheckpointFiles) else None
+            if loaded is None or self.model.training_began:
+                raise
+            raise CannotStart(unusable(loaded, error)) from error
+        return self._finish()
+
+    def _finish(self) -> int:
+        step = self.trainer.global_step
+        stopped = any(one.signal for one in self.callbacks if isinstance(one, StopCleanly))
+        if stopped:
+            # Who leaves first with this code makes launchers end the others, whatever they still
+            # write.
+            self.trainer.strategy.barrier("stopped")
+            report(f"stopped at step {step:,}; the same command resumes")
+        elif step and step == self.model.resumed_at:
+            report(
+                f"already finished at step {step:,}; for more, raise --trainer.max_time or "
+                "--trainer.max_steps"
+            )
+        else:
+            report(f"finished at step {step:,}")
+        return _STOPPED if stopped else 0
+
+
+def _duration(text: str) -> str:
+    """``3h`` or ``1d 90m`` in the form of Lightning, days:hours:minutes:seconds.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if not _DURATION.fullmatch(text.strip()):
+        raise ValueError(
+            f"expected --trainer.max_time as in 3h, 90m or 1d 12h, or as "
+            f"days:hours:minutes:seconds, found {text!r}"
+        )
+    if ":" in text:
+        return text
+    time = timedelta(**{_UNITS[unit]: int(count) for count, unit in re.findall(r"(\d+)(\w)", text)})
+    minutes, seconds = divmod(time.seconds, 60)
+    return f"{time.days:02}:{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
 
 
 def _emulates_bfloat16(trainer: Any) -> bool:
@@ -130,12 +220,7 @@ def _emulates_bfloat16(trainer: Any) -> bool:
     return trainer.precision == "bf16-mixed" and on_cpu and fastest_dtype(cpu) == torch.float32
 
 
-def _means_something(record: logging.LogRecord) -> bool:
-    """Whether a message is for users: not the one about an argument that only Lightning can set."""
-    return "`weights_only` was not set" not in record.getMessage()
-
-
-def _write(config: Any, characters: str) -> None:
+def _set_charset(config: Any, characters: str) -> None:
     """Make model and data write these characters."""
     config.model.charset = config.data.init_args.charset = characters
     config.model.recognizer.init_args.decoder.init_args.charset_size = len(characters)
@@ -143,24 +228,13 @@ def _write(config: Any, characters: str) -> None:
 
 def _move(trainer: Any, folder: Path) -> None:
     """Put everything that is kept into a folder."""
-    for part in [*(trainer.callbacks or []), *_loggers(trainer)]:
-        given = part.get("init_args") or {}
-        for name in _PLACES:
+    logger = trainer.logger
+    loggers = logger if isinstance(logger, list) else [logger]
+    for part in [*(trainer.callbacks or []), *loggers]:
+        given = getattr(part, "init_args", None) or {}
+        for name in _PATH_ARGUMENTS:
             if given.get(name):
                 given[name] = type(given[name])(folder / given[name])
-
-
-def _loggers(trainer: Any) -> list[Any]:
-    logger = trainer.logger
-    return logger if isinstance(logger, list) else [logger] if hasattr(logger, "init_args") else []
-
-
-def _last(cli: LightningCLI) -> Iterator[Path]:
-    """Checkpoints that ``ckpt_path: last`` would go on from."""
-    for callback in callbacks(cli):
-        if isinstance(callback, ModelCheckpoint) and callback.dirpath:
-            name = callback.CHECKPOINT_NAME_LAST
-            yield from Path(callback.dirpath).glob(f"{name}*{callback.FILE_EXTENSION}")
 
 
 def _with_recipes(arguments: Sequence[str]) -> list[str]:
@@ -188,28 +262,37 @@ def main(arguments: Sequence[str]) -> int:
     """Train as the arguments say; returns the exit code."""
     keep_freed_memory()
     torch.set_float32_matmul_precision("medium")
-    warnings.filterwarnings("ignore", "The '.*_dataloader' does not have many workers")
-    warnings.filterwarnings("ignore", "GPU available but not used")
-    warnings.filterwarnings("ignore", "LightningCLI's args parameter")
-    warnings.filterwarnings("ignore", ".*LeafSpec.* is deprecated")  # Lightning's use of torch
-    logging.getLogger("lightning.pytorch").setLevel(logging.INFO)
-    connector = logging.getLogger("lightning.pytorch.trainer.connectors.checkpoint_connector")
-    connector.addFilter(_means_something)
+    for message in (
+        "The '.*_dataloader' does not have many workers",
+        "GPU available but not used",
+        "LightningCLI's args parameter",
+        ".*LeafSpec.* is deprecated",  # Lightning's use of torch
+    ):
+        warnings.filterwarnings("ignore", message)
+    for name in ("lightning.pytorch", "lightning.fabric"):  # what matters of it is said here
+        logging.getLogger(name).setLevel(logging.WARNING)
     try:
         with _signals_before_training():
-            cli = TrainingCLI(
+            return TrainingCLI(
                 RecognizerTraining,
                 LightningDataModule,
                 subclass_mode_data=True,
                 save_config_kwargs={"overwrite": True},
-                args=["fit", *_with_recipes(arguments)],
+                args=_with_recipes(arguments),
                 parser_kwargs={"prog": "vit-str train"},
                 seed_everything_default=1,
-            )
+                run=False,
+            ).train()
     except CannotStart as error:
-        sys.stderr.write(f"vit-str train: {error}\n")
+        report(str(error))
         return 2
-    return _ending(cli)
+    except (OSError, SafetensorError) as error:
+        if isinstance(error, SafetensorError) and "os error" not in str(error):
+            raise
+        where = f"{getattr(error, 'filename', None)}: " if getattr(error, "filename", 0) else ""
+        reason = getattr(error, "strerror", None) or error
+        report(f"{where}{reason}; once that is mended, the same command resumes")
+        return 1
 
 
 @contextmanager
@@ -229,27 +312,3 @@ def _signals_before_training() -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def _ending(cli: TrainingCLI) -> int:
-    """Say how the run ended; returns the exit code."""
-    step = cli.trainer.global_step
-    signals = [one.signal for one in callbacks(cli) if isinstance(one, StopCleanly) and one.signal]
-    line = ""
-    if signals:
-        # Who leaves first with this code makes launchers end the others, whatever they still write.
-        cli.trainer.strategy.barrier("stopped")
-        line = f"stopped at step {step:,}; the same command resumes"
-    elif step and step == cli.model.resumed_at:
-        line = (
-            f"already finished at step {step:,}; for more, raise --trainer.max_time or "
-            "--trainer.max_steps"
-        )
-    if line and cli.trainer.is_global_zero:
-        sys.stderr.write(f"vit-str train: {line}\n")
-    return _STOPPED if signals else 0
-
-
-def callbacks(cli: LightningCLI) -> list[Callback]:
-    """Those of the trainer."""
-    return cast(list[Callback], getattr(cli.trainer, "callbacks", []))

@@ -1,9 +1,9 @@
-"""Labeled crops for training: the word of a number, checked, changed and resized."""
+"""Labeled crops for training: the word of every index, checked, augmented and resized."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import count
+from itertools import count, islice
 from typing import NamedTuple
 
 import torch
@@ -21,14 +21,14 @@ _MOST_TRIES = 1000
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Words that training never sees, told by the bytes of their images.
+    """Words that training never sees, identified by the bytes of their images.
 
     The same image is held out whatever it is called, wherever it is stored, and whatever is added
     to the data later; two copies of it are on the same side.
 
     Attributes:
         share: of all images, chosen by their bytes.
-        digests: of images that are held out besides.
+        digests: of further images that are held out.
     """
 
     share: float = 0.0
@@ -42,17 +42,24 @@ class HeldOut:
     def __contains__(self, image: bytes) -> bool:
         return self.chosen(image) or (bool(self.digests) and digest(image) in self.digests)
 
+    def indices(self, source: IndexedSource, order: Iterable[int]) -> Iterator[int]:
+        """Indices of a source, in an order, where words of the share are."""
+        for index in order:
+            word = source[index]
+            if isinstance(word, LabeledWord) and self.chosen(word.image):
+                yield index
+
 
 def digest(image: bytes) -> bytes:
-    """What an image is told by: 8 bytes out of all of its."""
+    """What identifies an image: 8 bytes computed from all of its."""
     return blake2b(image, digest_size=_DIGEST_BYTES).digest()
 
 
-class Unusable(NamedTuple):
-    """A word that was to be trained on and cannot be."""
+class SkippedCrop(NamedTuple):
+    """A word that was to be trained on and cannot be used: number of its source, index, reason."""
 
     source: int
-    place: int
+    index: int
     skipped: Skipped
 
 
@@ -61,27 +68,27 @@ class CropBatch(NamedTuple):
 
     Attributes:
         images: what a model sees; without words, of 0 images.
-        labels: what they say.
-        unusable: words that were met in between.
+        labels: their texts.
+        skipped: words that were skipped in between.
     """
 
     images: UInt8[Tensor, "batch 3 height width"]
     labels: list[str]
-    unusable: list[Unusable]
+    skipped: list[SkippedCrop]
 
 
 @dataclass(frozen=True, slots=True)
 class Crops:
-    """The stream of crops to train on; a batch of it by its first number and its length.
+    """The stream of crops to train on; a batch of it by its first index and its length.
 
     In the place of a word that cannot be used or is held out comes the next of its source in the
-    order of the round. So the shares stay, and a batch depends on its numbers alone.
+    order of the epoch. So the shares stay, and a batch depends on its indices alone.
 
     Attributes:
         mixture: of the sources.
         rules: which words can be used.
         held_out: which are not to be trained on.
-        augmentation: what is done to the pictures, upright and in natural size.
+        augmentation: of the images, upright and in natural size.
         preprocessing: what the model is shown, the same as in reading.
     """
 
@@ -91,68 +98,55 @@ class Crops:
     augmentation: Augmentation
     preprocessing: Preprocessing
 
-    def __getitem__(self, numbers: tuple[int, int]) -> CropBatch:
-        start, length = numbers
+    def __getitem__(self, batch: tuple[int, int]) -> CropBatch:
+        start, length = batch
         size = self.preprocessing.height, self.preprocessing.width
         images = torch.empty(length, 3, *size, dtype=torch.uint8)
         labels: list[str] = []
-        unusable: list[Unusable] = []
-        for place in range(length):
-            number = start + place
-            image, label = self._usable(number, unusable)
+        skipped: list[SkippedCrop] = []
+        for row in range(length):
+            image, label = self._usable(start + row, skipped)
             labels.append(label)
-            images[place] = pixels(self.augmentation(image, number), self.preprocessing)
-        return CropBatch(images, labels, unusable)
+            images[row] = pixels(self.augmentation(image, start + row), self.preprocessing)
+        return CropBatch(images, labels, skipped)
 
-    def _usable(self, number: int, unusable: list[Unusable]) -> tuple[Image.Image, str]:
-        """The upright picture and the label of a number, or of the next that has one."""
-        source, place = self.mixture.picks(number)
-        for place in self._places(number, source):
-            word = self.mixture.sources[source][place]
-            found = self._opened(word)
-            if isinstance(found, Image.Image):
-                assert isinstance(word, LabeledWord)
-                return turned(found, self.preprocessing), word.label
-            if found is not None:
-                unusable.append(Unusable(source, place, found))
+    def _usable(self, number: int, skipped: list[SkippedCrop]) -> tuple[Image.Image, str]:
+        """The upright image and the label of a number, or of the next that has one."""
+        source, _ = self.mixture.picks(number)
+        picks = (self.mixture.picks(later) for later in count(number))
+        of_source = (index for other, index in picks if other == source)
+        for index in islice(of_source, _MOST_TRIES):
+            word = self.mixture.sources[source][index]
+            if isinstance(word, LabeledWord):
+                if word.image in self.held_out:
+                    continue
+                image = self.rules.decode(word)
+                if isinstance(image, Image.Image):
+                    return turned(image, self.preprocessing), word.label
+                skipped.append(SkippedCrop(source, index, image))
+            else:
+                skipped.append(SkippedCrop(source, index, word))
         raise ValueError(
             f"{self.mixture.sources[source].path}: {_MOST_TRIES} words one after the other cannot "
             "be used; look at skipped.tsv beside the logs"
         )
 
-    def _places(self, number: int, source: int) -> Iterator[int]:
-        """Those of a source from a number of the mixture on."""
-        found = 0
-        for later in count(number):
-            other, place = self.mixture.picks(later)
-            if other == source:
-                yield place
-                found += 1
-                if found == _MOST_TRIES:
-                    return
-
-    def _opened(self, word: LabeledWord | Skipped) -> Image.Image | Skipped | None:
-        """The picture, why there is none, or None for a word that is held out."""
-        if isinstance(word, Skipped):
-            return word
-        return None if word.image in self.held_out else self.rules.decode(word)
-
 
 def turned(image: Image.Image, preprocessing: Preprocessing) -> Image.Image:
-    """Turn a tall picture as reading does, before it is changed: the line runs along then."""
+    """Turn a tall image as reading does, before augmentation: the line runs along then."""
     if preprocessing.turns(image.height, image.width):
         return image.transpose(Image.Transpose.ROTATE_90)
     return image
 
 
 def pixels(image: Image.Image, preprocessing: Preprocessing) -> UInt8[Tensor, "3 height width"]:
-    """Pixels of a picture that has been turned already, if it had to be."""
+    """Pixels of an image that has been turned already, if it had to be."""
     return replace(preprocessing, turn_above=None).pixels(image)
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """Which words of a stream belong to every batch of a device, without end.
+class CropSampler:
+    """Which words of a stream belong to each batch of a device, without end.
 
     The images of a run are numbered over all devices. Of the first n of them,
     ``floor(n x rendered_share)`` are rendered, whatever the size of batches.
@@ -170,29 +164,13 @@ class Numbers:
     rendered_share: float = 0.0
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """First number and length of the crops in every batch."""
+        """First index and length of the crops in each batch."""
         for image in count(self.start, self.stride):
-            first = image - self.rendered_before(image)
-            yield first, self.batch_size - self.rendered_in(image)
+            yield image - self._rendered_before(image), self.batch_size - self.rendered_in(image)
 
-    def rendered_before(self, image: int) -> int:
-        """How many of the images before a number are rendered."""
+    def _rendered_before(self, image: int) -> int:
         return int(image * self.rendered_share)
 
     def rendered_in(self, image: int) -> int:
-        """How many images of the batch that begins with a number are rendered."""
-        return self.rendered_before(image + self.batch_size) - self.rendered_before(image)
-
-
-def held_out_places(
-    source: IndexedSource, held_out: HeldOut, places: Iterable[int], limit: int | None
-) -> list[int]:
-    """The first of some places where words of the held-out share are, at most ``limit``."""
-    found: list[int] = []
-    for place in places:
-        if limit is not None and len(found) >= limit:
-            break
-        word = source[place]
-        if isinstance(word, LabeledWord) and held_out.chosen(word.image):
-            found.append(place)
-    return found
+        """How many images of the batch that begins with this one are rendered."""
+        return self._rendered_before(image + self.batch_size) - self._rendered_before(image)

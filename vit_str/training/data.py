@@ -1,4 +1,4 @@
-"""Data of training: an endless rendered stream, and words to be judged on."""
+"""Data of training: an endless rendered stream, and words to validate on."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -44,6 +44,13 @@ class Batches:
 
     batches: list[LabeledPixels]
 
+    @classmethod
+    def of(cls, source: str, images: list[Tensor], labels: list[str]) -> "Batches":
+        """Batches of the validation from one source."""
+        starts = range(0, len(images), _VALIDATION_BATCH)
+        slices = [slice(start, start + _VALIDATION_BATCH) for start in starts]
+        return cls([LabeledPixels(source, torch.stack(images[s]), labels[s]) for s in slices])
+
     def __iter__(self) -> Iterator[LabeledPixels]:
         return iter(self.batches)
 
@@ -52,7 +59,7 @@ class Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StreamPosition:
     """Images seen and batches of the stream used up, when the batch size may have changed.
 
     A number of the stream stands for a batch of any size, so it is never used twice.
@@ -64,7 +71,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class RenderedStream:
-    """Iterating starts one device's share of an endless stream at the same place, every time.
+    """One device's share of an endless stream; every iteration starts at the same batch.
 
     Attributes:
         renderer: what draws.
@@ -103,7 +110,7 @@ class RenderedWords(LightningDataModule):
         grid: rows and columns of tokens, linked to the encoder's.
         language: of the words: codes that wordfreq knows, with weights, as in ``en*8+de+fr``.
         words: a word list or text of your own instead.
-        text: share of every kind of text, by name as in `Lexicon`; what is not named keeps its own.
+        text: share of every type of text, by name as in `Lexicon`; what is not named keeps its own.
         maximum_length: most characters in a word; linked to the decoder's.
         fonts: folders of fonts instead of the system's.
         ingredients: strengths of the effects.
@@ -149,7 +156,7 @@ class RenderedWords(LightningDataModule):
         self.real = [FolderReader(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
         self._atlas: GlyphAtlas | None = None
-        self._start = Place()
+        self._start = StreamPosition()
 
     def prepare_data(self) -> None:
         """Build the atlas once, in one process."""
@@ -169,7 +176,7 @@ class RenderedWords(LightningDataModule):
         assert self._atlas is not None and self.trainer is not None  # Lightning calls setup first
         device = self.trainer.strategy.root_device
         rank = self.trainer.global_rank
-        self._start = self._place()
+        self._start = self._position()
         return RenderedStream(
             self._renderer(self._atlas.training().to(device)),
             self.batch_size,
@@ -180,55 +187,47 @@ class RenderedWords(LightningDataModule):
             easy_images=self.easy_images,
         )
 
-    def _place(self) -> "Place":
-        """Where the run stands: behind every batch of the stream that it has finished."""
+    def _position(self) -> StreamPosition:
+        """After every batch of the stream that the run has finished."""
         assert self.trainer is not None
-        images: int = self.trainer.lightning_module.images_seen  # type: ignore[assignment]
+        images: int = self.trainer.lightning_module.count.images_seen  # type: ignore
         new = -(-(images - self._start.images) // self.batch_size)
-        return Place(images, max(self._start.batches + new, -(-images // self.batch_size)))
+        batches = max(self._start.batches + new, -(-images // self.batch_size))
+        return StreamPosition(images, batches)
 
     def state_dict(self) -> dict[str, Any]:
-        """The place in the stream, for runs that go on with batches of another size."""
-        return asdict(self._place())
+        """The position in the stream, for runs that resume with batches of another size."""
+        return asdict(self._position())
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Where the legs before have come to."""
-        self._start = Place(**state_dict)
+        """Resume where the legs before have come to."""
+        self._start = StreamPosition(**state_dict)
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then every folder of real crops."""
-        sets = [self._rendered(), *(self._crops(images) for images in self.real)]
-        return [Batches(batches) for batches in sets]
+        return [self._rendered(), *map(self._crops, self.real)]
 
-    def _rendered(self) -> list[LabeledPixels]:
+    def _rendered(self) -> Batches:
         assert self._atlas is not None
         renderer = self._renderer(self._atlas.held_out())
+        seed = self.seed + _VALIDATION_SEED_OFFSET
         batches = []
         for index in range(-(-self.rendered_limit // _VALIDATION_BATCH)):
-            seed = self.seed + _VALIDATION_SEED_OFFSET
             batch = renderer.batch(_VALIDATION_BATCH, seed, index)
             labels = [self.charset.decode(row) for row in batch.labels.tolist()]
             batches.append(LabeledPixels("rendered", batch.images, labels))
-        return batches
+        return Batches(batches)
 
-    def _crops(self, folder: FolderReader) -> list[LabeledPixels]:
+    def _crops(self, folder: FolderReader) -> Batches:
         preprocessing = Preprocessing(*self.image_size, turn_above=TALL)
-        images = folder.files()
-        limit = self.real_limit or len(images.paths)
-        step = max(1, len(images.paths) // limit) if limit else 1
-        crops = list(zip(images.paths, images.labels, strict=True))[::step][:limit]
-        pixels, labels = [], []
-        for path, label in crops:
+        files = folder.files()
+        limit = self.real_limit or len(files.paths)
+        step = max(1, len(files.paths) // limit) if limit else 1
+        images, labels = [], []
+        for path, label in list(zip(files.paths, files.labels, strict=True))[::step][:limit]:
             try:
-                pixels.append(preprocessing.pixels(load_image(path)))
+                images.append(preprocessing.pixels(load_image(path)))
                 labels.append(label)
             except UnreadableImage:
                 continue  # `vit-str evaluate` reports them; here they would only stop the run
-        return [
-            LabeledPixels(
-                folder.name,
-                torch.stack(pixels[start : start + _VALIDATION_BATCH]),
-                labels[start : start + _VALIDATION_BATCH],
-            )
-            for start in range(0, len(pixels), _VALIDATION_BATCH)
-        ]
+        return Batches.of(folder.name, images, labels)

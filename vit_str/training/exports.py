@@ -1,4 +1,4 @@
-"""Weights files out of a run."""
+"""What a run writes for people: weights files and pictures of readings."""
 
 import sys
 import time
@@ -7,7 +7,11 @@ from typing import Any
 
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
+from PIL import Image
 
+from vit_str.sheets import Captioned, caption_font, sheet
+from vit_str.synthesis.fonts import find_fonts
+from vit_str.training.callbacks import StepCallback
 from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import WeightsFile, save_weights
@@ -15,6 +19,7 @@ from vit_str.weights.doctor import fitting, make_golden
 from vit_str.weights.golden import Golden
 
 _GOLDEN_WORDS = 12
+_SHEET_COLUMNS = 6
 
 
 class WeightsExport(Callback):
@@ -91,10 +96,10 @@ class WeightsExport(Callback):
             return None
 
 
-class WeightsHistory(Callback):
+class WeightsHistory(StepCallback):
     """Weights files along a run: at step 0 and whenever the number of steps has doubled.
 
-    The model as it is being trained: the average that is judged and published stands, in the
+    The model as it is being trained: the average that is validated and published stands, in the
     first thousand steps, for a model that has hardly left its random start.
 
     Args:
@@ -114,17 +119,11 @@ class WeightsHistory(Callback):
         if trainer.global_step == 0:
             self._save(trainer, pl_module)
 
-    def on_train_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-    ) -> None:
+    def on_step_end(self, trainer: Trainer, module: RecognizerTraining, batch: Any) -> None:
+        """Save if the number of steps has doubled."""
         doublings, rest = divmod(trainer.global_step, self.first)
         if not rest and doublings.bit_count() == 1:
-            self._save(trainer, pl_module)
+            self._save(trainer, module)
 
     def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not trainer.is_global_zero:
@@ -148,8 +147,57 @@ def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
         "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
         "data": getattr(datamodule, "provenance", "not said"),
         "step": trainer.global_step,
-        "images": module.images_seen,
+        "images": module.count.images_seen,
         "device": str(module.device),
         "torch": torch.__version__,
         "scores": {name: round(float(v), 4) for name, v in trainer.callback_metrics.items()},
     }
+
+
+class PredictionSheet(Callback):
+    """At every validation, a picture of words with what was read, wrong readings marked.
+
+    Args:
+        folder: where the pictures go, one per validation.
+        words: number of words of each set.
+    """
+
+    def __init__(self, folder: Path, words: int = 24) -> None:
+        self.folder, self.words = folder, words
+        self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
+
+    def on_validation_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: LabeledPixels,
+        batch_idx: int,
+        dataloader_idx: int = 0,
+    ) -> None:
+        shown = self._shown.setdefault(batch.source, [])
+        room = self.words - len(shown)
+        words = zip(batch.images.cpu()[:room], outputs[:room], batch.labels[:room], strict=True)
+        shown.extend(words)
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        shown = [word for words in self._shown.values() for word in words]
+        self._shown.clear()
+        if trainer.sanity_checking or not trainer.is_global_zero or not shown:
+            return
+        picture = prediction_sheet(shown)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        picture.save(self.folder / f"step-{trainer.global_step:07d}.png")
+
+
+def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
+    """Images in a grid, what was read below each: green if right, red with the label if wrong."""
+    cells = []
+    for pixels, text, label in words:
+        image = Image.fromarray(pixels.permute(1, 2, 0).numpy())
+        if text == label:
+            cells.append(Captioned(image, text, "green"))
+        else:
+            cells.append(Captioned(image, f"{text} ({label})", "red"))
+    captions = "".join(cell.caption for cell in cells)
+    return sheet(cells, _SHEET_COLUMNS, caption_font(captions, find_fonts))

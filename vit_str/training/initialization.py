@@ -59,7 +59,7 @@ class Start:
         seen = f" ({self.images:,} images seen)" if self.images else ""
         taken = self.tensors - len(self.fresh)
         lines = [
-            f"Starting from {self.source}{seen}: {taken} of {self.tensors} tensors taken over",
+            f"starting from {self.source}{seen}: {taken} of {self.tensors} tensors taken over",
             f"characters: {len(self.kept):,} kept, {_some(self.new, 'new')}, "
             f"{_some(self.dropped, 'dropped')}",
         ]

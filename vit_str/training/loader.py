@@ -1,22 +1,23 @@
 """Batches of crops from worker processes, and rendered words with them on the device."""
 
-import os
 import signal
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int64, UInt8
-from torch import Tensor
 from torch.utils.data import DataLoader
 
 from vit_str.charset import PADDING, Charset
-from vit_str.models.dense import UNKNOWN
+from vit_str.datasets import IndexedSource, SkipReport
+from vit_str.files import cpu_count
+from vit_str.models.auxiliary import UNKNOWN
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
-from vit_str.training.crops import CropBatch, Crops, Numbers, Unusable
+from vit_str.training.console import report
+from vit_str.training.crops import CropBatch, Crops, CropSampler, SkippedCrop
 
 _MOST_WORKERS = 8
 _PREFETCHED_BATCHES = 4
@@ -24,17 +25,17 @@ _PREFETCHED_BATCHES = 4
 
 def default_workers(devices: int = 1) -> int:
     """Half of the processors that this process may use, divided by devices, and at most 8."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    processors = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return min(_MOST_WORKERS, max(1, processors // 2 // devices))
+    return min(_MOST_WORKERS, max(1, cpu_count() // 2 // devices))
 
 
-def crop_batches(crops: Crops, numbers: Numbers, workers: int, pinned: bool) -> Iterator[CropBatch]:
+def crop_batches(
+    crops: Crops, sampler: CropSampler, workers: int, pinned: bool
+) -> Iterator[CropBatch]:
     """Batches in order, made ahead of time by worker processes, or here without any.
 
     Args:
         crops: the stream.
-        numbers: what every batch holds.
+        sampler: what each batch holds.
         workers: number of processes.
         pinned: whether to put images where a GPU can fetch them by itself.
     """
@@ -42,11 +43,11 @@ def crop_batches(crops: Crops, numbers: Numbers, workers: int, pinned: bool) -> 
     loader: DataLoader[CropBatch] = DataLoader(
         crops,  # type: ignore[arg-type]  # by tuples of numbers
         batch_size=None,
-        sampler=numbers,  # without end
+        sampler=sampler,  # without end
         num_workers=workers,
         collate_fn=_as_it_is,
         pin_memory=pinned,
-        worker_init_fn=_leave_signals,
+        worker_init_fn=_ignore_signals,
         generator=torch.Generator(),  # the global one is that of the training
         **options,
     )
@@ -57,48 +58,94 @@ def _as_it_is(batch: Any) -> Any:
     return batch
 
 
-def _leave_signals(worker: int) -> None:
+def _ignore_signals(worker: int) -> None:
     """Ctrl-C reaches all processes of a terminal; the trainer finishes its step, and ends these."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
+class SkippedWords:
+    """Counts words that a run has to skip, once each, and lists them in a file beside its logs.
+
+    Args:
+        sources: of the words, in the order of their numbers.
+        folder: where to list them; the file is made when there is a word.
+        rank: number of this process; those after the first have files of their own.
+    """
+
+    def __init__(self, sources: Sequence[IndexedSource], folder: Path, rank: int = 0) -> None:
+        self.path = folder / (f"skipped_{rank}.tsv" if rank else "skipped.tsv")
+        self._sources = sources
+        self._seen: set[tuple[int, int]] = set()
+        self._report: SkipReport | None = None
+
+    @property
+    def total(self) -> int:
+        """Number of words that were skipped."""
+        return len(self._seen)
+
+    def add(self, crop: SkippedCrop) -> None:
+        """Count and list a word, if it was not skipped before.
+
+        Raises:
+            OSError: the list cannot be written.
+        """
+        if (crop.source, crop.index) in self._seen:
+            return
+        self._seen.add((crop.source, crop.index))
+        if self._report is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._report = SkipReport(file=self.path)
+            report(f"skipped {crop.skipped.name}: {crop.skipped.reason}; all are in {self.path}")
+        name = f"{self._sources[crop.source].path}: {crop.skipped.name}"
+        self._report.add(replace(crop.skipped, name=name))
+
+    def close(self) -> None:
+        """Finish the list and say how many words are on it."""
+        if self._report is None:
+            return
+        counts = ", ".join(f"{count:,} {reason}" for reason, count in self._report.counts.items())
+        self._report.close()
+        report(f"words skipped: {counts}; listed in {self.path}")
+        self._report = None
+
+
 @dataclass(frozen=True, slots=True)
 class OwnStream:
-    """Iterating starts one device's share of the endless stream at the same place, every time.
+    """One device's share of the endless stream; every iteration starts at the same batch.
 
     Attributes:
         crops: the labeled crops.
-        numbers: what every batch holds.
+        sampler: what each batch holds.
         charset: of the labels.
         device: where batches are wanted.
         workers: processes that make them.
-        token_count: tokens in a picture.
-        report: is told every word that cannot be used.
+        token_count: tokens in an image.
+        on_skip: called with every word that cannot be used.
         renderer: draws the rendered part of each batch; None without any.
         seed: of what is drawn.
         easy_images: images of the run over which rendered words go from easy to hard.
     """
 
     crops: Crops
-    numbers: Numbers
+    sampler: CropSampler
     charset: Charset
     device: torch.device
     workers: int
     token_count: int
-    report: Callable[[Unusable], None]
+    on_skip: Callable[[SkippedCrop], None]
     renderer: Renderer | None = None
     seed: int = 1
     easy_images: int = 0
 
     def __iter__(self) -> Iterator[RenderedBatch]:
         pinned = self.device.type == "cuda"
-        batches = crop_batches(self.crops, self.numbers, self.workers, pinned)
-        for image, batch in zip(count(self.numbers.start, self.numbers.stride), batches):
-            for unusable in batch.unusable:
-                self.report(unusable)
+        batches = crop_batches(self.crops, self.sampler, self.workers, pinned)
+        for image, batch in zip(count(self.sampler.start, self.sampler.stride), batches):
+            for skipped in batch.skipped:
+                self.on_skip(skipped)
             parts = [self._own(batch)] if batch.labels else []
-            size = self.numbers.rendered_in(image)
+            size = self.sampler.rendered_in(image)
             if size:
                 parts.append(self._rendered(size, image))
             yield joined(parts)
@@ -116,7 +163,7 @@ class OwnStream:
     def _rendered(self, size: int, image: int) -> RenderedBatch:
         """Drawn by the number of the first image of the batch, which no other batch has."""
         assert self.renderer is not None
-        seen = image + self.numbers.batch_size
+        seen = image + self.sampler.batch_size
         difficulty = min(1.0, seen / self.easy_images) if self.easy_images else 1.0
         return self.renderer.batch(size, self.seed, image, difficulty)
 
@@ -126,21 +173,11 @@ def joined(parts: list[RenderedBatch]) -> RenderedBatch:
     if len(parts) == 1:
         return parts[0]
     longest = max(part.labels.shape[1] for part in parts)
+    missing = [longest - part.labels.shape[1] for part in parts]
+    padded = list(zip(parts, missing, strict=True))
     return RenderedBatch(
-        _images(parts),
-        torch.cat([_labels(part, longest) for part in parts]),
+        torch.cat([part.images for part in parts]),
+        torch.cat([F.pad(part.labels, (0, more), value=PADDING) for part, more in padded]),
         torch.cat([part.token_characters for part in parts]),
-        torch.cat([_boxes(part, longest) for part in parts]),
+        torch.cat([F.pad(part.boxes, (0, 0, 0, more)) for part, more in padded]),
     )
-
-
-def _images(parts: list[RenderedBatch]) -> UInt8[Tensor, "batch 3 height width"]:
-    return torch.cat([part.images for part in parts])
-
-
-def _labels(part: RenderedBatch, longest: int) -> Int64[Tensor, "batch position"]:
-    return F.pad(part.labels, (0, longest - part.labels.shape[1]), value=PADDING)
-
-
-def _boxes(part: RenderedBatch, longest: int) -> Float[Tensor, "batch position side"]:
-    return F.pad(part.boxes, (0, 0, 0, longest - part.boxes.shape[1]))

@@ -9,18 +9,20 @@ from lightning.pytorch import LightningModule
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset
+from vit_str.files import one_line
 from vit_str.images import TALL, Preprocessing
 from vit_str.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
-from vit_str.models.columns import ColumnSpeller
-from vit_str.models.dense import TokenClassifier
+from vit_str.models.auxiliary import ColumnSpeller, TokenClassifier
 from vit_str.synthesis.renderer import RenderedBatch
+from vit_str.training.averaging import MovingAverage
+from vit_str.training.console import report
 from vit_str.training.data import LabeledPixels
-from vit_str.training.muon import MuonAdamW, transformer_matrices
+from vit_str.training.muon import MuonAdamW, has_matrices, make_optimizer
 from vit_str.training.resuming import (
+    StepCount,
     align_batches,
     check_charset,
     check_optimizer,
@@ -28,11 +30,9 @@ from vit_str.training.resuming import (
 )
 from vit_str.training.schedule import WarmupStableDecay, progress
 
-_BETAS = 0.9, 0.98
-
 
 class RecognizerTraining(LightningModule):
-    """Trains a recognizer on rendered words and keeps a moving average of it, which is judged.
+    """Trains a recognizer on rendered words and keeps a moving average of it, which is validated.
 
     Args:
         recognizer: the model.
@@ -50,9 +50,10 @@ class RecognizerTraining(LightningModule):
         compile_model: compile the losses with ``torch.compile`` (on a GPU).
 
     Attributes:
-        images_seen: images in all optimizer steps so far, on all devices, in all legs of the run.
-            A step that is not finished does not count: a run that goes on starts it anew.
+        average: the moving average of the recognizer.
+        count: the images that the run has seen, and whether a step is unfinished.
         resumed_at: step of the checkpoint that this leg of the run has resumed from, or 0.
+        training_began: whether a checkpoint, if there is one, is restored and steps have begun.
         started_from: the weights file that a run has started from, if any, for its provenance.
     """
 
@@ -86,22 +87,19 @@ class RecognizerTraining(LightningModule):
         self.column_speller = (
             ColumnSpeller(encoder.dim, len(self.charset), encoder.grid) if column_weight else None
         )
-        self.average = AveragedModel(recognizer)
-        self.average.requires_grad_(False)
+        self.average = MovingAverage(recognizer, averaging)
         for parameter in recognizer.parameters():
             if not parameter.numel():  # no gradient will come, and several devices would wait
                 parameter.requires_grad_(False)
-        self._move = get_ema_multi_avg_fn(averaging)  # type: ignore[no-untyped-call]
-        self.averaging, self._has_average = averaging, False
         self.learning_rate, self.muon_learning_rate = learning_rate, muon_learning_rate
         self.weight_decay = weight_decay
         self.schedule = schedule or WarmupStableDecay()
         self.dense_weight, self.column_weight = dense_weight, column_weight
         self.compile_model = compile_model
         self._losses = self.losses
-        self.images_seen, self.resumed_at = 0, 0
+        self.count = StepCount()
+        self.resumed_at, self.training_began = 0, False
         self.started_from: dict[str, Any] | None = None
-        self._unfinished: list[dict[str, Any]] = []
         self._readings: dict[str, list[tuple[str, str]]] = {}
 
     def configure_model(self) -> None:
@@ -112,26 +110,9 @@ class RecognizerTraining(LightningModule):
 
     def configure_optimizers(self) -> AdamW:
         """AdamW, without decay on norms, biases and embeddings; Muon if it has a learning rate."""
-        matrices, stacked = transformer_matrices(self.recognizer)
-        elsewhere = {id(parameter) for parameter in self.average.parameters()}
-        elsewhere |= {id(matrix) for matrix in matrices} if self._uses_muon else set()
-        trained = [(n, p) for n, p in self.named_parameters() if id(p) not in elsewhere]
-        decayed = [p for name, p in trained if p.ndim > 1 and "embed_" not in name]
-        others = [p for name, p in trained if p.ndim <= 1 or "embed_" in name]
-        groups = [
-            {"params": decayed, "weight_decay": self.weight_decay, "lr": self.learning_rate},
-            {"params": others, "weight_decay": 0.0, "lr": self.learning_rate},
-        ]
-        if self._uses_muon:
-            rate = cast(float, self.muon_learning_rate)
-            return MuonAdamW(matrices, stacked, groups, rate, self.weight_decay, betas=_BETAS)
-        return AdamW(groups, betas=_BETAS, fused=True)
-
-    @property
-    def _uses_muon(self) -> bool:
-        """Whether it is asked for, and the model has matrices that it is for."""
-        return self.muon_learning_rate is not None and bool(
-            transformer_matrices(self.recognizer)[0]
+        trained = [p for p in self.named_parameters() if not p[0].startswith("average.")]
+        return make_optimizer(
+            self.recognizer, trained, self.learning_rate, self.muon_learning_rate, self.weight_decay
         )
 
     def losses(
@@ -140,13 +121,13 @@ class RecognizerTraining(LightningModule):
         labels: Int64[Tensor, "batch position"],
         token_characters: Int64[Tensor, "batch token"],
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-        """The decoder's loss per character, and the weighted losses beside it, in nats."""
+        """The decoder's loss per character, and the weighted auxiliary losses, in nats."""
         features = self.recognizer.encode(self.preprocessing.normalize(images))
         tokens = features[:, self.recognizer.encoder.special_tokens :]
-        beside = self.dense_weight * self.token_classifier.loss(tokens, token_characters)
+        auxiliary = self.dense_weight * self.token_classifier.loss(tokens, token_characters)
         if self.column_speller is not None:
-            beside = beside + self.column_weight * self.column_speller.loss(tokens, labels)
-        return self.recognizer.decoder.loss(features, labels), beside
+            auxiliary = auxiliary + self.column_weight * self.column_speller.loss(tokens, labels)
+        return self.recognizer.decoder.loss(features, labels), auxiliary
 
     def _losses_of_one_length(
         self,
@@ -159,14 +140,16 @@ class RecognizerTraining(LightningModule):
         return self.losses(images, F.pad(labels, (0, missing), value=PADDING), token_characters)
 
     def on_train_start(self) -> None:
-        """Look once, not in every step, whether there is an average: a GPU would be waited for.
+        """Forget what a leg before left unfinished.
 
         Raises:
-            CannotStart: only some processes have found the checkpoint to go on from.
+            CannotStart: only some processes have found the checkpoint to resume from.
         """
-        self._has_average = bool(self.average.n_averaged > 0)
-        self._unfinished.clear()
-        check_together(self.trainer, self.images_seen)
+        self.count.drop_step()
+        check_together(self.trainer, self.count.images_seen)
+        self.training_began = True
+        if self.resumed_at:
+            report(f"resuming at step {self.resumed_at:,}, after {self.count.images_seen:,} images")
 
     def on_train_batch_start(self, batch: RenderedBatch, batch_idx: int) -> None:
         """Set the learning rate."""
@@ -178,56 +161,47 @@ class RecognizerTraining(LightningModule):
             optimizer.param_groups[0]["lr"] = cast(float, self.muon_learning_rate) * factor
 
     def training_step(self, batch: RenderedBatch, batch_idx: int) -> Float[Tensor, ""]:
-        """The decoder's loss, and beside it the fading others.
+        """The decoder's loss and the fading auxiliary losses.
 
         Logged are means over the step so far, over all its batches and devices.
         """
-        text, beside = self._losses(batch.images, batch.labels, batch.token_characters)
-        self._unfinished.append(
-            {"images": len(batch), "loss": text.detach(), "loss_beside": beside.detach()}
-        )
-        losses = {name: self._mean(name) for name in ("loss", "loss_beside")}
+        loss, auxiliary = self._losses(batch.images, batch.labels, batch.token_characters)
+        losses = {"loss": loss.detach(), "auxiliary_loss": auxiliary.detach()}
+        means = self.count.add(len(batch), losses)
         values = {
             "learning_rate": self.trainer.optimizers[0].param_groups[-1]["lr"],
-            "images": float(self.images_seen),
+            "images": float(self.count.images_seen),
         }
         several = self.trainer.world_size > 1
-        self.log_dict(losses, prog_bar=True, batch_size=len(batch), sync_dist=several)
+        self.log_dict(means, prog_bar=True, batch_size=len(batch), sync_dist=several)
         self.log_dict(values, batch_size=len(batch))
-        return text + (1 - 0.9 * progress(self.trainer)) * beside
-
-    def _mean(self, name: str) -> Float[Tensor, ""]:
-        """Over the batches of the step so far."""
-        values: list[Tensor] = [part[name] for part in self._unfinished]
-        return values[0] if len(values) == 1 else torch.stack(values).mean()
-
-    @property
-    def between_steps(self) -> bool:
-        """Whether the last optimizer step is finished and no batch of the next one has been seen.
-
-        It is not while gradients of several batches add up.
-        """
-        return not self._unfinished
+        return loss + (1 - 0.9 * progress(self.trainer)) * auxiliary
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep what a run needs to go on with other devices, other batches or not at all."""
-        checkpoint["images_seen"] = self.images_seen
-        checkpoint["unfinished_batches"] = len(self._unfinished)
+        """Keep what a run needs to resume with other devices, with other batches or not at all."""
+        checkpoint["images_seen"] = self.count.images_seen
+        checkpoint["unfinished_batches"] = self.count.unfinished_batches
         checkpoint["charset"] = self.charset.characters
         checkpoint["started_from"] = self.started_from
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Go on after the last finished step.
+        """Resume after the last finished step. What counts is the configuration of this run.
 
         Raises:
             CannotStart: the checkpoint is of another charset or optimizer.
         """
         check_charset(self.charset, checkpoint)
         check_optimizer(self._uses_muon, checkpoint)
-        self.images_seen = checkpoint.get("images_seen", self._images_in(checkpoint["global_step"]))
+        steps = checkpoint["global_step"]
+        self.count.images_seen = checkpoint.get("images_seen", self._images_in(steps))
         self.started_from = checkpoint.get("started_from")
-        self.resumed_at = checkpoint["global_step"]
+        self.resumed_at = steps
         align_batches(checkpoint, self.trainer.accumulate_grad_batches)
+        _report_ignored(self, checkpoint.get("hyper_parameters"))
+
+    @property
+    def _uses_muon(self) -> bool:
+        return self.muon_learning_rate is not None and has_matrices(self.recognizer)
 
     def _images_in(self, steps: int) -> int:
         """For checkpoints that do not say it: images in steps like those to come."""
@@ -238,7 +212,7 @@ class RecognizerTraining(LightningModule):
 
     @property
     def averaged(self) -> Recognizer:
-        """The moving average: the model that is judged and published."""
+        """The moving average: the model that is validated and published."""
         return cast(Recognizer, self.average.module)
 
     def configure_gradient_clipping(
@@ -254,22 +228,8 @@ class RecognizerTraining(LightningModule):
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
         """Step, then move the average and count: before any checkpoint of this step is written."""
         super().optimizer_step(*args, **kwargs)
-        self.move_average()
-        images = sum(part["images"] for part in self._unfinished)
-        self.images_seen += images * self.trainer.world_size
-        self._unfinished.clear()
-
-    @torch.no_grad()
-    def move_average(self) -> None:
-        """Move the average a little towards the model; before the first time there is none."""
-        averages: list[Tensor] = list(self.average.module.parameters())
-        now: list[Tensor] = list(self.recognizer.parameters())
-        if self._has_average:
-            self._move(averages, now, None)
-        else:
-            torch._foreach_copy_(averages, now)
-        self.average.n_averaged += 1
-        self._has_average = True
+        self.average.update(self.recognizer)
+        self.count.finish_step(self.trainer.world_size)
 
     def validation_step(  # type: ignore[override]
         self, batch: LabeledPixels, batch_idx: int, dataloader_idx: int = 0
@@ -295,3 +255,16 @@ class RecognizerTraining(LightningModule):
             named = {f"{source}/{name}": value for name, value in values.items()}
             self.log_dict(named, sync_dist=self.trainer.world_size > 1)
         self._readings.clear()
+
+
+def _report_ignored(module: RecognizerTraining, hyper_parameters: Any) -> None:
+    """Say which values in a checkpoint differ from the configuration, which counts."""
+    if not isinstance(hyper_parameters, dict):
+        return
+    differing = [
+        f"{name} {value!r} (here {getattr(module, name, None)!r})"
+        for name, value in hyper_parameters.items()
+        if not str(name).startswith("_") and getattr(module, str(name), None) != value
+    ]
+    names = ", ".join(differing[:5]) or "none differ"
+    report(f"the hyper_parameters of the checkpoint are not used: {one_line(names)[:300]}")

@@ -20,6 +20,7 @@ Matrix = Float[Tensor, "row column"]
 _COEFFICIENTS = 3.4445, -4.7750, 2.0315
 _ITERATIONS = 5
 _SMALLEST_NORM = 1e-7
+_BETAS = 0.9, 0.98
 _ADAMW_RMS = 0.2
 """Root mean square of a usual AdamW update; Muon's is scaled to it (Liu et al. 2025, eq. 4)."""
 
@@ -51,7 +52,7 @@ class MuonAdamW(AdamW):
         learning_rate: float,
         weight_decay: float,
         momentum: float = 0.95,
-        betas: tuple[float, float] = (0.9, 0.98),
+        betas: tuple[float, float] = _BETAS,
     ) -> None:
         muon = {
             "params": list(matrices),
@@ -105,6 +106,43 @@ class MuonAdamW(AdamW):
             state["step"] = torch.tensor(0.0)  # not used, but AdamW expects it in what it loads
         average: Tensor = state["momentum_buffer"].lerp_(parameter.grad, 1 - momentum)
         return parameter.grad.lerp(average, momentum)
+
+
+def make_optimizer(
+    model: nn.Module,
+    parameters: Iterable[tuple[str, nn.Parameter]],
+    learning_rate: float,
+    muon_learning_rate: float | None,
+    weight_decay: float,
+) -> AdamW:
+    """Muon for the matrices of a model if it has a learning rate, AdamW for all other parameters.
+
+    Norms, biases and embeddings do not decay.
+
+    Args:
+        model: whose matrices of attention and feed-forward Muon trains.
+        parameters: everything to train, by name.
+        learning_rate: of AdamW.
+        muon_learning_rate: of Muon; None to train everything with AdamW.
+        weight_decay: of both.
+    """
+    matrices, stacked = transformer_matrices(model) if muon_learning_rate is not None else ([], [])
+    by_muon = {id(matrix) for matrix in matrices}
+    others = [(name, parameter) for name, parameter in parameters if id(parameter) not in by_muon]
+    decayed = [p for name, p in others if p.ndim > 1 and "embed_" not in name]
+    kept = [p for name, p in others if p.ndim <= 1 or "embed_" in name]
+    groups = [
+        {"params": decayed, "weight_decay": weight_decay, "lr": learning_rate},
+        {"params": kept, "weight_decay": 0.0, "lr": learning_rate},
+    ]
+    if matrices and muon_learning_rate is not None:
+        return MuonAdamW(matrices, stacked, groups, muon_learning_rate, weight_decay)
+    return AdamW(groups, betas=_BETAS, fused=True)
+
+
+def has_matrices(model: nn.Module) -> bool:
+    """Whether a model has attention or feed-forward, whose matrices Muon trains."""
+    return bool(transformer_matrices(model)[0])
 
 
 def transformer_matrices(model: nn.Module) -> tuple[list[Tensor], list[int]]:

@@ -1,12 +1,10 @@
 """Labeled crops of one's own as data of training, with rendered words among them."""
 
-from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import torch
 from lightning.pytorch import LightningDataModule
-from lightning.pytorch.utilities import rank_zero_info
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, SkipReport, open_words
@@ -14,39 +12,32 @@ from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import Skipped
 from vit_str.images import TALL, Preprocessing
 from vit_str.seeds import shuffled
-from vit_str.training.crops import (
-    Crops,
-    HeldOut,
-    Numbers,
-    digest,
-    held_out_places,
-)
-from vit_str.training.data import Batches, LabeledPixels, RenderedWords
-from vit_str.training.loader import OwnStream, default_workers
-from vit_str.training.unusable import UnusableWords
+from vit_str.training.console import report
+from vit_str.training.crops import Crops, CropSampler, HeldOut, digest
+from vit_str.training.data import Batches, RenderedWords
+from vit_str.training.loader import OwnStream, SkippedWords, default_workers
 
-_VALIDATION_BATCH = 64
 _LOOKED_AT = 1000
 
 
 class OwnWords(LightningDataModule):
     """Crops of words with labels, from files of any format, and a share of rendered words.
 
-    The stream is numbered over all devices: which images a batch holds, and how they are changed,
-    depends on the seed and its number only. So it goes on exactly where a run was cut, with other
-    devices too, and is the same for every number of workers. Words that cannot be used are left
-    out, counted and listed in ``skipped.tsv`` beside the logs.
+    The stream is numbered over all devices: which images a batch holds, and how they are augmented,
+    depends on the seed and its number only. So it resumes exactly where a run was cut, with other
+    devices too, and is the same for every number of workers. Words that cannot be used are skipped,
+    counted and listed in ``skipped.tsv`` beside the logs.
 
     Args:
         sources: data sets to train on, in any format that can be read in any order.
         shares: how often words of each source are taken; by default every word equally often.
-        validation: data sets to judge on. Their words are not trained on, wherever they are.
+        validation: data sets to validate on. Their words are not trained on, wherever they are.
         validation_share: without ``validation``, the share of the sources to hold out for it. Which
             images these are is decided by their bytes: always the same, whatever the seed.
-        validation_limit: most words of each set to judge on, spread evenly; all if None.
+        validation_limit: most words of each set to validate on, spread evenly; all if None.
         augment: ``none``, ``light``, ``strong``, or a policy of your own as a YAML file.
         rendered_share: from 0 to below 1, how much of what is trained on is rendered text.
-        rendered_limit: number of rendered words to judge on.
+        rendered_limit: number of rendered words to validate on.
         easy_images: images of the run over which rendered words go from easy to hard.
         batch_size: words in a step, on each device, rendered ones included.
         seed: of the stream.
@@ -107,36 +98,35 @@ class OwnWords(LightningDataModule):
                 **rendered,
             )
         self.easy_images, self.rendered_limit = easy_images, rendered_limit
-        self.held_out, self._judged = self._hold_out(validation, validation_share)
+        self.held_out, self._validated = self._hold_out(validation, validation_share)
         for source in self.mixture.sources:
             _check_usable(source, self.rules, self.held_out)
-        self._unusable: UnusableWords | None = None
+        self._skipped: SkippedWords | None = None
 
     def _hold_out(
         self, validation: list[str] | None, share: float
     ) -> tuple[HeldOut, list[tuple[IndexedSource, list[int]]]]:
-        """What is not trained on, and the places of the words to judge on in every set."""
-        limit = self.validation_limit
+        """What is not trained on, and the indices of the words to validate on in every set."""
+        limit, sets = self.validation_limit, []
         if validation is None:
-            held_out, judged = HeldOut(share), []
+            held_out = HeldOut(share)
             for source in self.mixture.sources if share else []:
                 length = len(source)
-                order = (shuffled(place, length, 0) for place in range(length))
-                judged.append((source, held_out_places(source, held_out, order, limit)))
-            if share and not any(places for _, places in judged):
+                order = (shuffled(index, length, 0) for index in range(length))
+                sets.append((source, list(islice(held_out.indices(source, order), limit))))
+            if share and not any(indices for _, indices in sets):
                 raise ValueError(
                     f"validation_share {share:g} holds out none of the words: "
-                    "raise it, set it to 0 to judge on none, or give sets to judge on (validation)"
+                    "raise it, set it to 0 to validate on none, or give sets (validation)"
                 )
-            return held_out, judged
-        judged = []
+            return held_out, sets
         for path in validation:
             source = _indexed(path)
             step = max(1, len(source) // (limit or len(source) or 1))
-            judged.append((source, list(range(0, len(source), step))[:limit]))
-        words = (source[place] for source, places in judged for place in places)
+            sets.append((source, list(range(0, len(source), step))[:limit]))
+        words = (source[index] for source, indices in sets for index in indices)
         digests = {digest(word.image) for word in words if isinstance(word, LabeledWord)}
-        return HeldOut(0, frozenset(digests)), judged
+        return HeldOut(0, frozenset(digests)), sets
 
     @property
     def provenance(self) -> str:
@@ -157,20 +147,20 @@ class OwnWords(LightningDataModule):
             self.rendered.setup(stage)
         folder = Path(self.trainer.log_dir or self.trainer.default_root_dir)
         sources = self.mixture.sources
-        self._unusable = UnusableWords(sources, folder, self.trainer.global_rank)
+        self._skipped = SkippedWords(sources, folder, self.trainer.global_rank)
         parts = [
             f"{source.path} ({len(source):,} words, {share:.0%})"
             for source, share in zip(sources, self.mixture.shares, strict=True)
         ]
-        rank_zero_info(
+        report(
             f"own words from {', '.join(parts)}; {self.rendered_share:.0%} of the images are "
-            f"rendered; judged on {sum(len(places) for _, places in self._judged):,} crops"
+            f"rendered; validated on {sum(len(indices) for _, indices in self._validated):,} crops"
         )
 
     def train_dataloader(self) -> OwnStream:
         """The stream from where the run stands, this device's share of it."""
-        assert self.trainer is not None and self._unusable is not None
-        seen: int = self.trainer.lightning_module.images_seen  # type: ignore[assignment]
+        assert self.trainer is not None and self._skipped is not None
+        seen: int = self.trainer.lightning_module.count.images_seen  # type: ignore
         world, rank = self.trainer.world_size, self.trainer.global_rank
         size = self.batch_size
         renderer = None
@@ -178,12 +168,12 @@ class OwnWords(LightningDataModule):
             renderer = self.rendered.train_dataloader().renderer
         return OwnStream(
             self.crops,
-            Numbers(seen + rank * size, world * size, size, self.rendered_share),
+            CropSampler(seen + rank * size, world * size, size, self.rendered_share),
             self.charset,
             self.trainer.strategy.root_device,
             default_workers(world) if self.workers is None else self.workers,
             self.grid[0] * self.grid[1],
-            self._unusable.add,
+            self._skipped.add,
             renderer,
             self.seed,
             self.easy_images,
@@ -198,37 +188,30 @@ class OwnWords(LightningDataModule):
         """Rendered words in fonts that training never sees, then crops that it never sees."""
         sets = self.rendered.val_dataloader() if self.rendered and self.rendered_limit else []
         names: list[str] = ["rendered"]
-        for source, places in self._judged:
+        for source, indices in self._validated:
             name = source.path.resolve().stem
             names.append(name if name not in names else f"{name}_{len(names)}")
-            batches = self._pixels(names[-1], source, places)
-            sets += [Batches(batches)] if batches else []
+            batches = self._batches(names[-1], source, indices)
+            sets += [batches] if len(batches) else []
         return sets
 
-    def _pixels(self, name: str, source: IndexedSource, places: list[int]) -> list[LabeledPixels]:
+    def _batches(self, name: str, source: IndexedSource, indices: list[int]) -> Batches:
         """Words as they are read, those that the charset cannot write included: they are missed."""
         rules = Rules()
         images, labels = [], []
-        for place in places:
-            word = source[place]
+        for index in indices:
+            word = source[index]
             image = word if isinstance(word, Skipped) else rules.decode(word)
             if isinstance(word, Skipped) or isinstance(image, Skipped):
                 continue  # `vit-str data inspect` lists them
             images.append(self.preprocessing.pixels(image))
             labels.append(word.label)
-        return [
-            LabeledPixels(
-                name,
-                torch.stack(images[start : start + _VALIDATION_BATCH]),
-                labels[start : start + _VALIDATION_BATCH],
-            )
-            for start in range(0, len(images), _VALIDATION_BATCH)
-        ]
+        return Batches.of(name, images, labels)
 
     def teardown(self, stage: str) -> None:
-        """Say what was left out."""
-        if self._unusable:
-            self._unusable.close()
+        """Say what was skipped."""
+        if self._skipped:
+            self._skipped.close()
 
 
 def _check(rendered_share: float, held_out: float, batch_size: int, workers: int | None) -> None:
@@ -257,17 +240,17 @@ def _indexed(path: str) -> IndexedSource:
 
 def _check_usable(source: IndexedSource, rules: Rules, held_out: HeldOut) -> None:
     """Refuse a source at once from which a run would wait for words without end."""
-    report = SkipReport()
-    looked_at: Sequence[int] = range(min(len(source), _LOOKED_AT))
-    for place in looked_at:
-        word = source[place]
+    unusable = SkipReport()
+    looked_at = min(len(source), _LOOKED_AT)
+    for index in range(looked_at):
+        word = source[index]
         if isinstance(word, LabeledWord) and word.image in held_out:
             continue
-        found = word if isinstance(word, Skipped) else rules.decode(word)
-        if not isinstance(found, Skipped):
+        image = word if isinstance(word, Skipped) else rules.decode(word)
+        if not isinstance(image, Skipped):
             return
-        report.add(found)
-    first = report.first or "all are held out for validation"
+        unusable.add(image)
+    first = unusable.first or "all are held out for validation"
     raise ValueError(
-        f"{source.path}: none of the first {len(looked_at):,} words can be trained on; {first}"
+        f"{source.path}: none of the first {looked_at:,} words can be trained on; {first}"
     )

@@ -1,38 +1,58 @@
-"""How checkpoints are written, what must agree with them, and at which batch a run goes on."""
+"""What must agree with a checkpoint, and from which batch and image on a run resumes."""
 
-from pathlib import Path
 from typing import Any
 
 import torch
-from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.pytorch import Trainer
+from torch import Tensor
 
 from vit_str.charset import Charset
-from vit_str.files import write_atomically
+from vit_str.training.checkpoints import CannotStart
 
 _OPTIMIZERS = "AdamW", "Muon"
 _COUNTS = ("ready", "started", "processed", "completed")
 
 
-class CannotStart(ValueError):  # noqa: N818 - it says what the run cannot do
-    """A run cannot start or go on as it is asked to; says why and what to do, in one line."""
+class StepCount:
+    """Counts the images of finished optimizer steps, and keeps the losses of the unfinished one.
 
-
-class AtomicFiles(TorchCheckpointIO):
-    """Writes checkpoints atomically.
-
-    Lightning's own writes to the folder for temporary files and copies from there, where that is on
-    another disk: who is killed while copying has lost the checkpoint before, too.
+    Attributes:
+        images_seen: images in all finished steps, on all devices, in all legs of the run. A step
+            that is not finished does not count: a run that resumes starts it anew.
     """
 
-    def save_checkpoint(
-        self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
-    ) -> None:
-        if "://" in str(path):  # not a file
-            super().save_checkpoint(checkpoint, path, storage_options)
-            return
-        with write_atomically(path) as temporary:
-            torch.save(checkpoint, temporary)
+    def __init__(self) -> None:
+        self.images_seen = 0
+        self._unfinished: list[tuple[int, dict[str, Tensor]]] = []
+
+    @property
+    def unfinished_batches(self) -> int:
+        """Batches whose gradients add up to the next step."""
+        return len(self._unfinished)
+
+    @property
+    def between_steps(self) -> bool:
+        """Whether the last step is finished and no batch of the next one has been seen."""
+        return not self._unfinished
+
+    def add(self, images: int, losses: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Count a batch of the unfinished step; returns the mean losses over its batches."""
+        self._unfinished.append((images, losses))
+        if len(self._unfinished) == 1:
+            return losses
+        return {
+            name: torch.stack([batch[name] for _, batch in self._unfinished]).mean()
+            for name in losses
+        }
+
+    def finish_step(self, processes: int) -> None:
+        """The step is finished, on that many processes with as many images each."""
+        self.images_seen += processes * sum(images for images, _ in self._unfinished)
+        self._unfinished.clear()
+
+    def drop_step(self) -> None:
+        """Forget the batches of a step that is not finished."""
+        self._unfinished.clear()
 
 
 def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:
@@ -60,11 +80,13 @@ def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
 
     Raises:
         CannotStart: only one of them does.
+        ValueError: it has no optimizer.
     """
-    states = checkpoint.get("optimizer_states") or [{"param_groups": []}]
-    groups = states[0]["param_groups"]
+    groups = checkpoint["optimizer_states"][0]["param_groups"]
+    if not groups:
+        raise ValueError("its optimizer has no parameters")
     found = any("momentum" in group for group in groups)
-    if groups and found != muon:
+    if found != muon:
         raise CannotStart(
             f"expected a checkpoint of {_OPTIMIZERS[muon]}, found one of {_OPTIMIZERS[found]}: add "
             f"--model.muon_learning_rate {0.002 if found else 'null'}, or start from the weights "
@@ -73,7 +95,7 @@ def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
 
 
 def check_together(trainer: Trainer, images: int) -> None:
-    """Refuse to train if processes go on from different places.
+    """Refuse to train if processes resume from different places.
 
     Raises:
         CannotStart: only some have found the checkpoint, or another one.
@@ -81,14 +103,14 @@ def check_together(trainer: Trainer, images: int) -> None:
     first = trainer.strategy.broadcast(images)
     if not trainer.strategy.reduce_boolean_decision(images == first, all=True):
         raise CannotStart(
-            "expected all processes to go on from the same checkpoint, found some elsewhere than "
+            "expected all processes to resume from the same checkpoint, found some elsewhere than "
             f"the first, which is after {first:,} images, this one after {images:,}; keep the "
             "folder of the run where all machines see it, or copy last.ckpt to each of them"
         )
 
 
 def align_batches(checkpoint: dict[str, Any], accumulate: int) -> None:
-    """Let a run that goes on begin with the first batch of an optimizer step.
+    """Let a run that resumes begin with the first batch of an optimizer step.
 
     Lightning steps after every ``accumulate`` batches since the start of the epoch. A checkpoint
     from the middle of a step, whose gradients are lost, or one of a run with another number, would
@@ -98,8 +120,6 @@ def align_batches(checkpoint: dict[str, Any], accumulate: int) -> None:
         checkpoint: of Lightning; its counters of batches are set back in place.
         accumulate: batches in a step from now on.
     """
-    if "loops" not in checkpoint:
-        return
     counters = checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]
     current, total = counters["current"], counters["total"]
     unfinished = checkpoint.get("unfinished_batches", 0)

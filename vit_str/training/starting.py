@@ -1,21 +1,20 @@
 """The beginning of a run that starts from a weights file: ``vit-str train --init``."""
 
-import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
-from lightning.pytorch.utilities import rank_zero_info
-from torch import Tensor, nn
+from torch import nn
 
+from vit_str.training.checkpoints import CannotStart
+from vit_str.training.console import report
 from vit_str.training.initialization import check_architecture, start_from
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.resuming import CannotStart
 from vit_str.weights import WeightsFile, load_weights, resolve
 
 
 class StartFromWeights(Callback):
-    """Start a run from a weights file; a run that goes on from a checkpoint leaves it alone.
+    """Start a run from a weights file; a run that resumes from a checkpoint leaves it alone.
 
-    The moving average starts there too. The heads beside the decoder, which are not in weights
-    files, start at zero: while they know nothing, they do not pull at an encoder that does.
+    The moving average starts there too. The auxiliary heads, which are not in weights files, start
+    at zero: while they know nothing, they do not pull at an encoder that does.
 
     Args:
         source: a ``.safetensors`` file or the name of weights of the package.
@@ -38,32 +37,21 @@ class StartFromWeights(Callback):
         """Checkpoints are loaded by now, so it is known whether there is one."""
         assert isinstance(pl_module, RecognizerTraining)
         if trainer.ckpt_path:
-            rank_zero_info(
-                f"Going on from {trainer.ckpt_path}: --init {self.source} is not used. "
-                "To start again from it, give another --folder"
-            )
+            report(f"--init {self.source} is not used, as the run resumes; give another --folder")
             return
         try:
             weights = self.load(pl_module)
         except ValueError as error:
             raise CannotStart(str(error)) from error
         start = start_from(pl_module.recognizer, pl_module.charset, weights, self.source)
-        _start_beside(pl_module)
+        pl_module.average.start(pl_module.recognizer)
+        for head in (pl_module.token_classifier, pl_module.column_speller):
+            if head is not None:
+                nn.init.zeros_(head.classify.weight)
+                nn.init.zeros_(head.classify.bias)
         pl_module.started_from = {"weights": self.source, "images": start.images}
         for line in start.lines() + _advice(trainer, pl_module, weights):
-            rank_zero_info(line)
-
-
-@torch.no_grad()
-def _start_beside(module: RecognizerTraining) -> None:
-    """The average, and the heads that are not in weights files."""
-    averages: list[Tensor] = list(module.average.module.parameters())
-    torch._foreach_copy_(averages, list(module.recognizer.parameters()))
-    module.average.n_averaged.fill_(1)
-    for head in (module.token_classifier, module.column_speller):
-        if head is not None:
-            nn.init.zeros_(head.classify.weight)
-            nn.init.zeros_(head.classify.bias)
+            report(line)
 
 
 def _advice(trainer: Trainer, module: RecognizerTraining, weights: WeightsFile) -> list[str]:
@@ -74,12 +62,12 @@ def _advice(trainer: Trainer, module: RecognizerTraining, weights: WeightsFile) 
             f"preprocessing: {module.preprocessing.to_dict()} here, "
             f"{weights.preprocessing.to_dict()} in the file"
         )
-    remembered = round(1 / max(1e-9, 1 - module.averaging))
+    remembered = round(1 / max(1e-9, 1 - module.average.decay))
     if 0 < trainer.max_steps < 3 * remembered:
         averaging = max(0.0, round(1 - 10 / trainer.max_steps, 3))
         lines.append(
-            f"model.averaging {module.averaging} remembers about {remembered:,} steps, and this "
-            f"run has {trainer.max_steps:,}: the weights that it writes will lag behind; "
+            f"model.averaging {module.average.decay} remembers about {remembered:,} steps, and "
+            f"this run has {trainer.max_steps:,}: the weights that it writes will lag behind; "
             f"--model.averaging {averaging} would not"
         )
     return lines

@@ -20,7 +20,7 @@ class DecodingState(Protocol):
     """What decoding remembers of a batch; the decoding loop owns it."""
 
     def keep(self, rows: Rows) -> None:
-        """Go on with these rows only: a mask, or places in any order, some perhaps repeated."""
+        """Keep these rows only: a mask, or indices in any order, some perhaps repeated."""
 
 
 class AutoregressiveDecoder(Decoder):

@@ -18,11 +18,10 @@ _CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
 
 
 class PermutedDecoder(AutoregressiveDecoder):
-    """Every position asks, with its place alone, what others have written and the image.
+    """Every position queries, by its index alone, what others have written and the image.
 
     Trained in several orders at once, it can write from left to right, all characters at once, and
-    look again at each character with all the others in sight: one set of weights reads fast or
-    carefully.
+    refine each character given all the others: one set of weights reads fast or carefully.
 
     Args:
         charset_size: number of characters it writes.
@@ -81,7 +80,8 @@ class PermutedDecoder(AutoregressiveDecoder):
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         positions = labels.shape[1] + 1
         image = self.block.cross_attention.project_keys_values(features)
-        return self._logits(image, labels, sight(torch.arange(positions, device=labels.device)))
+        mask = permutation_mask(torch.arange(positions, device=labels.device))
+        return self._logits(image, labels, mask)
 
     def loss(
         self,
@@ -93,18 +93,17 @@ class PermutedDecoder(AutoregressiveDecoder):
         Without training only from left to right, as other decoders' losses are.
         """
         orders = sample_orders(labels.shape[1], self.orders if self.training else 1)
-        there = F.pad(labels != PADDING, (1, 0), value=True)[:, None, None]
+        masks = torch.stack([permutation_mask(order) for order in orders]).to(labels.device)
+        masks = masks[:, None, None] & F.pad(labels != PADDING, (1, 0), value=True)[:, None, None]
         targets = self.targets(labels)
         losses = [
             self.cross_entropy(
                 self._logits(
-                    self.block.cross_attention.project_keys_values(features),
-                    labels,
-                    sight(order.to(labels.device)) & there,
+                    self.block.cross_attention.project_keys_values(features), labels, mask
                 ),
                 targets,
             )
-            for order in orders
+            for mask in masks
         ]
         return torch.stack(losses).mean()
 
@@ -150,8 +149,8 @@ class PermutedDecoder(AutoregressiveDecoder):
         if position:
             written = self.embed_positions(written, first=position - 1)
         state.past[0].append(self.block.project_past(written))
-        asking = self.embed_positions(torch.zeros_like(written), first=position)
-        x = self.block(asking, state.image[0], past=state.past[0].keys_values)
+        queries = self.embed_positions(torch.zeros_like(written), first=position)
+        x = self.block(queries, state.image[0], past=state.past[0].keys_values)
         return self.classify(self.norm(x))[:, 0]
 
     def refine(
@@ -172,26 +171,26 @@ class PermutedDecoder(AutoregressiveDecoder):
         others = ~torch.eye(
             self.maximum_length + 1, self.maximum_length, dtype=torch.bool, device=labels.device
         )
-        visible = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
-        return self._logits(image, labels, visible)
+        mask = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
+        return self._logits(image, labels, mask)
 
     def _logits(
         self,
         image: KeysValues,
         labels: Int64[Tensor, "batch position"],
-        visible: Bool[Tensor, "*batch position_and_end position_and_start"],
+        mask: Bool[Tensor, "*batch position_and_end position_and_start"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         inputs = self.embed_characters(self.inputs(labels))
         start, characters = inputs[:, :1], self.embed_positions(inputs[:, 1:])
         past = self.block.project_past(torch.cat([start, characters], 1))
-        asking = self.embed_positions(torch.zeros_like(inputs))
-        return self.classify(self.norm(self.block(asking, image, past=past, mask=visible)))
+        queries = self.embed_positions(torch.zeros_like(inputs))
+        return self.classify(self.norm(self.block(queries, image, past=past, mask=mask)))
 
 
-def sight(
+def permutation_mask(
     order: Int64[Tensor, " position_and_end"],
 ) -> Bool[Tensor, "position_and_end position_and_start"]:
-    """What each position may see: the start, and the characters that come earlier in the order.
+    """What each position may attend to: the start, and characters that come earlier in the order.
 
     Args:
         order: the turn of every position; the last position is for an end only.

@@ -93,7 +93,7 @@ class RecurrentDecoder(AutoregressiveDecoder):
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         state = self.begin(features)
         steps = enumerate(self.inputs(labels).unbind(1))
-        return torch.stack([self.step(symbols, place, state) for place, symbols in steps], 1)
+        return torch.stack([self.step(symbols, position, state) for position, symbols in steps], 1)
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> RecurrentState:
         """The first state, from the image as one vector."""

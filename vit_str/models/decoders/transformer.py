@@ -104,7 +104,7 @@ class TransformerDecoder(AutoregressiveDecoder):
         return self.classify(self.norm(x))[:, 0]
 
 
-def _positions(kind: str, length: int, dim: int) -> LearnedPositions | FixedPositions:
-    if kind == "learned":
+def _positions(name: str, length: int, dim: int) -> LearnedPositions | FixedPositions:
+    if name == "learned":
         return LearnedPositions(length, dim)
-    return position_embedding(kind, sinusoidal_positions(length, dim))
+    return position_embedding(name, sinusoidal_positions(length, dim))

@@ -1,14 +1,13 @@
 """Residual convolutional network (He et al. 2016) for images of any height and width."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from vit_str.models.convolutions import WindowLayer, stage
+from vit_str.models.convolutions import WindowLayer, stage, token_grid
 from vit_str.models.interfaces import Encoder
 from vit_str.models.positions import LearnedPositions, sinusoidal_positions_2d
 
@@ -40,17 +39,9 @@ class ConvolutionalEncoder(Encoder):
         reach: int = 3,
     ) -> None:
         super().__init__()
-        if not len(widths) == len(depths) == len(strides) > 0:
-            raise ValueError(
-                f"widths, depths and strides need one value per stage, found {len(widths)}, "
-                f"{len(depths)} and {len(strides)}"
-            )
-        cell = math.prod(rows for rows, _ in strides), math.prod(columns for _, columns in strides)
-        if image_size[0] % cell[0] or image_size[1] % cell[1]:
-            raise ValueError(f"strides of {cell} in all must divide image_size {image_size}")
+        self.grid = token_grid(image_size, widths=widths, depths=depths, strides=strides)
         self.widths, self.depths, self.strides = widths, depths, strides
         self.image_size, self.reach, self.dim = image_size, reach, widths[-1]
-        self.grid = image_size[0] // cell[0], image_size[1] // cell[1]
 
         self.stages = nn.ModuleList(
             stage(channels, width, depth, stride, reach if first else 1)
@@ -66,31 +57,17 @@ class ConvolutionalEncoder(Encoder):
     @property
     def layers(self) -> Sequence[WindowLayer]:
         """Every convolution on the longest way through the network, first to last."""
-        return list(self._layers())
-
-    def _layers(self) -> Iterator[WindowLayer]:
-        for module in self.stages.modules():
-            if isinstance(module, nn.Conv2d):
-                kernel, stride, padding = module.kernel_size, module.stride, module.padding
-                assert not isinstance(padding, str)
-                yield WindowLayer(_pair(kernel), _pair(stride), _pair(padding))
+        modules = [module for module in self.stages.modules() if isinstance(module, nn.Conv2d)]
+        sizes = [(module.kernel_size, module.stride, module.padding) for module in modules]
+        return [WindowLayer(*each) for each in sizes]  # type: ignore[arg-type]  # pairs
 
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token dim"]:
         """Features of every cell of the grid."""
-        if images.shape[-2:] != self.image_size:
-            raise ValueError(
-                f"this encoder reads images of {self.image_size} (height, width), "
-                f"found {tuple(images.shape[-2:])}; resize them first"
-            )
+        self.check_size(images)
         # Channels side by side in memory: norms and convolutions both run faster.
         x = images.contiguous(memory_format=torch.channels_last)
         for each in self.stages:
             x = each(x)
         return self.embed_positions(self.norm(rearrange(x, "b c row col -> b (row col) c")))
-
-
-def _pair(values: tuple[int, ...]) -> tuple[int, int]:
-    rows, columns = values
-    return rows, columns

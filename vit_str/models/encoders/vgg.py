@@ -1,14 +1,13 @@
 """Plain convolutions and pooling, as in VGG (Simonyan and Zisserman 2014) and CRNN (Shi 2015)."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from vit_str.models.convolutions import ChannelNorm, WindowLayer
+from vit_str.models.convolutions import ChannelNorm, WindowLayer, token_grid
 from vit_str.models.interfaces import Encoder
 
 
@@ -52,17 +51,9 @@ class PlainConvolutionalEncoder(Encoder):
         image_size: tuple[int, int] = (32, 128),
     ) -> None:
         super().__init__()
-        if not len(widths) == len(depths) == len(pools) > 0:
-            raise ValueError(
-                f"widths, depths and pools need one value per stage, found {len(widths)}, "
-                f"{len(depths)} and {len(pools)}"
-            )
-        cell = math.prod(rows for rows, _ in pools), math.prod(columns for _, columns in pools)
-        if image_size[0] % cell[0] or image_size[1] % cell[1]:
-            raise ValueError(f"pools of {cell} in all must divide image_size {image_size}")
+        self.grid = token_grid(image_size, widths=widths, depths=depths, pools=pools)
         self.widths, self.depths, self.pools = widths, depths, pools
         self.image_size, self.dim = image_size, widths[-1]
-        self.grid = image_size[0] // cell[0], image_size[1] // cell[1]
         self.stages = nn.Sequential(
             *(
                 _stage(channels, width, depth, pool)
@@ -76,22 +67,17 @@ class PlainConvolutionalEncoder(Encoder):
     @property
     def layers(self) -> Sequence[WindowLayer]:
         """Every convolution and pooling, first to last."""
-        return list(self._layers())
-
-    def _layers(self) -> Iterator[WindowLayer]:
+        layers = []
         for depth, pool in zip(self.depths, self.pools, strict=True):
-            yield from [WindowLayer((3, 3), (1, 1), (1, 1))] * depth
-            yield WindowLayer(pool, pool, (0, 0))
+            layers += [WindowLayer((3, 3), (1, 1), (1, 1))] * depth
+            layers.append(WindowLayer(pool, pool, (0, 0)))
+        return layers
 
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token dim"]:
         """Features of every cell of the grid."""
-        if images.shape[-2:] != self.image_size:
-            raise ValueError(
-                f"this encoder reads images of {self.image_size} (height, width), "
-                f"found {tuple(images.shape[-2:])}; resize them first"
-            )
+        self.check_size(images)
         maps = self.stages(images)
         return self.norm(rearrange(maps, "b c row col -> b (row col) c"))
 

@@ -1,14 +1,15 @@
-"""Which character lies under each token: a second question that makes training start sooner."""
+"""Auxiliary losses of the encoder, in training only: characters under tokens, along columns."""
 
 import torch.nn.functional as F
-from einops import rearrange
+from einops import rearrange, reduce
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from vit_str.charset import PADDING
+from vit_str.models.ctc import ctc_loss
 
 UNKNOWN = -2
-"""In the place of the character under a token: nobody knows which one it is."""
+"""In the place of the character under a token that is not known."""
 
 
 class TokenClassifier(nn.Module):
@@ -16,7 +17,7 @@ class TokenClassifier(nn.Module):
 
     A decoder learns the language of the labels long before it looks at the picture. The renderer
     knows where every character is; asking the encoder for it gives every token a gradient of its
-    own from the first step. Used in training only.
+    own from the first step.
 
     Args:
         dim: width of a token.
@@ -42,3 +43,31 @@ class TokenClassifier(nn.Module):
         targets = characters.where(characters != PADDING, self.none).flatten()
         total = F.cross_entropy(scores.float(), targets, ignore_index=UNKNOWN, reduction="sum")
         return total / (targets != UNKNOWN).sum().clamp(min=1)
+
+
+class ColumnSpeller(nn.Module):
+    """Spells the label along the columns of the grid, with the loss of `ctc_loss`.
+
+    Tokens of a column are averaged. Unlike `TokenClassifier` it needs no places of characters, so
+    it helps with real crops too.
+
+    Args:
+        dim: width of a token.
+        charset_size: number of characters; the class after them is the blank.
+        grid: rows and columns of tokens.
+    """
+
+    def __init__(self, dim: int, charset_size: int, grid: tuple[int, int]) -> None:
+        super().__init__()
+        self.blank, self.grid = charset_size, grid
+        self.classify = nn.Linear(dim, charset_size + 1)
+
+    def loss(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+    ) -> Float[Tensor, ""]:
+        """See `ctc_loss`."""
+        rows, columns = self.grid
+        means = reduce(features, "b (row col) d -> b col d", "mean", row=rows, col=columns)
+        return ctc_loss(self.classify(means), labels)

@@ -1,4 +1,4 @@
-"""How long training waits for its data."""
+"""How long training waits for its data to be loaded."""
 
 import time
 from typing import Any, TypeAlias
@@ -9,8 +9,8 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 Mark: TypeAlias = "float | torch.cuda.Event"
 
 
-class WaitingShare(Callback):
-    """Log ``waiting_share``: the share of the time of training steps in which data is made.
+class DataLoadingShare(Callback):
+    """Log ``data_loading_share``: the share of the time of training steps in which data is loaded.
 
     From the end of one step to the start of the next the trainer fetches a batch, and the renderer
     draws it there. On a CPU this is time on the clock. On a GPU both the step and the rendering are
@@ -19,7 +19,7 @@ class WaitingShare(Callback):
     are read when they are logged, and nothing else ever waits for them.
 
     Validations and checkpoints are left out, each with the step after it. Work that other callbacks
-    do at the end of a step counts as waiting if they are listed after this one: name it late.
+    do at the end of a step counts as loading if they are listed after this one: name it late.
 
     Logged every ``log_every_n_steps`` steps of the trainer, over these steps.
     """
@@ -49,12 +49,7 @@ class WaitingShare(Callback):
         self._started = _mark(pl_module.device)
 
     def on_train_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
+        self, trainer: Trainer, pl_module: LightningModule, *_: Any, **__: Any
     ) -> None:
         before, self._ended = self._ended, _mark(pl_module.device)
         every: int = trainer.log_every_n_steps  # type: ignore[attr-defined]
@@ -62,10 +57,10 @@ class WaitingShare(Callback):
             return
         self._steps.append((before, self._started, self._ended))
         if len(self._steps) >= every:
-            share = _waiting_share(self._steps)
+            share = _loading_share(self._steps)
             self._steps.clear()
             for logger in trainer.loggers:  # `log` would repeat the value in every later row
-                logger.log_metrics({"waiting_share": share}, trainer.global_step)
+                logger.log_metrics({"data_loading_share": share}, trainer.global_step)
 
 
 def _mark(device: torch.device) -> Mark:
@@ -77,7 +72,7 @@ def _mark(device: torch.device) -> Mark:
     return event
 
 
-def _waiting_share(steps: list[tuple[Mark, Mark, Mark]]) -> float:
+def _loading_share(steps: list[tuple[Mark, Mark, Mark]]) -> float:
     """Of the times between the marks: end of the step before, start and end of the step."""
     waited = sum(_between(before, started) for before, started, _ in steps)
     whole = sum(_between(before, ended) for before, _, ended in steps)

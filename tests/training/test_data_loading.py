@@ -1,4 +1,4 @@
-"""The share of a step spent waiting for data, by a clock that loaders and steps move on."""
+"""The share of a step in which data is loaded, by a clock that loaders and steps move on."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from lightning.pytorch.loggers import Logger
 
-from vit_str.training import WaitingShare, waiting
+from vit_str.training import DataLoadingShare, data_loading
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's own
 
@@ -33,7 +33,7 @@ clock = Clock()
 @pytest.fixture
 def stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock of the callback moves when something sleeps, and not else."""
-    monkeypatch.setattr(waiting, "time", SimpleNamespace(perf_counter=lambda: clock.now))
+    monkeypatch.setattr(data_loading, "time", SimpleNamespace(perf_counter=lambda: clock.now))
 
 
 class Kept(Logger):
@@ -46,9 +46,9 @@ class Kept(Logger):
     name = version = "kept"  # type: ignore[assignment]
 
     def log_metrics(self, metrics: Any, step: int | None = None) -> None:
-        if "waiting_share" in metrics:
+        if "data_loading_share" in metrics:
             assert step is not None
-            self.shares[step] = metrics["waiting_share"]
+            self.shares[step] = metrics["data_loading_share"]
 
     def log_hyperparams(self, *_: Any, **__: Any) -> None:
         return
@@ -101,7 +101,7 @@ def shares(folder: Path, loading: float, *later: Callback, **options: Any) -> di
         max_steps=13,
         log_every_n_steps=4,
         logger=kept,
-        callbacks=[WaitingShare(), *later],
+        callbacks=[DataLoadingShare(), *later],
         default_root_dir=folder,
         enable_checkpointing=False,
         enable_progress_bar=False,
@@ -122,44 +122,23 @@ def test_the_share_is_that_of_the_loader(tmp_path: Path, loading: float, share: 
 
 
 @pytest.mark.usefixtures("stopped")
-def test_validation_is_not_waiting(tmp_path: Path) -> None:
-    found = shares(tmp_path, 1.0, val_check_interval=3, check_val_every_n_epoch=None)
-    assert list(found) == [6, 12], "the steps after a validation are left out"
+@pytest.mark.parametrize(
+    ("later", "options"),
+    [([], {"val_check_interval": 3, "check_val_every_n_epoch": None}), ([Saver()], {})],
+    ids=["validation", "checkpoint"],
+)
+def test_validations_and_checkpoints_are_no_loading(
+    tmp_path: Path, later: list[Callback], options: dict[str, Any]
+) -> None:
+    found = shares(tmp_path, 1.0, *later, **options)
+    assert list(found) == [6, 12], "the steps after them are left out"
     assert list(found.values()) == pytest.approx([0.5] * 2)
-
-
-@pytest.mark.usefixtures("stopped")
-def test_a_checkpoint_is_not_waiting(tmp_path: Path) -> None:
-    found = shares(tmp_path, 1.0, Saver())
-    assert list(found) == [6, 12]
-    assert list(found.values()) == pytest.approx([0.5] * 2)
-
-
-@pytest.mark.usefixtures("stopped")
-def test_a_second_fit_starts_anew(tmp_path: Path) -> None:
-    callback = WaitingShare()
-    for _ in range(2):
-        kept = Kept()
-        trainer = Trainer(
-            accelerator="cpu",
-            max_steps=5,
-            log_every_n_steps=4,
-            logger=kept,
-            callbacks=[callback],
-            default_root_dir=tmp_path,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-        )
-        trainer.fit(Sleeper(), Words(1.0))
-        clock.sleep(REST)
-        assert kept.shares == {5: pytest.approx(0.5)}
 
 
 def test_it_is_logged_in_a_run_of_the_command(run: Callable[..., Path]) -> None:
-    folder = run("run", "--trainer.callbacks=[{class_path: vit_str.training.WaitingShare}]")
-    with next(folder.glob("log/version_*/metrics.csv")).open() as file:
-        cells = [row["waiting_share"] for row in csv.DictReader(file)]
+    folder = run("run", "--trainer.callbacks=[{class_path: vit_str.training.DataLoadingShare}]")
+    with (folder / "log" / "metrics.csv").open() as file:
+        cells = [row["data_loading_share"] for row in csv.DictReader(file)]
     found = [float(cell) for cell in cells if cell]
     assert len(found) == 4, "6 steps but the first and the one after the validation"
     assert all(0 < share < 1 for share in found)

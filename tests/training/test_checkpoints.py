@@ -1,0 +1,164 @@
+"""Checkpoints are written atomically; damaged, foreign and hostile ones end in one line."""
+
+import errno
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from vit_str.training.checkpoints import CannotStart, CheckpointFiles
+from vit_str.training.cli import main
+
+pytestmark = pytest.mark.filterwarnings("default")
+Run = Callable[..., Path]
+
+WHOLE = {
+    "epoch": 0,
+    "global_step": 4,
+    "state_dict": {"weight": torch.ones(1000)},
+    "optimizer_states": [{}],
+    "lr_schedulers": [],
+    "loops": {},
+    "callbacks": {},
+}
+
+
+def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, previous = (
+        tmp_path / "new folder" / "last.ckpt",
+        tmp_path / "new folder" / "previous.ckpt",
+    )
+    files = CheckpointFiles()
+    files.save_checkpoint(WHOLE | {"global_step": 1}, path)
+
+    def full_disk(_: object, file: Any) -> None:
+        file.write(b"half of it")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "save", full_disk)
+        with pytest.raises(OSError, match="No space left"):
+            files.save_checkpoint(WHOLE | {"global_step": 2}, path)
+    assert files.load_checkpoint(path)["global_step"] == 1
+    files.save_checkpoint(WHOLE | {"global_step": 3}, path)
+    files.save_checkpoint(WHOLE, path.with_name("before_decay.ckpt"))
+    assert files.load_checkpoint(path)["global_step"] == 3
+    assert files.load_checkpoint(previous)["global_step"] == 1
+    assert len(list(path.parent.iterdir())) == 3
+
+
+class Code:
+    """Pickled, it runs a program when it is loaded."""
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[str]]:
+        return Path.touch, (Path("/tmp/the-code-in-a-checkpoint-was-run"),)  # noqa: S108
+
+
+def saved(content: Any, path: Path) -> bytes:
+    torch.save(content, path)
+    return path.read_bytes()
+
+
+def flipped(data: bytes) -> bytes:
+    place = data.index(torch.ones(100).numpy().tobytes()) + 50
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], bytes], str]] = {
+    "empty": (lambda _: b"", r"not a checkpoint, or cut short \(0 bytes\)"),
+    "text": (lambda _: b"some\ntext", "not a checkpoint"),
+    "cut": (lambda path: saved(WHOLE, path)[:3000], "cut short"),
+    "a bit": (lambda path: flipped(saved(WHOLE, path)), "damaged: the checksum of .*/data/0 is"),
+    "code": (lambda path: saved(WHOLE | {"x": Code()}, path), "more than tensors and plain values"),
+    "a list": (lambda path: saved([1], path), "no training checkpoint but a list"),
+    "weights": (lambda path: saved({"weight": torch.ones(3)}, path), "global_step must be .* int"),
+    "a type": (lambda path: saved(WHOLE | {"charset": 3}, path), "its charset is a int"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_checkpoint_is_refused_and_an_older_one_named(
+    damage: str, tmp_path: Path
+) -> None:
+    path, (make, reason) = tmp_path / "last.ckpt", DAMAGES[damage]
+    path.write_bytes(make(path))
+    with pytest.raises(CannotStart, match=f"last.ckpt: .*{reason}") as caught:
+        CheckpointFiles().load_checkpoint(path, weights_only=False)
+    assert str(caught.value).endswith("; move last.ckpt away to start anew")
+    (tmp_path / "weights.safetensors").touch()
+    (tmp_path / "previous.ckpt").write_bytes(b"damaged too")
+    with pytest.raises(CannotStart, match="start from its weights in another folder: --init"):
+        CheckpointFiles().load_checkpoint(path)
+    saved(WHOLE, tmp_path / "previous.ckpt")
+    with pytest.raises(
+        CannotStart, match=r"older checkpoint: --ckpt_path .*/previous.ckpt$"
+    ) as old:
+        CheckpointFiles().load_checkpoint(path)
+    assert "\n" not in str(old.value)
+    assert not Path("/tmp/the-code-in-a-checkpoint-was-run").exists()  # noqa: S108
+
+
+def changed(checkpoint: dict[str, Any], path: str, value: Any) -> None:
+    *parents, last = path.split("/")
+    part: Any = checkpoint
+    for name in parents:
+        part = part[int(name) if isinstance(part, list) else name]
+    if value is None:
+        del part[last]
+    else:
+        part[last] = value
+
+
+FOREIGN = [
+    ("state_dict/recognizer.decoder.classify.bias", None),
+    ("state_dict/recognizer.decoder.classify.bias", torch.zeros(3)),
+    ("state_dict/recognizer.decoder.classify.bias", "text"),
+    ("optimizer_states", []),
+    ("optimizer_states", [3]),
+    ("optimizer_states/0/param_groups", []),
+    ("optimizer_states/0/state", "text"),
+    ("loops/fit_loop", None),
+    ("loops/fit_loop/epoch_loop.batch_progress", {"current": 3}),
+    ("callbacks/RandomStates", {"torch": 3}),
+    ("callbacks/WeightsExport", []),
+    ("RenderedWords", {"where": 3}),
+    ("images_seen", -1),
+]
+
+
+def test_checkpoints_that_do_not_fit_are_one_line(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    last = run("run", "--trainer.max_steps=2") / "last.ckpt"
+    whole, config = last.read_bytes(), ["--config", str(last.parent / "config-in.yaml")]
+    for path, value in FOREIGN:
+        checkpoint = torch.load(last, weights_only=True)
+        changed(checkpoint, path, value)
+        torch.save(checkpoint, last)
+        capsys.readouterr()
+        assert main([*config, "--trainer.max_steps=4"]) == 2, path
+        line = capsys.readouterr().err.splitlines()[-1]
+        assert line.startswith(f"vit-str train: cannot resume from {last}: "), path
+        assert "previous.ckpt" in line and len(line) < 700, path
+        last.write_bytes(whole)
+
+
+def test_hyper_parameters_of_a_checkpoint_are_not_obeyed(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    last = run("run", "--trainer.max_steps=2") / "last.ckpt"
+    checkpoint = torch.load(last, weights_only=True)
+    hostile = {"learning_rate": 7.0, "_class_path": "antigravity.Model", "weight_decay": 0.05}
+    torch.save(checkpoint | {"hyper_parameters": hostile}, last)
+    for asked in ("last", str(last)):
+        capsys.readouterr()
+        run("run", "--trainer.max_steps=3", "--ckpt_path", asked)
+        said = capsys.readouterr().err
+        torch.save(checkpoint | {"hyper_parameters": hostile}, last)
+        assert "are not used: learning_rate 7.0 (here 0.001)\n" in said
+    rates = (last.parent / "log" / "metrics.csv").read_text()
+    assert "antigravity" not in rates and ",7" not in rates

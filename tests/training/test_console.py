@@ -1,0 +1,73 @@
+"""What a run tells people: one log, the time left, and mistakes in one line."""
+
+import csv
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from vit_str.training import console
+from vit_str.training.cli import _duration, main
+from vit_str.training.console import RunProgress
+from vit_str.training.log import RunLog
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def test_a_resumed_run_appends_to_the_log_and_replaces_repeated_steps(tmp_path: Path) -> None:
+    first, second = RunLog(tmp_path), RunLog(tmp_path)
+    for step in range(4):
+        first.log_metrics({"loss": 1.0}, step)
+    first.finalize("failed")
+    second.log_metrics({"loss": 0.5, "rendered/word_accuracy_36": 0.1}, 2)
+    second.save()
+    with (tmp_path / "log" / "metrics.csv").open() as file:
+        names = ("step", "loss", "rendered/word_accuracy_36")
+        rows = [tuple(row[name] for name in names) for row in csv.DictReader(file)]
+    assert rows == [("0", "1.0", ""), ("1", "1.0", ""), ("2", "0.5", "0.1")]
+
+
+def test_the_time_left_goes_by_the_share_that_is_done(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now, bar = SimpleNamespace(monotonic=lambda: 100.0), RunProgress()
+    monkeypatch.setattr(console, "time", now)
+    trainer: Any = SimpleNamespace(
+        max_steps=40, global_step=10, callbacks=[], sanity_checking=False
+    )
+    bar.on_train_start(trainer, SimpleNamespace())  # type: ignore[arg-type]
+    assert bar.left(trainer) == "time left unknown"
+    now.monotonic, trainer.global_step = lambda: 160.0, 20
+    trainer.callback_metrics = {"loss": 1.25, "svt/word_accuracy_36": 0.5, "svt/one_minus_ned": 1}
+    bar.on_validation_end(trainer, SimpleNamespace())  # type: ignore[arg-type]
+    said = "vit-str train: step 20, 50% done, 02:00 left: loss 1.250, svt/word_accuracy_36 0.500\n"
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("3h", "00:03:00:00"), ("1d 90m", "01:01:30:00"), ("00:01:42:00", "00:01:42:00")],
+)
+def test_durations(given: str, meant: str) -> None:
+    assert _duration(given) == meant
+
+
+def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([])
+    assert stopped.value.code == 2
+    line = "vit-str train: no model given: name a configuration, as in --config FILE.yaml; see "
+    assert capsys.readouterr().err.startswith(line)
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main([*arguments, "--folder", str(tmp_path / "file" / "run")]) == 1
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line == (
+        f"vit-str train: {tmp_path}/file/run: Not a directory; once that is mended, the same "
+        "command resumes"
+    )

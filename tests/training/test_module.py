@@ -1,0 +1,108 @@
+"""One training step: losses, learning rates, average, decay and what is counted."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.training import module as training_module
+from vit_str.training.averaging import MovingAverage
+from vit_str.training.module import RecognizerTraining
+from vit_str.training.resuming import StepCount
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def training(**arguments: Any) -> RecognizerTraining:
+    torch.manual_seed(0)
+    encoder = VisionTransformer(16, 1, 2, patch_size=(16, 32), class_token=True, registers=1)
+    decoder = TransformerDecoder(10, 16, 1, 2, maximum_length=5)
+    return RecognizerTraining(Recognizer(encoder, decoder), "0123456789", **arguments)
+
+
+@pytest.fixture
+def batch() -> SimpleNamespace:
+    class Batch(SimpleNamespace):
+        def __len__(self) -> int:
+            return 3
+
+    generator = torch.Generator().manual_seed(1)
+    return Batch(
+        images=torch.randint(256, (3, 3, 32, 128), generator=generator, dtype=torch.uint8),
+        labels=torch.randint(10, (3, 4), generator=generator),
+        token_characters=torch.randint(10, (3, 8), generator=generator),
+    )
+
+
+def test_auxiliary_losses_are_of_the_tokens_alone(batch: Any) -> None:
+    module = training(dense_weight=0.5, column_weight=0.25)
+    features = module.recognizer.encode(module.preprocessing.normalize(batch.images))
+    _, auxiliary = module.losses(batch.images, batch.labels, batch.token_characters)
+    assert module.column_speller is not None
+    dense = module.token_classifier.loss(features[:, 2:], batch.token_characters)
+    columns = module.column_speller.loss(features[:, 2:], batch.labels)
+    torch.testing.assert_close(auxiliary, 0.5 * dense + 0.25 * columns)
+
+
+def test_a_step_has_the_rates_and_the_fading_of_its_progress(
+    batch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = training(muon_learning_rate=0.002, learning_rate=0.001)
+    optimizer = module.configure_optimizers()
+    trainer: Any = SimpleNamespace(optimizers=[optimizer], world_size=1, global_step=1000)
+    monkeypatch.setattr(RecognizerTraining, "trainer", trainer)
+    monkeypatch.setattr(RecognizerTraining, "global_step", 1000)
+    monkeypatch.setattr(RecognizerTraining, "log_dict", lambda *_, **__: None)
+    monkeypatch.setattr(training_module, "progress", lambda _: 0.85)
+    module.on_train_batch_start(batch, 0)
+    rates = [group["lr"] for group in optimizer.param_groups]
+    assert rates == pytest.approx([0.001, 0.0005, 0.0005])
+    loss, auxiliary = module.losses(batch.images, batch.labels, batch.token_characters)
+    step = module.training_step(batch, 0)
+    torch.testing.assert_close(step, loss + (1 - 0.9 * 0.85) * auxiliary)
+    step.backward()
+    module.configure_gradient_clipping(optimizer, 0.01)
+    norm = torch.stack([p.grad.norm() for p in module.parameters() if p.grad is not None]).norm()
+    assert norm.item() == pytest.approx(0.01, rel=1e-3)
+
+
+def test_norms_biases_and_embeddings_do_not_decay() -> None:
+    module = training(weight_decay=0.5)
+    names = {id(parameter): name for name, parameter in module.named_parameters()}
+    decayed, others = module.configure_optimizers().param_groups
+    assert (decayed["weight_decay"], others["weight_decay"]) == (0.5, 0)
+    assert all(parameter.ndim > 1 for parameter in decayed["params"])
+    kept = {names[id(parameter)] for parameter in others["params"] if parameter.ndim > 1}
+    embeddings = {name for name in names.values() if "embed_" in name and "average" not in name}
+    assert kept == {name for name in embeddings if not name.endswith("bias")}
+
+
+def test_the_average_copies_and_then_follows_the_model() -> None:
+    model = nn.Linear(2, 1)
+    average = MovingAverage(model, 0.9)
+    values = []
+    for value in (1.0, 2.0):
+        nn.init.constant_(model.weight, value)
+        average.update(model)
+        values.append(average.module.weight[0, 0].item())
+    assert values == pytest.approx([1.0, 1.1])
+    resumed = MovingAverage(nn.Linear(2, 1), 0.9)
+    resumed.load_state_dict(average.state_dict())
+    resumed.update(model)
+    assert resumed.module.weight[0, 0].item() == pytest.approx(1.19)
+    assert not any(parameter.requires_grad for parameter in average.parameters())
+
+
+def test_images_count_when_their_step_is_finished() -> None:
+    count = StepCount()
+    assert count.add(4, {"loss": torch.tensor(1.0)})["loss"] == 1
+    assert count.add(2, {"loss": torch.tensor(4.0)})["loss"] == 2.5
+    assert (count.images_seen, count.unfinished_batches, count.between_steps) == (0, 2, False)
+    count.finish_step(processes=3)
+    assert (count.images_seen, count.unfinished_batches, count.between_steps) == (18, 0, True)
+    count.add(4, {})
+    count.drop_step()
+    assert (count.images_seen, count.between_steps) == (18, True)

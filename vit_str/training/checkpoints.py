@@ -1,0 +1,151 @@
+"""Checkpoint files: written atomically, and verified before anything in them is used."""
+
+import pickle
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning.fabric.plugins import TorchCheckpointIO
+
+from vit_str.files import one_line, write_atomically
+
+LAST, PREVIOUS = "last.ckpt", "previous.ckpt"
+_FIELDS = {
+    "global_step": int,
+    "epoch": int,
+    "state_dict": dict,
+    "optimizer_states": list,
+    "lr_schedulers": list,
+    "loops": dict,
+    "callbacks": dict,
+}
+_OPTIONAL = {
+    "images_seen": int,
+    "unfinished_batches": int,
+    "charset": str,
+    "started_from": dict | None,
+}
+
+
+class CannotStart(ValueError):  # noqa: N818 - it says what the run cannot do
+    """A run cannot start or resume as it is asked to; says why and what to do, in one line."""
+
+
+class CheckpointFiles(TorchCheckpointIO):
+    """Writes checkpoints atomically, and reads nothing but tensors and plain values.
+
+    Lightning's own writes to the folder for temporary files and copies from there, where that is on
+    another disk: who is killed while copying has lost the checkpoint before, too. When `LAST` is
+    replaced, the one before stays as `PREVIOUS`.
+
+    Attributes:
+        loaded: the checkpoint that was read last.
+    """
+
+    def __init__(self) -> None:
+        self.loaded: Path | None = None
+
+    def save_checkpoint(
+        self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
+    ) -> None:
+        if "://" in str(path):  # not a file
+            super().save_checkpoint(checkpoint, path, storage_options)
+            return
+        path = Path(path)
+        with write_atomically(path) as temporary:
+            try:
+                with temporary.open("wb") as file:
+                    torch.save(checkpoint, file)
+            except RuntimeError as error:  # torch's own, for a file that is shorter than written
+                raise error.__context__ or error from None
+            if path.name == LAST and path.exists():
+                _link(path, path.with_name(PREVIOUS))
+
+    def load_checkpoint(
+        self, path: str | Path, map_location: Any = None, weights_only: bool | None = None
+    ) -> dict[str, Any]:
+        """Read a checkpoint; ``weights_only`` or not, no code in it is run.
+
+        Raises:
+            CannotStart: it cannot be read, is damaged, or no checkpoint.
+        """
+        self.loaded = Path(path)
+        try:
+            if "://" in str(path):
+                checkpoint = super().load_checkpoint(path, weights_only=True)
+            else:
+                _verify_checksums(self.loaded)
+                checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+            _check_types(checkpoint)
+        except Exception as error:
+            raise CannotStart(unusable(self.loaded, error)) from error
+        return checkpoint
+
+
+def _link(path: Path, other: Path) -> None:
+    """Give a file another name; where the disk has no links, it keeps the one it has."""
+    with suppress(OSError):
+        other.unlink(missing_ok=True)
+        other.hardlink_to(path)
+
+
+def _verify_checksums(path: Path) -> None:
+    """Compare the content with the CRC-32 that ``torch.save`` stores, which loading does not do.
+
+    Raises:
+        ValueError: it differs.
+        OSError: the file cannot be read.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+    except zipfile.BadZipFile as error:
+        size = path.stat().st_size
+        raise ValueError(f"not a checkpoint, or cut short ({size:,} bytes)") from error
+    if damaged:
+        raise ValueError(f"damaged: the checksum of {damaged} is not that of its content")
+
+
+def _check_types(checkpoint: Any) -> None:
+    if not isinstance(checkpoint, dict):
+        raise ValueError(f"no training checkpoint but a {type(checkpoint).__name__}")
+    for name, expected in _FIELDS.items():
+        if not isinstance(checkpoint.get(name), expected):
+            found = type(checkpoint[name]).__name__ if name in checkpoint else "nothing"
+            raise ValueError(f"its {name} must be of type {expected.__name__}, found {found}")
+    for name, optional in _OPTIONAL.items():
+        if name in checkpoint and not isinstance(checkpoint[name], optional):
+            raise ValueError(f"its {name} is a {type(checkpoint[name]).__name__}")
+    if checkpoint["global_step"] < 0 or checkpoint.get("images_seen", 0) < 0:
+        raise ValueError("its numbers of steps and images must be 0 or more")
+    if len(checkpoint["optimizer_states"]) != 1:
+        raise ValueError(f"expected one optimizer, found {len(checkpoint['optimizer_states'])}")
+
+
+def unusable(path: Path, error: Exception) -> str:
+    """Why a checkpoint cannot be resumed from, and what to resume from instead, in one line."""
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+    elif isinstance(error, pickle.UnpicklingError):
+        reason = "it holds more than tensors and plain values, which is not loaded"
+    elif isinstance(error, KeyError):
+        reason = f"{error} is missing in it"
+    else:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = " ".join(lines[:2]) or type(error).__name__
+    return f"cannot resume from {one_line(str(path))}: {one_line(reason)[:300]}; {_advice(path)}"
+
+
+def _advice(path: Path) -> str:
+    """The newest other checkpoint of the folder that is whole, or else its weights."""
+    others = [other for other in path.parent.glob("*.ckpt") if other.name != path.name]
+    for other in sorted(others, key=lambda file: file.stat().st_mtime, reverse=True):
+        with suppress(Exception):
+            _verify_checksums(other)
+            return f"resume from an older checkpoint: --ckpt_path {other}"
+    weights = path.with_name("weights.safetensors")
+    if weights.is_file():
+        return f"start from its weights in another folder: --init {weights} --folder FOLDER"
+    return f"move {path.name} away to start anew"

@@ -1,0 +1,85 @@
+"""What a run prints: one line at a time from one process, and a bar with the time left."""
+
+import sys
+import time
+from typing import Any
+
+from lightning.pytorch import LightningModule, Trainer
+from lightning.pytorch.callbacks import ProgressBar
+from lightning.pytorch.utilities import rank_zero_only
+from tqdm import tqdm
+
+from vit_str import console
+from vit_str.training.schedule import progress
+
+_REFRESH_SECONDS = 0.5
+_SHOWN = ("loss", "word_accuracy_36")
+
+
+@rank_zero_only
+def report(line: str) -> None:
+    """Print a line to standard error, once for all processes of a run."""
+    with tqdm.external_write_mode(file=sys.stderr, nolock=True):
+        console.complain(line, "train")
+
+
+class RunProgress(ProgressBar):
+    """How much of the run is done and how long the rest takes; a line after each validation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bar: Any = None
+        self._enabled = True
+        self._start = self._share = self._refreshed = 0.0
+
+    def disable(self) -> None:
+        self._enabled = False
+
+    def enable(self) -> None:
+        self._enabled = True
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._start, self._share = time.monotonic(), progress(trainer)
+        if self._enabled and sys.stderr.isatty():
+            self._bar = tqdm(total=1.0, file=sys.stderr, bar_format="{desc}|{bar}| {postfix}")
+
+    def on_train_batch_end(self, trainer: Trainer, *_: Any, **__: Any) -> None:
+        """Seldom: losses are on the device, which would be waited for."""
+        if self._bar is None or time.monotonic() - self._refreshed < _REFRESH_SECONDS:
+            return
+        self._refreshed = time.monotonic()
+        self._bar.n = progress(trainer)
+        self._bar.set_description_str(f"step {trainer.global_step:,} ", refresh=False)
+        loss = trainer.progress_bar_metrics.get("loss")  # type: ignore[attr-defined]
+        self._bar.set_postfix_str(f"{self.left(trainer)}, loss {loss:.3f}" if loss else "")
+
+    def left(self, trainer: Trainer) -> str:
+        """The time that the rest of the run takes, at the speed of this leg."""
+        done = progress(trainer)
+        gained = done - self._share
+        if gained <= 0:
+            return "time left unknown"
+        seconds = (time.monotonic() - self._start) * (1 - done) / gained
+        return f"{tqdm.format_interval(seconds)} left"
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.sanity_checking or not self._enabled:
+            return
+        values = [
+            f"{name} {value:.3f}"
+            for name, value in trainer.callback_metrics.items()
+            if name.rpartition("/")[2] in _SHOWN
+        ]
+        done = f"step {trainer.global_step:,}, {progress(trainer):.0%} done, {self.left(trainer)}"
+        report(f"{done}: {', '.join(values)}")
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._close()
+
+    def on_exception(self, *_: Any) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
