@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -97,12 +98,22 @@ def load_images(
     return FolderImages(Path(data), count, subject.preprocessing)
 
 
-def batches_of(
-    subject: Subject, images: ImageSet, batch_size: int = 32, device: torch.device | str = "cpu"
-) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
-    """Every batch and its images normalized for a model, with a progress bar.
+def progress_bar(subject: Subject, images: ImageSet) -> tqdm:
+    """Counts the images that are done."""
+    return tqdm(total=images.count, unit="image", desc=subject.name, disable=None)
 
-    The model is moved to the device (``auto``, ``cpu``, ``cuda``, ...).
+
+def batches_of(
+    subject: Subject,
+    images: ImageSet,
+    batch_size: int = 32,
+    device: torch.device | str = "cpu",
+    bar: tqdm | None = None,
+) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
+    """Every batch and its images normalized for a model.
+
+    The model is moved to the device (``auto``, ``cpu``, ``cuda``, ...). There is a progress bar,
+    unless one is given, which the caller moves.
 
     Raises:
         ValueError: no image could be read.
@@ -110,11 +121,12 @@ def batches_of(
     device = choose_device(str(device))
     subject.recognizer.to(device)
     seen = 0
-    with tqdm(total=images.count, unit="image", desc=subject.name, disable=None) as bar:
+    with nullcontext() if bar is not None else progress_bar(subject, images) as own:
         for batch in images.batches(batch_size):
             yield batch, subject.preprocessing.normalize(batch.pixels.to(device))
             seen += len(batch)
-            bar.update(len(batch))
+            if own is not None:
+                own.update(len(batch))
     if not seen:
         raise ValueError(f"none of {images.description} could be read")
 
