@@ -23,7 +23,7 @@ from itertools import pairwise, product
 from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, MUTED, draw_lines, panels
-from studies.reading import CONVOLUTION, STANDARD, DrawnWords, build_reader, word_renderer
+from studies.reading import CONVOLUTION, STANDARD, build_reader, drawn_words, word_renderer
 from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
 from vit_str.analysis.distance.measure import measure as measure_distances
 from vit_str.analysis.geometry import TokenGrid
@@ -65,7 +65,7 @@ def run(settings: Settings) -> Findings:
 
 def measure_heads(subject: Subject, words: RenderedBatch) -> Iterator[tuple[Cell, ...]]:
     """Layer, head, mean attention distance over some words, and as a share of uniform attention."""
-    material = DrawnWords(words, subject.charset)
+    material = drawn_words(words, subject.charset)
     analysis = measure_distances(subject, material, metrics=["distance"], offset_images=0)
     uniform = analysis.grid.uniform_distance()
     for layer, values in enumerate(analysis.statistics.values("distance"), 1):

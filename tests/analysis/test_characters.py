@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.analysis.characters.measure import Combination, Observer, Word
+from vit_str.analysis.characters.measure import Observer, Source, Word
 from vit_str.analysis.images import Batch, load_images
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.cli import main
@@ -79,7 +79,7 @@ def test_boxes_are_those_of_the_reader(small_weights: Weights, folder: Path) -> 
     observer = Observer(subject)
     for word, reading in zip(observe(observer, batch), readings, strict=True):
         assert word.text == reading.text
-        boxes = word.looks("x", observer.grid, Combination()).boxes
+        boxes = word.looks(Source("x"), observer.grid).boxes
         found = torch.tensor([each.box for each in reading.characters]).reshape(-1, 4)
         torch.testing.assert_close(boxes.float(), found, atol=0.02, rtol=0)
 
@@ -107,8 +107,8 @@ def test_models_of_different_architectures_are_not_compared(small_weights: Weigh
 
 def test_combinations_take_heads_or_their_mean() -> None:
     attention = torch.rand(3, 2, 5, 4, 8, dtype=torch.float64)
-    torch.testing.assert_close(Combination().of(attention), attention[2].mean(0))
-    torch.testing.assert_close(Combination(0, 1).of(attention), attention[0, 1])
+    torch.testing.assert_close(Source("x").of(attention), attention[2].mean(0))
+    torch.testing.assert_close(Source("x", 0, 1).of(attention), attention[0, 1])
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from vit_str.analysis.characters.localization import METRICS, slices
-from vit_str.analysis.characters.measure import Combination, Word
+from vit_str.analysis.characters.measure import Source, Word
 from vit_str.analysis.characters.scores import (
     SLICES,
     Score,
@@ -41,8 +41,8 @@ def word(
     return Word("w", pixels, text, label, confidences, {"m": attention}, {"m": special}, true_boxes)
 
 
-def board(*words: Word, combination: Combination = Combination(1)) -> Scoreboard:  # noqa: B008
-    scoreboard = Scoreboard("m", [], GRID, combination)
+def board(*words: Word, block: int = 1, head: int | None = None) -> Scoreboard:
+    scoreboard = Scoreboard(Source("m", block, head), [], GRID)
     for each in words:
         scoreboard.add(each)
     return scoreboard
@@ -130,9 +130,9 @@ def test_the_combination_decides_boxes() -> None:
     attention = torch.stack([slices(2, GRID).maps, slices(2, GRID).maps.flip(0)])[:, None]
     mixed = word("ab", "ab")
     mixed.attention["m"] = attention
-    first, last = (board(mixed, combination=Combination(block, 0)).chosen[0] for block in (0, 1))
+    first, last = (board(mixed, block=block, head=0).chosen[0] for block in (0, 1))
     assert (first.block, last.block) == (0, 1)
-    rows = board(mixed, combination=Combination(0, 0)).rows()
+    rows = board(mixed, block=0, head=0).rows()
     assert find(rows, model="m", versus=SLICES, metric="drift", head=1).block == 1
     assert find(rows, model="m", head=1, block=1, metric="energy").mean == pytest.approx(1)
     assert find(rows, model="m", head=1, block=2, metric="energy").mean == pytest.approx(0)
