@@ -15,7 +15,6 @@ from vit_str.analysis.characters.localization import (
     METRICS,
     Boxes,
     Looks,
-    Truth,
     monotonic_share,
     score_characters,
     slices,
@@ -137,14 +136,11 @@ class Scoreboard:
     ) -> list[float]:
         means = {"monotonic": monotonic_share(looks.centers)}
         if word.true_boxes is not None:
-            truth = Truth.of_word(word.true_boxes)[[j for _, j in places]]
-            looks = looks[[i for i, _ in places]]
-            scores = score_characters(looks, truth, self.grid)
+            scores = score_characters(looks, word.true_boxes, places, self.grid)
+            offsets = scores.pop("offset")
             means |= {name: float(values.mean()) for name, values in scores.items()}
             if source in self.chosen:
-                left, _, right, _ = truth.boxes.unbind(1)
-                offsets = looks.centers[:, 0] - (left + right) / 2
-                self.errors[source] += (offsets / (right - left).clamp(min=1)).tolist()
+                self.errors[source] += offsets.tolist()
         return [means.get(metric, math.nan) for metric in METRICS]
 
     def _matrix(self, source: Source, group: str) -> Float64[Tensor, "word metric"]:
