@@ -151,6 +151,10 @@ def test_the_command_on_rendered_words(
             assert each["true_box"] is None or len(each["true_box"]) == 4
             assert 0 < each["special_mass"] < 1
     table = pd.read_csv(out / "characters.csv")
+    assert list(table) == [
+        *("model", "versus", "block", "head", "group", "metric", "unit"),
+        *("mean", "low", "high", "n"),
+    ]
     untrained = "untrained:chatty"
     assert set(table["model"]) == {"chatty", untrained, "equal-width slices"}
     assert set(table["versus"].dropna()) == {untrained, "equal-width slices"}

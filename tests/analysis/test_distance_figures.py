@@ -195,8 +195,14 @@ def test_differences_by_layer() -> None:
     assert full == {-3.0: True, 0.5: False}, "hollow where the interval has zero in it"
 
 
-@pytest.mark.parametrize("layers", [(6, 4), (12, 12), (1, 1)])
-@pytest.mark.parametrize("grid", [(8, 16, 4.0, 8.0), (14, 14, 16.0, 16.0), (1, 26, 32.0, 4.0)])
+@pytest.mark.parametrize(
+    ("layers", "grid"),
+    [
+        ((6, 4), (8, 16, 4.0, 8.0)),
+        ((12, 12), (14, 14, 16.0, 16.0)),
+        ((1, 1), (1, 26, 32.0, 4.0)),
+    ],
+)
 def test_offsets_gallery(layers: tuple[int, int], grid: tuple[int, int, float, float]) -> None:
     rows, columns, *patch = grid
     maps = np.full((*layers, 2 * rows - 1, 2 * columns - 1), 1 / (rows * columns))

@@ -137,7 +137,9 @@ def along_training(
     for axes in grid:
         chance_lines(axes, chance)
         axes.set_xlabel("images trained on")
-        axes.set_xticks(range(len(models)), [shorten(images[model]) for model in models])
+        axes.set_xticks(
+            range(len(models)), [shorten(float(f"{images[model]:.3g}")) for model in models]
+        )
         axes.grid(visible=False, axis="x")
     grid[0].set_ylabel("attention distance (px)")
     grid[0].set_ylim(0, 1.1 * max(*chance.values(), table.highest()))
