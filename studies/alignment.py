@@ -63,7 +63,7 @@ _FULL: dict[str, Any] = {
 
 
 def run(settings: Settings) -> Findings:
-    """Train with both kinds of attention and not at all, with every seed."""
+    """Train with both types of attention and not at all, with every seed."""
     size = _QUICK if settings.quick else _FULL
     rows: list[tuple[Cell, ...]] = []
     maps: dict[str, Map] = {}

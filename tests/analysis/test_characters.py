@@ -134,13 +134,13 @@ def test_the_command_on_rendered_words(
     chatty_weights: Path, tmp_path: Path, fonts: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    arguments = ["characters", str(chatty_weights), "--count", "40", "--show", "2"]
+    arguments = ["characters", str(chatty_weights), "--count", "20", "--show", "1"]
     where = ["--out", str(out), "--device", "cpu", "--fonts", *map(str, fonts)]
     assert main(["analyze", *arguments, *where]) == 0
     assert capsys.readouterr().out.strip() == str(out / "report.html")
     found = json.loads((out / "characters.json").read_text())
     assert found["image_size"] == {"height": 16, "width": 64}
-    assert len(found["images"]) == 40
+    assert len(found["images"]) == 20
     for image in found["images"]:
         assert "".join(each["character"] for each in image["characters"]) == image["text"]
         assert image["right"] == (image["text"] == image["label"])

@@ -13,7 +13,7 @@ from vit_str.analysis.results import Inspection, Measurement, table_of
 _LEAD = """\
 How far around itself a token sees. A convolution can see a window that grows with depth (its \
 theoretical receptive field), a Vision Transformer the whole image from the first layer on. What \
-either does see is told by the gradients of a token's output with respect to the pixels: their \
+either does see is shown by the gradients of a token's output with respect to the pixels: their \
 mean distance from the token, in pixels of the model's input, is one unit for both."""
 
 _METHOD = """\
