@@ -197,5 +197,5 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     lower.set_yticks([0, 1], ["text Transformer", "ViT"])
     lower.margins(x=0.14)
     lower.set(title="where they differ", xlabel="parameters")
-    for axes in (upper, middle, lower):
-        axes.grid(visible=axes is lower, axis="x" if axes is lower else "both")
+    for axes, without in ((upper, "both"), (middle, "both"), (lower, "y")):
+        axes.grid(visible=False, axis=without)

@@ -224,7 +224,7 @@ def run_here(names: list[str], out: Path, settings: Settings, workers: int):
         ((), "required"),
         (("nonsense",), "invalid choice"),
         (("run", "nonsense"), "no study nonsense; known are all, rnn-gradient"),
-        (("run", "order", "--seeds", "0"), "1 or more, found '0'"),
+        (("run", "order", "--seeds", "0"), "from 1 on, found '0'"),
         (("run", "order", "--device", "nonsense"), "nonsense"),
         (("page", "empty", "--out", "claims.md"), "run: python -m studies run all"),
     ],
