@@ -224,7 +224,7 @@ def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) ->
     *sheets, last = panels(figure, [*titles, "On the anti-diagonal"], width=2.9, height=3.1)
     low, high = 0.5, length + 0.5
     for axes, weights in zip(sheets, maps.values(), strict=True):
-        image = axes.imshow(weights, HEAT, vmin=0, vmax=1, extent=(low, high, high, low))
+        image = axes.imshow(weights.numpy(), HEAT, vmin=0, vmax=1, extent=(low, high, high, low))
         axes.grid(visible=False)
         axes.set(xlabel="state after symbol", ylabel="symbol written")
         for axis in (axes.xaxis, axes.yaxis):

@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from studies.drawing import COLORS, INK, draw_lines, draw_mean, panels
 from studies.gradients import input_gradients
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
-from studies.tokens import Examples, TokenNetwork, learning_curve
+from studies.tokens import Examples, Task, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
@@ -52,22 +52,17 @@ _KNOWS = 0.9
 _VALUE = "gradient_or_accuracy"
 
 
-class TokenAhead:
+class TokenAhead(Task):
     """Which symbol stands so many tokens to the right (to the left if below zero)?
 
-    Args:
-        offset: how many.
-        length: of a sequence; where there is no such token nothing is asked.
+    Where there is no such token nothing is asked.
     """
-
-    symbols = SYMBOLS
-    input_sizes: tuple[int, ...] = (SYMBOLS,)
-    answers = 1
 
     def __init__(self, offset: int, length: int) -> None:
         if abs(offset) >= length:
             raise ValueError(f"an offset of {offset} leaves a sequence of {length} tokens")
-        self.offset, self.length = offset, length
+        super().__init__(length, SYMBOLS)
+        self.offset = offset
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
         """Independent symbols, so that none can be guessed from others."""

@@ -176,7 +176,7 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     image = renderer.render(["patches"], seed=3, difficulty=0.0).images.float() / 255
     figure.set_size_inches(7.5, 4.4)
     upper, middle, lower = figure.subplots(3, 1, height_ratios=[2, 0.9, 1.4])
-    upper.imshow(image[0].permute(1, 2, 0), interpolation="nearest")
+    upper.imshow(image[0].permute(1, 2, 0).numpy(), interpolation="nearest")
     for line, size in ((upper.axhline, 32), (upper.axvline, 128)):
         for edge in range(8, size, 8):
             line(edge - 0.5, color=COLORS[1], linewidth=0.8)
@@ -185,7 +185,7 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     canvas[:, :, :8] = rearrange(
         encoder.patches(image)[0, 16:32], "token (h w c) -> h token w c", h=8, w=8
     )
-    middle.imshow(canvas.flatten(1, 2), interpolation="nearest")
+    middle.imshow(canvas.flatten(1, 2).numpy(), interpolation="nearest")
     middle.set_xticks([10 * i + 3.5 for i in range(16)], [str(16 + i) for i in range(16)])
     middle.set(title="its second row as tokens", xlabel="place in the sequence", yticks=[])
     for y, parts in enumerate((_parameters(_text_encoder(encoder)), _parameters(encoder))):

@@ -90,21 +90,22 @@ def measure(
 ) -> Iterator[tuple[Cell, ...]]:
     """Gradients at a distance before training (``trained`` is 0), then errors at a length."""
     for name in NETS:
-        for distance, norm in enumerate(gradient_norms(*untrained(name, seed))):
+        for distance, norm in enumerate(initial_gradients(name, seed)):
             yield name, seed, GRADIENT, 0, distance, math.log10(norm)
         for training in trainings:
             for length, error in errors(name, seed, training, device).items():
                 yield name, seed, ERROR, training.length, length, error
 
 
-def untrained(name: str, seed: int, steps: int = _STEPS_BACK) -> tuple[nn.Module, Tensor]:
-    """A network and inputs for it, in double precision."""
+def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[float]:
+    """`gradient_norms` of a network with the weights of its initialization."""
     with seeded(seed):
         if name == ATTENTION:
             network: nn.Module = EncoderBlock(_WIDTH, heads=4, mlp_ratio=2.0, dropout=0.0)
         else:
             network = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
-        return network.double(), torch.randn(16, steps, _WIDTH).double()
+        inputs = torch.randn(16, steps, _WIDTH).double()
+        return gradient_norms(network.double(), inputs)
 
 
 def errors(name: str, seed: int, training: Training, device: str = "cpu") -> dict[int, float]:

@@ -243,7 +243,7 @@ def _draw(figure: Figure) -> None:
     sheets = panels(figure, tuple(shown), width=2.3, height=2.4)
     for axes, (matrix, xlabel, ylabel) in zip(sheets, shown.values(), strict=True):
         low, high = float(matrix.min()), float(matrix.max())
-        axes.imshow(matrix, cmap=HEAT, vmin=low, vmax=high + (high - low))
+        axes.imshow(matrix.numpy(), cmap=HEAT, vmin=low, vmax=high + (high - low))
         for (y, x), number in np.ndenumerate(matrix.numpy()):
             text = f"{number:.0f}" if float(number).is_integer() else f"{number:.2f}"
             axes.text(x, y, text, ha="center", va="center", fontsize=7)
