@@ -10,7 +10,7 @@ from pathlib import Path
 
 from studies import NAMES, Settings, describe
 from studies.page import write_page
-from studies.running import Result, load_result, run_studies, select
+from studies.running import Result, load_result, run_studies
 from vit_str.arguments import positive
 from vit_str.devices import choose_device
 from vit_str.files import cpu_count
@@ -62,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="all studies, with verdicts of earlier runs")
     listing.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"of runs ({_OUT})")
     run = commands.add_parser("run", help="run studies", allow_abbrev=False)
-    run.add_argument("names", nargs="+", metavar="NAME", help="of a study, or all")
+    names = [*NAMES, "all"]
+    run.add_argument("names", nargs="+", choices=names, metavar="NAME", help="of a study, or all")
     run.add_argument("--quick", action="store_true", help="the small versions: a minute each")
     run.add_argument("--seeds", type=positive, default=5, metavar="N", help="repetitions (5)")
     run.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"for results ({_OUT})")
@@ -90,7 +91,7 @@ def _list(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     settings = Settings(options.quick, options.seeds, str(choose_device(options.device)))
     left, failed = [], 0
-    for name in select(options.names):
+    for name in NAMES if "all" in options.names else dict.fromkeys(options.names):
         result = None if options.again else load_result(options.out / name)
         if result and result["settings"] == asdict(settings):
             print(f"{_line(result)}, from before")

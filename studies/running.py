@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from studies import NAMES, load_study
+from studies import load_study
 from studies.study import Findings, Settings
 from vit_str.files import write_atomically
 from vit_str.pages.style import figure, ready_to_draw, styled
@@ -28,18 +28,6 @@ Result = dict[str, Any]
 _DOTS_PER_INCH = 150
 
 
-def select(names: Sequence[str]) -> list[str]:
-    """Names of studies, each once; ``all`` stands for all of them.
-
-    Raises:
-        ValueError: there is no such study; known ones are named.
-    """
-    unknown = [name for name in names if name not in (*NAMES, "all")]
-    if unknown:
-        raise ValueError(f"no study {', '.join(unknown)}; known are all, {', '.join(NAMES)}")
-    return list(NAMES) if "all" in names else list(dict.fromkeys(names))
-
-
 def load_result(folder: Path) -> Result | None:
     """The result in the folder of a study; None if there is none.
 
@@ -53,7 +41,7 @@ def load_result(folder: Path) -> Result | None:
         result: Result = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         result = {}
-    if "verdict" not in result:
+    if not isinstance(result, dict) or "verdict" not in result:
         raise ValueError(f"{path} is no result of a study; remove it or take another --out")
     return result
 

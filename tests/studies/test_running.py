@@ -27,7 +27,7 @@ from studies import (
     path_length,
 )
 from studies.__main__ import main
-from studies.running import command, load_result, run_studies, run_study, select
+from studies.running import command, load_result, run_studies, run_study
 from studies.sequences import SequenceTask
 from studies.study import POSTS, Values, repeat
 
@@ -63,7 +63,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         monkeypatch.delitem(sys.modules, f"studies.{name}", raising=False)
     monkeypatch.setattr(studies, "NAMES", tuple(bodies))
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder)])
-    for module in ("running", "page", "__main__"):
+    for module in ("page", "__main__"):
         monkeypatch.setattr(f"studies.{module}.NAMES", tuple(bodies))
     return list(bodies)
 
@@ -153,10 +153,6 @@ def test_commands_and_names() -> None:
     assert (
         command("order", settings) == "python -m studies run order --quick --seeds 3 --device cuda"
     )
-    assert select(["order", "gates", "order"]) == ["order", "gates"]
-    assert select(["all"]) == list(NAMES)
-    with pytest.raises(ValueError, match="no study nonsense; known are all, rnn-gradient"):
-        select(["order", "nonsense"])
     with pytest.raises(ValueError, match="known are rnn-gradient"):
         load_study("nonsense")
 
@@ -223,7 +219,7 @@ def run_here(names: list[str], out: Path, settings: Settings, workers: int):
     [
         ((), "required"),
         (("nonsense",), "invalid choice"),
-        (("run", "nonsense"), "no study nonsense; known are all, rnn-gradient"),
+        (("run", "nonsense"), "invalid choice: 'nonsense'"),
         (("run", "order", "--seeds", "0"), "from 1 on, found '0'"),
         (("run", "order", "--device", "nonsense"), "nonsense"),
         (("page", "empty", "--out", "claims.md"), "run: python -m studies run all"),
