@@ -10,7 +10,8 @@ from pathlib import Path
 
 from studies import NAMES, Settings, describe
 from studies.page import write_page
-from studies.running import FIGURE, Result, load_result, run_studies, select
+from studies.running import Result, load_result, run_studies
+from vit_str.arguments import positive
 from vit_str.devices import choose_device
 from vit_str.files import cpu_count
 
@@ -61,12 +62,13 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="all studies, with verdicts of earlier runs")
     listing.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"of runs ({_OUT})")
     run = commands.add_parser("run", help="run studies", allow_abbrev=False)
-    run.add_argument("names", nargs="+", metavar="NAME", help="of a study, or all")
+    names = [*NAMES, "all"]
+    run.add_argument("names", nargs="+", choices=names, metavar="NAME", help="of a study, or all")
     run.add_argument("--quick", action="store_true", help="the small versions: a minute each")
-    run.add_argument("--seeds", type=_positive, default=5, metavar="N", help="repetitions (5)")
+    run.add_argument("--seeds", type=positive, default=5, metavar="N", help="repetitions (5)")
     run.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"for results ({_OUT})")
     run.add_argument(
-        "--workers", type=_positive, metavar="N", help="studies at once (default: one per CPU)"
+        "--workers", type=positive, metavar="N", help="studies at once (default: one per CPU)"
     )
     run.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")
     run.add_argument("--again", action="store_true", help="repeat what is finished too")
@@ -76,12 +78,6 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, required=True, metavar="FILE", help="the page, such as claims.md"
     )
     return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of 1 or more, found {text!r}")
-    return int(text)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -94,23 +90,21 @@ def _list(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     settings = Settings(options.quick, options.seeds, str(choose_device(options.device)))
-    left = []
-    for name in select(options.names):
-        result = load_result(options.out / name)
-        is_finished = (options.out / name / FIGURE).exists() and not options.again
-        if result and is_finished and result["settings"] == asdict(settings):
+    left, failed = [], 0
+    for name in NAMES if "all" in options.names else dict.fromkeys(options.names):
+        result = None if options.again else load_result(options.out / name)
+        if result and result["settings"] == asdict(settings):
             print(f"{_line(result)}, from before")
         else:
             left.append(name)
-    failed = 0
     for name, future in run_studies(left, options.out, settings, options.workers or cpu_count()):
         if error := future.exception():
-            failed += 1
+            failed = 1
             print(f"{name:<16} FAILED: {type(error).__name__}: {error}", flush=True)
             traceback.print_exception(error)
         else:
             print(_line(future.result()), flush=True)
-    return 1 if failed else 0
+    return failed
 
 
 def _page(options: argparse.Namespace) -> int:

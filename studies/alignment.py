@@ -33,25 +33,21 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from studies.drawing import INK, draw_bars, panels
+from studies.drawing import chance_line, draw_bars, panels
 from studies.sequences import RecurrentTranslator, SequenceTask, Texts, train_translator
-from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict
 from vit_str.models.attention import record_attention
 from vit_str.pages.style import HEAT
-from vit_str.statistics import Interval, mean_interval
+from vit_str.statistics import Interval
 
 DOT, ADDITIVE, UNTRAINED = "dot product", "additive", "untrained"
 _ATTENTIONS = {DOT: "dot", ADDITIVE: "additive", UNTRAINED: "dot"}
 _COLUMNS = ("anti_diagonal", "one_later", "one_earlier", "change_per_step", "right_symbols")
-
 # The same numbers in double precision, computed in another order.
 _EXACT = 1e-10
 # More on the one right state than on all others together.
 _MOST = 0.5
-
 Map = Float[Tensor, "step token"]
-
-
 _QUICK: dict[str, Any] = {
     "task": SequenceTask(8, (2, 6), True),
     "dim": 32,
@@ -67,16 +63,17 @@ _FULL: dict[str, Any] = {
 
 
 def run(settings: Settings) -> Findings:
-    """Train with both kinds of attention and not at all, with every seed."""
-    table = Table()
+    """Train with both types of attention and not at all, with every seed."""
+    size = _QUICK if settings.quick else _FULL
+    rows: list[tuple[Cell, ...]] = []
     maps: dict[str, Map] = {}
     for seed in range(settings.seeds):
         for name in _ATTENTIONS:
-            size = _QUICK if settings.quick else _FULL
             row, weights = measure(name, seed, device=settings.device, **size)
-            table.append(row)
+            rows.append(row)
             maps.setdefault(name, weights.cpu())
-    return findings(table, maps)
+    columns = ("attention", "seed", "length", *_COLUMNS[:4], "formula_error", _COLUMNS[4])
+    return findings(Table.of(" ".join(columns), rows), maps)
 
 
 def measure(
@@ -88,7 +85,7 @@ def measure(
     tested: int = 256,
     device: str = "cpu",
     **training: Any,
-) -> tuple[Row, Map]:
+) -> tuple[tuple[Cell, ...], Map]:
     """Numbers of one network, and its mean weights on sequences of the longest length.
 
     Args:
@@ -105,17 +102,10 @@ def measure(
     length = task.lengths[1]
     texts = task.draw_tests(tested, length, seed, device)
     weights = alignment(model, texts)
-    row: Row = {
-        "attention": name,
-        "seed": seed,
-        "length": length,
-        "anti_diagonal": anti_diagonal(weights),
-        "one_later": anti_diagonal(weights, 1),
-        "one_earlier": anti_diagonal(weights, -1),
-        "change_per_step": change_per_step(weights),
-        "formula_error": formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0,
-        "right_symbols": model.accuracy(*texts)[0],
-    }
+    shares = (anti_diagonal(weights, later) for later in (0, 1, -1))
+    error = formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0
+    right = model.accuracy(*texts)[0]
+    row: tuple[Cell, ...] = (name, seed, length, *shares, change_per_step(weights), error, right)
     return row, weights.mean(0)
 
 
@@ -176,32 +166,10 @@ def findings(table: Table, maps: Mapping[str, Map]) -> Findings:
         maps: mean weights of one seed, for every attention.
     """
     length = int(table[0]["length"])
-    mean, later = (table.mean(name, attention=DOT) for name in ("anti_diagonal", "one_later"))
-    untrained, additive = (
-        table.mean("anti_diagonal", attention=name) for name in (UNTRAINED, ADDITIVE)
-    )
+    exact, later, earlier = (table.values(name, attention=DOT) for name in _COLUMNS[:3])
+    untrained, additive = (table.mean(_COLUMNS[0], attention=n) for n in (UNTRAINED, ADDITIVE))
     error = max(table.values("formula_error", attention=DOT))
-    near = zip(
-        *(
-            table.values(name, attention=DOT)
-            for name in ("one_earlier", "anti_diagonal", "one_later")
-        ),
-        strict=True,
-    )
-    band = mean_interval([sum(shares) for shares in near])
-    surprises = []
-    if additive > 2 / length:
-        surprises.append(
-            f"Additive attention, without any inner product, aligns too: {additive:.0%} lies "
-            "on the anti-diagonal."
-        )
-    if later > mean:
-        surprises.append(
-            f"Most of the weight, {later:.0%}, lies one state later than expected. Perhaps, "
-            "as was not tested, because a recurrent state remembers the symbol before its own: "
-            "the state after the symbol just written is then easy to find and tells the next "
-            "one. A map of attention shows which state was read, not which symbol was meant."
-        )
+    band = Values(map(sum, zip(earlier, exact, later, strict=True)))
     return Findings(
         table=table,
         summary=[
@@ -209,18 +177,22 @@ def findings(table: Table, maps: Mapping[str, Map]) -> Findings:
             | {column.replace("_", " "): table.text(column, attention=name) for column in _COLUMNS}
             for name in _ATTENTIONS
         ],
-        verdict=judge(table.interval("anti_diagonal", attention=DOT), band[1], error, length),
+        verdict=judge(exact.interval, band.interval, error, length),
         measure=f"share of the weight on the anti-diagonal at length {length}, dot products",
-        values=table.values("anti_diagonal", attention=DOT),
+        values=exact,
         because=(
             f"The contexts are those of the formula to {error:.0e}, and "
-            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step to "
-            f"step. {mean:.0%} of it lies on the state right after the symbol that a reversal "
-            f"needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
-            f"{band[0]:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
+            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step "
+            f"to step. {exact.mean:.0%} of it lies on the state right after the symbol that a "
+            f"reversal needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
+            f"{band.mean:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
         ),
         draw=lambda figure: _draw(figure, table, maps, length),
-        surprises=surprises,
+        surprises=[
+            f"{later.mean:.0%} of the weight of dot products lies one state later than expected; "
+            f"additive attention has {additive:.0%} on the anti-diagonal."
+        ]
+        * (later.mean > exact.mean or additive > 2 / length),
     )
 
 
@@ -252,17 +224,14 @@ def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) ->
     *sheets, last = panels(figure, [*titles, "On the anti-diagonal"], width=2.9, height=3.1)
     low, high = 0.5, length + 0.5
     for axes, weights in zip(sheets, maps.values(), strict=True):
-        image = axes.imshow(
-            weights.numpy(), cmap=HEAT, vmin=0, vmax=1, extent=(low, high, high, low)
-        )
+        image = axes.imshow(weights.numpy(), HEAT, vmin=0, vmax=1, extent=(low, high, high, low))
         axes.grid(visible=False)
         axes.set(xlabel="state after symbol", ylabel="symbol written")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=3))
     figure.colorbar(image, ax=sheets, label="mean weight (one seed)", shrink=0.75, pad=0.01)
-    draw_bars(last, {name: table.values("anti_diagonal", attention=name) for name in maps})
-    last.axhline(1 / length, color=INK, linestyle=":", linewidth=1.1)
-    last.annotate("chance", (2.5, 1 / length), ha="right", va="bottom", fontsize=8, color=INK)
-    last.set_ylim(0, 1)
-    last.set_ylabel("share of the weight")
+    draw_bars(last, {name: table.values(_COLUMNS[0], attention=name) for name in maps})
+    chance_line(last, 1 / length)
+    last.legend()
+    last.set(ylim=(0, 1), ylabel="share of the weight")
     last.tick_params(axis="x", labelsize=7)

@@ -18,7 +18,7 @@ Transformer has two attentions, a masked one over what it has written, and one w
 its own and whose keys and values are the encoder's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from jaxtyping import Float, Int64
@@ -28,16 +28,14 @@ from torch.nn.functional import cross_entropy
 
 from studies.drawing import COLORS, MUTED, draw_bars, panels
 from studies.reading import distinct, word_renderer
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from vit_str.charset import Charset
 from vit_str.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.step_scores import step_scores
-from vit_str.statistics import mean_interval
 from vit_str.weights import WeightsFile, load_weights, resolve
 
 Features = Float[Tensor, "batch token dim"]
-
 INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"
 ABLATED = (ZEROS, MEAN, OTHER)
 PAIRS = "pairs of characters"
@@ -48,7 +46,6 @@ _SHORT = {
     OTHER: "another\nimage",
     PAIRS: "no image:\npairs",
 }
-
 _MUCH = 0.3  # more errors than that nobody calls a small loss
 _SOME = 0.05
 _MODEL_WORDS = 20_000
@@ -61,15 +58,17 @@ def run(settings: Settings) -> Findings:
     renderer = word_renderer(weights.charset)
     count = 32 if settings.quick else 256
     model = PairModel(weights.charset, renderer.lexicon.sample(_MODEL_WORDS, seed=0))
-    table = Table()
-    for seed in range(settings.seeds):
+
+    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
         words = distinct(renderer.batch(count, seed=2, index=seed))
         with torch.no_grad():
             features = weights.recognizer.encode(weights.preprocessing.normalize(words.images))
-        table += measure(weights, features, words.labels, seed)
+        yield from ((seed, *row) for row in measure(weights, features, words.labels))
         nothing = float("nan")  # pairs write nothing freely
-        table.append(_row(seed, PAIRS, *model.score(words.labels), nothing, nothing))
-    return findings(table)
+        yield seed, PAIRS, *model.score(words.labels), nothing, nothing
+
+    columns = "seed features errors cross_entropy free_cer cer_to_other"
+    return findings(repeat(settings, columns, measure_all))
 
 
 class PairModel:
@@ -116,69 +115,45 @@ def ablations(features: Features) -> dict[str, Features]:
 
 @torch.no_grad()
 def measure(
-    weights: WeightsFile, features: Features, labels: Int64[Tensor, "batch position"], seed: int
-) -> list[Row]:
-    """One row for each ablation."""
+    weights: WeightsFile, features: Features, labels: Int64[Tensor, "batch position"]
+) -> Iterator[tuple[Cell, ...]]:
+    """For each ablation: its name, errors, cross-entropy, and CER to the own and another label."""
     decoder = weights.recognizer.decoder
     assert isinstance(decoder, AutoregressiveDecoder)
     texts = [weights.charset.decode(ids) for ids in labels.tolist()]
     others = texts[-1:] + texts[:-1]
-    rows: list[Row] = []
     for name, given in ablations(features).items():
         steps = step_scores(decoder, given, labels)
         errors = float((steps.scores.argmax(1) != steps.symbols).double().mean())
         entropy = float(cross_entropy(steps.scores, steps.symbols))
         written = [weights.charset.decode(ids) for ids in decoder.generate(given).labels.tolist()]
-        rows.append(_row(seed, name, errors, entropy, cer(written, texts), cer(written, others)))
-    return rows
+        yield name, errors, entropy, cer(written, texts), cer(written, others)
 
 
-def _row(
-    seed: int, features: str, errors: float, entropy: float, free: float, to_other: float
-) -> Row:
-    return {
-        "seed": seed,
-        "features": features,
-        "errors": errors,
-        "cross_entropy": entropy,
-        "free_cer": free,
-        "cer_to_other": to_other,
-    }
-
-
-def judge(jump: float, low: float, entropies: float, pair_entropy: float) -> Verdict:
-    """From the smallest rise of the error, its lower end, and how good the guesses still are.
+def judge(rise: Values, entropy: float, pair_entropy: float) -> Verdict:
+    """From how much the errors rise, and how good the guesses still are.
 
     Args:
-        jump: errors without the image minus with it, of the ablation that hurts least.
-        low: the lower end of its interval.
-        entropies: the smallest cross-entropy of an ablation, in nats for each character.
+        rise: errors without the image minus with it, of the ablation that hurts least.
+        entropy: the smallest cross-entropy of an ablation, in nats for each character.
         pair_entropy: that of a model of pairs of characters.
     """
     # Well below pairs of characters, something of the image must still come through.
-    if low > _MUCH and entropies > 0.7 * pair_entropy:
+    if rise.low > _MUCH and entropy > 0.7 * pair_entropy:
         return Verdict.SUPPORTED
-    return Verdict.PARTLY if jump > _SOME and low > 0 else Verdict.NOT_SUPPORTED
+    return Verdict.PARTLY if rise.mean > _SOME and rise.low > 0 else Verdict.NOT_SUPPORTED
 
 
 def findings(table: Table) -> Findings:
     """What errors and cross-entropies say about the claim."""
     intact = table.values("errors", features=INTACT)
-    rises = {name: differences(table.values("errors", features=name), intact) for name in ABLATED}
-    least = min(rises, key=lambda name: mean_interval(rises[name])[0])
-    rise, (low, _) = mean_interval(rises[least])
+    rises = {name: table.values("errors", features=name) - intact for name in ABLATED}
+    least = min(rises, key=lambda name: rises[name].mean)
     entropy = {name: table.mean("cross_entropy", features=name) for name in _SHORT}
 
     def cell(name: str, column: str) -> str:
         return "-" if name == PAIRS and "cer" in column else table.text(column, features=name)
 
-    surprises = []
-    if entropy[OTHER] > entropy[ZEROS]:
-        surprises.append(
-            f"A wrong image is worse than none: {entropy[OTHER]:.1f} nats for each character "
-            f"against {entropy[ZEROS]:.1f} without. The decoder believes its eyes, not its "
-            "language, even where the characters before contradict them."
-        )
     return Findings(
         table=table,
         summary=[
@@ -191,7 +166,7 @@ def findings(table: Table) -> Findings:
             }
             for name in _SHORT
         ],
-        verdict=judge(rise, low, min(entropy[name] for name in ABLATED), entropy[PAIRS]),
+        verdict=judge(rises[least], min(entropy[name] for name in ABLATED), entropy[PAIRS]),
         measure=f"rise of the error of the next character without the image ({least})",
         values=rises[least],
         because=(
@@ -203,7 +178,11 @@ def findings(table: Table) -> Findings:
             f"{table.text('free_cer', 2, features=OTHER)} to the own one."
         ),
         draw=lambda figure: _draw(figure, table),
-        surprises=surprises,
+        surprises=[
+            f"A wrong image is worse than none: {entropy[OTHER]:.1f} nats for each character "
+            f"against {entropy[ZEROS]:.1f}."
+        ]
+        * (entropy[OTHER] > entropy[ZEROS]),
     )
 
 

@@ -3,16 +3,57 @@
 Call it while `styled` is active, as `studies.running.run_study` does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from studies.study import Cell, Table
 from vit_str.pages.style import COLORS, INK, MUTED, model_colors
 from vit_str.statistics import mean_interval
 
-__all__ = ["COLORS", "INK", "MUTED", "chance_line", "draw_bars", "draw_mean", "panels"]
+__all__ = [
+    "COLORS",
+    "INK",
+    "MUTED",
+    "chance_line",
+    "draw_bars",
+    "draw_lines",
+    "draw_mean",
+    "panels",
+]
+
+
+def draw_lines(
+    axes: Axes,
+    table: Table,
+    along: str,
+    by: str,
+    names: Iterable[Cell],
+    colors: Iterable[str] = COLORS,
+    *,
+    column: str = "",
+    scale: float = 1,
+    **line: Any,
+) -> None:
+    """A line with its interval for each setting, see `draw_mean`.
+
+    Args:
+        axes: to draw on.
+        table: of measurements.
+        along: column for the axis to the right.
+        by: column of the settings.
+        names: the settings, in the order of the colors; names that the table lacks have no line.
+        colors: of the settings.
+        column: what to draw, the last one by default.
+        scale: factor of what is drawn.
+        line: other properties of the lines.
+    """
+    for name, color in zip(names, cycle(colors), strict=False):
+        xs, runs = table.curves(along, column, **{by: name})
+        draw_mean(axes, xs, [[scale * y for y in run] for run in runs], str(name), color, **line)
 
 
 def panels(

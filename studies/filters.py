@@ -23,6 +23,7 @@ looked at besides.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import torch
@@ -41,7 +42,7 @@ from studies.reading import (
     train_reader,
     word_renderer,
 )
-from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict
 from vit_str.analysis.filters.measure import (
     Components,
     PatchCovariance,
@@ -51,18 +52,16 @@ from vit_str.analysis.filters.measure import (
 )
 from vit_str.charset import CHARSETS, Charset
 from vit_str.images import Preprocessing
-from vit_str.statistics import Interval, mean_interval
+from vit_str.statistics import Interval
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.weights import load_weights, resolve
 
 TRAINED, UNTRAINED, LEARNED = "trained", "untrained", "learned part"
 STATES = (UNTRAINED, TRAINED, LEARNED)
-
 _FIRST = 16  # components of 192 that a low-frequency basis would need for most of its energy
 _CLEAR = 0.05  # of the energy: smaller rises are hardly to be told from noise
 _SEEN = 0.5  # noise has 0.25; a picture of filters shows patterns if they have most of the energy
 _SHOWN = 8
-
 _LOW = "low_frequency_share"
 _COLUMNS = {
     _LOW: "low frequencies",
@@ -71,7 +70,6 @@ _COLUMNS = {
     "in_patch_components": f"in the first {_FIRST} components of patches",
 }
 """Column of the table -> in the summary."""
-
 Vectors = Float[Tensor, "filter channel height width"]
 
 
@@ -80,22 +78,22 @@ def run(settings: Settings) -> Findings:
     steps, count = (90, 1024) if settings.quick else (1500, 8192)
     words = digits(count)
     basis = patch_components(words)
-    table, pictures = Table(), {}
-    for seed in range(settings.seeds):
-        for system in SYSTEMS:
-            reader = build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
-            before = first_filters(reader.encoder).clone()
-            train_reader(
-                reader, words, steps=steps, batch_size=64, seed=seed, device=settings.device
-            )
-            after = first_filters(reader.encoder)
-            for state, bank in zip(STATES, (before, after, after - before), strict=True):
-                table.append(measure(system, state, bank, basis, seed))
-                if not seed and state != UNTRAINED:
-                    pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
+    rows: list[tuple[Cell, ...]] = []
+    pictures: dict[str, Vectors] = {}
+    for seed, system in product(range(settings.seeds), SYSTEMS):
+        reader = build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
+        before = first_filters(reader.encoder).clone()
+        train_reader(reader, words, steps=steps, batch_size=64, seed=seed, device=settings.device)
+        after = first_filters(reader.encoder)
+        for state, bank in zip(STATES, (before, after, after - before), strict=True):
+            captured = float(basis.captured(bank)[_FIRST - 1])
+            rows.append((seed, system, state, *bank_means(bank).values(), captured))
+            if not seed and state != UNTRAINED:
+                pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
     pictures["patches themselves"] = basis.vectors
     stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
-    return findings(table, pictures, stem)
+    columns = f"seed system state {' '.join(stem)} in_patch_components"
+    return findings(Table.of(columns, rows), pictures, stem)
 
 
 def digits(count: int) -> RenderedBatch:
@@ -117,13 +115,6 @@ def patch_components(words: RenderedBatch) -> Components:
     return covariance.components()
 
 
-def measure(system: str, state: str, filters: Vectors, basis: Components, seed: int) -> Row:
-    """The numbers of a bank of filters."""
-    captured = float(basis.captured(filters)[_FIRST - 1])
-    row: Row = {"seed": seed, "system": system, "state": state}
-    return row | bank_means(filters) | {"in_patch_components": captured}
-
-
 def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
     """Patterns that one can see in the filters, and that both systems have learned.
 
@@ -140,30 +131,19 @@ def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, f
     """What the filters say about the claim.
 
     Args:
-        table: of `measure`.
+        table: of all banks of filters.
         pictures: principal components of the filters of one seed, by name.
         stem: means of the filters in the stem of the bundled recognizer.
     """
     noise = chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
-    learned = [
-        mean_interval([s - noise for s in table.values(_LOW, system=system, state=LEARNED)])[1]
-        for system in SYSTEMS
-    ]
-    trained = table.interval(_LOW, system=VIT, state=TRAINED)
+    low = {
+        (system, state): table.values(_LOW, system=system, state=state)
+        for system, state in product(SYSTEMS, STATES)
+    }
+    learned = [Values(share - noise for share in low[system, LEARNED]) for system in SYSTEMS]
+    trained = low[VIT, TRAINED]
     captured = table.text("in_patch_components", 2, system=VIT, state=LEARNED)
-    surprises = []
     number = table.mean("effective_components", system=VIT, state=TRAINED)
-    if number > 2 * _SHOWN:
-        surprises.append(
-            f"The tidy pictures are the small part: the energy of the trained filters is spread "
-            f"over {number:.0f} components, most of which look like the noise of the start."
-        )
-    if stem[_LOW] < _SEEN:
-        surprises.append(
-            f"The stem of the bundled recognizer, trained far longer, has {stem[_LOW]:.2f} of its "
-            f"energy at low frequencies (noise: {noise:.2f}): its small windows, which overlap, "
-            "did not become a smooth basis."
-        )
     return Findings(
         table=table,
         summary=[
@@ -173,8 +153,7 @@ def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, f
                     title: table.text(column, system=system, state=state)
                     for column, title in _COLUMNS.items()
                 }
-                for system in SYSTEMS
-                for state in STATES
+                for system, state in low
             ),
             {"filters": f"stem of tiny, {TRAINED}"}
             | {
@@ -182,28 +161,35 @@ def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, f
                 for column, title in _COLUMNS.items()
             },
         ],
-        verdict=judge(trained, learned),
+        verdict=judge(trained.interval, [values.interval for values in learned]),
         measure="share of low frequencies in what training added to a ViT's patch filters",
-        values=table.values(_LOW, system=VIT, state=LEARNED),
+        values=low[VIT, LEARNED],
         because=(
-            f"What training added to the ViT's filters has "
-            f"{table.text(_LOW, 2, system=VIT, state=LEARNED)} of its energy at low frequencies "
-            f"(noise: {noise:.2f}; the convolution's: "
-            f"{table.text(_LOW, 2, system=CONVOLUTION, state=LEARNED)}) and {captured} in the "
+            f"What training added to the ViT's filters has {low[VIT, LEARNED].text(2)} of its "
+            f"energy at low frequencies (noise: {noise:.2f}; the convolution's: "
+            f"{low[CONVOLUTION, LEARNED].text(2)}) and {captured} in the "
             f"first {_FIRST} components of the patches (noise: 0.08). The filters as a whole have "
-            f"{table.text(_LOW, 2, system=VIT, state=TRAINED)} at low frequencies"
+            f"{trained.text(2)} at low frequencies"
             + (
                 "."
-                if trained[0] > _SEEN
+                if trained.low > _SEEN
                 else ": after so short a training they still look like the noise they began as."
             )
         ),
-        draw=lambda figure: _draw(figure, table, pictures, noise),
-        surprises=surprises,
+        draw=lambda figure: _draw(figure, low, pictures, noise),
+        surprises=[
+            f"The energy of the trained filters is spread over {number:.0f} components; the stem "
+            f"of the bundled recognizer has {stem[_LOW]:.2f} of it at low frequencies."
+        ],
     )
 
 
-def _draw(figure: Figure, table: Table, pictures: Mapping[str, Vectors], noise: float) -> None:
+def _draw(
+    figure: Figure,
+    low: Mapping[tuple[str, str], Values],
+    pictures: Mapping[str, Vectors],
+    noise: float,
+) -> None:
     figure.set_size_inches(9.5, 4.2)
     halves: Any = figure.subfigures(1, 2, width_ratios=[1.5, 1])
     left, right = halves
@@ -220,11 +206,10 @@ def _draw(figure: Figure, table: Table, pictures: Mapping[str, Vectors], noise: 
         )
     axes = right.subplots()
     groups, colors = {}, {}
-    for system, color in zip(SYSTEMS, COLORS, strict=False):
-        for state in STATES:
-            label = f"{system}\n{state}".replace(" part", "").replace("convolution", "conv.")
-            groups[label] = [100 * v for v in table.values(_LOW, system=system, state=state)]
-            colors[label] = MUTED if state == UNTRAINED else color
+    for (system, state), values in low.items():
+        label = f"{system}\n{state}".replace(" part", "").replace("convolution", "conv.")
+        groups[label] = [100 * value for value in values]
+        colors[label] = MUTED if state == UNTRAINED else COLORS[SYSTEMS.index(system)]
     draw_bars(axes, groups, colors)
     axes.axhline(100 * noise, color="black", linewidth=1, linestyle="--", label="noise")
     axes.legend()

@@ -17,16 +17,17 @@ embedding, before any attention, and from there on go together. That every pixel
 nothing of learning, as it holds for random weights.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from studies.drawing import COLORS, draw_mean, panels
+from studies.drawing import draw_lines, panels
 from studies.reading import word_renderer
-from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
 from studies.training import seeded
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.charset import PRINTABLE_ASCII, Charset
@@ -41,7 +42,6 @@ from vit_str.weights import load_weights, resolve
 
 VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
 TRAINED = "tiny, trained"
-
 _WHOLE = 0.999  # of the pixels: gradients of single pixels may be zero by chance
 _WINDOW = 0.1  # a window is a small part of an image
 _NEAR = 8  # pixels down and across: the token's own patch of 8 x 8 and half of those around it
@@ -52,15 +52,17 @@ def run(settings: Settings) -> Findings:
     count = 2 if settings.quick else 16
     renderer = word_renderer(Charset(PRINTABLE_ASCII))
     trained = load_weights(resolve("tiny"))
-    table = Table()
-    for seed in range(settings.seeds):
+
+    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
         pixels = renderer.batch(count, seed=1, index=seed).images
         images = Preprocessing().normalize(pixels)
         for name, encoder in untrained(seed).items():
-            table += measure(name, encoder, images, seed)
+            yield from ((seed, name, *row) for row in measure(encoder, images, seed))
         images = trained.preprocessing.normalize(pixels)
-        table += measure(TRAINED, trained.recognizer.encoder, images, seed)
-    return findings(table)
+        rows = measure(trained.recognizer.encoder, images, seed)
+        yield from ((seed, TRAINED, *row) for row in rows)
+
+    return findings(repeat(settings, "seed system layer seen near", measure_all))
 
 
 def untrained(seed: int) -> dict[str, Encoder]:
@@ -74,29 +76,19 @@ def untrained(seed: int) -> dict[str, Encoder]:
 
 
 def measure(
-    name: str, encoder: Encoder, images: Float[Tensor, "batch 3 height width"], seed: int
-) -> list[Row]:
-    """One row for each layer; layer 0 of a ViT is what it has before its first attention."""
+    encoder: Encoder, images: Float[Tensor, "batch 3 height width"], seed: int
+) -> Iterator[tuple[Cell, ...]]:
+    """Layer, share of pixels seen and of gradient near; layer 0 of a ViT is its embedding."""
     fields = GradientFields(encoder, queries=1, seed=seed)
     fields.update(images)
     sides = [cell[1] for cell in fields.middle_cells()]
     layers = list(enumerate(zip(fields.centered, sides, strict=True), 1))
     if isinstance(encoder, VisionTransformer):
         layers.insert(0, (0, (embedding_field(encoder, images), sides[0])))
-    rows: list[Row] = []
     for layer, (field, (top, left, bottom, right)) in layers:
         y, x = round((top + bottom) / 2), round((left + right) / 2)
         around = field[max(0, y - _NEAR) : y + _NEAR, max(0, x - _NEAR) : x + _NEAR]
-        rows.append(
-            {
-                "seed": seed,
-                "system": name,
-                "layer": layer,
-                "seen": float((field > 0).double().mean()),
-                "near": float(around.sum()),
-            }
-        )
-    return rows
+        yield layer, float((field > 0).double().mean()), float(around.sum())
 
 
 def embedding_field(
@@ -131,24 +123,26 @@ def findings(table: Table) -> Findings:
         name: {layer: table.mean("seen", system=name, layer=layer) for layer in own}
         for name, own in layers.items()
     }
+    whole = {
+        name: next((str(layer) for layer, share in shares.items() if share >= _WHOLE), "never")
+        for name, shares in seen.items()
+    }
     first = table.values("seen", system=VIT, layer=1)
     windows = [v for name in (RESIDUAL, PLAIN) for v in table.values("seen", system=name, layer=1)]
-    summary: list[Row] = []
-    for name, own in layers.items():
-        whole = [layer for layer in own if seen[name][layer] >= _WHOLE]
-        summary.append(
+    near = table.text("near", 2, system=VIT, layer=1)
+    return Findings(
+        table=table,
+        summary=[
             {
                 "system": name,
                 "layers": own[-1],
                 "seen after layer 1": table.text("seen", system=name, layer=1),
                 "seen after the last": table.text("seen", system=name, layer=own[-1]),
-                "whole image from layer": str(whole[0]) if whole else "never",
+                "whole image from layer": whole[name],
                 f"gradient within {_NEAR} px, layer 1": table.text("near", system=name, layer=1),
             }
-        )
-    return Findings(
-        table=table,
-        summary=summary,
+            for name, own in layers.items()
+        ],
         verdict=judge(first, windows),
         measure="share of the pixels that a ViT's token depends on after its first attention",
         values=first,
@@ -159,38 +153,20 @@ def findings(table: Table) -> Findings:
             f"{max(seen[PLAIN].values()):.0%} (plain) with all of their layers."
         ),
         draw=lambda figure: _draw(figure, table),
-        surprises=_surprises(table),
+        surprises=[
+            f"After the first layer of the untrained ViT, {near} of the gradient is still within "
+            f"{_NEAR} px of the token's middle, which is {(2 * _NEAR) ** 2 / (32 * 128):.1%} of "
+            "the image."
+        ],
     )
-
-
-def _surprises(table: Table) -> list[str]:
-    surprises = []
-    area = (2 * _NEAR) ** 2 / (32 * 128)
-    if table.mean("near", system=VIT, layer=1) > 2 * area:
-        surprises.append(
-            f"Seeing is not looking: after the first layer of the untrained ViT, "
-            f"{table.text('near', 2, system=VIT, layer=1)} of the gradient is still within {_NEAR} "
-            f"px of the token's middle, which is {area:.1%} of the image."
-        )
-    vit, convolution = (
-        {"system": name, "layer": max(table.levels("layer", system=name))}
-        for name in (VIT, RESIDUAL)
-    )
-    if table.mean("near", **vit) > table.mean("near", **convolution):
-        surprises.append(
-            f"In the end the untrained convolution is spread wider than the untrained ViT: "
-            f"{table.text('near', 2, **convolution)} of its gradient is as near as that, and "
-            f"{table.text('near', 2, **vit)} of the ViT's."
-        )
-    return surprises
 
 
 def _draw(figure: Figure, table: Table) -> None:
     seen, near = panels(figure, ["what a token can see", "how much of it is near"])
+    names = (VIT, TRAINED, RESIDUAL, PLAIN)
     for axes, column in ((seen, "seen"), (near, "near")):
-        for color, name in zip(COLORS, (VIT, TRAINED, RESIDUAL, PLAIN), strict=False):
-            curves = table.curves(column, "layer", scale=100, system=name)
-            draw_mean(axes, *curves, name, color, marker="o", markersize=3)
+        style: dict[str, Any] = {"column": column, "scale": 100, "marker": "o", "markersize": 3}
+        draw_lines(axes, table, "layer", "system", names, **style)
         axes.set_xlabel("layer (0: patch embedding)")
     seen.set_ylabel("pixels with a gradient (%)")
     near.set(ylabel=f"gradient within {_NEAR} px (%)", ylim=(0, 105))

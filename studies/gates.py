@@ -21,8 +21,7 @@ Jozefowicz et al. 2015), or training, if there is gradient enough to begin with.
 Revised: Steps and learning rates were chosen in several tries, with one seed each at length 100.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import torch
 from matplotlib.figure import Figure
@@ -36,12 +35,11 @@ from studies.adding import (
     mean_squared_error,
     train,
 )
-from studies.drawing import COLORS, INK, draw_mean, panels
+from studies.drawing import COLORS, INK, draw_lines, panels
 from studies.gradients import decay
-from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.training import seeded
 from vit_str.models.encoders.recurrent import NETWORKS
-from vit_str.statistics import mean_interval
 
 RNN, LSTM, GRU, OPEN_LSTM, ATTENTION = "RNN", "LSTM", "GRU", "LSTM, bias 3", "attention"
 CELLS: Mapping[str, tuple[str, float | None]] = {
@@ -55,7 +53,6 @@ CELLS: Mapping[str, tuple[str, float | None]] = {
     "GRU, bias 3": ("gru", 3),
 }
 """Class of network, and bias of its gate that keeps the state; None: as torch draws it, about 0."""
-
 _GATED = (LSTM, OPEN_LSTM, GRU)
 _ADDERS = (RNN, LSTM, OPEN_LSTM, GRU, ATTENTION)
 _DIM, _INPUT, _STEPS, _SEQUENCES = 64, 16, 100, 16
@@ -66,21 +63,47 @@ _LOST = -2.0
 _QUICK = {30: 600}
 _FULL = {30: 600, 100: 1500, 400: 500}
 """Length of the sequences -> steps of training."""
-
-Errors = Mapping[str, Sequence[float]]
+Errors = Mapping[str, Values]
 """Squared errors for each seed, by network."""
 
 
 def run(settings: Settings) -> Findings:
     """Measure gradients at the start and errors after training, with every seed."""
-    table = Table()
-    for seed in range(settings.seeds):
-        table += measure_start(seed, settings.device)
-        for length, steps in (_QUICK if settings.quick else _FULL).items():
-            for name in _ADDERS:
-                steps_of = 350 if name == ATTENTION else steps
-                table.append(measure_adding(name, length, steps_of, seed, settings.device))
-    return findings(table)
+    columns = "experiment network seed distance_or_length log10_gradient_or_error"
+    lengths = _QUICK if settings.quick else _FULL
+    return findings(repeat(settings, columns, lambda seed: measure(seed, lengths, settings.device)))
+
+
+def measure(
+    seed: int, lengths: Mapping[int, int], device: str = "cpu"
+) -> Iterator[tuple[Cell, ...]]:
+    """log10 of the gradient at initialization by distance, and errors of adding by length."""
+    for name, (network_class, bias) in CELLS.items():
+        with seeded(seed):
+            x = torch.randn(_SEQUENCES, _STEPS, _INPUT, device=device)
+            network = NETWORKS[network_class](_INPUT, _DIM, batch_first=True)
+        open_gate(network, bias)
+        decays = decay(network.to(device), x, seed)
+        yield from (("gradient", name, seed, at, decays[at]) for at in _DISTANCES)
+    for length, steps in lengths.items():
+        for name in _ADDERS:
+            error = adding_error(name, length, 350 if name == ATTENTION else steps, seed, device)
+            yield "adding", name, seed, length, error
+
+
+def adding_error(name: str, length: int, steps: int, seed: int, device: str = "cpu") -> float:
+    """The error after training on the adding problem."""
+    with seeded(seed):
+        if name == ATTENTION:
+            model: nn.Module = AttentionAdder(16)
+        else:
+            network_class, bias = CELLS[name]
+            model = RecurrentAdder(network_class, 16)
+            open_gate(model.recur, bias)
+    # At the rate at which recurrent networks learn fastest, attention fails with some seeds.
+    rate = 5e-3 if name == ATTENTION else 2e-2
+    train(model.to(device), length, steps, seed=seed, learning_rate=rate)
+    return mean_squared_error(model, length)
 
 
 def open_gate(network: nn.RNNBase, bias: float | None) -> None:
@@ -97,143 +120,71 @@ def open_gate(network: nn.RNNBase, bias: float | None) -> None:
         second[gate] = 0.0
 
 
-def measure_start(seed: int, device: str = "cpu") -> list[Row]:
-    """Decays of the gradient at initialization."""
-    rows: list[Row] = []
-    for name, (network_class, bias) in CELLS.items():
-        with seeded(seed):
-            x = torch.randn(_SEQUENCES, _STEPS, _INPUT, device=device)
-            network = NETWORKS[network_class](_INPUT, _DIM, batch_first=True)
-        open_gate(network, bias)
-        decays = decay(network.to(device), x, seed)
-        rows += [
-            _row("gradient", name, seed, distance, decays[distance]) for distance in _DISTANCES
-        ]
-    return rows
-
-
-def measure_adding(name: str, length: int, steps: int, seed: int, device: str = "cpu") -> Row:
-    """The error after training on the adding problem."""
-    with seeded(seed):
-        if name == ATTENTION:
-            model: nn.Module = AttentionAdder(16)
-        else:
-            network_class, bias = CELLS[name]
-            model = RecurrentAdder(network_class, 16)
-            open_gate(model.recur, bias)
-    # At the rate at which recurrent networks learn fastest, attention fails with some seeds.
-    rate = 5e-3 if name == ATTENTION else 2e-2
-    train(model.to(device), length, steps, seed=seed, learning_rate=rate)
-    return _row("adding", name, seed, length, mean_squared_error(model, length))
-
-
-def _row(experiment: str, name: str, seed: int, distance: int, value: float) -> Row:
-    """One value: log10 of the gradient at a distance, or the squared error at a length."""
-    return {
-        "experiment": experiment,
-        "network": name,
-        "seed": seed,
-        "distance_or_length": distance,
-        "log10_gradient_or_error": value,
-    }
-
-
 def findings(table: Table) -> Findings:
     """What gradients and errors say about the claim."""
-
-    def values(experiment: str, name: str, at: int) -> list[float]:
-        return table.values(
-            "log10_gradient_or_error", experiment=experiment, network=name, distance_or_length=at
-        )
-
-    def text(experiment: str, name: str, at: int, digits: int) -> str:
-        where: dict[str, Any] = {
-            "experiment": experiment,
-            "network": name,
-            "distance_or_length": at,
-        }
-        return table.text("log10_gradient_or_error", digits, **where)
-
-    def left(name: str) -> str:
-        return f"10^{mean_interval(starts[name])[0]:.1f}"
-
-    lengths = table.levels("distance_or_length", experiment="adding")
-    starts = {name: values("gradient", name, _DISTANCE) for name in _GATED}
-    errors = {at: {name: values("adding", name, at) for name in _ADDERS} for at in lengths}
+    gradients, adding = (table.where(experiment=name) for name in ("gradient", "adding"))
+    lengths = adding.levels("distance_or_length")
+    starts = {name: gradients.values(network=name, distance_or_length=_DISTANCE) for name in _GATED}
+    errors = {
+        at: {name: adding.values(network=name, distance_or_length=at) for name in _ADDERS}
+        for at in lengths
+    }
+    left = {name: f"10^{values.mean:.1f}" for name, values in starts.items()}
     # The longest at which gates help is where the claim is at its best.
     length = max((at for at in lengths if gates_help(errors[at])), default=lengths[0])
-    best = min(_GATED, key=lambda name: mean_interval(errors[length][name])[0])
+    best = min(_GATED, key=lambda name: errors[length][name].mean)
+    where = "distance_or_length"
     return Findings(
         table=table,
         summary=[
             {"network": name}
-            | {f"log10 gradient at {at}": text("gradient", name, at, 2) for at in (_DISTANCE, 99)}
-            | {f"error, length {at}": text("adding", name, at, 4) for at in lengths}
+            | gradients.cells("log10 gradient at {}", where, (_DISTANCE, 99), "", 2, network=name)
+            | adding.cells("error, length {}", where, lengths, "", 4, network=name)
             for name in (*CELLS, ATTENTION)
         ],
         verdict=judge(starts, errors),
         measure=f"squared error of adding over {length} steps, {best}",
         values=errors[length][best],
         because=(
-            f"At the start {left(LSTM)} (LSTM) and {left(GRU)} (GRU) of the gradient is left "
-            f"{_DISTANCE} steps back, {left(OPEN_LSTM)} with a forget bias of 3. Adding over "
+            f"At the start {left[LSTM]} (LSTM) and {left[GRU]} (GRU) of the gradient is left "
+            f"{_DISTANCE} steps back, {left[OPEN_LSTM]} with a forget bias of 3. Adding over "
             f"{length} steps, the squared errors are "
-            + ", ".join(
-                f"{mean_interval(errors[length][name])[0]:.2g} ({name})" for name in _ADDERS
-            )
+            + ", ".join(f"{errors[length][name].mean:.2g} ({name})" for name in _ADDERS)
             + f"; knowing nothing has {BASELINE:.3f}."
         ),
-        draw=lambda figure: _draw(figure, table, errors),
-        surprises=_surprises(errors),
+        draw=lambda figure: _draw(figure, gradients, errors),
+        surprises=[
+            f"At length {at} the LSTM as torch starts it gets to {by_name[LSTM].mean:.2g}, with a "
+            f"forget bias of 3 to {by_name[OPEN_LSTM].mean:.2g}, the GRU to "
+            f"{by_name[GRU].mean:.2g}."
+            for at, by_name in errors.items()
+        ],
     )
 
 
 def gates_help(errors: Errors) -> bool:
     """Whether one of the gated networks surely solves what the RNN surely does not."""
-    fails = mean_interval(errors[RNN])[1][0] > SOLVED
-    return fails and any(mean_interval(errors[name])[1][1] < SOLVED for name in _GATED)
+    return errors[RNN].low > SOLVED and any(errors[name].high < SOLVED for name in _GATED)
 
 
 def judge(starts: Errors, errors: Mapping[int, Errors]) -> Verdict:
     """Supported if gates alone are enough, partly if they help only sometimes or when opened.
 
     Args:
-        starts: log10 of the gradient at one distance for each seed, by network.
+        starts: log10 of the gradient at one distance, by network.
         errors: by length.
     """
     helped = [gates_help(at_length) for at_length in errors.values()]
     if not any(helped):
         return Verdict.NOT_SUPPORTED
-    kept = all(mean_interval(starts[name])[1][0] > _LOST for name in (LSTM, GRU))
-    plain = all(mean_interval(at_length[LSTM])[1][1] < SOLVED for at_length in errors.values())
+    kept = all(starts[name].low > _LOST for name in (LSTM, GRU))
+    plain = all(at_length[LSTM].high < SOLVED for at_length in errors.values())
     return Verdict.SUPPORTED if all(helped) and kept and plain else Verdict.PARTLY
 
 
-def _surprises(errors: Mapping[int, Errors]) -> list[str]:
-    surprises = []
-    for length, by_name in errors.items():
-        means = {name: mean_interval(values)[0] for name, values in by_name.items()}
-        if means[LSTM] > 3 * max(means[GRU], means[OPEN_LSTM]):
-            surprises.append(
-                f"In as many steps of training at length {length}, an LSTM as torch starts it gets "
-                f"to {means[LSTM]:.2g} only, one with a forget bias of 3 to {means[OPEN_LSTM]:.2g} "
-                f"and a GRU to {means[GRU]:.2g}: one number at the start decides."
-            )
-        if means[GRU] < SOLVED < means[OPEN_LSTM]:
-            surprises.append(
-                f"At length {length} the GRU, which starts with as little gradient as an LSTM, "
-                f"learns to add ({means[GRU]:.2g}), and the LSTM with a forget bias of 3 does not "
-                f"with every seed ({means[OPEN_LSTM]:.2g}): gradient at the start is not enough."
-            )
-    return surprises
-
-
-def _draw(figure: Figure, table: Table, errors: Mapping[int, Errors]) -> None:
+def _draw(figure: Figure, gradients: Table, errors: Mapping[int, Errors]) -> None:
     left, right = panels(figure, ["Gradient at the start", "Adding problem, trained"], 4.6, 3.6)
-    for name, color in zip(CELLS, COLORS, strict=True):
-        where: dict[str, Any] = {"experiment": "gradient", "network": name}
-        curves = table.curves("log10_gradient_or_error", "distance_or_length", **where)
-        draw_mean(left, *curves, name, color)
+    draw_lines(left, gradients, "distance_or_length", "network", CELLS)
     left.set_xlabel("distance from the last state (steps)")
     left.set_ylabel("log10 of the gradient's norm\nrelative to the last input")
     left.legend(loc="lower left", fontsize=7)

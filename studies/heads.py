@@ -17,18 +17,18 @@ takes one weighted mean; several take several means at once. It is the queries, 
 after their projections, that are split over the heads, not the input.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, chance_line, draw_mean, panels
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.tokens import Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
-from vit_str.statistics import mean_interval, with_interval
+from vit_str.statistics import with_interval
 
 HEADS = (1, 2, 4, 8)
 DIM = 32
@@ -46,28 +46,24 @@ _TRAININGS = [(2, heads) for heads in HEADS] + [(1, 1), (1, HEADS[-1])]
 def run(settings: Settings) -> Findings:
     """Train with every number of heads, then permute."""
     steps, every = (320, 20) if settings.quick else (2000, 50)
-    table = Table()
-    for seed in range(settings.seeds):
+
+    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
         for pointers, heads in _TRAININGS:
-            net = make_network(pointers, heads, seed).to(settings.device)
             curve = learning_curve(
-                net,
+                make_network(pointers, heads, seed).to(settings.device),
                 Pointers(pointers),
                 steps * pointers // 2,  # one pointer is learned sooner
                 seed,
                 every=every,
                 learning_rate=5e-3,
             )
-            table += [
-                _row(seed, pointers, heads, "accuracy", step * every, accuracy)
-                for step, accuracy in enumerate(curve, 1)
-            ]
-    for heads in HEADS:
-        for positions, measure in _POSITIONS.items():
-            for seed in range(settings.seeds):
-                error = permutation_error(heads, seed, positions)
-                table.append(_row(seed, 0, heads, measure, 0, error))
-    return findings(table)
+            for step, accuracy in enumerate(curve, 1):
+                yield seed, pointers, heads, "accuracy", step * every, accuracy
+        for heads in HEADS:
+            for positions, measured in _POSITIONS.items():
+                yield seed, 0, heads, measured, 0, permutation_error(heads, seed, positions)
+
+    return findings(repeat(settings, "seed pointers heads measure step value", measure))
 
 
 def permutation_error(heads: int, seed: int, positions: bool) -> float:
@@ -89,62 +85,30 @@ def make_network(pointers: int, heads: int, seed: int) -> TokenNetwork:
         return TokenNetwork(Pointers(pointers), DIM, EncoderBlock(DIM, heads, 2.0, 0.0))
 
 
-def _row(seed: int, pointers: int, heads: int, measure: str, step: int, value: float) -> Row:
-    return {
-        "seed": seed,
-        "pointers": pointers,
-        "heads": heads,
-        "measure": measure,
-        "step": step,
-        "value": value,
-    }
-
-
-def _curves(table: Table, pointers: int, heads: int) -> tuple[list[float], list[list[float]]]:
-    """Steps, and the accuracy there for each seed."""
-    return table.curves("value", "step", measure="accuracy", pointers=pointers, heads=heads)
-
-
-def judge(gains: Sequence[float], errors: Sequence[float]) -> Verdict:
+def judge(gains: Values, errors: Sequence[float]) -> Verdict:
     """Two halves: more heads help, and the reason is that they tell positions apart.
 
     Args:
-        gains: accuracy of two heads less that of one, for each seed.
+        gains: accuracy of two heads less that of one.
         errors: permutation errors of blocks with several heads and without positions.
     """
-    return Verdict.of(mean_interval(gains)[1][0] > 0, min(errors) > EXACT)
+    return Verdict.of(gains.low > 0, min(errors) > EXACT)
 
 
 def findings(table: Table) -> Findings:
     """What accuracies and permutations say about the claim."""
-    last = {
-        (pointers, heads): [run[-1] for run in _curves(table, pointers, heads)[1]]
-        for pointers, heads in _TRAININGS
-    }
-    accuracy = {heads: mean_interval(last[2, heads])[0] for heads in HEADS}
-    gains = differences(last[2, 2], last[2, 1])
+    learning = table.where(measure="accuracy")
+    curves = {(p, h): learning.curves("step", pointers=p, heads=h) for p, h in _TRAININGS}
+    last = {key: Values(run[-1] for run in runs) for key, (_, runs) in curves.items()}
+    accuracy = {heads: last[2, heads].mean for heads in HEADS}
+    gains = last[2, 2] - last[2, 1]
     errors = {
-        (heads, positions): table.values("value", measure=measure, heads=heads)
+        (heads, positions): table.values(measure=measure, heads=heads)
         for heads in HEADS
         for positions, measure in _POSITIONS.items()
     }
     without = [error for heads in HEADS[1:] for error in errors[heads, False]]
     with_positions = min(error for heads in HEADS for error in errors[heads, True])
-    steps, fewer = (int(_curves(table, pointers, 1)[0][-1]) for pointers in (2, 1))
-    gain = mean_interval(gains)[0]
-    control = mean_interval(differences(last[1, HEADS[-1]], last[1, 1]))[0]
-    surprises = []
-    if gain > 2 * abs(control):
-        surprises.append(
-            "The gain is not small where the task asks for as many places: "
-            f"{gain:+.2f} with two pointers, {control:+.2f} from {HEADS[-1]} heads with one "
-            f"pointer after {fewer} steps."
-        )
-    if gain > 2 * (max(accuracy.values()) - accuracy[2]):
-        surprises.append(
-            f"With 2, 4 and 8 heads the accuracy is {accuracy[2]:.2f}, {accuracy[4]:.2f} and "
-            f"{accuracy[8]:.2f}: what counts is the step from one head to as many as places."
-        )
     return Findings(
         table=table,
         summary=[
@@ -152,15 +116,18 @@ def findings(table: Table) -> Findings:
                 "pointers": pointers,
                 "heads": heads,
                 "parameters": sum(p.numel() for p in make_network(pointers, heads, 0).parameters()),
-                "accuracy": with_interval(last[pointers, heads], 2),
-                f"steps to {GOAL:.0%}": steps_to_goal(*_curves(table, pointers, heads)),
+                "accuracy": last[pointers, heads].text(2),
+                f"steps to {GOAL:.0%}": steps_to_goal(*curves[pointers, heads]),
                 "permutation error": f"{max(errors[heads, False]):.0e}",
                 "with positions": f"{min(errors[heads, True]):.1f}",
             }
             for pointers, heads in _TRAININGS
         ],
         verdict=judge(gains, without),
-        measure=f"accuracy gained by a second head, two pointers, after {steps} steps",
+        measure=(
+            "accuracy gained by a second head, two pointers, after "
+            f"{int(curves[2, 1][0][-1])} steps"
+        ),
         values=gains,
         because=(
             f"With two places to look at, two heads reach {accuracy[2]:.2f} where one reaches "
@@ -168,8 +135,12 @@ def findings(table: Table) -> Findings:
             f"permutation to {max(without):.0e} (with positions it differs by "
             f"{with_positions:.1f} or more): heads help, and not because of position."
         ),
-        draw=lambda figure: _draw(figure, table),
-        surprises=surprises,
+        draw=lambda figure: _draw(figure, learning, errors),
+        surprises=[
+            f"With 2, 4 and 8 heads the accuracy is {accuracy[2]:.2f}, {accuracy[4]:.2f} and "
+            f"{accuracy[8]:.2f}; with one pointer, {HEADS[-1]} heads gain "
+            f"{(last[1, HEADS[-1]] - last[1, 1]).mean:+.2f} over one."
+        ],
     )
 
 
@@ -186,20 +157,17 @@ def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> st
     return with_interval(reached, 0) + some
 
 
-def _draw(figure: Figure, table: Table) -> None:
-    learning, permuted = panels(
-        figure, ["Two pointers, equal parameters", "Tokens permuted"], width=4.2
-    )
+def _draw(figure: Figure, learning: Table, errors: dict[tuple[int, bool], Values]) -> None:
+    curves, permuted = panels(figure, ["Two pointers, equal parameters", "Tokens permuted"], 4.2)
     for color, heads in zip(COLORS, HEADS, strict=False):
         label = f"{heads} head{'s' * (heads > 1)}"
-        draw_mean(learning, *_curves(table, 2, heads), label, color)
-    chance_line(learning, 1 / 8)
-    learning.set(xlabel="steps of training", ylabel="accuracy", ylim=(0, 1.05))
-    learning.legend(loc="lower right")
-    for positions, color in ((True, COLORS[1]), (False, COLORS[0])):
-        measure = _POSITIONS[positions]
-        worst = [max(*table.values("value", measure=measure, heads=h), 1e-18) for h in HEADS]
-        permuted.plot(HEADS, worst, "o-", color=color, label=measure.partition("error ")[2])
+        draw_mean(curves, *learning.curves("step", pointers=2, heads=heads), label, color)
+    chance_line(curves, 1 / 8)
+    curves.set(xlabel="steps of training", ylabel="accuracy", ylim=(0, 1.05))
+    curves.legend(loc="lower right")
+    for positions, label in ((True, "with positions"), (False, "without positions")):
+        worst = [max(*errors[heads, positions], 1e-18) for heads in HEADS]
+        permuted.plot(HEADS, worst, "o-", color=COLORS[positions], label=label)
     permuted.set_xscale("log", base=2)
     permuted.set_xticks(HEADS, [str(heads) for heads in HEADS])
     permuted.set(yscale="log", ylim=(1e-17, 1e2), xlabel="heads")

@@ -18,7 +18,7 @@ do.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import torch
 import torch.nn.functional as F
@@ -26,18 +26,16 @@ from jaxtyping import Bool, Float, Int64
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, MUTED, chance_line, draw_bars, panels
-from studies.study import Findings, Settings, Table, Verdict
+from studies.drawing import COLORS, chance_line, draw_bars, panels
+from studies.study import Findings, Settings, Table, Values, Verdict, repeat
 from studies.training import fit, seeded
 from vit_str.models.attention import Mask
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
-from vit_str.statistics import mean_interval
 
 NONE, MASKED, SINUSOIDAL = "no positions", "no positions, causal mask", "sinusoidal positions"
 ENCODERS = {NONE: "no positions", MASKED: "causal mask", SINUSOIDAL: "sinusoidal"}
 """Name -> short name for figures."""
-
 _DIM, _HEADS, _LENGTH = 32, 4, 12
 # Rounding of doubles through a few layers is 1e-15; anything that a position does is 1e-2 and more.
 _EXACT = 1e-12
@@ -82,15 +80,13 @@ def run(settings: Settings) -> Findings:
     """Permute and train every encoder with every seed."""
     steps = 200 if settings.quick else 600
     return findings(
-        Table(
-            {
-                "encoder": name,
-                "seed": seed,
-                "error": permutation_error(name, seed),
-                "accuracy": learned(name, seed, steps, settings.device),
-            }
-            for seed in range(settings.seeds)
-            for name in ENCODERS
+        repeat(
+            settings,
+            "encoder seed error accuracy",
+            lambda seed: (
+                (n, seed, permutation_error(n, seed), learned(n, seed, steps, settings.device))
+                for n in ENCODERS
+            ),
         )
     )
 
@@ -144,25 +140,17 @@ def _through(block: EncoderBlock, x: Tensor, mask: Mask | None) -> Tensor:
 
 def findings(table: Table) -> Findings:
     """What errors and accuracies say about the claim."""
-    error = {name: table.values("error", encoder=name) for name in ENCODERS}
-    accuracy = {name: table.values("accuracy", encoder=name) for name in ENCODERS}
-    mean_error = {name: mean_interval(values)[0] for name, values in error.items()}
-    right = {name: table.text("accuracy", encoder=name) for name in ENCODERS}
-    surprises = []
-    if mean_interval(accuracy[MASKED])[1][0] > _BEYOND_CHANCE:
-        surprises.append(
-            f"A causal mask without any positions differs by {mean_error[MASKED]:.2f} under "
-            f"permutation and is trained to an accuracy of "
-            f"{mean_interval(accuracy[MASKED])[0]:.2f}: a token that another one may not look at "
-            "is one that comes later."
-        )
+    error, accuracy = (
+        {name: table.values(column, encoder=name) for name in ENCODERS}
+        for column in ("error", "accuracy")
+    )
     return Findings(
         table=table,
         summary=[
             {
                 "encoder": name,
-                "error of permuted output": f"{mean_error[name]:.1e}",
-                "accuracy, which comes first": right[name],
+                "error of permuted output": f"{error[name].mean:.1e}",
+                "accuracy, which comes first": accuracy[name].text(),
             }
             for name in ENCODERS
         ],
@@ -170,39 +158,40 @@ def findings(table: Table) -> Findings:
         measure="relative error of permuted output without positions",
         values=error[NONE],
         because=(
-            f"Without positions, permuting the input permutes the output to {mean_error[NONE]:.0e},"
-            f" and which of two tokens comes first is learned to {right[NONE]}, chance being .5. "
-            f"With sinusoidal positions the output differs by {mean_error[SINUSOIDAL]:.2f} of its "
-            f"size, and accuracy is {right[SINUSOIDAL]}."
+            f"Without positions, permuting the input permutes the output to {error[NONE].mean:.0e},"
+            f" and which of two tokens comes first is learned to {accuracy[NONE].text()}, chance "
+            f"being .5. With sinusoidal positions the output differs by "
+            f"{error[SINUSOIDAL].mean:.2f} of its size, and accuracy is "
+            f"{accuracy[SINUSOIDAL].text()}."
         ),
         draw=lambda figure: _draw(figure, error, accuracy),
-        surprises=surprises,
+        surprises=[
+            f"With a causal mask and no positions the output differs by {error[MASKED].mean:.2f} "
+            f"under permutation, and the accuracy is {accuracy[MASKED].mean:.2f}."
+        ],
     )
 
 
-def judge(error: Mapping[str, Sequence[float]], accuracy: Mapping[str, Sequence[float]]) -> Verdict:
+def judge(error: Mapping[str, Values], accuracy: Mapping[str, Values]) -> Verdict:
     """Supported if attention alone is exactly blind and positions mend it.
 
     Partly if only one of the two ways to look says so.
     """
     blind = max(error[NONE]) < _EXACT and min(error[SINUSOIDAL]) > _TELLS
-    without, with_positions = (mean_interval(accuracy[name])[0] for name in (NONE, SINUSOIDAL))
-    return Verdict.of(blind, without < _BEYOND_CHANCE < with_positions)
+    return Verdict.of(blind, accuracy[NONE].mean < _BEYOND_CHANCE < accuracy[SINUSOIDAL].mean)
 
 
-def _draw(
-    figure: Figure, error: Mapping[str, Sequence[float]], accuracy: Mapping[str, Sequence[float]]
-) -> None:
+def _draw(figure: Figure, error: Mapping[str, Values], accuracy: Mapping[str, Values]) -> None:
     left, right = panels(figure, ("Output of a permuted input", "Which token comes first?"))
-    for x, (name, color) in enumerate(zip(ENCODERS, COLORS, strict=False)):
-        left.plot([x] * len(error[name]), error[name], "o", color=color, markersize=5)
+    for x, (values, color) in enumerate(zip(error.values(), COLORS, strict=False)):
+        left.plot([x] * len(values), values, "o", color=color, markersize=5)
     left.set(yscale="log", ylabel="relative error, one dot a seed", xlim=(-0.5, 2.5))
     left.set_ylim(1e-17, 10)
-    chance_line(left, 2.2e-16, None)
-    left.text(2.45, 3e-16, "rounding of doubles", ha="right", fontsize=7.5, color=MUTED)
+    chance_line(left, 2.2e-16, "rounding of doubles")
     left.set_xticks(range(3), list(ENCODERS.values()))
     colors = dict(zip(ENCODERS.values(), COLORS, strict=False))
     draw_bars(right, {ENCODERS[name]: values for name, values in accuracy.items()}, colors)
-    chance_line(right, 0.5, None)
-    right.text(-0.45, 0.515, "chance", fontsize=7.5, color=MUTED)
+    chance_line(right, 0.5)
     right.set(ylabel="accuracy on new texts", ylim=(0, 1.05))
+    for axes in (left, right):
+        axes.legend()

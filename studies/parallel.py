@@ -36,12 +36,12 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, INK, draw_mean, panels
-from studies.study import Findings, Settings, Table, Verdict
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.training import seeded
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.decoders.recurrent import CELLS
 from vit_str.models.encoders.recurrent import NETWORKS
-from vit_str.statistics import Interval, mean_interval, with_interval
+from vit_str.statistics import Interval
 
 RECURRENT, ATTENTION = "GRU", "self-attention"
 LAYERS = (RECURRENT, ATTENTION)
@@ -74,30 +74,21 @@ _FULL = Size((16, 32, 64, 128, 256, 512, 1024), repetitions=6)
 
 def run(settings: Settings) -> Findings:
     """Count operations, then measure times with every seed."""
-    return findings(measure(_QUICK if settings.quick else _FULL, settings.seeds))
-
-
-def measure(size: Size, seeds: int) -> Table:
-    """Chains, operations and times for every layer, length, processor and seed."""
+    size = _QUICK if settings.quick else _FULL
     counted = {
         (name, length): (chain(name, length, size.dim), operations(name, length, size.dim))
         for name in LAYERS
         for length in size.lengths
     }
-    return Table(
-        {
-            "processor": processor,
-            "layer": name,
-            "length": length,
-            "seed": seed,
-            "chain": in_a_row,
-            "operations": in_all,
-            "milliseconds": milliseconds(name, length, size, processor, seed),
-        }
-        for seed in range(seeds)
-        for processor in processors(size.threads)
-        for (name, length), (in_a_row, in_all) in counted.items()
-    )
+
+    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
+        for processor in processors(size.threads):
+            for (name, length), counts in counted.items():
+                time = milliseconds(name, length, size, processor, seed)
+                yield processor, name, length, seed, *counts, time
+
+    columns = "processor layer length seed chain operations milliseconds"
+    return findings(repeat(settings, columns, measure))
 
 
 def processors(threads: bool) -> list[str]:
@@ -178,61 +169,59 @@ def fastest(
 
 def findings(table: Table) -> Findings:
     """What counts and times say about the claim."""
-    lengths = table.levels("length")
+    lengths, processors = table.levels("length"), table.levels("processor")
     shortest, longest = lengths[0], lengths[-1]
-    ratios = {
-        (processor, length): _ratios(table, "milliseconds", processor, length)
-        for processor in table.levels("processor")
-        for length in lengths
-    }
+
+    def ratios(processor: str, length: int) -> Values:
+        part = table.where(processor=processor, length=length)
+        pairs = zip(*(part.values(layer=name) for name in LAYERS), strict=True)
+        return Values(recurrent / attention for recurrent, attention in pairs)
+
+    def more(length: int) -> float:
+        gru, attention = (table.mean("operations", layer=name, length=length) for name in LAYERS)
+        return attention / gru
+
     chains = {
-        name: [int(table.mean("chain", layer=name, length=at)) for at in (shortest, longest)]
-        for name in LAYERS
+        name: [int(table.mean("chain", layer=name, length=at)) for at in lengths] for name in LAYERS
     }
-    more = {at: 1 / _ratios(table, "operations", ONE_THREAD, at)[0] for at in lengths}
-    speeds = {at: mean_interval(ratios[ONE_THREAD, at]) for at in lengths}
-    slower = [length for length in lengths if speeds[length][1][1] < 1]
+    speeds = {p: {length: ratios(p, length) for length in lengths} for p in processors}
+    alone = speeds[ONE_THREAD]
+    slower = next((length for length in lengths if alone[length].high < 1), 0)
     return Findings(
         table=table,
         summary=[
             {
                 "length": length,
+                **{f"operations in a row, {name}": chains[name][i] for name in LAYERS},
+                "operations, attention over GRU": f"{more(length):.2f}",
                 **{
-                    f"operations in a row, {name}": int(
-                        table.mean("chain", layer=name, length=length)
-                    )
-                    for name in LAYERS
-                },
-                "operations, attention over GRU": f"{more[length]:.2f}",
-                **{
-                    f"attention is so many times as fast, {processor}": with_interval(values, 2)
-                    for (processor, at), values in ratios.items()
-                    if at == length
+                    f"attention is so many times as fast, {processor}": speed[length].text(2)
+                    for processor, speed in speeds.items()
                 },
             }
-            for length in lengths
+            for i, length in enumerate(lengths)
         ],
-        verdict=judge(chains, [mean_interval(values)[1] for values in ratios.values()]),
+        verdict=judge(chains, [r.interval for speed in speeds.values() for r in speed.values()]),
         measure=(
             "time of the GRU over that of attention, step of training, one CPU thread, "
             f"T = {longest}"
         ),
-        values=ratios[ONE_THREAD, longest],
+        values=alone[longest],
         because=(
             f"From length {shortest} to {longest} the longest chain of operations of the GRU grows "
-            f"from {chains[RECURRENT][0]} to {chains[RECURRENT][1]}, that of attention from "
-            f"{chains[ATTENTION][0]} to {chains[ATTENTION][1]}. On one CPU thread a step of "
-            f"training with attention is {speeds[shortest][0]:.1f} times as fast at length "
-            f"{shortest} and {speeds[longest][0]:.1f} times at {longest}, where it needs "
-            f"{more[longest]:.1f} times the operations."
+            f"from {chains[RECURRENT][0]} to {chains[RECURRENT][-1]}, that of attention from "
+            f"{chains[ATTENTION][0]} to {chains[ATTENTION][-1]}. On one CPU thread a step of "
+            f"training with attention is {alone[shortest].mean:.1f} times as fast at length "
+            f"{shortest} and {alone[longest].mean:.1f} times at {longest}, where it needs "
+            f"{more(longest):.1f} times the operations."
         ),
-        draw=lambda figure: _draw(figure, table, ratios),
+        draw=lambda figure: _draw(figure, chains, speeds),
         surprises=[
-            f"On one CPU thread attention is slower already at length {length}, where it needs "
-            f"{more[length]:.1f} times the operations of the GRU: its weights, one for every pair "
-            "of tokens and head, have to be written, exponentiated and read again."
-            for length in slower[:1]
-        ],
+            f"On one CPU thread attention is slower from length {slower} on, where it needs "
+            f"{more(slower):.1f} times the operations of the GRU."
+        ]
+        if slower
+        else [],
     )
 
 
@@ -240,10 +229,10 @@ def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Interval]) -> Ve
     """The structure decides whether the claim holds at all, the times whether it does throughout.
 
     Args:
-        chains: longest chain of each layer, at the shortest and the longest length.
+        chains: longest chain of each layer, from the shortest to the longest length.
         ratios: intervals of the time of the GRU over that of attention, wherever measured.
     """
-    (few, many), (before, after) = chains[RECURRENT], chains[ATTENTION]
+    (few, *_, many), (before, *_, after) = chains[RECURRENT], chains[ATTENTION]
     if many <= few or after > before:
         return Verdict.NOT_SUPPORTED
     return Verdict.SUPPORTED if all(low > 1 for low, _ in ratios) else Verdict.PARTLY
@@ -271,22 +260,15 @@ def _threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _ratios(table: Table, column: str, processor: str, length: int) -> list[float]:
-    """A number of the GRU over that of attention, for each seed."""
-    pairs = (
-        table.values(column, layer=name, processor=processor, length=length) for name in LAYERS
-    )
-    return [recurrent / attention for recurrent, attention in zip(*pairs, strict=True)]
-
-
-def _draw(figure: Figure, table: Table, ratios: Mapping[tuple[str, int], list[float]]) -> None:
-    lengths = table.levels("length")
+def _draw(
+    figure: Figure, chains: Mapping[str, list[int]], speeds: Mapping[str, Mapping[int, Values]]
+) -> None:
     left, right = panels(figure, ["Operations in a row", "Speed in training"], 4.4, 3.4)
-    for name, color in zip(LAYERS, COLORS, strict=False):
-        chains = [table.mean("chain", layer=name, length=length) for length in lengths]
-        left.plot(lengths, chains, label=name, color=color, marker="o")
-    for processor, color in zip(table.levels("processor"), COLORS[2:], strict=False):
-        runs = list(zip(*(ratios[processor, length] for length in lengths), strict=True))
+    lengths = list(speeds[ONE_THREAD])
+    for (name, counts), color in zip(chains.items(), COLORS, strict=False):
+        left.plot(lengths, counts, label=name, color=color, marker="o")
+    for (processor, speed), color in zip(speeds.items(), COLORS[2:], strict=False):
+        runs = list(zip(*speed.values(), strict=True))
         draw_mean(right, lengths, runs, processor, color, marker="o")
     right.axhline(1, color=INK, linestyle=":", linewidth=1.1)
     for axes in (left, right):

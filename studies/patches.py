@@ -18,17 +18,18 @@ text of any length, the recognizers here put a decoder behind it, or read charac
 tokens.
 """
 
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Float
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS
 from studies.reading import word_renderer
-from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.study import Cell, Findings, Settings, Values, Verdict, repeat
 from studies.training import seeded
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.models import VisionTransformer
@@ -43,7 +44,6 @@ SHAPES = (
     ((24, 100), (3, 5)),
 )
 """Sizes of images and patches, (height, width): hardly any of them square, on purpose."""
-
 # Products summed in another order differ by a few units in the last place of float64.
 _ROUNDING = 1e-10
 _CHARSET_SIZE = 94
@@ -52,13 +52,12 @@ _CHARSET_SIZE = 94
 def run(settings: Settings) -> Findings:
     """Take patches apart and together, and give a text encoder the weights of a ViT."""
     shapes = SHAPES[:3] if settings.quick else SHAPES
-    table = Table(
-        row
-        for seed in range(settings.seeds)
-        for image_size, patch_size in shapes
-        for row in measure(image_size, patch_size, seed)
+    table = repeat(
+        settings,
+        "seed image patch tokens check difference",
+        lambda seed: (row for shape in shapes for row in measure(*shape, seed)),
     )
-    worst = largest(table)
+    worst = {name: max(table.values(check=name)) for name in table.levels("check")}
     encoder = make_encoder((32, 128), (8, 8), 0)
     vit, text = _parameters(encoder), _parameters(_text_encoder(encoder))
     share = _count(encoder.blocks) / _count(encoder)
@@ -80,7 +79,7 @@ def run(settings: Settings) -> Findings:
         ],
         verdict=judge(worst),
         measure="largest difference, of patches put together and of the shared blocks",
-        values=[max(worst[ROUND_TRIP], worst[BLOCKS])],
+        values=Values([max(worst[ROUND_TRIP], worst[BLOCKS])]),
         because=(
             f"Patches put together again give the image (difference {worst[ROUND_TRIP]:g}), "
             f"and a text encoder with the ViT's blocks computes what the ViT does (difference "
@@ -91,7 +90,9 @@ def run(settings: Settings) -> Findings:
     )
 
 
-def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int) -> list[Row]:
+def measure(
+    image_size: tuple[int, int], patch_size: tuple[int, int], seed: int
+) -> Iterator[tuple[Cell, ...]]:
     """The three comparisons, one row each."""
     encoder = make_encoder(image_size, patch_size, seed)
     images = torch.rand(2, 3, *image_size, generator=torch.Generator().manual_seed(seed))
@@ -106,17 +107,9 @@ def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int)
             CONVOLUTION: _by_convolution(encoder, images) - _by_patches(encoder, images),
             BLOCKS: text.norm(tokens) - encoder(images),
         }
-    return [
-        {
-            "seed": seed,
-            "image": "{} x {}".format(*image_size),
-            "patch": "{} x {}".format(*patch_size),
-            "tokens": patches.shape[1],
-            "check": name,
-            "difference": float(difference.abs().max()),
-        }
-        for name, difference in differences.items()
-    ]
+    image, patch = ("{} x {}".format(*size) for size in (image_size, patch_size))
+    for name, difference in differences.items():
+        yield seed, image, patch, patches.shape[1], name, float(difference.abs().max())
 
 
 def put_together(
@@ -127,11 +120,6 @@ def put_together(
     return rearrange(
         patches, "b (row col) (h w c) -> b c (row h) (col w)", row=rows, h=height, w=width, c=3
     )
-
-
-def largest(table: Table) -> dict[str, float]:
-    """Largest difference of every check."""
-    return {name: max(table.values("difference", check=name)) for name in table.levels("check")}
 
 
 def judge(worst: dict[str, float]) -> Verdict:
@@ -188,7 +176,7 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     image = renderer.render(["patches"], seed=3, difficulty=0.0).images.float() / 255
     figure.set_size_inches(7.5, 4.4)
     upper, middle, lower = figure.subplots(3, 1, height_ratios=[2, 0.9, 1.4])
-    _show(upper, image[0])
+    upper.imshow(image[0].permute(1, 2, 0).numpy(), interpolation="nearest")
     for line, size in ((upper.axhline, 32), (upper.axvline, 128)):
         for edge in range(8, size, 8):
             line(edge - 0.5, color=COLORS[1], linewidth=0.8)
@@ -197,7 +185,7 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     canvas[:, :, :8] = rearrange(
         encoder.patches(image)[0, 16:32], "token (h w c) -> h token w c", h=8, w=8
     )
-    _show(middle, rearrange(canvas, "h token w c -> c h (token w)"))
+    middle.imshow(canvas.flatten(1, 2).numpy(), interpolation="nearest")
     middle.set_xticks([10 * i + 3.5 for i in range(16)], [str(16 + i) for i in range(16)])
     middle.set(title="its second row as tokens", xlabel="place in the sequence", yticks=[])
     for y, parts in enumerate((_parameters(_text_encoder(encoder)), _parameters(encoder))):
@@ -209,9 +197,5 @@ def _draw(figure: Figure, encoder: VisionTransformer) -> None:
     lower.set_yticks([0, 1], ["text Transformer", "ViT"])
     lower.margins(x=0.14)
     lower.set(title="where they differ", xlabel="parameters")
-    lower.grid(visible=False, axis="y")
-
-
-def _show(axes: Axes, image: Float[Tensor, "3 height width"]) -> None:
-    axes.imshow(image.permute(1, 2, 0).numpy(), interpolation="nearest")
-    axes.grid(visible=False)
+    for axes, without in ((upper, "both"), (middle, "both"), (lower, "y")):
+        axes.grid(visible=False, axis=without)

@@ -24,7 +24,7 @@ seed; the verdict was the same.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -41,22 +41,20 @@ from studies.adding import (
     mean_squared_error,
     train,
 )
-from studies.drawing import COLORS, INK, draw_mean, panels
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.drawing import INK, draw_lines, panels
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
-from vit_str.statistics import Interval, mean_interval, with_interval
+from vit_str.statistics import Interval
 
 ATTENTION = "self-attention"
 NETS = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}
 GRADIENT, ERROR = "log10 gradient", "error"
-
 _WIDTH = 64
 _STEPS_BACK = 100
 _DIRECTIONS = 4
 _LONGER = (1, 2, 4)  # times as long as in training
-
 # Flat: the farthest input is felt at least half and at most twice as much as the nearest.
 _FLAT = math.log10(2)
 
@@ -78,28 +76,47 @@ def run(settings: Settings) -> Findings:
         if settings.quick
         else (Training(100, 800, 32), Training(400, 600, 16))
     )
-    table = Table()
-    for seed in range(settings.seeds):
-        for name in NETS:
-            table += gradient_rows(name, seed)
-            for training in trainings:
-                table += error_rows(name, seed, training, settings.device)
-    return findings(table)
+    return findings(
+        repeat(
+            settings,
+            "network seed measure trained at value",
+            lambda seed: measure(seed, trainings, settings.device),
+        )
+    )
 
 
-def gradient_rows(name: str, seed: int, steps: int = _STEPS_BACK) -> list[Row]:
-    """Gradient of the last output at every distance, with weights of the initialization."""
+def measure(
+    seed: int, trainings: Sequence[Training], device: str = "cpu"
+) -> Iterator[tuple[Cell, ...]]:
+    """Gradients at a distance before training (``trained`` is 0), then errors at a length."""
+    for name in NETS:
+        for distance, norm in enumerate(initial_gradients(name, seed)):
+            yield name, seed, GRADIENT, 0, distance, math.log10(norm)
+        for training in trainings:
+            for length, error in errors(name, seed, training, device).items():
+                yield name, seed, ERROR, training.length, length, error
+
+
+def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[float]:
+    """`gradient_norms` of a network with the weights of its initialization."""
     with seeded(seed):
         if name == ATTENTION:
             network: nn.Module = EncoderBlock(_WIDTH, heads=4, mlp_ratio=2.0, dropout=0.0)
         else:
             network = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
         inputs = torch.randn(16, steps, _WIDTH).double()
-        norms = gradient_norms(network.double(), inputs)
-    return [
-        _row(name, seed, GRADIENT, distance, math.log10(norm))
-        for distance, norm in enumerate(norms)
-    ]
+        return gradient_norms(network.double(), inputs)
+
+
+def errors(name: str, seed: int, training: Training, device: str = "cpu") -> dict[int, float]:
+    """Errors on the adding problem by length, at that of training and beyond."""
+    with seeded(seed):
+        dim = training.dim
+        model = AttentionAdder(dim) if name == ATTENTION else RecurrentAdder(name, dim)
+    sizes = {"seed": seed, "batch_size": training.batch_size}
+    train(model.to(device), training.length, training.steps, learning_rate=5e-3, **sizes)
+    lengths = [longer * training.length for longer in _LONGER]
+    return {length: mean_squared_error(model, length, 128) for length in lengths}
 
 
 def gradient_norms(
@@ -121,130 +138,63 @@ def gradient_norms(
     return squares.sqrt().flip(0).tolist()
 
 
-def error_rows(name: str, seed: int, training: Training, device: str = "cpu") -> list[Row]:
-    """Errors on the adding problem, at the length of training and beyond."""
-    with seeded(seed):
-        dim = training.dim
-        model = AttentionAdder(dim) if name == ATTENTION else RecurrentAdder(name, dim)
-    train(
-        model.to(device),
-        training.length,
-        training.steps,
-        seed=seed,
-        batch_size=training.batch_size,
-        learning_rate=5e-3,
-    )
-    return [
-        _row(name, seed, ERROR, length, mean_squared_error(model, length, 128), training.length)
-        for length in (longer * training.length for longer in _LONGER)
-    ]
-
-
-def _row(name: str, seed: int, measure: str, at: int, value: float, trained: int = 0) -> Row:
-    """A gradient at a distance, or an error at a length; 0 where nothing was trained."""
-    return {
-        "network": name,
-        "seed": seed,
-        "measure": measure,
-        "trained": trained,
-        "at": at,
-        "value": value,
-    }
-
-
 def findings(table: Table) -> Findings:
     """What gradients and errors say about the claim."""
-    farthest = max(table.levels("at", measure=GRADIENT))
-    trained = table.levels("trained", measure=ERROR)
-    longest = max(trained)
-    beyond = max(table.levels("at", measure=ERROR))
-
-    def changes(name: str) -> list[float]:
-        near, far = (
-            table.values("value", network=name, measure=GRADIENT, at=at) for at in (1, farthest)
-        )
-        return differences(far, near)
-
-    def errors(name: str, trained: int, at: int) -> list[float]:
-        return table.values("value", network=name, measure=ERROR, trained=trained, at=at)
+    gradients, adding = (table.where(measure=name) for name in (GRADIENT, ERROR))
+    farthest = max(gradients.levels("at"))
+    trained = adding.levels("trained")
+    longest, beyond = max(trained), max(adding.levels("at"))
+    changes = {
+        name: gradients.values(network=name, at=farthest) - gradients.values(network=name, at=1)
+        for name in NETS
+    }
 
     def middle(name: str, at: int) -> str:
-        return f"{median(errors(name, longest, at)):.2g}"
+        return f"{median(adding.values(network=name, trained=longest, at=at)):.2g}"
 
-    def power(name: str) -> str:
-        return f"10^{mean_interval(changes(name))[0]:.0f}"
+    def spread(values: Values) -> str:
+        return f"{median(values):.2g} [{min(values):.2g}, {max(values):.2g}]"
 
-    mean, interval = mean_interval(changes(ATTENTION))
-    learned = [max(errors(ATTENTION, length, length)) for length in trained]
-    outside = errors(ATTENTION, longest, beyond)
+    change = changes[ATTENTION]
+    learned = [max(adding.values(network=ATTENTION, trained=n, at=n)) for n in trained]
+    outside = adding.values(network=ATTENTION, trained=longest, at=beyond)
+    failed = sum(error >= SOLVED for error in outside)
+    near = {name: 10 ** gradients.mean(network=name, at=1) for name in NETS}
     return Findings(
         table=table,
         summary=[
-            {
-                "network": name,
-                "gradient, far over near (log10)": with_interval(changes(name), 2),
-                **{
-                    f"error at {at}, trained at {length} (median, range)": _with_range(
-                        errors(name, length, at)
-                    )
-                    for length in trained
-                    for at in table.levels("at", measure=ERROR, trained=length)
-                },
+            {"network": name, "gradient, far over near (log10)": changes[name].text(2)}
+            | {
+                f"error at {at}, trained at {length} (median, range)": spread(
+                    adding.values(network=name, trained=length, at=at)
+                )
+                for length in trained
+                for at in adding.levels("at", trained=length)
             }
             for name in NETS
         ],
-        verdict=judge(interval, max(learned), max(outside)),
+        verdict=judge(change.interval, max(learned), max(outside)),
         measure=(
             f"log10 of the gradient at distance {farthest} over that at distance 1, self-attention"
         ),
-        values=changes(ATTENTION),
+        values=change,
         because=(
             f"From distance 1 to {farthest} the gradient of self-attention changes by a factor of "
-            f"{10**mean:.2f}, of a GRU by {power('gru')} and of a tanh RNN by {power('rnn')}. "
+            f"{10**change.mean:.2f}, of a GRU by 10^{changes['gru'].mean:.0f} and of a tanh RNN by "
+            f"10^{changes['rnn'].mean:.0f}. "
             "After the same short training on the adding problem at length "
             f"{longest} the errors are {middle(ATTENTION, longest)}, {middle('gru', longest)} and "
             f"{middle('rnn', longest)} (medians; knowing nothing has {BASELINE:.3f}). At length "
             f"{beyond}, without training there, self-attention has {middle(ATTENTION, beyond)}, "
-            f"and {_failed(outside)} of {len(outside)} seeds do not solve it."
+            f"and {failed} of {len(outside)} seeds do not solve it."
         ),
-        draw=lambda figure: _draw(figure, table, longest),
-        surprises=_surprises(table, errors, trained, beyond),
+        draw=lambda figure: _draw(figure, gradients, adding.where(trained=longest)),
+        surprises=[
+            f"At distance 1 the gradient of a GRU is {near['gru'] / near[ATTENTION]:.0f} times "
+            "that of untrained self-attention: flat does not mean strong."
+        ]
+        * (near[ATTENTION] < near["gru"]),
     )
-
-
-def _surprises(
-    table: Table,
-    errors: Callable[[str, int, int], list[float]],
-    trained: Sequence[int],
-    beyond: int,
-) -> list[str]:
-    surprises = []
-    near = {
-        name: [10**v for v in table.values("value", network=name, measure=GRADIENT, at=1)]
-        for name in NETS
-    }
-    if max(near[ATTENTION]) < min(near["gru"]):
-        ratio = sum(near["gru"]) / sum(near[ATTENTION])
-        surprises.append(
-            f"Flat does not mean strong: at distance 1 the gradient of a GRU is {ratio:.0f} times "
-            "that of untrained self-attention, which shares its attention among all tokens."
-        )
-    surprises += [
-        f"A GRU solves the adding problem at length {length} too, though its gradient at "
-        "initialization vanishes: training moves it to where it does not."
-        for length in trained
-        if not _failed(errors("gru", length, length))
-    ]
-    longest = max(trained)
-    inside, outside = (errors(ATTENTION, longest, at) for at in (longest, beyond))
-    if 0 < _failed(outside) < len(outside) and not _failed(inside):
-        growth = median(b / a for a, b in zip(inside, outside, strict=True))
-        surprises.append(
-            f"Longer sequences were expected to be too much for self-attention; {_failed(outside)} "
-            f"of {len(outside)} seeds fail at length {beyond}, the others are only less exact: "
-            f"over all seeds the error grows by a factor of {growth:.0f} (median)."
-        )
-    return surprises
 
 
 def judge(change: Interval, learned: float, outside: float) -> Verdict:
@@ -264,22 +214,17 @@ def _failed(errors: Sequence[float]) -> int:
     return sum(error >= SOLVED for error in errors)
 
 
-def _with_range(values: Sequence[float]) -> str:
-    return f"{median(values):.2g} [{min(values):.2g}, {max(values):.2g}]"
-
-
-def _draw(figure: Figure, table: Table, length: int) -> None:
+def _draw(figure: Figure, gradients: Table, adding: Table) -> None:
+    trained = adding[0]["trained"]
     left, right = panels(
-        figure, ["Gradient of the last output", f"Adding, trained at {length} steps"], 4.6, 3.4
+        figure, ["Gradient of the last output", f"Adding, trained at {trained} steps"], 4.6, 3.4
     )
-    for (name, label), color in zip(NETS.items(), COLORS, strict=False):
-        curves = table.curves("value", "at", network=name, measure=GRADIENT)
-        draw_mean(left, *curves, label, color)
-        lengths, runs = table.curves("value", "at", network=name, measure=ERROR, trained=length)
-        logs = torch.tensor(runs).double().log10().tolist()
-        draw_mean(right, lengths, logs, label, color, marker="o")
+    logs = Table(row | {"value": math.log10(float(row["value"]))} for row in adding)
+    draw_lines(left, gradients, "at", "network", NETS)
+    draw_lines(right, logs, "at", "network", NETS, marker="o")
     left.set(xlabel="distance (steps back)", ylabel="norm of the gradient (log10)")
-    left.legend()
+    left.legend(NETS.values())
+    lengths = adding.levels("at")
     right.axhline(math.log10(BASELINE), color=INK, linestyle=":", linewidth=1.1)
     right.annotate(
         "knowing nothing", (lengths[-1], math.log10(BASELINE)), ha="right", va="top", fontsize=8

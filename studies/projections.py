@@ -20,17 +20,18 @@ a token one matrix, on the keys only, can express all scores that two can, thoug
 them as fast.
 """
 
+from collections.abc import Iterator
+
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, chance_line, draw_bars, draw_mean, panels
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.drawing import COLORS, chance_line, draw_bars, draw_lines, panels
+from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models.attention import KeysValues, MultiHeadAttention, attention_weights
-from vit_str.statistics import mean_interval
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256)
 LENGTH = 32
@@ -40,7 +41,6 @@ PROJECTIONS = (NONE, TIED, ONE, SEPARATE)
 """Projections of queries and keys: none (X, X), one for both, one for the keys only, two."""
 UNEVEN = "none, uneven"
 """As none, on tokens whose lengths differ."""
-
 _EQUAL = 1 / LENGTH
 _CHANCE = 1 / NextToken().symbols
 
@@ -73,18 +73,19 @@ class SharedAttention(nn.Module):
 def run(settings: Settings) -> Findings:
     """Random tokens, then training, with every seed."""
     sequences, steps = (30, 150) if settings.quick else (300, 1000)
-    table = Table()
-    for seed in range(settings.seeds):
+
+    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
         generator = torch.Generator().manual_seed(seed)
         for name in (*PROJECTIONS, UNEVEN):
             for width in WIDTHS:
                 weight = own_weight(name, width, generator, sequences)
-                table.append(_row(seed, name, width, "own weight", weight))
+                yield seed, name, width, "own weight", weight
         for name in PROJECTIONS:
             net = make_network(name, seed).to(settings.device)
             accuracy = learning_curve(net, NextToken(), steps, seed, batch=16)[-1]
-            table.append(_row(seed, name, DECIDING, "accuracy", accuracy))
-    return findings(table, steps)
+            yield seed, name, DECIDING, "accuracy", accuracy
+
+    return findings(repeat(settings, "seed projections width measure value", measure), steps)
 
 
 def own_weight(name: str, width: int, generator: torch.Generator, sequences: int) -> float:
@@ -110,49 +111,24 @@ def make_network(name: str, seed: int) -> TokenNetwork:
         return TokenNetwork(NextToken(), DECIDING, body)
 
 
-def _row(seed: int, name: str, width: int, measure: str, value: float) -> Row:
-    return {"seed": seed, "projections": name, "width": width, "measure": measure, "value": value}
-
-
 def findings(table: Table, steps: int) -> Findings:
     """What the weights and the accuracies say about the claim."""
     names = (*PROJECTIONS, UNEVEN)
-    weight = {n: _mean(table, "own weight", n) for n in names}
-    right = {name: _mean(table, "accuracy", name) for name in PROJECTIONS}
-    narrow = table.mean("value", measure="own weight", projections=NONE, width=WIDTHS[0])
-    surprises = []
-    if right[TIED] > 2 * _CHANCE:
-        surprises.append(
-            "One projection for both sides has symmetric scores: what t pays to t + 1, before the "
-            f"softmax, t + 1 pays to t. It reaches {right[TIED]:.2f} all the same."
-        )
-    if weight[ONE] < 2 * _EQUAL:
-        surprises.append(
-            "One projection of the keys alone can express every score that two can, with a weight "
-            f"of {weight[ONE]:.3f} on itself, and reaches {right[ONE]:.2f} in the same steps."
-        )
-    if weight[UNEVEN] < weight[NONE]:
-        surprises.append(
-            f"Where the lengths of tokens differ, the self product dominates less: "
-            f"{weight[UNEVEN]:.2f} instead of {weight[NONE]:.2f}; at d = {WIDTHS[0]} it is "
-            f"{narrow:.2f}."
-        )
+    own, accuracy = (table.where(measure=name) for name in ("own weight", "accuracy"))
+    weight = {name: own.mean(projections=name, width=DECIDING) for name in names}
+    right = {name: accuracy.mean(projections=name) for name in PROJECTIONS}
+    narrow = own.mean(projections=NONE, width=WIDTHS[0])
     return Findings(
         table=table,
         summary=[
             {"projections": name}
-            | {
-                f"own weight, d = {width}": table.text(
-                    "value", measure="own weight", projections=name, width=width
-                )
-                for width in (4, 64, 256)
-            }
-            | {"accuracy": table.text("value", 2, measure="accuracy", projections=name)}
+            | own.cells("own weight, d = {}", "width", (4, 64, 256), projections=name)
+            | {"accuracy": accuracy.text(digits=2, projections=name)}
             for name in names
         ],
         verdict=judge(table),
         measure=f"weight of a token on itself without projections, d = {DECIDING}",
-        values=table.values("value", measure="own weight", projections=NONE, width=DECIDING),
+        values=own.values(projections=NONE, width=DECIDING),
         because=(
             f"A token gives itself {weight[NONE]:.2f} of its attention without projections, "
             f"{weight[TIED]:.2f} with a shared one and {weight[SEPARATE]:.3f} with two (an "
@@ -160,41 +136,39 @@ def findings(table: Table, steps: int) -> Findings:
             f"an accuracy of {right[SEPARATE]:.2f} with two and {right[NONE]:.2f} without "
             f"(chance {_CHANCE:.2f})."
         ),
-        draw=lambda figure: _draw(figure, table),
-        surprises=surprises,
+        draw=lambda figure: _draw(figure, own, accuracy),
+        surprises=[
+            f"One projection for both sides, with its symmetric scores, reaches {right[TIED]:.2f}; "
+            f"one of the keys alone {right[ONE]:.2f}. Where the lengths of tokens differ, the "
+            f"weight of a token on itself is {weight[UNEVEN]:.2f} instead of {weight[NONE]:.2f}; "
+            f"at d = {WIDTHS[0]} it is {narrow:.2f}."
+        ],
     )
 
 
 def judge(table: Table) -> Verdict:
     """Supported if all of the posts' points hold, partly if some do."""
-    none, separate = (
-        table.values("value", measure="accuracy", projections=name) for name in (NONE, SEPARATE)
-    )
+    own, accuracy = (table.where(measure=name) for name in ("own weight", "accuracy"))
+    none, separate = (accuracy.values(projections=name) for name in (NONE, SEPARATE))
     return Verdict.of(
-        _mean(table, "own weight", NONE) > 0.5,  # more than all others together
-        _mean(table, "own weight", SEPARATE) < 2 * _EQUAL,
-        mean_interval(differences(separate, none))[1][0] > 0,
+        own.mean(projections=NONE, width=DECIDING) > 0.5,  # more than all others together
+        own.mean(projections=SEPARATE, width=DECIDING) < 2 * _EQUAL,
+        (separate - none).low > 0,
         # R: without matrices nothing can be optimized. Twice chance is far beyond noise.
-        mean_interval(none)[1][0] < 2 * _CHANCE,
+        none.low < 2 * _CHANCE,
     )
 
 
-def _mean(table: Table, measure: str, name: str) -> float:
-    return table.mean("value", measure=measure, projections=name, width=DECIDING)
-
-
-def _draw(figure: Figure, table: Table) -> None:
+def _draw(figure: Figure, own: Table, accuracy: Table) -> None:
     weights, trained = panels(figure, ["Attention to itself", "Naming the next token"], width=4.2)
-    colors = dict(zip((*PROJECTIONS, UNEVEN), COLORS, strict=False))
-    for name, color in colors.items():
-        curves = table.curves("value", "width", measure="own weight", projections=name)
-        draw_mean(weights, *curves, name, color, marker="o", markersize=3)
+    names = (*PROJECTIONS, UNEVEN)
+    draw_lines(weights, own, "width", "projections", names, marker="o", markersize=3)
     chance_line(weights, _EQUAL, "equal shares")
     weights.set_xscale("log", base=2)
     weights.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
     weights.set(xlabel="width of a token d", ylabel="weight of a token on itself", ylim=(0, 1.05))
     weights.legend(loc="upper left", fontsize=7, labelspacing=0.3)
-    bars = {n: table.values("value", measure="accuracy", projections=n) for n in PROJECTIONS}
-    draw_bars(trained, bars, colors)
+    bars = {name: accuracy.values(projections=name) for name in PROJECTIONS}
+    draw_bars(trained, bars, dict(zip(PROJECTIONS, COLORS, strict=False)))
     chance_line(trained, _CHANCE, None)
     trained.set(xlabel="projections of queries and keys", ylabel="accuracy", ylim=(0, 1.05))

@@ -12,7 +12,7 @@ from jaxtyping import Int64
 from torch import Tensor, nn
 
 from studies.training import fit, seeded
-from vit_str.analysis.images import Batch, ImageSet
+from vit_str.analysis.images import ImageSet, LabeledImage
 from vit_str.charset import PADDING, Charset
 from vit_str.images import Preprocessing
 from vit_str.models import (
@@ -117,23 +117,15 @@ def distinct(words: RenderedBatch) -> RenderedBatch:
     return select(words, sorted(first.values()))
 
 
-class DrawnWords(ImageSet):
+def drawn_words(words: RenderedBatch, charset: Charset) -> ImageSet:
     """A rendered batch, as the analyses take images."""
 
-    def __init__(self, batch: RenderedBatch, charset: Charset) -> None:
-        self._batch, self._charset = batch, charset
-        self.count, self.skipped = len(batch), []
-        self.description = f"{self.count:,} rendered words"
+    def images() -> Iterator[LabeledImage]:
+        for index, ids in enumerate(words.labels.tolist()):
+            name, label = f"rendered {index:06d}", charset.decode(ids)
+            yield LabeledImage(words.images[index], label, words.boxes[index], name)
 
-    def batches(self, size: int = 32) -> Iterator[Batch]:
-        for start in range(0, self.count, size):
-            part = slice(start, start + size)
-            yield Batch(
-                self._batch.images[part],
-                [self._charset.decode(ids) for ids in self._batch.labels[part].tolist()],
-                self._batch.boxes[part],
-                [f"rendered {index:06d}" for index in range(self.count)[part]],
-            )
+    return ImageSet(f"{len(words):,} rendered words", len(words), images)
 
 
 def build_reader(system: str, sizes: Sizes, charset_size: int, seed: int) -> Recognizer:

@@ -21,7 +21,8 @@ verdict was not supported; the start of 2 was added then, the rule stayed.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
 import torch
 import torch.nn.functional as F
@@ -30,9 +31,8 @@ from torch import Tensor, nn
 
 from studies.drawing import COLORS, INK, draw_mean, panels
 from studies.gradients import ElmanNetwork, decay, orthogonal
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.training import seeded
-from vit_str.statistics import mean_interval, with_interval
 
 DEFAULT, LARGE, LARGER, IDENTITY = "default", "orthogonal 1.5", "orthogonal 2", "identity"
 STARTS = (DEFAULT, "orthogonal 1", LARGE, LARGER, IDENTITY)
@@ -54,9 +54,8 @@ _STATE, _GRADIENT = "log10_state_after_so_many_steps", "log10_gradient_so_many_s
 
 def run(settings: Settings) -> Findings:
     """Measure every start and activation with every seed."""
-    return findings(
-        Table(row for seed in range(settings.seeds) for row in measure(seed, settings.device))
-    )
+    columns = f"start activation seed steps {_STATE} {_GRADIENT}"
+    return findings(repeat(settings, columns, lambda seed: measure(seed, settings.device)))
 
 
 def make_network(start: str, activation: str) -> ElmanNetwork:
@@ -71,86 +70,57 @@ def make_network(start: str, activation: str) -> ElmanNetwork:
     return ElmanNetwork(network, _ACTIVATIONS[activation])
 
 
-def measure(seed: int, device: str = "cpu") -> list[Row]:
+def measure(seed: int, device: str = "cpu") -> Iterator[tuple[Cell, ...]]:
     """Norms of states, and of gradients by distance, for every start and activation.
 
     All start from the same weights and see the same sequences.
     """
-    rows: list[Row] = []
-    for start in STARTS:
-        for activation in _ACTIVATIONS:
-            with seeded(seed):
-                x = torch.randn(_SEQUENCES, _STEPS, _INPUT, device=device).double()
-                network = make_network(start, activation).to(device).double()
-            with torch.no_grad():
-                states = network(x)[0].square().sum(-1).mean(0).sqrt().log10().tolist()
-            decays = decay(network, x, seed)
-            rows += [
-                {
-                    "start": start,
-                    "activation": activation,
-                    "seed": seed,
-                    "steps": steps,
-                    _STATE: states[steps],
-                    _GRADIENT: decays[steps],
-                }
-                for steps in _MEASURED
-            ]
-    return rows
+    for start, activation in product(STARTS, _ACTIVATIONS):
+        with seeded(seed):
+            x = torch.randn(_SEQUENCES, _STEPS, _INPUT, device=device).double()
+            network = make_network(start, activation).to(device).double()
+        with torch.no_grad():
+            states = network(x)[0].square().sum(-1).mean(0).sqrt().log10().tolist()
+        decays = decay(network, x, seed)
+        for steps in _MEASURED:
+            yield start, activation, seed, steps, states[steps], decays[steps]
 
 
 def findings(table: Table) -> Findings:
     """What the norms say about the claim."""
 
-    def growth(start: str, activation: str) -> list[float]:
-        late, early = (
+    def growth(start: str, activation: str) -> Values:
+        early, late = (
             table.values(_STATE, start=start, activation=activation, steps=steps - 1)
-            for steps in (_STEPS, _STEPS // 2)
+            for steps in (_STEPS // 2, _STEPS)
         )
-        return differences(late, early)
+        return late - early
 
     def grown(start: str) -> str:
-        relu, gelu = (10 ** mean_interval(growth(start, name))[0] for name in ("ReLU", "GELU"))
+        relu, gelu = (10 ** growth(start, name).mean for name in ("ReLU", "GELU"))
         return f"{relu:.2g} times with ReLU, {gelu:.2g} times with GELU"
 
-    def back(start: str, activation: str, steps: int = _BACK) -> float:
-        return table.mean(_GRADIENT, start=start, activation=activation, steps=steps)
+    def back(start: str, activation: str, steps: int = _BACK) -> str:
+        return f"10^{table.mean(start=start, activation=activation, steps=steps):.1f}"
 
-    surprises = []
-    if back(DEFAULT, "ReLU") < back(DEFAULT, "tanh"):
-        surprises.append(
-            "From the usual start ReLU does not even cure the vanishing gradient: "
-            f"10^{back(DEFAULT, 'ReLU'):.1f} of it is left {_BACK} steps back, with tanh "
-            f"10^{back(DEFAULT, 'tanh'):.1f}."
-        )
-    if (level := back(IDENTITY, "ReLU", _ALL_BACK)) > _LOST:
-        surprises.append(
-            f"With the identity and ReLU 10^{level:.1f} of the gradient is left after {_ALL_BACK} "
-            "steps, while the state only adds up what it sees."
-        )
     spread = growth(LARGE, "ReLU")
-    if max(spread) - min(spread) > 1:
-        surprises.append(
-            "Gain 1.5 is so near the edge (the root of 2 where exactly half of the units are "
-            f"silent) that chance decides: over seeds the state grows 10^{min(spread):.1f} to "
-            f"10^{max(spread):.1f} times."
-        )
     return Findings(
         table=table,
         summary=[
             {
                 "start": start,
                 "activation": name,
-                "log10 growth of the state, steps 50 to 100": with_interval(growth(start, name), 2),
-                **{
-                    f"log10 gradient {steps} steps back": table.text(
-                        _GRADIENT, 2, start=start, activation=name, steps=steps
-                    )
-                    for steps in (_BACK, _ALL_BACK)
-                },
+                "log10 growth of the state, steps 50 to 100": growth(start, name).text(2),
+                **table.cells(
+                    "log10 gradient {} steps back",
+                    "steps",
+                    (_BACK, _ALL_BACK),
+                    digits=2,
+                    start=start,
+                    activation=name,
+                ),
             }
-            for start in STARTS
-            for name in _ACTIVATIONS
+            for start, name in product(STARTS, _ACTIVATIONS)
         ],
         verdict=judge([growth(start, name) for start in STARTS for name in ("ReLU", "GELU")]),
         measure=(
@@ -160,18 +130,22 @@ def findings(table: Table) -> Findings:
         because=(
             f"From step {_STEPS // 2} to {_STEPS} the state grows {grown(DEFAULT)} from the usual "
             f"start; {grown(LARGER)} with orthogonal weights of gain 2; {grown(IDENTITY)} with the "
-            f"identity. Its gradient {_BACK} steps back is 10^{back(DEFAULT, 'ReLU'):.1f} by "
-            f"default (tanh 10^{back(DEFAULT, 'tanh'):.1f}) and "
-            f"10^{back(IDENTITY, 'ReLU'):.1f} with ReLU and the identity."
+            f"identity. Its gradient {_BACK} steps back is {back(DEFAULT, 'ReLU')} by "
+            f"default (tanh {back(DEFAULT, 'tanh')}) and "
+            f"{back(IDENTITY, 'ReLU')} with ReLU and the identity."
         ),
         draw=lambda figure: _draw(figure, table),
-        surprises=surprises,
+        surprises=[
+            f"With the identity and ReLU {back(IDENTITY, 'ReLU', _ALL_BACK)} of the gradient is "
+            f"left after {_ALL_BACK} steps; with a gain of 1.5 the state grows "
+            f"10^{min(spread):.1f} to 10^{max(spread):.1f} times, depending on the seed."
+        ],
     )
 
 
-def judge(growths: Sequence[Sequence[float]]) -> Verdict:
+def judge(growths: Sequence[Values]) -> Verdict:
     """From log10 of the growth for each start and seed: how many starts diverge."""
-    return Verdict.of(*(mean_interval(values)[1][0] > _DIVERGES for values in growths))
+    return Verdict.of(*(values.low > _DIVERGES for values in growths))
 
 
 def _draw(figure: Figure, table: Table) -> None:
@@ -179,10 +153,10 @@ def _draw(figure: Figure, table: Table) -> None:
     lines = {"ReLU": "-", "GELU": (0, (5, 2))}
     for axes, column in ((states, _STATE), (gradients, _GRADIENT)):
         for start, color in zip(_SHOWN, COLORS, strict=False):
-            for name, line in lines.items():
-                curves = table.curves(column, "steps", start=start, activation=name)
-                draw_mean(axes, *curves, f"{name}, {start}", color, linestyle=line)
-        curves = table.curves(column, "steps", start=DEFAULT, activation="tanh")
+            for name in ("ReLU", "GELU"):
+                curves = table.curves("steps", column, start=start, activation=name)
+                draw_mean(axes, *curves, f"{name}, {start}", color, linestyle=lines[name])
+        curves = table.curves("steps", column, start=DEFAULT, activation="tanh")
         draw_mean(axes, *curves, "tanh, default", INK, linestyle=":")
     states.set(xlabel="steps", ylabel="log10 of the state's norm")
     gradients.set_xlabel("distance from the last state (steps)")

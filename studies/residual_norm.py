@@ -20,26 +20,24 @@ one seed, in which LayerNorm cost 0.03.
 """
 
 import math
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, chance_line, draw_bars, draw_mean, panels
+from studies.drawing import COLORS, chance_line, draw_bars, draw_lines, panels
 from studies.gradients import SMALLEST
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import FeedForward
-from vit_str.statistics import mean_interval, with_interval
 
 FULL, POST, UNNORMED, BARE, NEITHER = "pre-norm", "post-norm", "no norm", "no residual", "neither"
 VARIANTS = (FULL, POST, UNNORMED, BARE, NEITHER)
 """x + f(norm(x)), norm(x + f(x)), x + f(x), f(norm(x)), f(x)."""
-
 DEPTHS = (2, 6, 12, 24)
 DEEPEST = DEPTHS[-1]
 DIM, HEADS, TOKENS = 32, 4, 16
@@ -102,16 +100,18 @@ def run(settings: Settings) -> Findings:
     """Untrained stacks first, then training, with every seed."""
     depth, steps = (6, 150) if settings.quick else (12, 400)
     task = NextToken(length=8, symbols=8)
-    table = Table()
-    for seed in range(settings.seeds):
+
+    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
         for variant in VARIANTS:
             for untrained in DEPTHS:
-                table += measure(variant, untrained, seed)
+                yield from measure(variant, untrained, seed)
             with seeded(seed):
                 net = TokenNetwork(task, DIM, Stack(depth, DIM, HEADS, variant))
             curve = learning_curve(net.to(settings.device), task, steps, seed, batch=16)
-            table.append(_row(seed, variant, depth, depth, _ACCURACY, curve[-1]))
-    return findings(table, depth, steps)
+            yield seed, variant, depth, depth, _ACCURACY, curve[-1]
+
+    columns = "seed variant depth block measure value"
+    return findings(repeat(settings, columns, measure_all), depth, steps)
 
 
 def token_cosine(x: Float[Tensor, "batch token dim"]) -> float:
@@ -125,7 +125,7 @@ def token_cosine(x: Float[Tensor, "batch token dim"]) -> float:
     return (others / (tokens * (tokens - 1))).mean().item()
 
 
-def measure(variant: str, depth: int, seed: int) -> list[Row]:
+def measure(variant: str, depth: int, seed: int) -> Iterator[tuple[Cell, ...]]:
     """Cosine of tokens after, and norm of the gradient in, every block of an untrained stack.
 
     One pass forward and back, in doubles, with a random gradient of length one per token.
@@ -145,120 +145,71 @@ def measure(variant: str, depth: int, seed: int) -> list[Row]:
         for block in stack.blocks
     ]
     logs = [math.log10(max(gradient, SMALLEST)) for gradient in gradients]
-    return [
-        _row(seed, variant, depth, block, name, value)
-        for name, values in ((_COSINE, cosines), (_GRADIENT, logs))
-        for block, value in enumerate(values, 1)
-    ]
+    for name, values in ((_COSINE, cosines), (_GRADIENT, logs)):
+        yield from ((seed, variant, depth, i, name, value) for i, value in enumerate(values, 1))
 
 
-def _row(seed: int, variant: str, depth: int, block: int, measure: str, value: float) -> Row:
-    return {
-        "seed": seed,
-        "variant": variant,
-        "depth": depth,
-        "block": block,
-        "measure": measure,
-        "value": value,
-    }
-
-
-def gradient_ratios(table: Table, variant: str) -> list[float]:
-    """log10 of the gradient in the first block of the deepest stack over that in the last."""
-    first, last = (
-        table.values("value", measure=_GRADIENT, variant=variant, depth=DEEPEST, block=block)
-        for block in (1, DEEPEST)
-    )
-    return differences(first, last)
-
-
-def _gains(table: Table, without: str) -> list[float]:
-    """Accuracy of the full block minus that of one without a part, for each seed."""
-    return differences(
-        *(table.values("value", measure=_ACCURACY, variant=name) for name in (FULL, without))
-    )
-
-
-def judge(table: Table) -> Verdict:
-    """Supported if depth is learned worse without either, partly if without one of them."""
-    return Verdict.of(
-        *(mean_interval(_gains(table, part))[1][0] > NEEDED for part in (BARE, UNNORMED))
-    )
+def judge(right: Mapping[str, Values]) -> Verdict:
+    """Supported if depth is learned worse without either part, partly if without one of them."""
+    return Verdict.of(*((right[FULL] - right[part]).low > NEEDED for part in (BARE, UNNORMED)))
 
 
 def findings(table: Table, depth: int, steps: int) -> Findings:
     """What cosines, gradients and accuracies say about the claim."""
-    cosine = {
-        name: table.mean("value", measure=_COSINE, variant=name, depth=DEEPEST, block=DEEPEST)
-        for name in VARIANTS
-    }
-    ratio = {name: mean_interval(gradient_ratios(table, name))[0] for name in VARIANTS}
-    right = {name: table.mean("value", measure=_ACCURACY, variant=name) for name in VARIANTS}
-    surprises = []
-    if ratio[POST] > -0.5:  # expected: far below, the largest gradients in the last layers
-        surprises.append(
-            f"Post-norm reaches {right[POST]:.2f} in the same steps; its gradient in the first of "
-            f"{DEEPEST} blocks is 10^{ratio[POST]:.1f} of that in the last, pre-norm's "
-            f"10^{ratio[FULL]:.1f}."
+    cosines, gradients, accuracy = (
+        table.where(measure=name) for name in (_COSINE, _GRADIENT, _ACCURACY)
+    )
+    deepest = {n: cosines.mean(variant=n, depth=DEEPEST, block=DEEPEST) for n in VARIANTS}
+    right = {name: accuracy.values(variant=name) for name in VARIANTS}
+    ratios = {}
+    for name in VARIANTS:
+        first, last = (
+            gradients.values(variant=name, depth=DEEPEST, block=block) for block in (1, DEEPEST)
         )
-    if ratio[BARE] > ratio[NEITHER] + 1 and cosine[BARE] > 0.9:
-        surprises.append(
-            "Without residuals, the gradient of the first block is "
-            f"10^{ratio[BARE]:.1f} of that in the last with LayerNorm and "
-            f"10^{ratio[NEITHER]:.1f} without; the cosine between tokens is {cosine[BARE]:.3f} "
-            f"and {cosine[NEITHER]:.3f}: LayerNorm keeps gradients alive, not tokens apart."
-        )
-    if cosine[FULL] > 0.25:
-        surprises.append(
-            f"Residuals do not keep tokens apart for ever: after {DEEPEST} untrained blocks their "
-            f"cosine is {cosine[FULL]:.2f} in pre-norm, {cosine[POST]:.2f} in post-norm and "
-            f"{cosine[UNNORMED]:.2f} without LayerNorm."
-        )
+        ratios[name] = first - last
     return Findings(
         table=table,
         summary=[
-            {
-                "variant": name,
-                **{
-                    f"token cosine, depth {blocks}": table.text(
-                        "value", measure=_COSINE, variant=name, depth=blocks, block=blocks
-                    )
-                    for blocks in DEPTHS
-                },
-                f"log10 gradient first / last, depth {DEEPEST}": with_interval(
-                    gradient_ratios(table, name), 1
-                ),
-                "accuracy": table.text("value", 2, measure=_ACCURACY, variant=name),
+            {"variant": name}
+            | {
+                f"token cosine, depth {n}": cosines.text(variant=name, depth=n, block=n)
+                for n in DEPTHS
+            }
+            | {
+                f"log10 gradient first / last, depth {DEEPEST}": ratios[name].text(1),
+                "accuracy": right[name].text(2),
             }
             for name in VARIANTS
         ],
-        verdict=judge(table),
+        verdict=judge(right),
         measure=f"accuracy gained by residuals at depth {depth}, pre-norm, after {steps} steps",
-        values=_gains(table, BARE),
+        values=right[FULL] - right[BARE],
         because=(
-            f"After {DEEPEST} untrained blocks the cosine between tokens is {cosine[BARE]:.3f} "
-            f"without residuals and {cosine[FULL]:.2f} with them. At depth {depth} the pre-norm "
-            f"stack learns to {right[FULL]:.2f}, without residuals to {right[BARE]:.2f}, without "
-            f"LayerNorm to {right[UNNORMED]:.2f}, without both to {right[NEITHER]:.2f}."
+            f"After {DEEPEST} untrained blocks the cosine between tokens is {deepest[BARE]:.3f} "
+            f"without residuals and {deepest[FULL]:.2f} with them. At depth {depth} the pre-norm "
+            f"stack learns to {right[FULL].mean:.2f}, without residuals to {right[BARE].mean:.2f}, "
+            f"without LayerNorm to {right[UNNORMED].mean:.2f}, without both to "
+            f"{right[NEITHER].mean:.2f}."
         ),
-        draw=lambda figure: _draw(figure, table, depth),
-        surprises=surprises,
+        draw=lambda figure: _draw(figure, cosines, gradients, right),
+        surprises=[
+            f"Post-norm reaches {right[POST].mean:.2f} in the same steps; its gradient in the "
+            f"first of {DEEPEST} blocks is 10^{ratios[POST].mean:.1f} of that in the last, "
+            f"pre-norm's 10^{ratios[FULL].mean:.1f}, without residuals 10^{ratios[BARE].mean:.1f}."
+        ],
     )
 
 
-def _draw(figure: Figure, table: Table, depth: int) -> None:
+def _draw(figure: Figure, cosines: Table, gradients: Table, right: Mapping[str, Values]) -> None:
     titles = ["Tokens become alike (untrained)", "Gradient by layer (untrained)"]
-    cosines, gradients, trained = panels(figure, [*titles, f"Next token, {depth} blocks"], 4.0)
-    colors = dict(zip(VARIANTS, COLORS, strict=False))
-    for axes, measure in ((cosines, _COSINE), (gradients, _GRADIENT)):
-        for name, color in colors.items():
-            where: dict[str, Any] = {"measure": measure, "variant": name, "depth": DEEPEST}
-            draw_mean(axes, *table.curves("value", "block", **where), name, color)
-    cosines.set(xlabel="block", ylabel="mean cosine between tokens", ylim=(-0.05, 1.05))
-    cosines.legend(loc="upper left", bbox_to_anchor=(0, 0.92))
-    gradients.set(xlabel="block", ylabel="log10 norm of the gradient")
-    bars = {name: table.values("value", measure=_ACCURACY, variant=name) for name in VARIANTS}
-    draw_bars(trained, bars, colors)
+    alike, norms, trained = panels(figure, [*titles, "Next token, trained"], 4.0)
+    for axes, part in ((alike, cosines), (norms, gradients)):
+        draw_lines(axes, part.where(depth=DEEPEST), "block", "variant", VARIANTS)
+        axes.set_xlabel("block")
+    alike.set(ylabel="mean cosine between tokens", ylim=(-0.05, 1.05))
+    alike.legend(loc="upper left", bbox_to_anchor=(0, 0.92))
+    norms.set_ylabel("log10 norm of the gradient")
+    draw_bars(trained, right, dict(zip(VARIANTS, COLORS, strict=False)))
     chance_line(trained, 1 / 8, None)
     trained.set(ylabel="accuracy", ylim=(0, 1.05))
     trained.tick_params(axis="x", labelrotation=25)

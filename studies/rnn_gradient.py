@@ -22,17 +22,18 @@ Revised: The trained network has 10 steps because it did not learn the task with
 """
 
 import math
+from collections.abc import Iterator
+from copy import deepcopy
 
 import torch
 from matplotlib.figure import Figure
 from torch import nn
 
 from studies.adding import RecurrentAdder, draw_batch, train
-from studies.drawing import COLORS, INK, draw_mean, panels
+from studies.drawing import COLORS, INK, draw_lines, draw_mean, panels
 from studies.gradients import decay, orthogonal, positive, spectral_radius
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.training import seeded
-from vit_str.statistics import mean_interval, with_interval
 
 DEFAULT, BEFORE, TRAINED = "default", "before training", "trained to add"
 _DIM, _INPUT, _STEPS, _SEQUENCES = 64, 16, 100, 16
@@ -49,94 +50,76 @@ _SHOWN = (DEFAULT, "orthogonal 1", "orthogonal 1.3", TRAINED)
 
 def run(settings: Settings) -> Findings:
     """Measure untrained networks, then one before and after training, with every seed."""
-    table = Table()
-    for seed in range(settings.seeds):
-        table += measure_starts(seed, settings.device)
-        table += measure_trained(seed, 600 if settings.quick else 1500, settings.device)
-    return findings(table)
+    return findings(
+        repeat(
+            settings,
+            "network seed spectral_radius distance log10_gradient",
+            lambda seed: measure(seed, 600 if settings.quick else 1500, settings.device),
+        )
+    )
 
 
-def measure_starts(seed: int, device: str = "cpu") -> list[Row]:
-    """Decays at initialization."""
-    rows = []
+def measure(seed: int, steps: int, device: str = "cpu") -> Iterator[tuple[Cell, ...]]:
+    """Decays of every network."""
+    for x, name, network in (*starts(seed, device), *trained(seed, steps, device)):
+        decays = decay(network, x, seed)
+        radius = spectral_radius(network.all_weights[0][1])
+        yield from ((name, seed, radius, at, decays[at]) for at in _DISTANCES)
+
+
+def starts(seed: int, device: str) -> Iterator[tuple[torch.Tensor, str, nn.RNNBase]]:
+    """Sequences, and networks at initialization with their names."""
     with seeded(seed):
         x = torch.randn(_SEQUENCES, _STEPS, _INPUT, device=device)
-        rows += _rows(DEFAULT, nn.RNN(_INPUT, _DIM, batch_first=True).to(device), x, seed)
+        networks = {DEFAULT: nn.RNN(_INPUT, _DIM, batch_first=True)}
         for matrix, draw in _MATRICES.items():
             for radius in _RADII:
-                network = nn.RNN(_INPUT, _DIM, batch_first=True)
+                network = networks[f"{matrix} {radius:g}"] = nn.RNN(_INPUT, _DIM, batch_first=True)
                 network.all_weights[0][1].data.copy_(draw(_DIM, radius))
-                rows += _rows(f"{matrix} {radius:g}", network.to(device), x, seed)
-    return rows
+    yield from ((x, name, network.to(device)) for name, network in networks.items())
 
 
-def measure_trained(seed: int, steps: int, device: str = "cpu") -> list[Row]:
-    """Decays of a network before and after it learned to look back a little, on long sequences."""
+def trained(seed: int, steps: int, device: str) -> Iterator[tuple[torch.Tensor, str, nn.RNNBase]]:
+    """A network before and after it learned to look back a little, and long sequences."""
     with seeded(seed):
         model = RecurrentAdder("rnn", 16).to(device)
     x = draw_batch(_SEQUENCES, _STEPS, torch.Generator().manual_seed(seed))[0].to(device)
-    before = _rows(BEFORE, model.recur, x, seed)
+    yield x, BEFORE, model.recur
+    model = deepcopy(model)
     train(model, _TRAINING_LENGTH, steps, seed=seed, learning_rate=2e-2)
-    return before + _rows(TRAINED, model.recur, x, seed)
-
-
-def _rows(name: str, network: nn.RNNBase, x: torch.Tensor, seed: int) -> list[Row]:
-    decays = decay(network, x, seed)
-    radius = spectral_radius(network.all_weights[0][1])
-    return [
-        {
-            "network": name,
-            "seed": seed,
-            "spectral_radius": radius,
-            "distance": distance,
-            "log10_gradient": decays[distance],
-        }
-        for distance in _DISTANCES
-    ]
+    yield x, TRAINED, model.recur
 
 
 def findings(table: Table) -> Findings:
     """What the decays say about the claim."""
-
-    def left(name: str) -> str:
-        return f"10^{table.mean('log10_gradient', network=name, distance=_DISTANCE):.1f}"
+    at = {name: table.values(network=name, distance=_DISTANCE) for name in _SHOWN}
 
     def lost(name: str) -> str:
-        return f"{-mean_interval(_slopes(table, name))[0]:.2f}"
+        return f"{-_slopes(table, name).mean:.2f}"
 
+    left = {name: f"10^{values.mean:.1f}" for name, values in at.items()}
     surprises = []
-    if mean_interval(_slopes(table, "positive 1.6"))[0] < -0.1:
+    if _slopes(table, "positive 1.6").mean < -0.1:
         surprises.append(
             f"Positive weights of spectral radius 1.6 lose {lost('positive 1.6')} powers of ten "
-            "per step, though 1.6 to the power of the distance grows: all states run to the ends "
-            "of tanh, where its slope is next to zero. A radius above 1 is needed to keep the "
-            "gradient, but it is not enough."
+            "per step: above 1, but the gradient vanishes."
         )
-    gains = differences(
-        *(
-            table.values("log10_gradient", network=name, distance=_TRAINING_LENGTH)
-            for name in (TRAINED, BEFORE)
-        )
+    before, after = (
+        table.values(network=name, distance=_TRAINING_LENGTH) for name in (BEFORE, TRAINED)
     )
-    if mean_interval(gains)[1][0] > 0:
+    gains = after - before
+    if gains.low > 0:
         surprises.append(
             f"Learning to add over {_TRAINING_LENGTH} steps changes log10 of the gradient that far "
-            f"back by {with_interval(gains, 1)}: what a network keeps is learned, not fixed by the "
-            "distance, but it has to be learned through a gradient that is small at the start."
+            f"back by {gains.text(1)}."
         )
-    at = {n: table.values("log10_gradient", network=n, distance=_DISTANCE) for n in _SHOWN}
     return Findings(
         table=table,
         summary=[
-            {
-                "network": name,
-                **{
-                    f"log10 at distance {distance}": table.text(
-                        "log10_gradient", 2, network=name, distance=distance
-                    )
-                    for distance in (_TRAINING_LENGTH, _DISTANCE, 50, _STEPS - 1)
-                },
-            }
+            {"network": name}
+            | table.cells(
+                "log10 at distance {}", "distance", (10, 20, 50, 99), digits=2, network=name
+            )
             for name in (*_SHOWN, BEFORE, "positive 0.5", "positive 1", "positive 1.6")
         ],
         verdict=judge(at),
@@ -145,8 +128,8 @@ def findings(table: Table) -> Findings:
         ),
         values=at[DEFAULT],
         because=(
-            f"{_DISTANCE} steps back, {left(DEFAULT)} of the gradient is left by default, "
-            f"{left('orthogonal 1')} with orthogonal weights and {left('orthogonal 1.3')} with "
+            f"{_DISTANCE} steps back, {left[DEFAULT]} of the gradient is left by default, "
+            f"{left['orthogonal 1']} with orthogonal weights and {left['orthogonal 1.3']} with "
             "those times 1.3: it is lost or not by the recurrent matrix. Weights that all lie "
             f"between 0 and 1 lose {lost('positive 0.5')} powers of ten per step with a spectral "
             f"radius of 0.5, but {lost('positive 1')} with one of 1."
@@ -156,25 +139,23 @@ def findings(table: Table) -> Findings:
     )
 
 
-def judge(decays: dict[str, list[float]]) -> Verdict:
+def judge(decays: dict[str, Values]) -> Verdict:
     """From the decays at one distance, by network, of all seeds: "inevitably" means every one."""
-    lost = {name: mean_interval(values)[1][1] < _LOST for name, values in decays.items()}
+    lost = {name: values.high < _LOST for name, values in decays.items()}
     return Verdict.of(*lost.values()) if lost[DEFAULT] else Verdict.NOT_SUPPORTED
 
 
-def _slopes(table: Table, name: str) -> list[float]:
+def _slopes(table: Table, name: str) -> Values:
     """For each seed, powers of ten per step between distances 5 and 50."""
-    near, far = (table.values("log10_gradient", network=name, distance=d) for d in (5, 50))
-    return [change / 45 for change in differences(far, near)]
+    near, far = (table.values(network=name, distance=distance) for distance in (5, 50))
+    return Values(change / 45 for change in far - near)
 
 
 def _draw(figure: Figure, table: Table) -> None:
     left, right = panels(
         figure, ["Gradient of older inputs", "Change per step and spectral radius"], 4.6, 3.4
     )
-    for name, color in zip(_SHOWN, COLORS, strict=False):
-        draw_mean(left, *table.curves("log10_gradient", "distance", network=name), name, color)
-    left.axhline(0, color=INK, linewidth=0.8)
+    draw_lines(left, table, "distance", "network", _SHOWN)
     left.set_xlabel("distance from the last state (steps)")
     left.set_ylabel("log10 of the gradient's norm\nrelative to the last input")
     left.legend(loc="lower left")
@@ -184,6 +165,7 @@ def _draw(figure: Figure, table: Table) -> None:
         draw_mean(right, _RADII, list(zip(*slopes, strict=True)), label, color, marker="o")
     limits = [math.log10(radius) for radius in _RADII]
     right.plot(_RADII, limits, color=INK, linewidth=1.1, linestyle=":", label="were all slopes 1")
-    right.axhline(0, color=INK, linewidth=0.8)
+    for axes in (left, right):
+        axes.axhline(0, color=INK, linewidth=0.8)
     right.set(xlabel="spectral radius of the recurrent weights", ylabel="change of log10 per step")
     right.legend(loc="lower center")

@@ -1,6 +1,5 @@
 """Run studies, several at once in processes, and keep what they find."""
 
-import csv
 import json
 import multiprocessing
 import signal
@@ -13,35 +12,20 @@ from typing import Any
 
 import torch
 
-from studies import NAMES, load_study
+from studies import load_study
 from studies.study import Findings, Settings
 from vit_str.files import write_atomically
 from vit_str.pages.style import figure, ready_to_draw, styled
+from vit_str.pages.tables import write_csv, write_json
 from vit_str.statistics import mean_interval
 
 RESULT, TABLE, FIGURE = "result.json", "table.csv", "figure.png"
 """Files in the folder of a study."""
 
-RESULT_FIELDS = {
-    *("name", "command", "settings", "verdict", "measure", "number", "value", "interval"),
-    *("because", "surprises", "summary", "seconds", "torch"),
-}
 Result = dict[str, Any]
 """What a run found, as in ``result.json``: see `Findings`, and how and where it was run."""
 
 _DOTS_PER_INCH = 150
-
-
-def select(names: Sequence[str]) -> list[str]:
-    """Names of studies, each once; ``all`` stands for all of them.
-
-    Raises:
-        ValueError: there is no such study; known ones are named.
-    """
-    unknown = [name for name in names if name not in (*NAMES, "all")]
-    if unknown:
-        raise ValueError(f"no study {', '.join(unknown)}; known are all, {', '.join(NAMES)}")
-    return list(NAMES) if "all" in names else list(dict.fromkeys(names))
 
 
 def load_result(folder: Path) -> Result | None:
@@ -55,11 +39,11 @@ def load_result(folder: Path) -> Result | None:
         return None
     try:
         result: Result = json.loads(path.read_text(encoding="utf-8"))
-        if set(result) == RESULT_FIELDS:
-            return result
-    except (ValueError, TypeError):
-        pass
-    raise ValueError(f"{path} is no result of a study; remove it or take another --out")
+    except ValueError:
+        result = {}
+    if not isinstance(result, dict) or "verdict" not in result:
+        raise ValueError(f"{path} is no result of a study; remove it or take another --out")
+    return result
 
 
 def run_study(name: str, folder: Path, settings: Settings) -> Result:
@@ -84,19 +68,15 @@ def run_study(name: str, folder: Path, settings: Settings) -> Result:
         "seconds": seconds,
         "torch": torch.__version__.partition("+")[0],
     }
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / RESULT).unlink(missing_ok=True)
-    with write_atomically(folder / TABLE) as path, path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(findings.table[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(findings.table)
+    rows = ([str(cell) for cell in row.values()] for row in findings.table)
+    write_csv(folder / TABLE, list(findings.table[0]), rows)
     sheet = figure(7.5, 3.6)
     with styled():
         findings.draw(sheet)
     with ready_to_draw(sheet), write_atomically(folder / FIGURE) as path:
         sheet.savefig(path, dpi=_DOTS_PER_INCH)
-    with write_atomically(folder / RESULT) as path:
-        path.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    write_json(folder / RESULT, result)
     return result
 
 
@@ -116,21 +96,17 @@ def run_studies(
 
     Closing the iterator, or an interrupt, stops those that run; what is written stays.
     """
-    pool = ProcessPoolExecutor(
-        workers,
-        multiprocessing.get_context("spawn"),  # a fork would share threads and random states
-        initializer=_start_worker,
-    )
-    futures = {pool.submit(run_study, name, out / name, settings): name for name in names}
-    try:
-        for future in as_completed(futures):
-            yield futures[future], future
-    except BaseException:
-        for process in multiprocessing.active_children():
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    context = multiprocessing.get_context("spawn")  # a fork would share threads, random states
+    with ProcessPoolExecutor(workers, context, initializer=_start_worker) as pool:
+        futures = {pool.submit(run_study, name, out / name, settings): name for name in names}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
 
 
 def _start_worker() -> None:

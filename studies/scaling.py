@@ -21,14 +21,15 @@ It is about the typical softmax at wide heads: at narrow ones the gradient grows
 """
 
 import math
+from collections.abc import Iterator
 
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, chance_line, draw_mean, panels
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.drawing import COLORS, chance_line, draw_lines, panels
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models.attention import (
@@ -37,7 +38,6 @@ from vit_str.models.attention import (
     ScaledDotProductAttention,
     attention_weights,
 )
-from vit_str.statistics import mean_interval
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 KEYS = 32
@@ -63,16 +63,16 @@ class RawDotProductAttention(ScaledDotProductAttention):
 def run(settings: Settings) -> Findings:
     """Measure random softmaxes, then train."""
     queries, steps = (200, 120) if settings.quick else (2000, 600)
-    table = Table()
-    for seed in range(settings.seeds):
-        table += measure(seed, queries)
-    for seed in range(settings.seeds):
+
+    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
+        yield from measure(seed, queries)
         for width in TRAINED_WIDTHS:
             for name in TRAINED:
                 net = make_network(width, name, seed).to(settings.device)
                 accuracy = learning_curve(net, NextToken(), steps, seed, batch=16)[-1]
-                table.append(_row(seed, width, name, "accuracy", accuracy))
-    return findings(table, steps)
+                yield seed, width, name, "accuracy", accuracy
+
+    return findings(repeat(settings, "seed width softmax measure value", measure_all), steps)
 
 
 def jacobian_norm(weights: Float[Tensor, "query key"]) -> Float[Tensor, " query"]:
@@ -109,17 +109,17 @@ def softmax_numbers(
     }
 
 
-def measure(seed: int, queries: int, widths: tuple[int, ...] = WIDTHS) -> list[Row]:
+def measure(
+    seed: int, queries: int, widths: tuple[int, ...] = WIDTHS
+) -> Iterator[tuple[Cell, ...]]:
     """Every width, raw and scaled, on the same independent numbers of variance one."""
     generator = torch.Generator().manual_seed(seed)
-    rows = []
     for width in widths:
         q = torch.randn(queries, width, generator=generator)
         k = torch.randn(queries, KEYS, width, generator=generator)
         for softmax, divisor in ((RAW, 1.0), (SCALED, math.sqrt(width))):
             numbers = softmax_numbers(q, k, divisor)
-            rows += [_row(seed, width, softmax, name, value) for name, value in numbers.items()]
-    return rows
+            yield from ((seed, width, softmax, name, value) for name, value in numbers.items())
 
 
 def make_network(width: int, name: str, seed: int) -> TokenNetwork:
@@ -141,139 +141,96 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
         return TokenNetwork(NextToken(), width, nn.Sequential(norm, attention))
 
 
-def _row(seed: int, width: int, softmax: str, measure: str, value: float) -> Row:
-    return {"seed": seed, "width": width, "softmax": softmax, "measure": measure, "value": value}
-
-
 def links(table: Table) -> list[bool]:
     """Whether variance, peak, gradient, cure and training are each as the posts say, on average."""
-
-    def mean(measure: str, width: int, softmax: str) -> float:
-        return table.mean("value", measure=measure, width=width, softmax=softmax)
-
+    variance, entropy, jacobian, accuracy = _parts(table)
     widest = WIDTHS[-1]
-    scaled = [mean("jacobian_median", width, SCALED) for width in WIDTHS if width >= KEYS]
+    scaled = [jacobian.mean(width=width, softmax=SCALED) for width in WIDTHS if width >= KEYS]
     return [
         # One tenth is several standard errors of a variance from this many products.
-        all(abs(mean("variance", width, RAW) / width - 1) < 0.1 for width in WIDTHS),
-        mean("entropy", widest, RAW) < mean("entropy", WIDTHS[0], RAW) / 2,
-        mean("jacobian_median", widest, RAW) < mean("jacobian_median", widest, SCALED) / 2,
+        all(abs(variance.mean(width=w, softmax=RAW) / w - 1) < 0.1 for w in WIDTHS),
+        entropy.mean(width=widest, softmax=RAW) < entropy.mean(width=WIDTHS[0], softmax=RAW) / 2,
+        jacobian.mean(width=widest, softmax=RAW) < jacobian.mean(width=widest, softmax=SCALED) / 2,
         max(scaled) < 1.1 * min(scaled),
-        mean_interval(_gains(table))[1][0] > 0,
+        _gains(accuracy).low > 0,
     ]
 
 
-def _gains(table: Table) -> list[float]:
+def _parts(table: Table) -> list[Table]:
+    measures = ("variance", "entropy", "jacobian_median", "accuracy")
+    return [table.where(measure=measure) for measure in measures]
+
+
+def _gains(accuracy: Table) -> Values:
     """Accuracy gained by the division at the widest training, for each seed."""
-    return differences(
-        *(
-            table.values("value", measure="accuracy", width=TRAINED_WIDTHS[-1], softmax=name)
-            for name in (SCALED, RAW)
-        )
-    )
+    scaled, raw = (accuracy.values(width=TRAINED_WIDTHS[-1], softmax=n) for n in (SCALED, RAW))
+    return scaled - raw
 
 
 def findings(table: Table, steps: int) -> Findings:
     """What the softmaxes and the accuracies say about the claim."""
-
-    def mean(measure: str, width: int, softmax: str) -> float:
-        return table.mean("value", measure=measure, width=width, softmax=softmax)
-
-    def text(measure: str, width: int, softmax: str, digits: int = 3) -> str:
-        return table.text("value", digits, measure=measure, width=width, softmax=softmax)
-
-    widest, trained_widest = WIDTHS[-1], TRAINED_WIDTHS[-1]
-    peak = max(WIDTHS, key=lambda width: mean("jacobian_median", width, RAW))
-    gains = _gains(table)
+    variance, _, jacobian, accuracy = _parts(table)
+    widest, trained = WIDTHS[-1], TRAINED_WIDTHS[-1]
+    peak = max(WIDTHS, key=lambda width: jacobian.mean(width=width, softmax=RAW))
+    gains = _gains(accuracy)
+    shown = {
+        "variance": "variance",
+        "entropy / log n": "entropy",
+        "median Jacobian": "jacobian_median",
+        "median query gradient": "query_gradient_median",
+        "accuracy": "accuracy",
+    }
     return Findings(
         table=table,
         summary=[
-            {
-                "d_k": width,
-                "softmax": softmax,
-                "variance": text("variance", width, softmax),
-                "entropy / log n": text("entropy", width, softmax),
-                "median Jacobian": text("jacobian_median", width, softmax),
-                "median query gradient": text("query_gradient_median", width, softmax),
-                "accuracy": text("accuracy", width, softmax, 2),
+            {"d_k": width, "softmax": softmax}
+            | {
+                title: table.text("", 2 + (name != "accuracy"), **where, measure=name)
+                for title, name in shown.items()
             }
             for width in (2, 16, 64, 256, 1024)
             for softmax in SOFTMAXES
+            for where in [{"width": width, "softmax": softmax}]
         ],
         verdict=Verdict.of(*links(table)),
         measure=(
-            f"accuracy gained by the division, at d_k = {trained_widest} after {steps} steps "
-            "(next token)"
+            f"accuracy gained by the division, at d_k = {trained} after {steps} steps (next token)"
         ),
         values=gains,
         because=(
-            f"The variance of q·k is {mean('variance', widest, RAW):.0f} at d_k = {widest} and "
-            f"{mean('variance', widest, SCALED):.2f} after the division; the median Jacobian "
-            f"norm falls from {mean('jacobian_median', peak, RAW):.2f} at d_k = {peak} to "
-            f"{mean('jacobian_median', widest, RAW):.3f} without it and stays at "
-            f"{mean('jacobian_median', widest, SCALED):.2f} with it. At d_k = {trained_widest} the "
-            f"division gains {mean_interval(gains)[0]:.2f} in accuracy."
+            f"The variance of q·k is {variance.mean(width=widest, softmax=RAW):.0f} at d_k = "
+            f"{widest} and {variance.mean(width=widest, softmax=SCALED):.2f} after the division; "
+            f"the median Jacobian norm falls from {jacobian.mean(width=peak, softmax=RAW):.2f} at "
+            f"d_k = {peak} to {jacobian.mean(width=widest, softmax=RAW):.3f} without it and stays "
+            f"at {jacobian.mean(width=widest, softmax=SCALED):.2f} with it. At d_k = {trained} the "
+            f"division gains {gains.mean:.2f} in accuracy."
         ),
         draw=lambda figure: _draw(figure, table),
-        surprises=_surprises(table, peak),
+        surprises=[
+            f"Where only the starting query weights are √d_k times smaller, the accuracy at d_k = "
+            f"{trained} is {accuracy.mean(width=trained, softmax=SMALL_START):.2f}, against "
+            f"{accuracy.mean(width=trained, softmax=SCALED):.2f} with the division."
+        ],
     )
-
-
-def _surprises(table: Table, peak: int) -> list[str]:
-    def mean(measure: str, width: int, softmax: str) -> float:
-        return table.mean("value", measure=measure, width=width, softmax=softmax)
-
-    widest, trained_widest = WIDTHS[-1], TRAINED_WIDTHS[-1]
-    surprises = []
-    few = mean("jacobian_mean", widest, RAW)
-    if peak > WIDTHS[0] and few > 2 * mean("jacobian_median", widest, RAW):
-        surprises.append(
-            f"Without the division the median Jacobian norm rises up to d_k = {peak} before it "
-            f"falls, and its mean is still {few:.3f} at d_k = {widest}: a few undecided softmaxes "
-            "carry all of the gradient."
-        )
-    larger = [
-        width
-        for width in WIDTHS
-        if mean("query_gradient_median", width, RAW) > mean("query_gradient_median", width, SCALED)
-    ]
-    if larger:
-        surprises.append(
-            "The query itself, whose gradient is multiplied by undivided keys, gets a larger "
-            f"gradient without the division than with it up to d_k = {max(larger)}."
-        )
-    scaled, small = (mean("accuracy", trained_widest, name) for name in (SCALED, SMALL_START))
-    if small < scaled - 0.1:
-        surprises.append(
-            "The start is not all: where only the starting query weights are √d_k times smaller, "
-            "so that the first step has the same softmax, attention without the division reaches "
-            f"an accuracy of {small:.2f} at d_k = {trained_widest}, against {scaled:.2f} with it. "
-            "Adam's steps are not divided with the start, which may be why."
-        )
-    return surprises
 
 
 def _draw(figure: Figure, table: Table) -> None:
-    entropy, jacobian, accuracy = panels(
-        figure, ["Softmax peaks", "Gradient through it", "Learning the next token"]
-    )
-    colors = dict(zip(TRAINED, COLORS, strict=False))
-    for axes, measure, names, size in (
-        (entropy, "entropy", SOFTMAXES, 3),
-        (jacobian, "jacobian_median", SOFTMAXES, 3),
-        (accuracy, "accuracy", TRAINED, 4),
+    sheets = panels(figure, ["Softmax peaks", "Gradient through it", "Learning the next token"])
+    for axes, measure, names, label, ticks in zip(
+        sheets,
+        ("entropy", "jacobian_median", "accuracy"),
+        (SOFTMAXES, SOFTMAXES, TRAINED),
+        (f"entropy / log {KEYS}", "median norm of the Jacobian", "accuracy"),
+        ((2, 16, 128, 1024), (2, 16, 128, 1024), TRAINED_WIDTHS),
+        strict=True,
     ):
-        for name in names:
-            curves = table.curves("value", "width", measure=measure, softmax=name)
-            draw_mean(axes, *curves, name, colors[name], marker="o", markersize=size)
-    chance_line(accuracy, 1 / 16)
-    for axes, label, ticks in (
-        (entropy, f"entropy / log {KEYS}", (2, 16, 128, 1024)),
-        (jacobian, "median norm of the Jacobian", (2, 16, 128, 1024)),
-        (accuracy, "accuracy", TRAINED_WIDTHS),
-    ):
+        colors = [COLORS[TRAINED.index(name)] for name in names]
+        part = table.where(measure=measure)
+        draw_lines(axes, part, "width", "softmax", names, colors, marker="o", markersize=3)
         axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.set(xlabel="width of queries and keys d_k", ylabel=label)
-        axes.set_ylim(0, 1.08 if axes is accuracy else None)
-        axes.legend(loc="upper left" if axes is accuracy else "best")
+        axes.set(xlabel="width of queries and keys d_k", ylabel=label, ylim=(0, None))
+        axes.legend()
+    chance_line(sheets[-1], 1 / 16)
+    sheets[-1].set_ylim(0, 1.08)
+    sheets[-1].legend(loc="upper left")

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import COLORS, MUTED, panels
-from studies.study import Cell, Findings, Row, Settings, Table, Verdict
+from studies.study import Cell, Findings, Row, Settings, Table, Values, Verdict
 from vit_str.models.positions import sinusoidal_positions
 
 # A spread below this is rounding: doubles near 10 are 2e-15 apart, and a distance is a sum of
@@ -33,7 +33,6 @@ _ROUNDING = 1e-9
 # Two positions count as different when a model in single precision could tell them by far.
 _DIFFERENT = 1e-3
 _DIMS = (16, 64, 128, 512)
-
 Positions = Float[Tensor, "length dim"]
 
 
@@ -46,6 +45,7 @@ def run(settings: Settings) -> Findings:
     )
     different = min(table.values("smallest distance"))
     plain = {"number": _plain_properties(1, length), "fraction": _plain_properties(length, length)}
+    widest = table[-1]
     return Findings(
         table=table,
         summary=[
@@ -56,7 +56,7 @@ def run(settings: Settings) -> Findings:
             different, max(spread, rotation), all(table.values("same in half the length"))
         ),
         measure="largest spread of the distance at one offset",
-        values=[spread],
+        values=Values([spread]),
         because=(
             f"No two of {length} positions are closer than {different:.2f}; values stay within "
             f"1 and a longer sequence only adds rows. The distance at an offset differs by "
@@ -64,7 +64,11 @@ def run(settings: Settings) -> Findings:
             f"{rotation:.1e}. The code of the models follows the formula to {code:.1e}."
         ),
         draw=lambda figure: _draw(figure, min(length, 600)),
-        surprises=_surprises(table, length),
+        surprises=[
+            f"At dim {widest['dim']} the distance falls from one offset to the next at "
+            f"{widest['share of offsets where it falls']:.0%} of the {length} offsets; at dim 2, "
+            f"positions 710 apart differ by {float(distance_by_offset(2, 711)[710]):.1e}."
+        ],
     )
 
 
@@ -168,24 +172,6 @@ def _line(name: str, row: Row) -> dict[str, Cell]:
         "spread at one offset": f"{row['spread']:.1e}",
         "same in half the length": row["same in half the length"],
     }
-
-
-def _surprises(table: Table, length: int) -> list[str]:
-    surprises = []
-    widest = table[-1]
-    if float(widest["share of offsets where it falls"]) > 0:
-        surprises.append(
-            f"At dim {widest['dim']} the distance is not monotone: from one offset to the next it "
-            f"falls at {widest['share of offsets where it falls']:.0%} of the {length} offsets."
-        )
-    # 710 is close to 113 times the shortest wavelength, 2 pi: 355 / 113 is a famous guess at pi.
-    narrow = float(distance_by_offset(2, 711)[710])
-    if narrow < _DIFFERENT:
-        surprises.append(
-            f"One pair of sine and cosine is unique on paper only: at dim 2, positions 710 apart "
-            f"differ by {narrow:.1e}. It is the many wavelengths that make it useful."
-        )
-    return surprises
 
 
 def _draw(figure: Figure, length: int) -> None:

@@ -1,7 +1,7 @@
 """What a study is: a claim, what to expect, an experiment, a table, a figure, a verdict."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -10,9 +10,40 @@ from matplotlib.figure import Figure
 
 from vit_str.statistics import Interval, mean_interval, with_interval
 
+
+class Values(list[float]):
+    """A measured number for each seed, in order; their mean has a 95 % interval over seeds."""
+
+    @property
+    def interval(self) -> Interval:
+        """95 % interval of the mean."""
+        return mean_interval(self)[1]
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds."""
+        return mean_interval(self)[0]
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval."""
+        return self.interval[1]
+
+    def __sub__(self, other: Sequence[float]) -> "Values":
+        return Values(a - b for a, b in zip(self, other, strict=True))
+
+    def text(self, digits: int = 3) -> str:
+        """``mean [low, high]``; empty without values."""
+        return with_interval(self, digits) if self else ""
+
+
 Cell = str | int | float | bool
 Row = dict[str, Cell]
-
 POSTS: Mapping[str, str] = {
     "R": "transformer-review",
     "V": "rnn-to-vision-transformer",
@@ -41,52 +72,67 @@ class Verdict(StrEnum):
 class Table(list[Row]):
     """Measurements: one row for each seed and setting, all with the same columns.
 
-    Methods take settings as keywords: ``table.values("error", network="GRU", length=30)``.
+    Methods take settings as keywords, ``table.values("error", network="GRU", length=30)``, and
+    read the last column where none is named.
     """
 
-    def values(self, column: str, **where: Cell) -> list[float]:
+    @classmethod
+    def of(cls, columns: str, rows: Iterable[Sequence[Cell]]) -> "Table":
+        """A table from the names of its columns, between spaces, and the cells of its rows."""
+        names = columns.split()
+        return cls(dict(zip(names, row, strict=True)) for row in rows)
+
+    def where(self, **settings: Cell) -> "Table":
+        """The rows with these settings."""
+        wanted = settings.items()
+        return Table(row for row in self if all(row[name] == value for name, value in wanted))
+
+    def values(self, column: str = "", **settings: Cell) -> Values:
         """A column of the rows with these settings: one number for each seed, in order."""
-        return [
-            float(row[column])
-            for row in self
-            if all(row[name] == value for name, value in where.items())
-        ]
+        column = column or list(self[0])[-1]
+        return Values(float(row[column]) for row in self.where(**settings))
 
-    def mean(self, column: str, **where: Cell) -> float:
+    def mean(self, column: str = "", **settings: Cell) -> float:
         """Mean of `values`."""
-        return mean_interval(self.values(column, **where))[0]
+        return self.values(column, **settings).mean
 
-    def interval(self, column: str, **where: Cell) -> Interval:
-        """95 % interval of the mean over seeds."""
-        return mean_interval(self.values(column, **where))[1]
+    def text(self, column: str = "", digits: int = 3, **settings: Cell) -> str:
+        """Mean and interval of `values`."""
+        return self.values(column, **settings).text(digits)
 
-    def text(self, column: str, digits: int = 3, **where: Cell) -> str:
-        """``mean [low, high]``; empty without values."""
-        values = self.values(column, **where)
-        return with_interval(values, digits) if values else ""
+    def cells(
+        self,
+        title: str,
+        along: str,
+        levels: Iterable[Cell],
+        column: str = "",
+        digits: int = 3,
+        **settings: Cell,
+    ) -> dict[str, str]:
+        """`text` for each level of ``along``, by the title with the level in the place of {}."""
+        return {
+            title.format(level): self.text(column, digits, **settings, **{along: level})
+            for level in levels
+        }
 
-    def levels(self, column: str, **where: Cell) -> list[Any]:
+    def levels(self, column: str, **settings: Cell) -> list[Any]:
         """The different values of a column, in the order of their first rows."""
-        return list(
-            dict.fromkeys(
-                row[column]
-                for row in self
-                if all(row[name] == value for name, value in where.items())
-            )
-        )
+        return list(dict.fromkeys(row[column] for row in self.where(**settings)))
 
     def curves(
-        self, column: str, along: str, scale: float = 1, **where: Cell
-    ) -> tuple[list[float], list[list[float]]]:
-        """The levels of ``along``, and for each seed a column there, times ``scale``."""
-        xs = sorted(self.levels(along, **where))
-        columns = [self.values(column, **where, **{along: x}) for x in xs]
-        return xs, [[scale * value for value in run] for run in zip(*columns, strict=True)]
+        self, along: str, column: str = "", **settings: Cell
+    ) -> tuple[list[float], list[Values]]:
+        """The levels of ``along``, and for each seed a column there."""
+        xs = sorted(self.levels(along, **settings))
+        columns = [self.values(column, **settings, **{along: x}) for x in xs]
+        return xs, [Values(run) for run in zip(*columns, strict=True)]
 
 
-def differences(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """First minus second, seed by seed."""
-    return [a - b for a, b in zip(first, second, strict=True)]
+def repeat(
+    settings: "Settings", columns: str, measure: Callable[[int], Iterable[Sequence[Cell]]]
+) -> Table:
+    """The table of what ``measure`` gives for each seed: cells in the order of the columns."""
+    return Table.of(columns, (row for seed in range(settings.seeds) for row in measure(seed)))
 
 
 @dataclass(frozen=True, slots=True)

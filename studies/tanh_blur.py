@@ -21,71 +21,70 @@ Revised: A first version gave the networks more units than the scalars, which ma
 a gain of 1.25 was added after that.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, chance_line, draw_mean, panels
-from studies.study import Findings, Settings, Table, Verdict
+from studies.drawing import COLORS, chance_line, draw_lines, panels
+from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
 
 ALONE = "tanh alone"
 NETWORKS = ("default weights", *(f"orthogonal, gain {gain}" for gain in ("1.0", "1.25", "1.5")))
-
 _NOISE = 0.01  # one part in two hundred of what tanh can put out: between seven and eight bits
 _INSTANCES = 101
 _STEPS = (0, 1, 2, 5, 10, 20, 50, 100)
 # An input counts as blurred when fewer than one in four are recognized, and as kept when nine in
 # ten are: between chance (0.01) and all (1) nobody would call a half either.
 _BLURRED, _KEPT = 0.25, 0.9
-
 States = Float[Tensor, "instance unit"]
 
 
 def run(settings: Settings) -> Findings:
     """Recognize instances after each number of steps."""
     width, draws = (64, 5) if settings.quick else (128, 20)
-    table = Table()
+    columns = "network seed steps recognized"
+    return findings(repeat(settings, columns, lambda seed: measure(seed, width, draws)))
+
+
+def measure(seed: int, width: int, draws: int) -> Iterator[tuple[Cell, ...]]:
+    """Share of instances that are recognized after each number of steps."""
     for name in (ALONE, *NETWORKS):
-        for seed in range(settings.seeds):
-            generator = torch.Generator().manual_seed(seed)
-            step, state = _network(name, width, generator)
-            done = 0
-            for steps in _STEPS:
-                for _ in range(steps - done):
-                    state = step(state)
-                done = steps
-                share = recognized(state, draws, generator)
-                table.append({"network": name, "seed": seed, "steps": steps, "recognized": share})
-    return findings(table)
+        generator = torch.Generator().manual_seed(seed)
+        step, state = _network(name, width, generator)
+        for before, steps in pairwise((0, *_STEPS)):
+            for _ in range(steps - before):
+                state = step(state)
+            yield name, seed, steps, recognized(state, draws, generator)
 
 
 def findings(table: Table) -> Findings:
     """What the recognized shares say about the claim."""
     most = _STEPS[-1]
-    last = {name: table.mean("recognized", network=name, steps=most) for name in NETWORKS}
+    alone = table.text(network=ALONE, steps=most)
+    last = {name: table.mean(network=name, steps=most) for name in NETWORKS}
     kept = " and ".join(
-        f"{table.text('recognized', network=name, steps=most)} with {name}"
+        f"{table.text(network=name, steps=most)} with {name}"
         for name in NETWORKS
         if last[name] > _KEPT
     )
     tanh = torch.tensor(2.5, dtype=torch.float64).tanh().item()
+    early, late = (table.mean(network=NETWORKS[-1], steps=steps) for steps in (10, most))
     return Findings(
         table=table,
         summary=[
-            {"network": name}
-            | {f"after {n}": table.text("recognized", network=name, steps=n) for n in (1, 10, 100)}
+            {"network": name} | table.cells("after {}", "steps", (1, 10, 100), network=name)
             for name in (ALONE, *NETWORKS)
         ],
-        verdict=judge(table.mean("recognized", network=ALONE, steps=most), last),
+        verdict=judge(table.mean(network=ALONE, steps=most), last),
         measure=f"share recognized after {most} times tanh without weights",
-        values=table.values("recognized", network=ALONE, steps=most),
+        values=table.values(network=ALONE, steps=most),
         because=(
             f"tanh(2.5) is {tanh:.4f} and its slope there {1 - tanh * tanh:.4f}. Of numbers from "
-            f"-5 to 5, {table.text('recognized', network=ALONE, steps=most)} are recognized after "
-            f"{most} times tanh, "
+            f"-5 to 5, {alone} are recognized after {most} times tanh, "
             + (
                 f"but with weights between them, as in any network, {kept}."
                 if kept
@@ -93,7 +92,12 @@ def findings(table: Table) -> Findings:
             )
         ),
         draw=lambda figure: _draw(figure, table),
-        surprises=_surprises(table),
+        surprises=[
+            f"With a gain of 1.5, {early:.2f} are recognized after 10 steps and {late:.2f} after "
+            f"{most}: chaotic steps pull apart what the first tanh had squeezed (Poole et al. "
+            "2016)."
+        ]
+        * (late > early),
     )
 
 
@@ -130,46 +134,18 @@ def _network(
     return lambda state: torch.tanh(state @ weight.T), numbers * direction
 
 
-def _surprises(table: Table) -> list[str]:
-    surprises = []
-    states = torch.linspace(-5, 5, _INSTANCES, dtype=torch.float64)
-    for _ in range(_STEPS[-1]):
-        states = states.tanh()
-    different = len(set(states.tolist()))
-    if different > _BLURRED * _INSTANCES:
-        surprises.append(
-            f"After {_STEPS[-1]} times tanh alone, {different} of {_INSTANCES} numbers are still "
-            f"different in double precision. The largest is {states.max():.4f}; sqrt(3 / 2n) says "
-            f"{(1.5 / _STEPS[-1]) ** 0.5:.4f}."
-        )
-    early, late = (
-        table.mean("recognized", network=NETWORKS[-1], steps=steps) for steps in (10, _STEPS[-1])
-    )
-    if late > early:
-        surprises.append(
-            f"With a gain of 1.5 it goes the other way: {early:.2f} are recognized after 10 steps "
-            f"and {late:.2f} after {_STEPS[-1]}. The steps are chaotic and pull apart what the "
-            "first tanh had squeezed (Poole et al. 2016); near is not easy to read, though: what "
-            "is measured is whether states differ, not whether a layer could use them."
-        )
-    return surprises
-
-
 def _draw(figure: Figure, table: Table) -> None:
     left, right = panels(figure, ("n times tanh, no weights", "Instances recognized"))
     xs = torch.linspace(-5, 5, 401, dtype=torch.float64)
     ys = xs
     shown = (1, 2, 10, 100)
-    for steps in range(1, shown[-1] + 1):
-        ys = ys.tanh()
-        if steps in shown:
-            color = COLORS[shown.index(steps)]
-            left.plot(xs.tolist(), ys.tolist(), color=color, label=f"n = {steps}")
+    for (before, steps), color in zip(pairwise((0, *shown)), COLORS, strict=False):
+        for _ in range(steps - before):
+            ys = ys.tanh()
+        left.plot(xs.tolist(), ys.tolist(), color=color, label=f"n = {steps}")
     left.set(xlabel="input", ylabel="output")
     left.legend(loc="upper left")
-    for name, color, mark in zip((ALONE, *NETWORKS), COLORS, "osD^v", strict=False):
-        curves = table.curves("recognized", "steps", network=name)
-        draw_mean(right, *curves, name, color, marker=mark, markersize=4)
+    draw_lines(right, table, "steps", "network", (ALONE, *NETWORKS), marker="o", markersize=4)
     chance_line(right, 1 / _INSTANCES)
     right.set_xscale("symlog", linthresh=1)
     ticks = (0, 1, 10, 100)

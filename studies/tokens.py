@@ -3,7 +3,8 @@
 Nothing but attention can carry the answer: it stands at another token.
 """
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -21,37 +22,32 @@ class Examples(NamedTuple):
     answers: Int64[Tensor, "batch token answer"]
 
 
-class Task(Protocol):
+class Task(ABC):
     """Sequences to draw.
-
-    Attributes:
-        length: tokens of a sequence.
-        symbols: number of different answers.
-        input_sizes: number of different values of each input.
-        answers: answers of a token.
-    """
-
-    length: int
-    symbols: int
-    input_sizes: tuple[int, ...]
-    answers: int
-
-    def draw(self, batch: int, generator: torch.Generator) -> Examples: ...
-
-
-class NextToken:
-    """What does the token to the right say? The last one asks for the first.
 
     Args:
         length: tokens of a sequence.
-        symbols: number of different symbols.
+        symbols: number of different symbols, and of different answers.
+        inputs: numbers of different values of what a token says besides its symbol.
+        answers: answers of a token.
     """
 
-    answers = 1
+    def __init__(
+        self, length: int, symbols: int, inputs: tuple[int, ...] = (), answers: int = 1
+    ) -> None:
+        self.length, self.symbols, self.answers = length, symbols, answers
+        self.input_sizes = (symbols, *inputs)
+
+    @abstractmethod
+    def draw(self, batch: int, generator: torch.Generator) -> Examples:
+        """Random sequences, and what should be answered."""
+
+
+class NextToken(Task):
+    """What does the token to the right say? The last one asks for the first."""
 
     def __init__(self, length: int = 16, symbols: int = 16) -> None:
-        self.length, self.symbols = length, symbols
-        self.input_sizes: tuple[int, ...] = (symbols,)
+        super().__init__(length, symbols)
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
         """Independent symbols and their neighbors."""
@@ -59,18 +55,11 @@ class NextToken:
         return Examples(said, said.roll(-1, dims=1))
 
 
-class Pointers:
-    """Every token points to some places and asks for the symbol at each, in this order.
-
-    Args:
-        count: places that a token points to.
-        length: tokens of a sequence.
-        symbols: number of different symbols.
-    """
+class Pointers(Task):
+    """Every token points to ``count`` places and asks for the symbol at each, in this order."""
 
     def __init__(self, count: int = 2, length: int = 8, symbols: int = 8) -> None:
-        self.answers, self.length, self.symbols = count, length, symbols
-        self.input_sizes: tuple[int, ...] = (symbols, *[length] * count)
+        super().__init__(length, symbols, inputs=(length,) * count, answers=count)
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
         """Independent symbols and pointers."""

@@ -24,7 +24,7 @@ other number, without training on it, and tested it about 30 times in 300: 92.4 
 Now 0 is in training and no text is tested twice; the rule stayed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -35,22 +35,20 @@ from torch import Tensor
 from studies.drawing import draw_bars, panels
 from studies.reading import same_labels
 from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
-from studies.study import Findings, Row, Settings, Table, Verdict, differences
+from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
 from studies.training import fit_warm, seeded
 from vit_str.charset import PADDING
 from vit_str.models import TransformerDecoder
 from vit_str.models.beam import beam_search
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.translation import TextTransformer, Translator
-from vit_str.statistics import Interval, mean_interval
+from vit_str.statistics import Interval
 
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
 _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
 """Width of the beam."""
-
 # Who translates has nearly all right; who guesses a number of the right length has none.
 _TRANSLATES, _SOME = 0.9, 0.5
-
 _MOST_SYMBOLS = 10
 
 
@@ -82,11 +80,17 @@ _FULL = Size(digits=6, dim=64, depth=2, steps=1500)
 def run(settings: Settings) -> Findings:
     """Train a model for numbers and one for dates with every seed."""
     size = _QUICK if settings.quick else _FULL
-    table = Table()
-    for seed in range(settings.seeds):
-        for spoken in (numbers(size.digits), dates()):
-            table += measure(spoken, size, seed, settings.device)
-    return findings(table)
+    return findings(
+        repeat(
+            settings,
+            "direction decoding seed right of_the_other log_probability",
+            lambda seed: (
+                row
+                for spoken in (numbers(size.digits), dates())
+                for row in measure(spoken, size, seed, settings.device)
+            ),
+        )
+    )
 
 
 def learn(spoken: Languages, size: Size, device: str = "cpu") -> tuple[Translator, set[str]]:
@@ -111,7 +115,9 @@ def learn(spoken: Languages, size: Size, device: str = "cpu") -> tuple[Translato
     return model.eval(), symbols
 
 
-def measure(spoken: Languages, size: Size, seed: int, device: str = "cpu") -> list[Row]:
+def measure(
+    spoken: Languages, size: Size, seed: int, device: str = "cpu"
+) -> Iterator[tuple[Cell, ...]]:
     """Share of held-out texts that a trained model translates without a mistake."""
     with seeded(seed):
         model, trained = learn(spoken, size, device)
@@ -119,26 +125,18 @@ def measure(spoken: Languages, size: Size, seed: int, device: str = "cpu") -> li
         tested = spoken.draw_tests(size.tested)
     check_tests(spoken, tested, trained)
     words, digits = (ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits))
-    rows: list[Row] = []
-    for direction, sources, labels in zip(
-        spoken.directions, (words, digits), (digits, words), strict=True
-    ):
+    pairs = ((words, digits), (digits, words))
+    for direction, (sources, labels) in zip(spoken.directions, pairs, strict=True):
         with torch.no_grad():
             features = model.encoder(sources)
         for decoding, width in _WIDTHS.items():
             given = features.roll(1, 0) if decoding == STRANGER else features
             written = beam_search(model.decoder, given, width).labels
-            rows.append(
-                {
-                    "direction": direction,
-                    "decoding": decoding,
-                    "seed": seed,
-                    "right": same_labels(written, labels).float().mean().item(),
-                    "of_the_other": same_labels(written, labels.roll(1, 0)).float().mean().item(),
-                    "log_probability": log_probability(model.decoder, given, written),
-                }
+            right, other = (
+                same_labels(written, to).float().mean().item() for to in (labels, labels.roll(1, 0))
             )
-    return rows
+            sureness = log_probability(model.decoder, given, written)
+            yield direction, decoding, seed, right, other, sureness
 
 
 def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> None:
@@ -169,31 +167,34 @@ def findings(table: Table) -> Findings:
         }
         for direction in table.levels("direction")
     }
-    worst = [min(run) for run in zip(*(shares[GREEDY] for shares in right.values()), strict=True)]
-    strangers = max(mean_interval(shares[STRANGER])[1][1] for shares in right.values())
+    worst = Values(map(min, zip(*(shares[GREEDY] for shares in right.values()), strict=True)))
+    strangers = max(shares[STRANGER].high for shares in right.values())
+    gains = {way: (shares[BEAM] - shares[GREEDY]).mean for way, shares in right.items()}
+    others = min(table.mean("of_the_other", direction=way, decoding=STRANGER) for way in right)
     return Findings(
         table=table,
         summary=[
-            {"direction": direction}
-            | {name: table.text("right", direction=direction, decoding=name) for name in shares}
+            {"direction": direction} | {name: values.text() for name, values in shares.items()}
             for direction, shares in right.items()
         ],
-        verdict=judge(mean_interval(worst)[1], strangers),
+        verdict=judge(worst.interval, strangers),
         measure=(
             "share of held-out texts translated without a mistake, greedy, the worst direction"
         ),
         values=worst,
         because=(
             "Of texts that it never saw, greedy decoding has right: "
-            + "; ".join(
-                f"{direction} {mean_interval(shares[GREEDY])[0]:.1%}"
-                for direction, shares in right.items()
-            )
+            + "; ".join(f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items())
             + f". With the features of another text at most {strangers:.1%} are right: what is "
             "written comes from what the encoder read."
         ),
         draw=lambda figure: _draw(figure, right),
-        surprises=_surprises(table, right),
+        surprises=[
+            "A beam of 4 changes the shares by "
+            + "; ".join(f"{gain:+.1%} ({way})" for way, gain in gains.items())
+            + f". Given the features of another text, that one is written in {others:.1%} of the "
+            "cases or more."
+        ],
     )
 
 
@@ -208,34 +209,6 @@ def judge(interval: Interval, strangers: float) -> Verdict:
     if interval[0] <= _SOME or strangers > interval[0] / 10:
         return Verdict.NOT_SUPPORTED
     return Verdict.SUPPORTED if interval[0] > _TRANSLATES else Verdict.PARTLY
-
-
-def _surprises(table: Table, right: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
-    surprises = []
-    for direction, shares in right.items():
-        gain, (low, high) = mean_interval(differences(shares[BEAM], shares[GREEDY]))
-        if low > 0 or high < 0:
-            surprises.append(
-                f"A beam of 4 changes the share that is right by {gain:+.1%} ({direction})."
-            )
-    likelier = max(
-        table.mean("log_probability", direction=direction, decoding=BEAM)
-        - table.mean("log_probability", direction=direction, decoding=GREEDY)
-        for direction in right
-    )
-    if not surprises:
-        surprises.append(
-            "A beam of 4 changes no share of right texts beyond chance; the log probability of "
-            f"what it finds is higher by {likelier:.3f} at most: a model that is sure of each "
-            "symbol leaves a search nothing to find."
-        )
-    others = min(table.mean("of_the_other", direction=d, decoding=STRANGER) for d in right)
-    if others > _SOME:
-        surprises.append(
-            f"Given the features of another text, it writes that text in {others:.1%} of the "
-            "cases or more, in every direction: the decoder brings nothing of its own."
-        )
-    return surprises
 
 
 def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> None:

@@ -18,18 +18,19 @@ is the projections that are.
 """
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from einops import einsum
 from jaxtyping import Float
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import panels
-from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.study import Cell, Findings, Settings, Values, Verdict, repeat
 from studies.training import seeded
 from vit_str.models.attention import (
     MultiHeadAttention,
@@ -39,7 +40,6 @@ from vit_str.models.attention import (
 from vit_str.pages.style import HEAT
 
 Matrix = Float[Tensor, "row column"]
-
 # Doubles near 1 are 2e-16 apart, and no sum here has more than a few dozen terms.
 _ROUNDING = 1e-13
 _NEARLY = 1e-6  # a computation of the models counts as wrong, not as rounded, beyond this
@@ -56,22 +56,20 @@ class Example(NamedTuple):
 
 def run(settings: Settings) -> Findings:
     """Compute every example in every way."""
-    table = Table(row for seed in range(settings.seeds) for row in measure(seed))
-    worst = [max(table.values("difference", seed=seed)) for seed in range(settings.seeds)]
+    table = repeat(settings, "seed example computed_by difference", measure)
+    worst = Values(max(table.values(seed=seed)) for seed in range(settings.seeds))
     holding = statements()
     return Findings(
         table=table,
         summary=[
             {
                 "example": example,
-                "computed by": computed,
-                "largest difference from the loop": "{:.1e}".format(
-                    max(table.values("difference", example=example, computed_by=computed))
-                ),
+                "computed by": way,
+                "largest difference from the loop": f"{max(part.values(computed_by=way)):.1e}",
             }
-            for example, computed in dict.fromkeys(
-                (str(row["example"]), str(row["computed_by"])) for row in table
-            )
+            for example in table.levels("example")
+            for part in [table.where(example=example)]
+            for way in part.levels("computed_by")
         ],
         verdict=judge(max(worst), holding),
         measure="largest difference of any two ways, mean over draws",
@@ -160,34 +158,24 @@ COMPUTATIONS = {
     "textbook formula": by_formula,
     "fused kernel": by_kernel,
 }
+"""Ways to compute attention that are compared with the loops."""
 
 
-def measure(seed: int) -> list[Row]:
+def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
     """Largest difference of each computation from the loops, example by example."""
-    examples = {
-        "3 queries, 4 keys": of_post(),
-        "two words": two_words(),
-        "drawn": drawn(seed),
-    }
-    differences = {
-        (example, name): _largest(compute(*matrices) - by_loops(*matrices))
-        for example, matrices in examples.items()
-        for name, compute in COMPUTATIONS.items()
-    }
+    two = two_words()
     core = "attention core of the models"
-    differences["two words", core] = core_difference()
-    differences["two heads", core] = heads_difference(seed)
-    return [
-        {"seed": seed, "example": example, "computed_by": name, "difference": difference}
-        for (example, name), difference in differences.items()
-    ]
-
-
-def core_difference() -> float:
-    """The module that every attention of the models goes through, against the loops."""
-    example = two_words()
-    result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in example))[0, 0]
-    return _largest(result - by_loops(*example))
+    for name, example in {
+        "3 queries, 4 keys": of_post(),
+        "two words": two,
+        "drawn": drawn(seed),
+    }.items():
+        for way, compute in COMPUTATIONS.items():
+            yield seed, name, way, _largest_difference(compute(*example), by_loops(*example))
+        if name == "two words":
+            result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in two))[0, 0]
+            yield seed, name, core, _largest_difference(result, by_loops(*two))
+    yield seed, "two heads", core, heads_difference(seed)
 
 
 def heads_difference(seed: int) -> float:
@@ -202,7 +190,11 @@ def heads_difference(seed: int) -> float:
             by_loops(queries[:, part], keys[:, part], values[:, part])
             for part in (slice(0, 4), slice(4, 8))
         ]
-        return _largest(attention(x)[0] - attention.to_output(torch.cat(heads, 1)))
+        return _largest_difference(attention(x)[0], attention.to_output(torch.cat(heads, 1)))
+
+
+def _largest_difference(one: Tensor, other: Tensor) -> float:
+    return float((one - other).abs().max())
 
 
 def statements() -> dict[str, bool]:
@@ -227,12 +219,8 @@ def statements() -> dict[str, bool]:
     }
 
 
-def _largest(difference: Tensor) -> float:
-    return float(difference.abs().max())
-
-
 def _same(one: Tensor, other: Tensor) -> bool:
-    return _largest(one - other) < _ROUNDING
+    return _largest_difference(one, other) < _ROUNDING
 
 
 def _is_refused(queries: Matrix, keys: Matrix) -> bool:
@@ -250,22 +238,16 @@ def _draw(figure: Figure) -> None:
         "K": (keys, "d_k", "key"),
         "softmax(QKᵀ / √d_k)": (attention_weights(queries, keys), "key", "query"),
         "V": (values, "d_v", "key"),
-        "weighted means": (by_formula(*example), "d_v", "query"),
+        "weighted means": (by_einsum(*example), "d_v", "query"),
     }
-    for axes, (matrix, column, row) in zip(
-        panels(figure, tuple(shown), width=2.3, height=2.4), shown.values(), strict=True
-    ):
-        _draw_matrix(axes, matrix)
-        axes.set(xlabel=column, ylabel=row)
-
-
-def _draw_matrix(axes: Axes, matrix: Matrix) -> None:
-    height, width = matrix.shape
-    low, high = float(matrix.min()), float(matrix.max())
-    axes.imshow(matrix.numpy(), cmap=HEAT, vmin=low, vmax=high + (high - low))
-    for index, number in enumerate(matrix.flatten().tolist()):
-        text = f"{number:.0f}" if float(number).is_integer() else f"{number:.2f}"
-        axes.text(index % width, index // width, text, ha="center", va="center", fontsize=7)
-    axes.set_xticks(range(width), [str(column + 1) for column in range(width)])
-    axes.set_yticks(range(height), [str(row + 1) for row in range(height)])
-    axes.grid(visible=False)
+    sheets = panels(figure, tuple(shown), width=2.3, height=2.4)
+    for axes, (matrix, xlabel, ylabel) in zip(sheets, shown.values(), strict=True):
+        low, high = float(matrix.min()), float(matrix.max())
+        axes.imshow(matrix.numpy(), cmap=HEAT, vmin=low, vmax=high + (high - low))
+        for (y, x), number in np.ndenumerate(matrix.numpy()):
+            text = f"{number:.0f}" if float(number).is_integer() else f"{number:.2f}"
+            axes.text(x, y, text, ha="center", va="center", fontsize=7)
+        for axis, count in ((axes.xaxis, matrix.shape[1]), (axes.yaxis, matrix.shape[0])):
+            axis.set_ticks(range(count), [str(index + 1) for index in range(count)])
+        axes.grid(visible=False)
+        axes.set(xlabel=xlabel, ylabel=ylabel)

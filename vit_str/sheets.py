@@ -109,7 +109,7 @@ def _code_points(path: Path) -> set[int]:
     try:
         with TTFont(path, fontNumber=0, lazy=True) as font:
             return set(font.getBestCmap() or ())
-    except (TTLibError, OSError, ValueError, KeyError):  # a damaged font helps nobody here
+    except (TTLibError, OSError, ValueError, KeyError):  # a damaged font is of no use here
         return set()
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.analysis.characters.measure import Combination, Observer, Word
+from vit_str.analysis.characters.measure import Observer, Source, Word
 from vit_str.analysis.images import Batch, load_images
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.cli import main
@@ -79,7 +79,7 @@ def test_boxes_are_those_of_the_reader(small_weights: Weights, folder: Path) -> 
     observer = Observer(subject)
     for word, reading in zip(observe(observer, batch), readings, strict=True):
         assert word.text == reading.text
-        boxes = word.looks("x", observer.grid, Combination()).boxes
+        boxes = word.looks(Source("x"), observer.grid).boxes
         found = torch.tensor([each.box for each in reading.characters]).reshape(-1, 4)
         torch.testing.assert_close(boxes.float(), found, atol=0.02, rtol=0)
 
@@ -107,8 +107,8 @@ def test_models_of_different_architectures_are_not_compared(small_weights: Weigh
 
 def test_combinations_take_heads_or_their_mean() -> None:
     attention = torch.rand(3, 2, 5, 4, 8, dtype=torch.float64)
-    torch.testing.assert_close(Combination().of(attention), attention[2].mean(0))
-    torch.testing.assert_close(Combination(0, 1).of(attention), attention[0, 1])
+    torch.testing.assert_close(Source("x").of(attention), attention[2].mean(0))
+    torch.testing.assert_close(Source("x", 0, 1).of(attention), attention[0, 1])
 
 
 @pytest.fixture
@@ -134,13 +134,13 @@ def test_the_command_on_rendered_words(
     chatty_weights: Path, tmp_path: Path, fonts: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    arguments = ["characters", str(chatty_weights), "--count", "40", "--show", "2"]
+    arguments = ["characters", str(chatty_weights), "--count", "20", "--show", "1"]
     where = ["--out", str(out), "--device", "cpu", "--fonts", *map(str, fonts)]
     assert main(["analyze", *arguments, *where]) == 0
     assert capsys.readouterr().out.strip() == str(out / "report.html")
     found = json.loads((out / "characters.json").read_text())
     assert found["image_size"] == {"height": 16, "width": 64}
-    assert len(found["images"]) == 40
+    assert len(found["images"]) == 20
     for image in found["images"]:
         assert "".join(each["character"] for each in image["characters"]) == image["text"]
         assert image["right"] == (image["text"] == image["label"])
@@ -151,6 +151,10 @@ def test_the_command_on_rendered_words(
             assert each["true_box"] is None or len(each["true_box"]) == 4
             assert 0 < each["special_mass"] < 1
     table = pd.read_csv(out / "characters.csv")
+    assert list(table) == [
+        *("model", "versus", "block", "head", "group", "metric", "unit"),
+        *("mean", "low", "high", "n"),
+    ]
     untrained = "untrained:chatty"
     assert set(table["model"]) == {"chatty", untrained, "equal-width slices"}
     assert set(table["versus"].dropna()) == {untrained, "equal-width slices"}

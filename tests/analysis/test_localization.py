@@ -7,8 +7,6 @@ from torch import Tensor
 from vit_str.analysis.characters.localization import (
     LOWER_IS_BETTER,
     METRICS,
-    Looks,
-    Truth,
     covered,
     iou,
     looks_of,
@@ -34,9 +32,13 @@ def on_tokens(*places: tuple[int, int]) -> Tensor:
     return maps
 
 
+def every(truth: Tensor) -> list[tuple[int, int]]:
+    return [(index, index) for index in range(len(truth))]
+
+
 def scores(maps: Tensor, truth: Tensor, predicted: Tensor | None = None) -> dict[str, list[float]]:
     looks = looks_of(maps, truth if predicted is None else predicted, GRID)
-    found = score_characters(looks, Truth.of_word(truth), GRID)
+    found = score_characters(looks, truth, every(truth), GRID)
     return {name: values.tolist() for name, values in found.items()}
 
 
@@ -127,7 +129,8 @@ def test_monotonic_and_reversed() -> None:
 
 def test_slices_of_evenly_set_characters_are_right() -> None:
     truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
-    found = score_characters(slices(4, GRID), Truth.of_word(truth), GRID)
+    found = score_characters(slices(4, GRID), truth, every(truth), GRID)
+    assert found.pop("offset").tolist() == pytest.approx([0] * 4)
     for name, values in found.items():
         best = 0 if name in LOWER_IS_BETTER else 4 if name == "lift" else 1
         assert values.tolist() == [pytest.approx(best)] * 4, name
@@ -141,7 +144,7 @@ def test_slices_share_the_image(count: int) -> None:
     torch.testing.assert_close(looks.maps.mean(0), torch.full((4, 8), 1 / 32).double())
     widths = looks.boxes[:, 2] - looks.boxes[:, 0]
     torch.testing.assert_close(widths, torch.full((count,), 128 / count).double())
-    assert len(looks) == count
+    assert len(looks.points) == len(looks.centers) == count
 
 
 def test_mirroring_everything_changes_nothing_but_the_direction() -> None:
@@ -155,16 +158,14 @@ def test_mirroring_everything_changes_nothing_but_the_direction() -> None:
     )
     first, second = scores(maps, truth), scores(maps.flip(2), mirrored)
     for name, values in first.items():
+        values = [-value for value in values] if name == "offset" else values
         assert second[name] == pytest.approx(values), name
 
 
-def test_parts_of_a_word_keep_their_neighbors() -> None:
-    truth = Truth.of_word(boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32]))
-    middle = truth[[1]]
-    assert middle.boxes.tolist() == [[32, 0, 64, 32]]
-    assert middle.before.tolist() == [[0, 0, 32, 32]]
-    assert middle.after.tolist() == [[64, 0, 96, 32]]
-    assert truth.before[0].isnan().all()
-    looks = slices(3, GRID)[[0, 2]]
-    assert isinstance(looks, Looks)
-    assert looks.centers[:, 0].tolist() == pytest.approx([128 / 6, 128 * 5 / 6])
+def test_characters_keep_their_neighbors_when_some_are_scored() -> None:
+    truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
+    looks = looks_of(on_tokens((1, 0), (1, 4)), truth[:2], GRID)  # at characters 0 and 2
+    found = score_characters(looks, truth, [(0, 0), (1, 1)], GRID)
+    assert found["drift"].tolist() == [0, 1]
+    assert found["offset"].tolist() == pytest.approx([-0.25, 0.75])
+    assert score_characters(looks, truth, [(1, 3)], GRID)["drift"].tolist() == [1]

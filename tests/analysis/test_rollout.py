@@ -55,11 +55,6 @@ def test_the_product_is_last_layer_times_the_ones_before() -> None:
     torch.testing.assert_close(found[2].sum(-1), torch.ones(2, 15, dtype=torch.float64))
 
 
-def test_without_skip_connections_it_is_attention_itself() -> None:
-    maps = random_maps(layers=1)
-    torch.testing.assert_close(rollout(maps, residual=0.0)[0], maps[0].mean(1))
-
-
 @pytest.mark.parametrize("options", [{}, {"class_token": True, "registers": 1}])
 def test_rollout_of_a_model_is_that_of_its_maps(options: dict[str, object]) -> None:
     recognizer, images = make_recognizer(**options), torch.randn(2, 3, 12, 40)

@@ -1,13 +1,10 @@
-import math
-from pathlib import Path
-
-import pandas as pd
 import pytest
 import torch
 from torch import Tensor
 
 from vit_str.analysis.characters.localization import METRICS, slices
-from vit_str.analysis.characters.measure import Combination, Word
+from vit_str.analysis.characters.measure import Source, Word, matches
+from vit_str.analysis.characters.page import verdict
 from vit_str.analysis.characters.scores import (
     SLICES,
     Score,
@@ -17,7 +14,39 @@ from vit_str.analysis.characters.scores import (
     slope,
 )
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.pages.tables import write_rows
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "expected"),
+    [
+        ("", "abc", []),
+        ("abc", "", []),
+        ("abc", "abc", [(0, 0), (1, 1), (2, 2)]),
+        ("axc", "abc", [(0, 0), (2, 2)]),
+        ("ac", "abc", [(0, 0), (1, 2)]),
+        ("abxc", "abc", [(0, 0), (1, 1), (3, 2)]),
+        ("Ab", "ab", [(1, 1)]),
+        ("xyz", "abc", []),
+    ],
+)
+def test_equal_characters_are_matched(
+    text: str, label: str, expected: list[tuple[int, int]]
+) -> None:
+    assert matches(text, label) == expected
+
+
+def test_what_is_better_and_what_is_not_is_said() -> None:
+    def score(metric: str, mean: float, group: str = "all", versus: str | None = SLICES) -> Score:
+        return Score("m", versus, 2, None, group, metric, "1", mean, mean - 0.1, mean + 0.1, 1200)
+
+    better = [score("iou", 0.3), score("drift", -0.3), score("monotonic", -0.3)]
+    text = verdict(better)
+    assert text.startswith("Attention beats equal-width slices in all 2 comparisons")
+    assert "Reading direction is left aside" in text
+    text = verdict([*better, score("pointing", 0.05, "length 1-3"), score("iou", 0, versus=None)])
+    assert text.startswith("Attention does not beat equal-width slices in 1 of 3 comparisons")
+    assert "pointing (length 1-3): +0.050 [−0.050, +0.150], n = 1,200" in text
+
 
 GRID = TokenGrid(4, 8, (8, 16))
 
@@ -41,8 +70,8 @@ def word(
     return Word("w", pixels, text, label, confidences, {"m": attention}, {"m": special}, true_boxes)
 
 
-def board(*words: Word, combination: Combination = Combination(1)) -> Scoreboard:  # noqa: B008
-    scoreboard = Scoreboard("m", [], GRID, combination)
+def board(*words: Word, block: int = 1, head: int | None = None) -> Scoreboard:
+    scoreboard = Scoreboard(Source("m", block, head), [], GRID)
     for each in words:
         scoreboard.add(each)
     return scoreboard
@@ -130,9 +159,9 @@ def test_the_combination_decides_boxes() -> None:
     attention = torch.stack([slices(2, GRID).maps, slices(2, GRID).maps.flip(0)])[:, None]
     mixed = word("ab", "ab")
     mixed.attention["m"] = attention
-    first, last = (board(mixed, combination=Combination(block, 0)).chosen[0] for block in (0, 1))
+    first, last = (board(mixed, block=block, head=0).chosen[0] for block in (0, 1))
     assert (first.block, last.block) == (0, 1)
-    rows = board(mixed, combination=Combination(0, 0)).rows()
+    rows = board(mixed, block=0, head=0).rows()
     assert find(rows, model="m", versus=SLICES, metric="drift", head=1).block == 1
     assert find(rows, model="m", head=1, block=1, metric="energy").mean == pytest.approx(1)
     assert find(rows, model="m", head=1, block=2, metric="energy").mean == pytest.approx(0)
@@ -166,14 +195,3 @@ def line(ys: list[float], height: float = 10.0) -> Tensor:
 )
 def test_how_lines_run(ys: list[float], expected: list[str]) -> None:
     assert slope(line(ys)) == expected
-
-
-def test_tidy_columns(tmp_path: Path) -> None:
-    write_rows(tmp_path / "characters.csv", Score, board(word()).rows())
-    table = pd.read_csv(tmp_path / "characters.csv")
-    assert list(table) == [
-        *("model", "versus", "block", "head", "group", "metric", "unit"),
-        *("mean", "low", "high", "n"),
-    ]
-    assert table["mean"].notna().all()
-    assert not any(math.isinf(value) for value in table["mean"])

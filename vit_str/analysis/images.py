@@ -1,10 +1,11 @@
 """Which images to look at: those of a folder, or words rendered with all that is known of them."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, UInt8
@@ -44,31 +45,47 @@ class Batch:
         return len(self.pixels)
 
 
-class ImageSet(ABC):
-    """Images that can be gone through as often as one likes, always the same.
-
-    Attributes:
-        description: what they are, for captions.
-        count: how many there are at most.
-        skipped: a line for each that could not be read when they were last gone through.
-    """
-
-    description: str
-    count: int
-    skipped: list[str]
-
-    @abstractmethod
-    def batches(self, size: int = 32) -> Iterator[Batch]:
-        """All images, ``size`` at a time."""
-
-
-class _Image(NamedTuple):
+class LabeledImage(NamedTuple):
     """One image, see `Batch`."""
 
     pixels: UInt8[Tensor, "3 height width"]
     label: str | None
     boxes: Float[Tensor, "position side"] | None
     name: str
+
+
+class ImageSet:
+    """Images that can be gone through as often as one likes, always the same.
+
+    Args:
+        description: what they are, for captions.
+        count: how many there are at most.
+        images: starts over and gives them all; a line of text for one that cannot be read.
+
+    Attributes:
+        skipped: the lines for those that could not be read when they were last gone through.
+    """
+
+    def __init__(
+        self, description: str, count: int, images: Callable[[], Iterator[LabeledImage | str]]
+    ) -> None:
+        self.description, self.count, self._images = description, count, images
+        self.skipped: list[str] = []
+
+    def batches(self, size: int = 32) -> Iterator[Batch]:
+        """All images, ``size`` at a time."""
+        self.skipped = []
+        chosen: list[LabeledImage] = []
+        for image in self._images():
+            if isinstance(image, str):
+                self.skipped.append(image)
+                continue
+            chosen.append(image)
+            if len(chosen) == size:
+                yield _batch(chosen)
+                chosen = []
+        if chosen:
+            yield _batch(chosen)
 
 
 def load_images(
@@ -82,7 +99,8 @@ def load_images(
 
     Args:
         subject: the model.
-        data: ``rendered``, or a folder of images, with or without ``labels.tsv``.
+        data: ``rendered``: words in fonts that training never sees, with the box of every
+            character; or a folder of images, with or without ``labels.tsv``.
         count: most images; those of a folder are taken evenly spread.
         seed: of rendered words.
         fonts: folders of fonts to render with instead of the system's.
@@ -92,17 +110,45 @@ def load_images(
     """
     if count < 1:
         raise ValueError(f"--count must be 1 or more, found {count}")
+    preprocessing, charset = subject.preprocessing, subject.charset
     if data == RENDERED:
-        return RenderedImages(count, subject.preprocessing, subject.charset, seed, fonts)
-    return FolderImages(Path(data), count, subject.preprocessing)
+        from vit_str.synthesis.glyphs import GlyphAtlas
+        from vit_str.synthesis.lexicon import Lexicon
+        from vit_str.synthesis.renderer import Renderer
+
+        atlas = GlyphAtlas.load_or_build(charset, fonts).held_out()
+        size = preprocessing.height, preprocessing.width
+        renderer = Renderer(atlas, Lexicon(charset), size)
+        description = f"{count:,} rendered words in held-out fonts (seed {seed})"
+        return ImageSet(description, count, partial(_rendered, renderer, charset, count, seed))
+    folder = Path(data)
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: no such folder; give one with images, or {RENDERED!r}")
+    files = _files(folder)
+    if not files:
+        raise ValueError(f"{folder}: no images in it; give a folder with images")
+    count = min(count, len(files))
+    chosen = [files[index * len(files) // count] for index in range(count)]
+    description = f"{count:,} images of {one_line(folder.resolve().name)}"
+    return ImageSet(description, count, partial(_read, chosen, preprocessing))
+
+
+def progress_bar(subject: Subject, images: ImageSet) -> tqdm:
+    """Counts the images that are done."""
+    return tqdm(total=images.count, unit="image", desc=subject.name, disable=None)
 
 
 def batches_of(
-    subject: Subject, images: ImageSet, batch_size: int = 32, device: torch.device | str = "cpu"
+    subject: Subject,
+    images: ImageSet,
+    batch_size: int = 32,
+    device: torch.device | str = "cpu",
+    bar: tqdm | None = None,
 ) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
-    """Every batch and its images normalized for a model, with a progress bar.
+    """Every batch and its images normalized for a model.
 
-    The model is moved to the device (``auto``, ``cpu``, ``cuda``, ...).
+    The model is moved to the device (``auto``, ``cpu``, ``cuda``, ...). There is a progress bar,
+    unless one is given, which the caller moves.
 
     Raises:
         ValueError: no image could be read.
@@ -110,77 +156,14 @@ def batches_of(
     device = choose_device(str(device))
     subject.recognizer.to(device)
     seen = 0
-    with tqdm(total=images.count, unit="image", desc=subject.name, disable=None) as bar:
+    with nullcontext() if bar is not None else progress_bar(subject, images) as own:
         for batch in images.batches(batch_size):
             yield batch, subject.preprocessing.normalize(batch.pixels.to(device))
             seen += len(batch)
-            bar.update(len(batch))
+            if own is not None:
+                own.update(len(batch))
     if not seen:
         raise ValueError(f"none of {images.description} could be read")
-
-
-class FolderImages(ImageSet):
-    """Images of a folder, and what they say if it holds ``labels.tsv``."""
-
-    def __init__(self, folder: Path, count: int, preprocessing: Preprocessing) -> None:
-        if not folder.is_dir():
-            raise ValueError(f"{folder}: no such folder; give one with images, or {RENDERED!r}")
-        files = _files(folder)
-        if not files:
-            raise ValueError(f"{folder}: no images in it; give a folder with images")
-        self.count = min(count, len(files))
-        self._files = [files[index * len(files) // self.count] for index in range(self.count)]
-        self._preprocessing = preprocessing
-        self.description = f"{self.count:,} images of {one_line(folder.resolve().name)}"
-        self.skipped = []
-
-    def batches(self, size: int = 32) -> Iterator[Batch]:
-        yield from _batched(self._images(), size)
-
-    def _images(self) -> Iterator[_Image]:
-        self.skipped = []
-        for path, label in self._files:
-            try:
-                pixels = self._preprocessing.pixels(load_image(path))
-            except UnreadableImage as error:
-                self.skipped.append(str(error))
-            else:
-                yield _Image(pixels, label, None, path.name)
-
-
-class RenderedImages(ImageSet):
-    """Words in fonts that training never sees, with the box of every character."""
-
-    def __init__(
-        self,
-        count: int,
-        preprocessing: Preprocessing,
-        charset: Charset,
-        seed: int,
-        fonts: list[Path] | None,
-    ) -> None:
-        from vit_str.synthesis.glyphs import GlyphAtlas
-        from vit_str.synthesis.lexicon import Lexicon
-        from vit_str.synthesis.renderer import Renderer
-
-        atlas = GlyphAtlas.load_or_build(charset, fonts).held_out()
-        size = preprocessing.height, preprocessing.width
-        self._renderer = Renderer(atlas, Lexicon(charset), size)
-        self.count, self._seed, self._charset = count, seed, charset
-        self.description = f"{count:,} rendered words in held-out fonts (seed {seed})"
-        self.skipped = []
-
-    def batches(self, size: int = 32) -> Iterator[Batch]:
-        yield from _batched(self._images(), size)
-
-    def _images(self) -> Iterator[_Image]:
-        for number in range(self.count):
-            index, row = divmod(number, _RENDERED_BATCH)
-            if not row:
-                rendered = self._renderer.batch(_RENDERED_BATCH, self._seed, index)
-            label = self._charset.decode(rendered.labels[row].tolist())
-            boxes = rendered.boxes[row, : len(label)]
-            yield _Image(rendered.images[row], label, boxes, f"rendered {number:06d}")
 
 
 def _files(folder: Path) -> list[tuple[Path, str | None]]:
@@ -191,18 +174,29 @@ def _files(folder: Path) -> list[tuple[Path, str | None]]:
     return [(path, None) for path in sorted(find_files(folder, SUFFIXES))]
 
 
-def _batched(images: Iterator[_Image], size: int) -> Iterator[Batch]:
-    chosen: list[_Image] = []
-    for image in images:
-        chosen.append(image)
-        if len(chosen) == size:
-            yield _batch(chosen)
-            chosen = []
-    if chosen:
-        yield _batch(chosen)
+def _read(
+    files: list[tuple[Path, str | None]], preprocessing: Preprocessing
+) -> Iterator[LabeledImage | str]:
+    for path, label in files:
+        try:
+            pixels = preprocessing.pixels(load_image(path))
+        except UnreadableImage as error:
+            yield str(error)
+        else:
+            yield LabeledImage(pixels, label, None, path.name)
 
 
-def _batch(images: list[_Image]) -> Batch:
+def _rendered(renderer: Any, charset: Charset, count: int, seed: int) -> Iterator[LabeledImage]:
+    for number in range(count):
+        index, row = divmod(number, _RENDERED_BATCH)
+        if not row:
+            rendered = renderer.batch(_RENDERED_BATCH, seed, index)
+        label = charset.decode(rendered.labels[row].tolist())
+        boxes = rendered.boxes[row, : len(label)]
+        yield LabeledImage(rendered.images[row], label, boxes, f"rendered {number:06d}")
+
+
+def _batch(images: list[LabeledImage]) -> Batch:
     labels = [image.label for image in images if image.label is not None]
     boxes = [image.boxes for image in images if image.boxes is not None]
     return Batch(

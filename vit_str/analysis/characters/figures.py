@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vit_str.analysis.characters.localization import LOWER_IS_BETTER, METRICS
-from vit_str.analysis.characters.scores import LENGTHS, SLICES, AttentionSource, Score
+from vit_str.analysis.characters.measure import Source
+from vit_str.analysis.characters.scores import LENGTHS, SLICES, Score
 from vit_str.pages.style import (
     INK,
     PLATE,
@@ -63,7 +64,7 @@ def scores_by_length(rows: Sequence[Score], metrics: Sequence[str] = _BY_LENGTH)
 
 
 @styled()
-def center_errors(errors: Mapping[AttentionSource, Sequence[float]]) -> Figure:
+def center_errors(errors: Mapping[Source, Sequence[float]]) -> Figure:
     """How far the middles of attention lie left and right of those of the characters."""
     names = [source.model for source in errors]
     sheet = figure(7.5, 3.6)

@@ -6,7 +6,7 @@ no model, go through the same functions.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float64
@@ -17,7 +17,6 @@ from vit_str.models.character_boxes import centroids
 
 Boxes = Float64[Tensor, "character side"]
 Points = Float64[Tensor, "character 2"]
-
 METRICS: Mapping[str, str] = {
     "pointing": "share",
     "pointing_near": "share",
@@ -46,8 +45,7 @@ METRICS: Mapping[str, str] = {
 LOWER_IS_BETTER = {"center_error", "center_error_y", "drift"}
 
 
-@dataclass(frozen=True, slots=True)
-class Looks:
+class Looks(NamedTuple):
     """Where something looked for characters.
 
     Attributes:
@@ -61,36 +59,6 @@ class Looks:
     points: Points
     centers: Points
     boxes: Boxes
-
-    def __len__(self) -> int:
-        return len(self.boxes)
-
-    def __getitem__(self, places: Sequence[int]) -> "Looks":
-        return Looks(*(getattr(self, field.name)[list(places)] for field in fields(self)))
-
-
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """Where characters truly are.
-
-    Attributes:
-        boxes: of the characters.
-        before: of the character left of each in the word; NaN for the first.
-        after: of the character right of each; NaN for the last.
-    """
-
-    boxes: Boxes
-    before: Boxes
-    after: Boxes
-
-    @classmethod
-    def of_word(cls, boxes: Boxes) -> "Truth":
-        """All characters of a word."""
-        unknown = torch.full_like(boxes[:1], torch.nan)
-        return cls(boxes, torch.cat([unknown, boxes[:-1]]), torch.cat([boxes[1:], unknown]))
-
-    def __getitem__(self, places: Sequence[int]) -> "Truth":
-        return Truth(*(getattr(self, field.name)[list(places)] for field in fields(self)))
 
 
 def looks_of(maps: Float64[Tensor, "character row column"], boxes: Boxes, grid: TokenGrid) -> Looks:
@@ -124,11 +92,6 @@ def covered(boxes: Boxes, grid: TokenGrid) -> Float64[Tensor, "character row col
     return down[:, :, None] * across[:, None, :] / (height * width)
 
 
-def energy(looks: Looks, boxes: Boxes, grid: TokenGrid) -> Float64[Tensor, " character"]:
-    """Share of the attention that lies in the boxes."""
-    return (looks.maps * covered(boxes, grid)).sum((1, 2))
-
-
 def iou(first: Boxes, second: Boxes) -> Float64[Tensor, " character"]:
     """Intersection over union of boxes, pair by pair; 0 if neither has an area."""
     low, high = first[:, :2].maximum(second[:, :2]), first[:, 2:].minimum(second[:, 2:])
@@ -136,40 +99,48 @@ def iou(first: Boxes, second: Boxes) -> Float64[Tensor, " character"]:
     return shared / (_area(first) + _area(second) - shared).clamp(min=1e-9)
 
 
-def inside(points: Points, boxes: Boxes, margin: Sequence[float] = (0.0, 0.0)) -> Bool[Tensor, "c"]:
+def inside(points: Points, boxes: Boxes, margin: tuple[float, float] = (0, 0)) -> Bool[Tensor, "c"]:
     """Whether points lie in boxes that are larger by a margin (x, y) on every side; not if NaN."""
     reach = torch.tensor(margin, dtype=points.dtype)
     return ((points >= boxes[:, :2] - reach) & (points <= boxes[:, 2:] + reach)).all(1)
 
 
 def score_characters(
-    looks: Looks, truth: Truth, grid: TokenGrid
+    looks: Looks, true_boxes: Boxes, pairs: Sequence[tuple[int, int]], grid: TokenGrid
 ) -> dict[str, Float64[Tensor, " character"]]:
-    """Every score of `METRICS` but ``monotonic``, for every character.
+    """Every score of `METRICS` but ``monotonic``, and the signed ``offset`` sideways in widths.
 
     Args:
-        looks: where something looked for them.
-        truth: where they are.
+        looks: where something looked for the characters of a text.
+        true_boxes: where the characters of the label are.
+        pairs: index in text and in label of every character to score.
         grid: of the maps.
     """
-    boxes = truth.boxes
+    read, written = (list(indices) for indices in zip(*pairs, strict=True))
+    looks = Looks(*(part[read] for part in looks))
+    nothing = torch.full_like(true_boxes[:1], torch.nan)
+    in_word = torch.cat([nothing, true_boxes, nothing])
+    before, boxes, after = (in_word[[index + step for index in written]] for step in range(3))
     sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)  # a stroke thinner than a pixel is a pixel
-    errors = (looks.centers - (boxes[:, :2] + boxes[:, 2:]) / 2).abs() / sizes
-    height, width = grid.patch_size
-    inside_box = energy(looks, boxes, grid)
-    image = grid.image_size[0] * grid.image_size[1]
+    offsets = (looks.centers - (boxes[:, :2] + boxes[:, 2:]) / 2) / sizes
+    energy = (looks.maps * covered(boxes, grid)).sum((1, 2))
+    (height, width), image_size = grid.patch_size, grid.image_size
+    image = image_size[0] * image_size[1]
+    # Crops may be a little too tight: what lies outside of the image cannot be looked at.
+    visible = boxes.clamp(min=0).minimum(torch.tensor([*image_size[::-1]] * 2, dtype=boxes.dtype))
     at_home = inside(looks.centers, boxes)
-    abroad = inside(looks.centers, truth.before) | inside(looks.centers, truth.after)
+    abroad = inside(looks.centers, before) | inside(looks.centers, after)
     return {
         "pointing": inside(looks.points, boxes).double(),
         "pointing_near": inside(looks.points, boxes, (width / 2, height / 2)).double(),
-        "energy": inside_box,
-        "lift": inside_box / (_area(_within(boxes, grid)) / image).clamp(min=1 / image),
-        "center_error": errors[:, 0],
-        "center_error_y": errors[:, 1],
+        "energy": energy,
+        "lift": energy / (_area(visible) / image).clamp(min=1 / image),
+        "center_error": offsets[:, 0].abs(),
+        "center_error_y": offsets[:, 1].abs(),
         "iou": iou(looks.boxes, boxes),
         "iou_x": iou(_columns(looks.boxes), _columns(boxes)),
         "drift": (abroad & ~at_home).double(),
+        "offset": offsets[:, 0],
     }
 
 
@@ -195,9 +166,3 @@ def _columns(boxes: Boxes) -> Boxes:
 
 def _area(boxes: Boxes) -> Float64[Tensor, " character"]:
     return (boxes[:, 2:] - boxes[:, :2]).clamp(min=0).prod(1)
-
-
-def _within(boxes: Boxes, grid: TokenGrid) -> Boxes:
-    """What of the boxes lies in the image: crops may be a little too tight."""
-    height, width = grid.image_size
-    return boxes.clamp(min=0).minimum(torch.tensor([width, height] * 2, dtype=boxes.dtype))

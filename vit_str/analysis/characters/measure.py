@@ -4,10 +4,10 @@ Models are run with the text they read themselves (greedy), character by charact
 others can be made to write the same text, to compare how they look at it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from einops import rearrange
 from jaxtyping import Float, Float64, Int64, UInt8
@@ -17,31 +17,37 @@ from vit_str.analysis.characters.localization import Boxes, Looks, looks_of
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
+from vit_str.evaluation.confusions import align
 from vit_str.models import Recognizer
 from vit_str.models.character_boxes import attention_maps, cross_attention, looking_blocks
 from vit_str.reading.boxes import character_boxes
 
-_EDIT, _SUBSTITUTION = 1000, 1001  # costs: of alignments with as few edits, most equal characters
-
 Attention = Float64[Tensor, "block head character row column"]
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """Which maps are taken together: one head or the mean of all, of one block.
+class Source(NamedTuple):
+    """What looks: a model with one block and head of its decoder, or no model but slices.
 
     Attributes:
-        block: of the decoder, from 0; -1 for the last, which `Reader` takes.
+        model: its name.
+        block: of the decoder, from 0; -1 for the last, which `Reader` takes; None for slices.
         head: from 0; None for the mean over heads, which `Reader` takes.
     """
 
-    block: int = -1
+    model: str
+    block: int | None = -1
     head: int | None = None
 
     def of(self, attention: Attention) -> Float64[Tensor, "character row column"]:
-        """The maps of this combination, each of which sums to 1."""
-        heads = attention[self.block]
+        """The maps of this block and head, each of which sums to 1."""
+        heads = attention[self.block or 0]
         return heads.mean(0) if self.head is None else heads[self.head]
+
+    @property
+    def counted(self) -> tuple[int | None, int | None]:
+        """Block and head as people count them, from 1."""
+        block, head = (None if index is None else index + 1 for index in self[1:])
+        return block, head
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +79,12 @@ class Word:
         """Whether the text is the label, exactly; None if that is not known."""
         return None if self.label is None else self.text == self.label
 
-    def looks(self, model: str, grid: TokenGrid, combination: Combination) -> Looks:
+    def looks(self, source: Source, grid: TokenGrid) -> Looks:
         """Where a model looked, as maps, points and boxes."""
-        maps = combination.of(self.attention[model])
-        return looks_of(maps, boxes_of(maps, grid), grid)
+        maps = source.of(self.attention[source.model])
+        size = round(grid.image_size[0]), round(grid.image_size[1])
+        boxes = character_boxes(maps[None], torch.ones(1, len(maps), dtype=torch.bool), size)[0]
+        return looks_of(maps, boxes, grid)
 
     def true_places(self) -> list[tuple[int, int]]:
         """Places in text and label of the characters that were read right and have a true box."""
@@ -120,7 +128,7 @@ class Observer:
             each.name: each.recognizer.to(self.device).eval() for each in (subject, *others)
         }
 
-    def combination(self, block: int | None, head: int | None) -> Combination:
+    def source(self, block: int | None, head: int | None) -> Source:
         """A block (the last if None) and a head (the mean if None), which count from 1.
 
         Raises:
@@ -132,7 +140,7 @@ class Observer:
                 f"--block and --head are from 1 to {self.blocks} and {self.heads} in this "
                 f"model, found {block} and {1 if head is None else head}"
             )
-        return Combination(block - 1, None if head is None else head - 1)
+        return Source(self.subject.name, block - 1, None if head is None else head - 1)
 
     @torch.no_grad()
     def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
@@ -142,47 +150,30 @@ class Observer:
             name: _grid_attention(recognizer, images, hypotheses.labels)
             for name, recognizer in self._recognizers.items()
         }
-        confidences = hypotheses.confidences.double().tolist()
-        return [
-            self._word(batch, place, ids, confidences[place], seen)
-            for place, ids in enumerate(hypotheses.labels.tolist())
-        ]
-
-    def _word(
-        self,
-        batch: Batch,
-        place: int,
-        ids: list[int],
-        confidences: list[float],
-        seen: Mapping[str, tuple[Tensor, Tensor]],
-    ) -> Word:
-        text = self.subject.charset.decode(ids)
-        label = batch.labels[place] if batch.labels else None
-        boxes = None if batch.boxes is None else batch.boxes[place, : len(label or "")].double()
-        end = len(text)
-        return Word(
-            batch.names[place],
-            batch.pixels[place],
-            text,
-            label,
-            confidences[:end],
-            {name: maps[place, :, :, :end] for name, (maps, _) in seen.items()},
-            {name: special[place, :, :, :end] for name, (_, special) in seen.items()},
-            boxes,
-        )
+        words = []
+        for index, ids in enumerate(hypotheses.labels.tolist()):
+            text = self.subject.charset.decode(ids)
+            label = batch.labels[index] if batch.labels else None
+            boxes = None if batch.boxes is None else batch.boxes[index, : len(label or "")].double()
+            end = len(text)
+            attention, special = (
+                {name: both[part][index, :, :, :end] for name, both in seen.items()}
+                for part in (0, 1)
+            )
+            confidences = hypotheses.confidences[index, :end].double().tolist()
+            words.append(
+                Word(
+                    *(batch.names[index], batch.pixels[index], text, label, confidences),
+                    *(attention, special, boxes),
+                )
+            )
+        return words
 
 
 def _sizes(subject: Subject) -> tuple[int, int]:
     """Blocks of the decoder that look at the image, and heads of each."""
     looking = looking_blocks(subject.recognizer.decoder)
     return len(looking), looking[0].cross_attention.heads
-
-
-def boxes_of(maps: Float64[Tensor, "character row column"], grid: TokenGrid) -> Boxes:
-    """Boxes as `Reader.read` gives them, for the maps of one word."""
-    height, width = map(round, grid.image_size)
-    there = np.ones((1, len(maps)), dtype=bool)
-    return torch.from_numpy(character_boxes(maps[None].numpy(), there, (height, width))[0])
 
 
 def _grid_attention(
@@ -208,27 +199,9 @@ def _grid_attention(
 
 
 def matches(text: str, label: str) -> list[tuple[int, int]]:
-    """Index in ``text`` and in ``label`` of the characters that both have.
-
-    They come from an alignment of the least edit distance (Levenshtein 1966); of several, one
-    with the most equal characters.
-    """
-    costs = [[_EDIT * j for j in range(len(label) + 1)]]
-    for i, character in enumerate(text, 1):
-        row = [_EDIT * i]
-        for j, other in enumerate(label, 1):
-            both = costs[-1][j - 1] + _SUBSTITUTION * (character != other)
-            row.append(min(both, costs[-1][j] + _EDIT, row[-1] + _EDIT))
-        costs.append(row)
-    pairs = []
-    i, j = len(text), len(label)
-    while i and j:
-        same = text[i - 1] == label[j - 1]
-        if costs[i][j] == costs[i - 1][j - 1] + _SUBSTITUTION * (not same):
-            i, j = i - 1, j - 1
-            pairs += [(i, j)] * same
-        elif costs[i][j] == costs[i - 1][j] + _EDIT:
-            i -= 1
-        else:
-            j -= 1
-    return pairs[::-1]
+    """Index in ``text`` and in ``label`` of the characters that `align` pairs and both have."""
+    pairs, i, j = [], 0, 0
+    for written, read in align(label, text):
+        pairs += [(i, j)] * (written == read)
+        i, j = i + bool(read), j + bool(written)
+    return pairs

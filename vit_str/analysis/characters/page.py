@@ -1,12 +1,18 @@
-"""The page of ``vit-str analyze characters``: what was found, and what it does not show."""
+"""The answer of ``vit-str analyze characters``: what was found, and what it does not show."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from vit_str.analysis.characters.figures import TITLES, center_errors, heads, scores_by_length
 from vit_str.analysis.characters.localization import METRICS
+from vit_str.analysis.characters.measure import Observer
+from vit_str.analysis.characters.records import mapped, record
 from vit_str.analysis.characters.scores import GROUPS, Score, Scoreboard, comparisons, not_better
+from vit_str.analysis.images import batches_of
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
+from vit_str.analysis.results import Inspection
+from vit_str.devices import choose_device
 from vit_str.pages.page import Page
 
 _LEAD = """\
@@ -20,28 +26,56 @@ of least edit distance matches them with the same character of the label. Equal-
 the image into as many parts as characters were read, and know nothing else; the untrained model \
 has random weights and writes the text that the trained one read."""
 
-_BY_KIND = ("iou", "pointing", "center_error")
+_BY_GROUP = ("iou", "pointing", "center_error")
 _PER_SHEET = 6
 
 
-def characters_page(
-    board: Scoreboard,
-    rows: Sequence[Score],
-    shown: Sequence[MappedWord],
-    records: Sequence[dict[str, Any]],
-    images: str,
-) -> Page:
-    """The whole page.
+def answer(inspection: Inspection, block: int | None, head: int | None, show: int) -> int:
+    """Watch a model read, score where it looked, and write tables and a page.
 
     Args:
-        board: with the words.
-        rows: its scores.
-        shown: words to draw.
-        records: of every image, as in ``characters.json``.
-        images: what they are.
+        inspection: the model, and the same without training.
+        block: of the decoder, from 1; the last if None.
+        head: from 1; the mean of all if None.
+        show: words to draw, evenly spread; those without text are left out.
     """
-    page = Page("Where the decoder looked", f"{_LEAD} {board.model} on {images}.")
+    subject, *others = inspection.subjects
+    batch_size, device = inspection.how
+    observer = Observer(subject, others, choose_device(device))
+    source = observer.source(block, head)
+    board = Scoreboard(source, [other.name for other in others], observer.grid)
+    images = inspection.load(subject)
+    drawn = {index * images.count // max(show, 1) for index in range(show)}
+    records: list[dict[str, Any]] = []
+    shown: list[MappedWord] = []
+    for batch, pixels in batches_of(subject, images, batch_size, observer.device):
+        for index, word in enumerate(observer.observe(batch, pixels)):
+            board.add(word)
+            looks = word.looks(source, board.grid)
+            if len(records) in drawn and word.text:
+                shown.append(mapped(subject, word, looks, pixels[index]))
+            records.append(record(word, looks, source))
+    rows = board.rows(inspection.seed)
+    inspection.write_rows("characters.csv", Score, rows)
+    height, width = subject.recognizer.encoder.image_size
+    inspection.write_json(
+        "characters.json",
+        {
+            "model": subject.name,
+            "block": source.counted[0],
+            "head": head,
+            "image_size": {"height": height, "width": width},
+            "unit": "pixels of the model's input; boxes are left, top, right, bottom",
+            "images": records,
+        },
+    )
+    page = inspection.page("Where the decoder looked", f"{_LEAD} Asked of {subject.name}.")
     page.paragraph(_summary(board, records))
+    known = {
+        (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
+        for row in rows
+        if row.versus is None and (row.block, row.head) in ((None, None), source.counted)
+    }
     scored = any(row.metric == "iou" for row in rows)
     if scored:
         _scores(page, board, rows)
@@ -50,12 +84,35 @@ def characters_page(
             "Where the characters of these images are is not known, so that nothing can be scored "
             "but whether attention moves in reading direction; --data rendered has true boxes."
         )
+    names = [each.model for each in board.chosen]
     if rows:
-        _plain_table(page, board, rows)
-    if scored:
-        _kinds(page, board, rows)
+        page.heading("In numbers")
+        cells: list[list[object]] = [
+            [TITLES[metric], unit, *(known.get((name, "all", metric)) for name in names)]
+            for metric, unit in METRICS.items()
+            if (subject.name, "all", metric) in known
+        ]
+        caption = f"Means over {board.words:,} words with 95 % intervals"
+        page.table(["score", "unit", *names], cells, caption)
+    counts = {row.group: row.n for row in rows if row.metric == "iou" and row.model == subject.name}
+    for metric in _BY_GROUP if scored else ():
+        cells = [
+            [group, counts[group], *(known.get((name, group, metric)) for name in names)]
+            for group in GROUPS
+            if group in counts
+        ]
+        caption = (
+            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
+            "of the label, line level, rotated (rising by more than half a character) or curved"
+        )
+        page.table(["words", "n", *names], cells, caption)
     _words(page, shown)
-    return page
+    return inspection.finish(
+        page,
+        words=board.words,
+        characters=board.characters,
+        not_better_than_slices=[asdict(row) for row in not_better(rows)],
+    )
 
 
 def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
@@ -63,8 +120,8 @@ def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
     right = f", {sum(judged):,} of {len(judged):,} of them right" if judged else ""
     empty = sum(not record["text"] for record in records)
     nothing = f" In {empty:,} no text was seen." if empty else ""
-    block, head = board.combination.block + 1, board.combination.head
-    which = "the mean of the heads" if head is None else f"head {head + 1}"
+    block, head = board.source.counted
+    which = "the mean of the heads" if head is None else f"head {head}"
     scored = (
         f" {board.characters:,} characters of {board.words:,} words could be scored."
         if board.characters
@@ -124,49 +181,6 @@ def verdict(rows: Sequence[Score]) -> str:
 def signed(value: float) -> str:
     """A difference with its sign."""
     return f"{value:+.3f}".replace("-", "−")
-
-
-def _plain_table(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
-    page.heading("In numbers")
-    known = _table_of(board, rows)
-    names = [source.model for source in board.chosen]
-    cells = [
-        [TITLES[metric], unit, *(known.get((name, "all", metric)) for name in names)]
-        for metric, unit in METRICS.items()
-        if (board.model, "all", metric) in known
-    ]
-    caption = f"Means over {board.words:,} words with 95 % intervals"
-    page.table(["score", "unit", *names], cells, caption)
-
-
-def _kinds(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
-    known = _table_of(board, rows)
-    names = [source.model for source in board.chosen]
-    counts = {row.group: row.n for row in rows if row.metric == "iou" and row.model == board.model}
-    for metric in _BY_KIND:
-        cells = [
-            [group, counts[group], *(known.get((name, group, metric)) for name in names)]
-            for group in GROUPS
-            if group in counts
-        ]
-        caption = (
-            f"{TITLES[metric]} ({METRICS[metric]}) by group of words: read right or wrong, length "
-            "of the label, line level, rotated (rising by more than half a character) or curved"
-        )
-        page.table(["words", "n", *names], cells, caption)
-
-
-def _table_of(board: Scoreboard, rows: Sequence[Score]) -> dict[tuple[str, str, str], str]:
-    """Scores of who is compared, as text, by model, group and metric."""
-    chosen = {
-        (source.model, *(None if place is None else place + 1 for place in source[1:]))
-        for source in board.chosen
-    }
-    return {
-        (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
-        for row in rows
-        if row.versus is None and (row.model, row.block, row.head) in chosen
-    }
 
 
 def _words(page: Page, shown: Sequence[MappedWord]) -> None:

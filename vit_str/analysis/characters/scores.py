@@ -1,9 +1,9 @@
 """Scores of many words: means and differences with intervals, by model, head and group."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,12 +15,11 @@ from vit_str.analysis.characters.localization import (
     METRICS,
     Boxes,
     Looks,
-    Truth,
     monotonic_share,
     score_characters,
     slices,
 )
-from vit_str.analysis.characters.measure import Combination, Word
+from vit_str.analysis.characters.measure import Source, Word
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.means import mean_over_images
 
@@ -35,14 +34,6 @@ GROUPS = ("all", "right", "wrong", *LENGTHS, "level", "rotated", "curved")
 """Groups of words, in the order of the tables."""
 # In heights of a character: lines that rise or bow more than this are not level.
 _RISE, _BOW = 0.5, 0.25
-
-
-class AttentionSource(NamedTuple):
-    """What looked: a model with one of its blocks and heads (None for the mean), or the slices."""
-
-    model: str
-    block: int | None
-    head: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +72,10 @@ class Scoreboard:
     """Collects the scores of words.
 
     Args:
-        model: the model that reads.
-        others: models that wrote the same text.
+        source: the model that reads, and which of its maps make boxes and scores by group; every
+            block and head of it is scored on all words too.
+        others: models that wrote the same text, looked at by the same block and head.
         grid: of all of them.
-        combination: which of the maps of a model make its boxes and its scores by group, the
-            block counted from 0; of the model that reads, every block and head is scored on all
-            words too.
 
     Attributes:
         chosen: the model that reads, the others and the slices, as they are compared.
@@ -95,84 +84,68 @@ class Scoreboard:
         errors: signed sideways error of every character, in character widths, by source.
     """
 
-    def __init__(
-        self, model: str, others: Iterable[str], grid: TokenGrid, combination: Combination
-    ) -> None:
-        self.model, self.others, self.grid = model, list(others), grid
-        self.combination = combination
-        block, head = combination.block, combination.head
-        models = [AttentionSource(name, block, head) for name in (model, *self.others)]
-        self.chosen = [*models, AttentionSource(SLICES, None, None)]
-        self.words = 0
-        self.characters = 0
-        self.errors: dict[AttentionSource, list[float]] = defaultdict(list)
-        self._scores: dict[AttentionSource, list[list[float]]] = defaultdict(list)
+    def __init__(self, source: Source, others: Iterable[str], grid: TokenGrid) -> None:
+        self.source, self.grid = source, grid
+        of_others = [source._replace(model=name) for name in others]
+        self.chosen = [source, *of_others, Source(SLICES, None)]
+        self.words = self.characters = 0
+        self.errors: dict[Source, list[float]] = defaultdict(list)
+        self._scores: dict[Source, list[list[float]]] = defaultdict(list)
         self._groups: list[set[str]] = []
 
     def add(self, word: Word) -> None:
         """Score one word; those without text say nothing."""
-        if not word.text:
-            return
         places = word.true_places()
-        if word.true_boxes is not None and not places:
+        if not word.text or (word.true_boxes is not None and not places):
             return
         self.words += 1
         self.characters += len(places)
         self._groups.append(set(groups(word)))
-        for source, looks in self._looks(word):
+        blocks, heads = word.attention[self.source.model].shape[:2]
+        every = [
+            Source(self.source.model, b, h) for b in range(blocks) for h in (None, *range(heads))
+        ]
+        for source in (*every, *self.chosen[1:-1]):
+            looks = word.looks(source, self.grid)
             self._scores[source].append(self._score(source, looks, word, places))
+        source, looks = self.chosen[-1], slices(len(word.text), self.grid)
+        self._scores[source].append(self._score(source, looks, word, places))
 
     def rows(self, seed: int = 0) -> list[Score]:
-        """All scores with intervals from resampling words."""
-        return [*self._plain(seed), *self._differences(seed)]
-
-    def _looks(self, word: Word) -> Iterator[tuple[AttentionSource, Looks]]:
-        blocks, heads = word.attention[self.model].shape[:2]
-        every = [(b, h) for b in range(blocks) for h in (None, *range(heads))]
-        for b, h in every:
-            yield (
-                AttentionSource(self.model, b, h),
-                word.looks(self.model, self.grid, Combination(b, h)),
-            )
-        for source in self.chosen[1:-1]:
-            yield source, word.looks(source.model, self.grid, self.combination)
-        yield self.chosen[-1], slices(len(word.text), self.grid)
+        """All scores, and differences to the first source, with intervals from resampling words."""
+        present = set().union(*self._groups)
+        groups = [group for group in GROUPS if group in present]
+        first, *others = self.chosen
+        plain = [
+            row
+            for source in self._scores
+            for group in (groups if source in self.chosen else ["all"])
+            for row in _rows(source, None, group, self._matrix(source, group), seed)
+        ]
+        differences = [
+            row
+            for group in groups
+            for other in others
+            for values in [self._matrix(first, group) - self._matrix(other, group)]
+            for row in _rows(first, other.model, group, values, seed)
+        ]
+        return plain + differences
 
     def _score(
-        self, source: AttentionSource, looks: Looks, word: Word, places: list[tuple[int, int]]
+        self, source: Source, looks: Looks, word: Word, places: list[tuple[int, int]]
     ) -> list[float]:
         means = {"monotonic": monotonic_share(looks.centers)}
         if word.true_boxes is not None:
-            truth = Truth.of_word(word.true_boxes)[[j for _, j in places]]
-            looks = looks[[i for i, _ in places]]
-            scores = score_characters(looks, truth, self.grid)
+            scores = score_characters(looks, word.true_boxes, places, self.grid)
+            offsets = scores.pop("offset")
             means |= {name: float(values.mean()) for name, values in scores.items()}
             if source in self.chosen:
-                self.errors[source] += _signed_errors(looks, truth.boxes)
-        return [means.get(metric, float("nan")) for metric in METRICS]
+                self.errors[source] += offsets.tolist()
+        return [means.get(metric, math.nan) for metric in METRICS]
 
-    def _matrix(self, source: AttentionSource, group: str) -> Float64[Tensor, "word metric"]:
-        kept = [
-            row
-            for row, names in zip(self._scores[source], self._groups, strict=True)
-            if group in names
-        ]
-        return torch.tensor(kept, dtype=torch.float64)
-
-    def _all_groups(self) -> list[str]:
-        present = set().union(*self._groups) if self._groups else set()
-        return [group for group in GROUPS if group in present]
-
-    def _plain(self, seed: int) -> Iterator[Score]:
-        for source in self._scores:
-            for group in self._all_groups() if source in self.chosen else ["all"]:
-                yield from _rows(source, None, group, self._matrix(source, group), seed)
-
-    def _differences(self, seed: int) -> Iterator[Score]:
-        for group in self._all_groups():
-            for other in self.chosen[1:]:
-                first, second = (self._matrix(each, group) for each in (self.chosen[0], other))
-                yield from _rows(self.chosen[0], other.model, group, first - second, seed)
+    def _matrix(self, source: Source, group: str) -> Float64[Tensor, "word metric"]:
+        pairs = zip(self._scores[source], self._groups, strict=True)
+        return torch.tensor([row for row, names in pairs if group in names], dtype=torch.float64)
 
 
 def groups(word: Word) -> Iterator[str]:
@@ -222,25 +195,16 @@ def not_better(rows: Iterable[Score], than: str = SLICES) -> list[Score]:
 
 
 def _rows(
-    source: AttentionSource,
+    source: Source,
     versus: str | None,
     group: str,
     values: Float64[Tensor, "word metric"],
     seed: int,
 ) -> Iterator[Score]:
-    means = mean_over_images(values, seed)
+    means, low, high = (part.tolist() for part in mean_over_images(values, seed)[:3])
     counts = (~values.isnan()).sum(0).tolist()
-    block, head = (None if place is None else place + 1 for place in source[1:])
-    for place, (metric, unit) in enumerate(METRICS.items()):
-        if counts[place]:
-            mean, low, high = (float(each[place]) for each in means[:3])
-            yield Score(
-                *(source.model, versus, block, head, group, metric, unit),
-                *(mean, low, high, counts[place]),
-            )
-
-
-def _signed_errors(looks: Looks, boxes: Boxes) -> list[float]:
-    widths = (boxes[:, 2] - boxes[:, 0]).clamp(min=1)
-    errors = (looks.centers[:, 0] - (boxes[:, 0] + boxes[:, 2]) / 2) / widths
-    return [float(error) for error in errors]
+    cells = zip(METRICS.items(), means, low, high, counts, strict=True)
+    for (metric, unit), *numbers, n in cells:
+        if n:
+            where = source.model, versus, *source.counted, group
+            yield Score(*where, metric, unit, *numbers, n)  # type: ignore[call-arg]

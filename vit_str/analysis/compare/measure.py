@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass
 
-from jaxtyping import Float64
-from torch import Tensor
-
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.means import mean_difference
 from vit_str.analysis.results import numbers_of
@@ -58,46 +55,38 @@ def differences(
     distances = [analysis.statistics.values("distance") for analysis in (first, second)]
     for metric in first.statistics.metrics:
         pairs = zip(first.statistics.values(metric), second.statistics.values(metric), strict=True)
-        for index, (one, other) in enumerate(pairs):
-            matchings = {"layer": (one.mean(1, keepdim=True), other.mean(1, keepdim=True))}
-            if one.shape == other.shape and metric not in PER_LAYER:
-                ranked = [
-                    values[:, by[index].mean(0).argsort()]
-                    for values, by in zip((one, other), distances, strict=True)
-                ]
-                matchings |= {"index": (one, other), "rank": (ranked[0], ranked[1])}
-            for matching, (left, right) in matchings.items():
-                rows += _differences(matching, index + 1, metric, left, right, seed)
+        for index, both in enumerate(pairs):
+            matchings = {"layer": [values.mean(1, keepdim=True) for values in both]}
+            if both[0].shape == both[1].shape and metric not in PER_LAYER:
+                ranks = (of_layers[index].mean(0).argsort() for of_layers in distances)
+                ranked = [values[:, order] for values, order in zip(both, ranks, strict=True)]
+                matchings |= {"index": list(both), "rank": ranked}
+            for matching, (one, other) in matchings.items():
+                mean = mean_difference(one, other, seed)
+                means = zip(one.mean(0).tolist(), other.mean(0).tolist(), strict=True)
+                for head, (of_both, numbers) in enumerate(
+                    zip(means, numbers_of(mean), strict=True), 1
+                ):
+                    where = matching, index + 1, None if matching == "layer" else head
+                    rows.append(
+                        Difference(*where, metric, UNITS[metric], *of_both, *numbers, mean.n)
+                    )
     return rows
 
 
-def _check_comparable(first: DistanceAnalysis, second: DistanceAnalysis) -> None:
-    for what in ("norm", "metrics", "layers"):
-        one, other = getattr(first.statistics, what), getattr(second.statistics, what)
-        if what == "layers":
-            one, other = len(one), len(other)
-        if one != other:
+def _check_comparable(*analyses: DistanceAnalysis) -> None:
+    first, second = (
+        {
+            "norm": analysis.statistics.norm,
+            "metrics": analysis.statistics.metrics,
+            "layers": len(analysis.statistics.layers),
+            "images": analysis.images,
+        }
+        for analysis in analyses
+    )
+    for name, one in first.items():
+        if one != (other := second[name]):
             raise ValueError(
-                f"{first.model} and {second.model} cannot be compared: {what} {one} and {other}"
+                f"{analyses[0].model} and {analyses[1].model} cannot be compared: {name} {one} "
+                f"and {other}"
             )
-    if "distance" not in first.statistics.metrics:
-        raise ValueError("heads are ranked by distance; measure it too")
-    if first.images != second.images:
-        raise ValueError(f"not the same images: {first.images} and {second.images}")
-
-
-def _differences(
-    matching: str,
-    layer: int,
-    metric: str,
-    first: Float64[Tensor, "image head"],
-    second: Float64[Tensor, "image head"],
-    seed: int,
-) -> list[Difference]:
-    mean = mean_difference(first, second, seed)
-    heads = [None] if matching == "layer" else list(range(1, first.shape[1] + 1))
-    means = zip(first.mean(0).tolist(), second.mean(0).tolist(), strict=True)
-    return [
-        Difference(matching, layer, head, metric, UNITS[metric], *both, *numbers, mean.n)
-        for head, both, numbers in zip(heads, means, numbers_of(mean), strict=True)
-    ]

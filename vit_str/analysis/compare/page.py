@@ -1,12 +1,12 @@
-"""The page of ``vit-str analyze compare``."""
+"""The answer of ``vit-str analyze compare``."""
 
 from collections.abc import Sequence
 
-from vit_str.analysis.compare.measure import Difference
+from vit_str.analysis.compare.measure import Difference, differences
 from vit_str.analysis.distance.figures import differences_by_layer
-from vit_str.analysis.distance.measure import DistanceAnalysis
-from vit_str.analysis.results import Measurement
-from vit_str.pages.page import Page
+from vit_str.analysis.distance.measure import measure
+from vit_str.analysis.results import Inspection, Measurement
+from vit_str.analysis.statistics import METRICS
 
 _LEAD = (
     "Both models saw the same images; every difference is the second model minus the first, image "
@@ -21,22 +21,24 @@ _MATCHING = {
 _SHOWN = ("distance", "distance_x", "distance_y", "entropy", "nmi")
 
 
-def compare_page(
-    first: DistanceAnalysis,
-    second: DistanceAnalysis,
-    differences: Sequence[Difference],
-    images: str,
-) -> Page:
-    """The whole page about two models."""
-    n, norm = first.images, first.statistics.norm
-    page = Page(f"{second.model} against {first.model}", f"{_LEAD} Measured on {images}.")
+def answer(inspection: Inspection, norm: str) -> int:
+    """Measure both models on the same images, and write their differences and a page."""
+    first, second = (
+        measure(subject, inspection.load(subject), norm, METRICS, *inspection.how)
+        for subject in inspection.subjects
+    )
+    rows = differences(first, second, inspection.seed)
+    inspection.write_rows("compare.csv", Difference, rows)
+    layers = [row for row in rows if row.matching == "layer"]
+    n = first.images
+    page = inspection.page(f"{second.model} against {first.model}", _LEAD)
     page.heading("By depth")
-    page.paragraph(_finding([row for row in differences if row.matching == "layer"]))
+    page.paragraph(_finding(layers))
     for matching in ("rank", "index"):
-        rows = _rows(differences, matching, norm)
-        if any(row.head for row in rows):
+        shown = _rows(rows, matching, norm)
+        if any(row.head for row in shown):
             page.figure(
-                differences_by_layer(rows),
+                differences_by_layer(shown),
                 f"difference-{matching}",
                 f"Difference of attention distance in pixels, heads matched by {matching}: "
                 f"{_MATCHING[matching]}. Lines are means of layers. 95 % bootstrap intervals over "
@@ -47,11 +49,11 @@ def compare_page(
     cells = [
         [getattr(row, name) for name in columns]
         for metric in _SHOWN
-        for row in differences
-        if row.matching == "layer" and row.metric == metric
+        for row in layers
+        if row.metric == metric
     ]
     page.table(columns, cells, f"Means of layers with 95 % intervals, {norm}, n = {n:,} images")
-    return page
+    return inspection.finish(page, n=n)
 
 
 def _rows(differences: Sequence[Difference], matching: str, norm: str) -> list[Measurement]:

@@ -1,6 +1,7 @@
 """Tidy rows of one metric, looked up by model, layer and head: what figures draw."""
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from vit_str.analysis.results import Measurement
 from vit_str.pages.style import is_untrained, plain_lines
@@ -45,10 +46,13 @@ class HeadTable:
 
     def by_layer(self, model: str) -> dict[int, list[Measurement]]:
         """Its heads as a list for each layer."""
-        layers: dict[int, list[Measurement]] = {}
-        for row in self.heads(model):
-            layers.setdefault(row.layer, []).append(row)
-        return layers
+        heads = self.heads(model)
+        return {layer: list(of) for layer, of in groupby(heads, key=lambda row: row.layer)}
+
+    def sorted_means(self, model: str) -> dict[int, list[float]]:
+        """Means of the heads of each layer, the smallest first."""
+        layers = self.by_layer(model).items()
+        return {layer: sorted(row.mean for row in heads) for layer, heads in layers}
 
     def layer_means(self, model: str) -> list[tuple[int, float, float, float]]:
         """(layer, mean, low, high) of its layers."""

@@ -1,20 +1,32 @@
-"""The page of ``vit-str analyze distance``."""
+"""The answer of ``vit-str analyze distance``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import torch
 from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.figures import along_training, heads_by_depth, sorted_heads
-from vit_str.analysis.distance.measure import Chance, DistanceAnalysis
+from vit_str.analysis.distance.measure import (
+    Chance,
+    DistanceAnalysis,
+    attends,
+    chance,
+    measure,
+    measurements,
+)
 from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.receptive_field.figures import distance_by_depth
-from vit_str.analysis.results import Measurement
-from vit_str.pages.page import Page
+from vit_str.analysis.receptive_field.gradients import (
+    gradient_measurements,
+    measure_gradients,
+    uniform_gradient_distance,
+)
+from vit_str.analysis.results import Inspection, Measurement
+from vit_str.analysis.statistics import METRICS
 from vit_str.pages.tables import Table
 
 _LEAD = (
@@ -27,6 +39,14 @@ _CAUTION = (
     'everywhere alike has the distance of the line "uniform", and a model without training is '
     "close to that line in every layer; so a large distance alone says nothing about what was "
     "learned. That a head looks somewhere does not say that what it finds there is used."
+)
+_TERMS = (
+    "Entropy is that of the attention of a token, in nats: 0 if it looks at one token only, ln N "
+    "if it looks at all N alike. NMI, the normalized mutual information of the token that looks "
+    "and the token looked at, is 0 where all tokens look at the same places, and 1 where each "
+    "looks at a place of its own. The sink is the token that a head looks at most, on average. "
+    "Head divergence is the Jensen-Shannon divergence of the heads of a layer: 0 if they look "
+    "alike."
 )
 _STAGES = 3  # weights of one run, from which on its course is drawn
 _COLUMNS = {
@@ -42,49 +62,57 @@ _COLUMNS = {
 }
 
 
-def distance_page(
-    analyses: Sequence[DistanceAnalysis],
-    rows: Sequence[Measurement],
-    chance: Mapping[str, Chance],
-    images: str,
-) -> Page:
-    """The page about attention; `add_gradients` and `add_training` add what else there is.
+def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
+    """Measure every model on the same images, and write tables and a page.
 
     Args:
-        analyses: of the models.
-        rows: their measurements.
-        chance: model -> its chance lines.
-        images: what they are.
+        inspection: the models.
+        norm: see ``statistics``.
+        gradient_images: on which to measure gradient distance too.
     """
-    page = Page("Attention distance", f"{_LEAD} Measured on {images}.")
-    n, norm = analyses[0].images, analyses[0].statistics.norm
-    distances = {model: _metric(lines, "distance") for model, lines in chance.items()}
+    subjects, seed = inspection.subjects, inspection.seed
+    analyses = [
+        measure(subject, inspection.load(subject), norm, METRICS, *inspection.how)
+        for subject in [subject for subject in subjects if attends(subject)] or subjects
+    ]
+    rows = [row for analysis in analyses for row in measurements(analysis, seed)]
+    gradients: list[Measurement] = []
+    for subject in subjects if gradient_images else []:
+        few = inspection.load(subject, gradient_images)
+        fields = measure_gradients(subject, few, 4, seed, *inspection.how)
+        gradients += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
+    inspection.write_rows("distance.csv", Measurement, [*rows, *gradients])
+    lines = {analysis.model: chance(analysis.grid) for analysis in analyses}
+    distances = {model: _metric(of_model, "distance") for model, of_model in lines.items()}
+    n = f"n = {analyses[0].images:,} images"
+    page = inspection.page("Attention distance", _LEAD)
     page.heading("By depth")
     for analysis in analyses:
         page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
     page.figure(
         heads_by_depth(rows, distances),
         "distance-by-depth",
-        f"Attention distance of every head (dot) and layer (line) in pixels, {norm}; bars and "
-        f"bands are 95 % bootstrap intervals over n = {n:,} images.",
+        f"Attention distance of every head (dot with its number) and layer (line, the mean of its "
+        f"heads) in pixels, {norm}; bars and bands are 95 % bootstrap intervals over {n}.",
     )
     page.note(_CAUTION)
     page.figure(
         sorted_heads(rows, distances),
         "distance-sorted",
-        f"The heads of every layer from the nearest to the farthest looking, n = {n:,} images.",
+        f"The heads of every layer from the nearest to the farthest looking, {n}.",
     )
     page.heading("Direction and spread")
     page.figure(
-        reach(rows, _points(chance, "distance_x", "distance_y")),
+        reach(rows, _points(lines, "distance_x", "distance_y")),
         "distance-directions",
-        f"How far heads look to the sides and up and down, in pixels, n = {n:,} images.",
+        f"How far heads look to the sides and up and down, in pixels, {n}.",
     )
+    page.paragraph(_TERMS)
     page.figure(
-        distance_against_entropy(rows, _points(chance, "entropy", "distance")),
+        distance_against_entropy(rows, _points(lines, "entropy", "distance")),
         "distance-entropy",
         "Entropy in nats against distance in pixels: heads in the upper left look at few tokens "
-        f"far away, n = {n:,} images.",
+        f"far away, {n}.",
     )
     page.heading("What heads look at, relative to themselves")
     for number, analysis in enumerate(analyses, 1):
@@ -96,45 +124,29 @@ def distance_page(
         )
     page.heading("In numbers")
     for analysis in analyses:
-        page.table(
-            *_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, n = {n:,} images"
+        page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
+    if gradients:
+        page.heading("In the unit of convolutions")
+        page.figure(
+            distance_by_depth(
+                gradients, {"uniform": uniform_gradient_distance(subjects[0].recognizer.encoder)}
+            ),
+            "gradient-distance",
+            "How far the pixels lie that the output of a layer depends on, by gradients, in "
+            f"pixels; 95 % bootstrap intervals over n = {gradients[0].n:,} images. It is about all "
+            "layers up to that one, and skip connections hold it near the token.",
         )
-    return page
-
-
-def add_gradients(page: Page, gradients: Sequence[Measurement], uniform: float) -> None:
-    """The yardstick that convolutions have as well."""
-    n = gradients[0].n
-    page.heading("In the unit of convolutions")
-    page.figure(
-        distance_by_depth(gradients, {"uniform": uniform}),
-        "gradient-distance",
-        "How far the pixels lie that the output of a layer depends on, by gradients, in pixels; 95 "
-        f"% bootstrap intervals over n = {n:,} images. It is about all layers up to that one, and "
-        "skip connections hold it near the token.",
-    )
-
-
-def add_training(
-    page: Page, rows: Sequence[Measurement], images: Mapping[str, int], chance: Chance
-) -> None:
-    """The course of a run, from its weights along the way; nothing if there are too few.
-
-    Args:
-        page: to add it to.
-        rows: measurements of the models.
-        images: model -> how many images it had been trained on, where that is known.
-        chance: lines of one of the models.
-    """
-    if len(images) < _STAGES:
-        return
-    page.heading("While learning")
-    page.figure(
-        along_training(rows, images, _metric(chance, "distance")),
-        "distance-training",
-        "Attention distance of every layer by the number of images that the weights had been "
-        "trained on: mean over heads at the left, nearest looking head at the right, in pixels.",
-    )
+    trained_on = {subject.name: subject.images for subject in subjects if subject.images}
+    if len(trained_on) >= _STAGES:
+        page.heading("While learning")
+        page.figure(
+            along_training(rows, trained_on, next(iter(distances.values()))),
+            "distance-training",
+            "Attention distance of every layer in pixels, by the number of images that the weights "
+            "had been trained on: mean over heads at the left, nearest looking head at the right.",
+        )
+    sinks = {analysis.model: analysis.statistics.sinks() for analysis in analyses}
+    return inspection.finish(page, n=analyses[0].images, chance=lines, sinks=sinks)
 
 
 def _metric(lines: Chance, metric: str) -> dict[str, float]:

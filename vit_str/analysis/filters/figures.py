@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from einops import rearrange
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
@@ -21,7 +22,6 @@ _COLUMNS, _ROWS = 7, 4
 _PIXEL, _ROOM = 8, 20  # of a weight, and between filters, in pixels
 SHOWN = _COLUMNS * _ROWS
 """How many filters fit into one mosaic."""
-
 Weights = Float[np.ndarray, "filter channel height width"]
 
 
@@ -50,22 +50,18 @@ def mosaics(banks: Mapping[str, tuple[Weights, Sequence[str]]], columns: int = 3
 
 
 def _mosaic(bank: Weights) -> np.ndarray:
-    """All filters in one picture, framed, with room above each."""
-    height, width = (side * _PIXEL for side in bank.shape[2:])
-    canvas = np.ones((_ROWS * (height + _ROOM) + 2, _COLUMNS * (width + _ROOM), 3))
-    for place, weights in enumerate(bank):
-        top = place // _COLUMNS * (height + _ROOM) + _ROOM
-        left = place % _COLUMNS * (width + _ROOM) + _ROOM // 2
-        canvas[top - 1 : top + height + 1, left - 1 : left + width + 1] = 0.3  # white on white
-        colors = _scaled(weights).repeat(_PIXEL, 0).repeat(_PIXEL, 1)
-        canvas[top : top + height, left : left + width] = colors
-    return canvas
+    """All filters in one picture, framed, with room above each.
 
-
-def _scaled(weights: Float[np.ndarray, "channel height width"]) -> np.ndarray:
-    """Colors of a filter; the largest weight is as far from gray as colors go."""
-    largest = float(np.abs(weights).max()) or 1.0
-    return (0.5 + 0.5 * weights / largest).transpose(1, 2, 0)
+    The largest weight of a filter is as far from gray as colors go.
+    """
+    largest = np.abs(bank).max((1, 2, 3), keepdims=True)
+    colors = 0.5 + 0.5 * bank / np.where(largest > 0, largest, 1)
+    pixels = colors.repeat(_PIXEL, 2).repeat(_PIXEL, 3)
+    framed = np.pad(pixels, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=0.3)
+    beside = (_ROOM // 2 - 1, _ROOM // 2 - 1)
+    room = ((0, SHOWN - len(bank)), (0, 0), (_ROOM - 2, 0), beside)
+    cells = np.pad(framed, room, constant_values=1.0)
+    return rearrange(cells, "(row column) c h w -> (row h) (column w) c", row=_ROWS)
 
 
 @styled()

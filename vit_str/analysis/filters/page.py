@@ -1,7 +1,4 @@
-"""The tables and the page of ``vit-str analyze filters``."""
-
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+"""The answer of ``vit-str analyze filters``."""
 
 from vit_str.analysis.filters.figures import SHOWN, Weights, captured_by_patches, mosaics
 from vit_str.analysis.filters.measure import (
@@ -9,14 +6,15 @@ from vit_str.analysis.filters.measure import (
     CHANCE_ROUGHNESS,
     Components,
     Filters,
+    PatchCovariance,
     bank_means,
     chance_low_frequency,
+    first_filters,
     gray_share,
     low_frequency_share,
     roughness,
 )
-from vit_str.pages.page import Page
-from vit_str.pages.tables import Table
+from vit_str.analysis.results import Inspection
 
 _LEAD = """\
 The filters of the first layer, their principal components, and how these compare with the \
@@ -30,98 +28,84 @@ neighboring weights over that of noise, 0 is flat. Gray: share that looks at bri
 at color. Components: how many of equal strength the filters amount to. The last column is the \
 share of their energy within the first tenth of the principal components of the patches."""
 
-FilterSize = tuple[int, int]
-"""Height and width of a filter."""
+_COMPONENT_COLUMNS = (
+    *("of", "component", "share", "low_frequency_share", "roughness", "gray_share"),
+)
+_MEAN_COLUMNS = (
+    *("model", "filters", "low frequencies", "roughness", "gray", "components"),
+    "in a tenth of the patches'",
+)
 
 
-class Bank(NamedTuple):
-    """The first layer of one model."""
-
-    model: str
-    filters: Filters
-    components: Components
-
-    @property
-    def size(self) -> FilterSize:
-        """Of every filter."""
-        return self.filters.shape[2], self.filters.shape[3]
-
-
-def _named(
-    banks: Sequence[Bank], patches: Mapping[FilterSize, Components]
-) -> dict[str, Components]:
-    """Components of every model, then of the patches."""
-    of_models = {bank.model: bank.components for bank in banks}
-    return of_models | {f"patches {h} x {w}": found for (h, w), found in patches.items()}
-
-
-def components_table(banks: Sequence[Bank], patches: Mapping[FilterSize, Components]) -> Table:
-    """Every component: how strong, how smooth, how gray."""
-    columns = ["of", "component", "share", "low_frequency_share", "roughness", "gray_share"]
-    rows: list[list[object]] = []
-    for name, found in _named(banks, patches).items():
-        measures = (low_frequency_share, roughness, gray_share)
-        values = zip(
-            found.shares.tolist(),
-            *(measure(found.vectors.float()).tolist() for measure in measures),
-            strict=True,
-        )
-        rows += [[name, number, *each] for number, each in enumerate(values, 1)]
-    return columns, rows
-
-
-def means_table(banks: Sequence[Bank], patches: Mapping[FilterSize, Components]) -> Table:
-    """Means over the filters of every model, and what noise has."""
-    rows: list[list[object]] = []
-    for bank in banks:
-        captured = patches[bank.size].captured(bank.filters)
-        within = float(captured[max(len(captured) // 10, 1) - 1])
-        rows.append([bank.model, len(bank.filters), *bank_means(bank.filters).values(), within])
-    noise = chance_low_frequency(banks[0].filters), CHANCE_ROUGHNESS, CHANCE_GRAY
-    rows.append(["noise", None, *noise, None, 0.1])
-    names = ["low frequencies", "roughness", "gray", "components", "in a tenth of the patches'"]
-    return ["model", "filters", *names], rows
-
-
-def filters_page(
-    banks: Sequence[Bank], patches: Mapping[FilterSize, Components], images: str
-) -> Page:
-    """The whole page.
-
-    Args:
-        banks: of the models.
-        patches: size of a patch -> principal components of the patches.
-        images: what the patches are of.
-    """
-    page = Page("Filters of the first layer", f"{_LEAD} Patches from {images}.")
+def answer(inspection: Inspection) -> int:
+    """Measure the filters of every model and the patches of the images; write tables and a page."""
+    subjects = inspection.subjects
+    banks = {subject.name: first_filters(subject.recognizer.encoder) for subject in subjects}
+    covariances = {size: PatchCovariance(size) for size in map(_size, banks.values())}
+    for _, batch in inspection.batches(subjects[0]):
+        for covariance in covariances.values():
+            covariance.update(batch)
+    patches = {size: covariance.components() for size, covariance in covariances.items()}
+    components = {name: Components.of_filters(filters) for name, filters in banks.items()}
+    components |= {f"patches {h} x {w}": found for (h, w), found in patches.items()}
+    rows = [row for name, found in components.items() for row in _component_rows(name, found)]
+    inspection.write_table("components.csv", _COMPONENT_COLUMNS, rows)
+    within = {
+        name: patches[_size(filters)].captured(filters).tolist() for name, filters in banks.items()
+    }
+    means: list[list[object]] = [
+        [name, len(filters), *bank_means(filters).values(), _first_tenth(within[name])]
+        for name, filters in banks.items()
+    ]
+    noise = chance_low_frequency(next(iter(banks.values()))), CHANCE_ROUGHNESS, CHANCE_GRAY
+    means.append(["noise", None, *noise, None, 0.1])
+    inspection.write_table("filters.csv", _MEAN_COLUMNS, means)
+    page = inspection.page("Filters of the first layer", _LEAD)
     page.heading("Principal components")
-    named = _named(banks, patches).items()
     page.figure(
-        mosaics({name: _strongest(found) for name, found in named}),
+        mosaics({name: _strongest(found) for name, found in components.items()}),
         "components",
         f"The {SHOWN} strongest principal components and the share of the energy of each in "
         "percent; gray is zero.",
     )
-    for (height, width), found in patches.items():
-        same = [bank for bank in banks if bank.size == (height, width)]
-        curves = {bank.model: found.captured(bank.filters).tolist() for bank in same}
+    for size, found in patches.items():
+        curves = {name: within[name] for name, filters in banks.items() if _size(filters) == size}
         page.figure(
             captured_by_patches(curves, found.shares.cumsum(0).tolist()),
-            f"captured-{height}x{width}",
-            f"Share of the energy of the filters within the first principal components of patches "
-            f"of {height} x {width} px; chance is what random filters have.",
+            "captured-{}x{}".format(*size),
+            "Share of the energy of the filters within the first principal components of patches "
+            "of {} x {} px; chance is what random filters have.".format(*size),
         )
     page.heading("Filters")
     page.figure(
-        mosaics({bank.model: _norms(bank.filters) for bank in banks}),
+        mosaics({name: _norms(filters) for name, filters in banks.items()}),
         "filters",
         f"The {SHOWN} strongest filters and their norms.",
     )
     page.heading("In numbers")
     page.paragraph(_MEASURES)
     caption = "Means over filters, strong ones counting more, against noise"
-    page.table(*means_table(banks, patches), caption)
-    return page
+    page.table(_MEAN_COLUMNS, means, caption)
+    counts = {"{} x {}".format(*size): each.patches for size, each in covariances.items()}
+    return inspection.finish(page, patches=counts)
+
+
+def _size(filters: Filters) -> tuple[int, int]:
+    return filters.shape[2], filters.shape[3]
+
+
+def _component_rows(name: str, components: Components) -> list[list[object]]:
+    """Every component: how strong, how smooth, how gray."""
+    vectors = components.vectors.float()
+    measured = [
+        measure(vectors).tolist() for measure in (low_frequency_share, roughness, gray_share)
+    ]
+    values = zip(components.shares.tolist(), *measured, strict=True)
+    return [[name, number, *each] for number, each in enumerate(values, 1)]
+
+
+def _first_tenth(captured: list[float]) -> float:
+    return captured[max(len(captured) // 10, 1) - 1]
 
 
 def _strongest(components: Components) -> tuple[Weights, list[str]]:

@@ -1,7 +1,6 @@
 """``vit-str analyze positions``: which positions look alike to a model."""
 
 import argparse
-import time
 from pathlib import Path
 
 from vit_str.analysis.arguments import add_models
@@ -16,20 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the positions of every model and write tables and a page."""
-    from vit_str.analysis.positions.page import (
-        ModelPositions,
-        explained_table,
-        pairs_table,
-        positions_page,
-    )
-    from vit_str.analysis.results import write_page, write_summary
-    from vit_str.analysis.subjects import load_subjects
-    from vit_str.pages.tables import write_csv
+    from vit_str.analysis.positions.page import answer
+    from vit_str.analysis.results import Inspection
 
-    start = time.monotonic()
-    subjects = load_subjects(options.models, options.seed)
-    models = [ModelPositions.of(subject) for subject in subjects]
-    write_csv(options.out / "positions.csv", *explained_table(models))
-    write_csv(options.out / "similarity.csv", *pairs_table(models))
-    write_summary(options.out, vars(options), subjects, None, time.monotonic() - start)
-    return write_page(positions_page(models), options.out)
+    return answer(Inspection(vars(options)))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from einops import rearrange
 from jaxtyping import Float64
 from matplotlib.figure import Figure
 
@@ -47,25 +48,17 @@ def similarity_maps(
     return sheet
 
 
-def _chosen(columns: int) -> list[int]:
-    """Columns of tokens to show maps of: some, evenly spread, the first and last among them."""
-    count = min(columns, _MOST_COLUMNS)
-    return sorted({round(place) for place in np.linspace(0, columns - 1, count)})
-
-
 def _mosaic(
     values: Float64[np.ndarray, "row column row column"],
 ) -> tuple[np.ndarray, dict[int, float], dict[int, float]]:
-    """All maps with gaps between, and where the middle of each row and column of maps is."""
+    """Maps of all rows and some columns with gaps between, and where their middles are."""
     rows, columns = values.shape[:2]
-    chosen = _chosen(columns)
-    canvas = np.full((rows * (rows + 1) - 1, len(chosen) * (columns + 1) - 1), np.nan)
-    for row in range(rows):
-        for place, column in enumerate(chosen):
-            top, left = row * (rows + 1), place * (columns + 1)
-            canvas[top : top + rows, left : left + columns] = values[row, column]
+    chosen = np.unique(np.linspace(0, columns - 1, min(columns, _MOST_COLUMNS)).round().astype(int))
+    gap = ((0, 0), (0, 0), (0, 1), (0, 1))
+    maps = np.pad(values[:, chosen], gap, constant_values=np.nan)
+    canvas = rearrange(maps, "row column y x -> (row y) (column x)")[:-1, :-1]
     down = {row: row * (rows + 1) + rows / 2 for row in range(rows)}
-    across = {column: place * (columns + 1) + columns / 2 for place, column in enumerate(chosen)}
+    across = {int(c): i * (columns + 1) + columns / 2 for i, c in enumerate(chosen)}
     return canvas, down, across
 
 

@@ -1,6 +1,5 @@
-"""The tables and the page of ``vit-str analyze positions``."""
+"""The answer of ``vit-str analyze positions``."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from vit_str.analysis.geometry import TokenGrid
@@ -11,16 +10,13 @@ from vit_str.analysis.positions.figures import (
     similarity_maps,
 )
 from vit_str.analysis.positions.measure import (
-    Positions,
     Similarities,
     along_axes,
     explained,
     positions_of,
     similarities,
 )
-from vit_str.analysis.subjects import Subject
-from vit_str.pages.page import Page
-from vit_str.pages.tables import Table
+from vit_str.analysis.results import Inspection
 
 _LEAD = """\
 Every token is given a vector that says where it stands. Training starts from sinusoids and may \
@@ -34,90 +30,80 @@ how many rows and columns they are apart (offset), and by rows or columns alone:
 nothing else matters. Change is the length of what training added, over the length of the start."""
 
 _SHARE_COLUMNS = ("distance", "offset", "rows", "columns")
+_PAIR_COLUMNS = ("model", "row", "column", "other row", "other column", "distance px", "cosine")
 
 
-class ModelPositions(NamedTuple):
-    """The positions of one model and how alike they are."""
+class _Similarity(NamedTuple):
+    """How alike the positions of a model are, and how far training has moved them."""
 
     name: str
     grid: TokenGrid
-    positions: Positions
-    similarity: Similarities
+    values: Similarities
+    change: float
 
-    @classmethod
-    def of(cls, subject: Subject) -> "ModelPositions":
-        """Those of the encoder.
+    def shares(self) -> list[object]:
+        """Its row of the table of what explains similarity."""
+        of_variance = explained(self.values, self.grid)
+        return [self.name, *(of_variance[name] for name in _SHARE_COLUMNS), self.change]
 
-        Raises:
-            ValueError: it has none that are understood.
-        """
-        encoder = subject.recognizer.encoder
+    def pairs(self) -> list[list[object]]:
+        """A row for each two tokens; rows and columns count from 1."""
+        distances = self.grid.distances().tolist()
+        return [
+            [self.name, *_place(one, self.grid), *_place(other, self.grid), distance, cosine]
+            for one, cosines in enumerate(self.values.tolist())
+            for other, (distance, cosine) in enumerate(zip(distances[one], cosines, strict=True))
+        ]
+
+    def curves(self) -> tuple[Curve, Curve]:
+        """Mean similarity by distance, in rows and in columns."""
+        height, width = self.grid.patch_size
+        in_rows, in_columns = along_axes(self.values, self.grid)
+        return (
+            [(step * width, value) for step, value in enumerate(in_rows.tolist())],
+            [(step * height, value) for step, value in enumerate(in_columns.tolist())],
+        )
+
+
+def answer(inspection: Inspection) -> int:
+    """Compare the positions of every model, and write tables and a page."""
+    models = []
+    for subject in inspection.subjects:
+        encoder, grid = subject.recognizer.encoder, TokenGrid.of(subject.recognizer.encoder)
         positions = positions_of(encoder)
-        similarity = similarities(positions.vectors)
-        return cls(subject.name, TokenGrid.of(encoder), positions, similarity)
-
-
-def explained_table(models: Sequence[ModelPositions]) -> Table:
-    """What explains how alike positions are, and how far training has moved them."""
-    rows: list[list[object]] = []
-    for model in models:
-        shares = explained(model.similarity, model.grid)
-        change = model.positions.change()
-        rows.append([model.name, *(shares[name] for name in _SHARE_COLUMNS), change])
-    first = models[0]
-    shares = explained(similarities(first.positions.start), first.grid)
-    rows.append([SINUSOIDS, *(shares[name] for name in _SHARE_COLUMNS), 0.0])
-    return ["positions of", *_SHARE_COLUMNS, "change"], rows
-
-
-def pairs_table(models: Sequence[ModelPositions]) -> Table:
-    """Every pair of tokens; rows and columns count from 1."""
-    columns = ["model", "row", "column", "other row", "other column", "distance px", "cosine"]
-    rows: list[list[object]] = []
-    for model in models:
-        across, distances = model.grid.columns, model.grid.distances().tolist()
-        for one, cosines in enumerate(model.similarity.tolist()):
-            for other, cosine in enumerate(cosines):
-                places = *divmod(one, across), *divmod(other, across)
-                counted = [place + 1 for place in places]
-                rows.append([model.name, *counted, distances[one][other], cosine])
-    return columns, rows
-
-
-def positions_page(models: Sequence[ModelPositions]) -> Page:
-    """The whole page."""
-    page = Page("Similarity of positions", _LEAD)
+        values = similarities(positions.vectors)
+        models.append(_Similarity(subject.name, grid, values, positions.change()))
+    start = similarities(positions_of(inspection.subjects[0].recognizer.encoder).start)
+    compared = [*models, _Similarity(SINUSOIDS, models[0].grid, start, 0.0)]
+    columns, shares = ["positions of", *_SHARE_COLUMNS, "change"], [m.shares() for m in compared]
+    inspection.write_table("positions.csv", columns, shares)
+    pairs = [row for model in models for row in model.pairs()]
+    inspection.write_table("similarity.csv", _PAIR_COLUMNS, pairs)
+    page = inspection.page("Similarity of positions", _LEAD)
     page.heading("By distance")
-    first = models[0]
-    curves = {model.name: _curves(model.similarity, model.grid) for model in models}
-    curves[SINUSOIDS] = _curves(similarities(first.positions.start), first.grid)
     page.figure(
-        similarity_by_distance(curves),
+        similarity_by_distance({model.name: model.curves() for model in compared}),
         "by-distance",
         "Mean cosine of the positions of tokens in one row and in one column, by their distance in "
         "pixels; dashed: the sinusoids that training starts from.",
     )
     page.heading("Token by token")
-    for number, model in enumerate(models, 1):
-        grid = model.grid
-        values = model.similarity.view(grid.rows, grid.columns, grid.rows, grid.columns).numpy()
+    for number, (name, grid, values, _) in enumerate(models, 1):
+        by_place = values.view(grid.rows, grid.columns, grid.rows, grid.columns).numpy()
         page.figure(
-            similarity_maps(values, grid.patch_size),
+            similarity_maps(by_place, grid.patch_size),
             f"maps-{number}",
-            f"{model.name}: each map is the cosine of the position of one token with those "
+            f"{name}: each map is the cosine of the position of one token with those "
             f"of all {len(grid)}; maps lie as their tokens do.",
         )
     page.heading("What explains similarity")
     page.paragraph(_SHARES)
     caption = "Shares of the variance of the cosines, from 0 to 1; change"
-    page.table(*explained_table(models), caption)
-    return page
+    page.table(columns, shares, caption)
+    return inspection.finish(page)
 
 
-def _curves(similarity: Similarities, grid: TokenGrid) -> tuple[Curve, Curve]:
-    height, width = grid.patch_size
-    in_rows, in_columns = along_axes(similarity, grid)
-    return (
-        [(step * width, value) for step, value in enumerate(in_rows.tolist())],
-        [(step * height, value) for step, value in enumerate(in_columns.tolist())],
-    )
+def _place(token: int, grid: TokenGrid) -> tuple[int, int]:
+    """Row and column of a token, from 1."""
+    row, column = divmod(token, grid.columns)
+    return row + 1, column + 1

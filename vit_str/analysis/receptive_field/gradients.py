@@ -62,6 +62,7 @@ class GradientFields:
         self._shapes: list[tuple[int, ...]] = []
         self._generator = torch.Generator().manual_seed(seed)
         rows, columns = encoder.grid
+        self._middle = torch.tensor([[rows // 2, columns // 2]])
         self._order = torch.randperm(rows * columns, generator=self._generator)
         self._values: list[dict[str, Float64[Tensor, "layer image"]]] = []
         height, width = encoder.image_size
@@ -73,14 +74,19 @@ class GradientFields:
         with torch.enable_grad(), layer_outputs(self.encoder) as outputs:
             self.encoder(images)
         self._shapes = [tuple(output.shape[-2:]) for output in outputs]
-        sums: dict[str, list[Tensor]] = {name: [] for name in UNITS}
-        places = self._places(len(images))
+        asked, middle = self._asked(len(images)), self._middle.expand(len(images), -1)
+        layers: list[dict[str, Tensor]] = []
         for layer, output in enumerate(outputs):
-            measured = [self._measure(output, images, tokens) for tokens in places]
-            for name in UNITS:
-                sums[name].append(torch.stack([each[name] for each in measured]).nanmean(0))
-            self._center(layer, output, images)
-        self._values.append({name: torch.stack(values) for name, values in sums.items()})
+            measured = []
+            for tokens in asked:
+                cells, middles = self._cells(output.shape[-2:], tokens)
+                measured.append(field_statistics(self._field(output, images, cells), middles))
+            layers.append(
+                {name: torch.stack([each[name] for each in measured]).nanmean(0) for name in UNITS}
+            )
+            cells, _ = self._cells(output.shape[-2:], middle)
+            self._centered[layer] += self._field(output, images, cells).nan_to_num().sum(0)
+        self._values.append({name: torch.stack([of[name] for of in layers]) for name in UNITS})
         self.seen += len(images)
 
     def values(self, metric: str) -> Float64[Tensor, "layer image"]:
@@ -99,34 +105,20 @@ class GradientFields:
         """
         cells = []
         for shape in self._shapes:
-            row, column = self._cells(shape, self._middle(1))[0][0].tolist()
+            row, column = self._cells(shape, self._middle)[0][0].tolist()
             height = self.encoder.image_size[0] / shape[0]
             width = self.encoder.image_size[1] / shape[1]
             sides = (row * height, column * width, (row + 1) * height, (column + 1) * width)
             cells.append(((row, column), sides))
         return cells
 
-    def _middle(self, images: int) -> Int64[Tensor, "image 2"]:
-        rows, columns = self.encoder.grid
-        return torch.tensor([[rows // 2, columns // 2]]).expand(images, -1)
-
-    def _places(self, images: int) -> Int64[Tensor, "query image 2"]:
-        """Measurement and column of the tokens to ask, on the grid of the encoder's output."""
+    def _asked(self, images: int) -> Int64[Tensor, "query image 2"]:
+        """Row and column of the tokens to ask, on the grid of the encoder's output."""
         first = self.seen * self.queries
         numbers = torch.arange(first, first + images * self.queries) % len(self._order)
         tokens = self._order[numbers].view(images, self.queries).T
         columns = self.encoder.grid[1]
         return torch.stack([tokens // columns, tokens % columns], -1)
-
-    def _measure(
-        self, output: Tensor, images: Tensor, places: Int64[Tensor, "image 2"]
-    ) -> dict[str, Float64[Tensor, " image"]]:
-        cells, middles = self._cells(output.shape[-2:], places)
-        return field_statistics(self._field(output, images, cells), middles)
-
-    def _center(self, layer: int, output: Tensor, images: Tensor) -> None:
-        cells, _ = self._cells(output.shape[-2:], self._middle(len(images)))
-        self._centered[layer] += self._field(output, images, cells).nan_to_num().sum(0)
 
     def _cells(
         self, layer_grid: tuple[int, ...], places: Int64[Tensor, "image 2"]

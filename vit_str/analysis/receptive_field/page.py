@@ -1,19 +1,19 @@
-"""The page of ``vit-str analyze receptive-field``."""
-
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+"""The answer of ``vit-str analyze receptive-field``."""
 
 from vit_str.analysis.receptive_field.figures import LayerField, distance_by_depth, field_gallery
-from vit_str.analysis.receptive_field.gradients import GradientFields
-from vit_str.analysis.receptive_field.windows import ReceptiveField
-from vit_str.analysis.results import Measurement, table_of
-from vit_str.pages.page import Page
-from vit_str.pages.tables import Table
+from vit_str.analysis.receptive_field.gradients import (
+    GradientFields,
+    gradient_measurements,
+    measure_gradients,
+    uniform_gradient_distance,
+)
+from vit_str.analysis.receptive_field.windows import ReceptiveField, fields_by_layer
+from vit_str.analysis.results import Inspection, Measurement, table_of
 
 _LEAD = """\
 How far around itself a token sees. A convolution can see a window that grows with depth (its \
 theoretical receptive field), a Vision Transformer the whole image from the first layer on. What \
-either does see is told by the gradients of a token's output with respect to the pixels: their \
+either does see is shown by the gradients of a token's output with respect to the pixels: their \
 mean distance from the token, in pixels of the model's input, is one unit for both."""
 
 _METHOD = """\
@@ -27,42 +27,39 @@ _CAUTION = """\
 A gradient tells what a small change of a pixel would do to the features of this image. It does \
 not tell which pixels a reading rests on."""
 
-
-class ModelFields(NamedTuple):
-    """One model by name: what it can see, and what it does."""
-
-    model: str
-    bounds: list[ReceptiveField]
-    fields: GradientFields
+_BOUND_COLUMNS = ("model", "layer", "field height", "field width", "stride down", "stride across")
 
 
-def bounds_table(models: Sequence[ModelFields]) -> Table:
-    """What a token can see at most, layer by layer."""
-    columns = ["model", "layer", "field height", "field width", "stride down", "stride across"]
-    rows: list[list[object]] = [
-        [each.model, layer, *field.size, *field.stride]
-        for each in models
-        for layer, field in enumerate(each.bounds, 1)
-    ]
-    return columns, rows
-
-
-def receptive_field_page(
-    models: Sequence[ModelFields],
-    rows: Sequence[Measurement],
-    chance: Mapping[str, float],
-    images: str,
-) -> Page:
-    """The whole page.
+def answer(inspection: Inspection, queries: int) -> int:
+    """Measure every model on the same images, and write tables and a page.
 
     Args:
-        models: what was measured of each.
-        rows: the same as means over images.
-        chance: gradient distance by chance.
-        images: what they are.
+        inspection: the models.
+        queries: tokens of each image to ask.
     """
-    n = models[0].fields.seen
-    page = Page("Receptive fields", f"{_LEAD} Measured on {images}.")
+    seed = inspection.seed
+    models = {
+        subject.name: (
+            measure_gradients(subject, inspection.load(subject), queries, seed, *inspection.how),
+            fields_by_layer(subject.recognizer.encoder),
+        )
+        for subject in inspection.subjects
+    }
+    rows = [
+        row
+        for name, (fields, _) in models.items()
+        for row in gradient_measurements(name, fields, seed=seed)
+    ]
+    bounds_rows: list[list[object]] = [
+        [name, layer, *bound.size, *bound.stride]
+        for name, (_, bounds) in models.items()
+        for layer, bound in enumerate(bounds, 1)
+    ]
+    inspection.write_rows("gradient_distance.csv", Measurement, rows)
+    inspection.write_table("theoretical.csv", _BOUND_COLUMNS, bounds_rows)
+    chance = {"uniform": uniform_gradient_distance(inspection.subjects[0].recognizer.encoder)}
+    n = rows[0].n
+    page = inspection.page("Receptive fields", _LEAD)
     page.heading("How far tokens see")
     page.figure(
         distance_by_depth(rows, chance),
@@ -70,12 +67,12 @@ def receptive_field_page(
         f"Mean gradient distance in pixels by layer; bands are 95 % bootstrap intervals over n = "
         f"{n:,} images. The line uniform is for gradients that are alike everywhere.",
     )
-    for each in models:
-        page.paragraph(_finding(each))
+    for name, (fields, bounds) in models.items():
+        page.paragraph(_finding(name, fields, bounds[-1]))
     page.paragraph(_METHOD)
     page.heading("Where the middle token sees")
     page.figure(
-        field_gallery({each.model: _gallery(each) for each in models}),
+        field_gallery({name: _gallery(*measured) for name, measured in models.items()}),
         "fields",
         "Norm of the gradients of the token in the middle (small frame), mean over "
         f"n = {n:,} images, dark where large, on the scale of the square root; dashed: what the "
@@ -85,28 +82,26 @@ def receptive_field_page(
     page.heading("In numbers")
     page.table(*table_of(rows), f"Means over n = {n:,} images with 95 % intervals")
     caption = "What a token can see at most, in pixels (Araujo et al. 2019)"
-    page.table(*bounds_table(models), caption)
-    return page
+    page.table(_BOUND_COLUMNS, bounds_rows, caption)
+    return inspection.finish(page, n=n, chance=chance)
 
 
-def _finding(measured: ModelFields) -> str:
+def _finding(name: str, fields: GradientFields, last: ReceptiveField) -> str:
     """The main numbers in a sentence."""
-    means = measured.fields.values("gradient_distance").nanmean(1).tolist()
-    area = float(measured.fields.values("gradient_area")[-1].nanmean())
-    height, width = measured.bounds[-1].size
+    means = fields.values("gradient_distance").nanmean(1).tolist()
+    area = float(fields.values("gradient_area")[-1].nanmean())
     return (
-        f"{measured.model}: from {means[0]:.1f} px in the first layer to {means[-1]:.1f} px "
-        f"in the last of {len(means)}, in which a token can see {height} x {width} px at most and "
-        f"nine tenths of its gradient lie in {area:.0%} of the image."
+        f"{name}: from {means[0]:.1f} px in the first layer to {means[-1]:.1f} px "
+        f"in the last of {len(means)}, in which a token can see {last.size[0]} x {last.size[1]} px "
+        f"at most and nine tenths of its gradient lie in {area:.0%} of the image."
     )
 
 
-def _gallery(measured: ModelFields) -> list[LayerField]:
-    fields = measured.fields
+def _gallery(fields: GradientFields, bounds: list[ReceptiveField]) -> list[LayerField]:
     means = fields.values("gradient_distance").nanmean(1).tolist()
     return [
-        LayerField(field.numpy(), mean, cell, bounds.of_unit(*unit))
-        for field, mean, bounds, (unit, cell) in zip(
-            fields.centered, means, measured.bounds, fields.middle_cells(), strict=True
+        LayerField(field.numpy(), mean, cell, bound.of_unit(*unit))
+        for field, mean, bound, (unit, cell) in zip(
+            fields.centered, means, bounds, fields.middle_cells(), strict=True
         )
     ]

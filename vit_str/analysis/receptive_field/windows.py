@@ -35,15 +35,13 @@ class ReceptiveField:
 
     def through(self, layer: WindowLayer) -> "ReceptiveField":
         """The field after one more layer."""
-        axes = zip(self.size, self.stride, self.start, *layer, strict=True)
-        sizes, strides, starts = zip(
-            *(
-                (size + (kernel - 1) * jump, jump * step, start - padding * jump)
-                for size, jump, start, kernel, step, padding in axes
-            ),
-            strict=True,
+        (height, width), (down, across), (top, left) = self.size, self.stride, self.start
+        kernel, stride, padding = layer
+        return ReceptiveField(
+            (height + (kernel[0] - 1) * down, width + (kernel[1] - 1) * across),
+            (down * stride[0], across * stride[1]),
+            (top - padding[0] * down, left - padding[1] * across),
         )
-        return ReceptiveField(sizes, strides, starts)
 
     def of_unit(self, row: int, column: int) -> tuple[int, int, int, int]:
         """Top, left, bottom and right of what a unit sees, parts outside of the image included."""
@@ -76,17 +74,9 @@ def window_of(module: nn.Module) -> WindowLayer:
     layer: Any = module
     if isinstance(layer.padding, str):
         raise ValueError(f"padding {layer.padding!r} depends on the image; give it in numbers")
-    dilation = _both(getattr(layer, "dilation", 1))
-    kernel = _pair(
-        step * (side - 1) + 1 for side, step in zip(_both(layer.kernel_size), dilation, strict=True)
+    sizes = layer.kernel_size, layer.stride, layer.padding, getattr(layer, "dilation", 1)
+    (down, across), stride, padding, dilation = (
+        (size, size) if isinstance(size, int) else size for size in sizes
     )
-    return WindowLayer(kernel, _both(layer.stride), _both(layer.padding))
-
-
-def _both(value: int | Pair) -> Pair:
-    return (value, value) if isinstance(value, int) else value
-
-
-def _pair(values: Iterable[int]) -> Pair:
-    rows, columns = values
-    return rows, columns
+    kernel = dilation[0] * (down - 1) + 1, dilation[1] * (across - 1) + 1
+    return WindowLayer(kernel, stride, padding)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from vit_str.analysis.relevance.methods import MethodScore
+from vit_str.analysis.relevance.scores import RANDOM, MethodScore
 from vit_str.pages.style import (
     COLORS,
     UNIFORM,
@@ -14,8 +14,6 @@ from vit_str.pages.style import (
     plain,
     styled,
 )
-
-_CHANCE = "random"
 
 
 @styled()
@@ -42,6 +40,6 @@ def scores_by_method(scores: Sequence[MethodScore]) -> Figure:
 
 
 def _color(method: str, methods: Sequence[str]) -> str:
-    if method == _CHANCE or is_untrained(method):
+    if method == RANDOM or is_untrained(method):
         return str(UNTRAINED["color"])
     return COLORS[methods.index(method) % len(COLORS)]

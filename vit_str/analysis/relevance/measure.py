@@ -87,7 +87,8 @@ def character_relevance(
             output.requires_grad_()
         calls[modules[name]] = AttentionCall(weights, values.detach(), output)
 
-    maps = []
+    blocks: Any = getattr(recognizer.encoder, "blocks", [])
+    maps = [images.new_zeros(len(images), 0, *recognizer.encoder.grid)]
     with torch.enable_grad():
         with listen(modules, keep):
             scores = decoder.logits(recognizer.encode(images), labels)
@@ -95,12 +96,16 @@ def character_relevance(
             known = labels[:, position] != PADDING
             chosen = scores[:, position].gather(1, labels[:, position, None].clamp(min=0))[:, 0]
             weighted = _weighted(calls, (chosen * known).sum())
-            layers = _decoder_layers(recognizer, weighted)
-            relevance = propagate(_encoder_layers(recognizer, weighted), layers)[:, position]
-            maps.append(relevance.detach() * known[:, None])
-    if not maps:
-        return images.new_zeros(len(images), 0, *recognizer.encoder.grid)
-    return attention_maps(recognizer.encoder, torch.stack(maps, 1))
+            layers = [
+                DecoderLayer(
+                    weighted[block.self_attention.attend], weighted[block.cross_attention.attend]
+                )
+                for block in looking_blocks(decoder)
+            ]
+            of_encoder = [weighted[block.attention.attend] for block in blocks]
+            relevance = propagate(of_encoder, layers)[:, position].detach() * known[:, None]
+            maps.append(attention_maps(recognizer.encoder, relevance[:, None]))
+    return torch.cat(maps, 1)
 
 
 def _weighted(
@@ -117,20 +122,6 @@ def _weighted(
         module: (gradient @ call.values.mT * call.weights).clamp(min=0).mean(1)
         for (module, call), gradient in zip(calls.items(), gradients, strict=True)
     }
-
-
-def _encoder_layers(recognizer: Recognizer, weighted: dict[nn.Module, Weighted]) -> list[Weighted]:
-    blocks: Any = getattr(recognizer.encoder, "blocks", [])
-    return [weighted[block.attention.attend] for block in blocks]
-
-
-def _decoder_layers(
-    recognizer: Recognizer, weighted: dict[nn.Module, Weighted]
-) -> list[DecoderLayer]:
-    return [
-        DecoderLayer(weighted[block.self_attention.attend], weighted[block.cross_attention.attend])
-        for block in looking_blocks(recognizer.decoder)
-    ]
 
 
 def _normalized(relevance: Weighted) -> Weighted:

@@ -6,7 +6,7 @@ a test that needs none.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +19,7 @@ from vit_str.analysis.relevance.measure import character_relevance
 from vit_str.analysis.rollout.measure import character_rollout, looked_at
 from vit_str.analysis.subjects import Subject
 from vit_str.charset import PADDING
-from vit_str.models import Recognizer, VisionTransformer
+from vit_str.models import Recognizer
 from vit_str.models.character_boxes import attention_maps
 
 Images = Float[Tensor, "batch channel height width"]
@@ -80,24 +80,6 @@ METHODS: Mapping[str, Callable[[Recognizer, Images, Labels], CharacterMaps]] = {
     "gradient × input": gradient_times_input,
 }
 """What answers, by name."""
-
-
-class MethodScore(NamedTuple):
-    """How the maps of one method fare in one test: mean over words, with its 95 % interval."""
-
-    method: str
-    metric: str
-    unit: str
-    mean: float
-    low: float
-    high: float
-    n: int
-
-
-def methods_for(recognizer: Recognizer) -> list[str]:
-    """The methods that this model can be asked by: a convolution has nothing to roll out."""
-    attends = isinstance(recognizer.encoder, VisionTransformer)
-    return [name for name in METHODS if attends or name != "rollout"]
 
 
 def random_maps(like: CharacterMaps, seed: int) -> CharacterMaps:

@@ -1,12 +1,10 @@
-"""The page of ``vit-str analyze relevance``."""
+"""The answer of ``vit-str analyze relevance``."""
 
-from collections.abc import Sequence
-
-from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
+from vit_str.analysis.images import batches_of, progress_bar
+from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet, mapped_words
 from vit_str.analysis.relevance.figures import scores_by_method
-from vit_str.analysis.relevance.methods import MethodScore
-from vit_str.pages.page import Page
-from vit_str.pages.tables import Table
+from vit_str.analysis.relevance.scores import MethodScore, MethodScores
+from vit_str.analysis.results import Inspection
 
 _LEAD = """\
 Which tokens of the image made the decoder write a character: attention weighted by its gradients \
@@ -22,52 +20,47 @@ falls when the tokens that its map names first are painted in the mean color of 
 that is good at one test need not be good at the other."""
 
 
-def relevance_page(
-    model: str,
-    scores: Sequence[MethodScore],
-    words: Sequence[MappedWord],
-    images: str,
-    share: float,
-) -> Page:
-    """The whole page.
+def answer(inspection: Inspection, share: float, show: int) -> int:
+    """Ask a model by every method why it wrote what it wrote, and write a table and a page.
 
     Args:
-        model: that was asked.
-        scores: of every method.
-        words: to show.
-        images: what they are.
-        share: of the tokens that were hidden.
+        inspection: the model, and the same without training.
+        share: of the tokens to hide.
+        show: words to draw.
     """
-    page = Page("Relevance", f"{_LEAD} Asked of {model}, with {images}.")
+    subject, images = inspection.subjects[0], inspection.load(inspection.subjects[0])
+    scores = MethodScores(inspection.subjects, share)
+    words: list[MappedWord] = []
+    with progress_bar(subject, images) as bar:
+        batches = batches_of(subject, images, *inspection.how, bar)
+        for seed, (batch, pixels) in enumerate(batches, inspection.seed):
+            labels = subject.recognizer.generate(pixels).labels
+            maps = scores.add(batch, pixels, labels, seed, bar)
+            texts = [subject.charset.decode(ids) for ids in labels.tolist()]
+            missing = max(0, show - len(words))
+            words += mapped_words(batch.names, batch.pixels, texts, maps)[:missing]
+    means = scores.means(inspection.seed)
+    inspection.write_table("relevance.csv", MethodScore._fields, means)
+    page = inspection.page("Relevance", f"{_LEAD} Asked of {subject.name}.")
     page.heading("Two tests")
     page.paragraph(_TESTS)
     page.figure(
-        scores_by_method(scores),
+        scores_by_method(means),
         "tests",
         "Means over words of the means over their characters, with 95 % bootstrap intervals; "
         f"{share:.0%} of the tokens are hidden for the drop.",
     )
-    page.table(*_table(scores), "Means with 95 % intervals over the words of the figure")
+    cells = {(m.method, m.metric): f"{m.mean:.2f} [{m.low:.2f}, {m.high:.2f}]" for m in means}
+    methods, metrics = (list(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+    rows = [[method, *(cells.get((method, name)) for name in metrics)] for method in methods]
+    caption = "Means with 95 % intervals over the words of the figure"
+    page.table(["method", *metrics], rows, caption)
     if words:
         page.heading("Word by word")
         page.note(CAUTION)
         page.figure(
             map_sheet(words),
             "words",
-            f"{model}: maps of the characters that it read; dark is the most of each map.",
+            f"{subject.name}: maps of the characters that it read; dark is the most of each map.",
         )
-    return page
-
-
-def _table(scores: Sequence[MethodScore]) -> Table:
-    """A row for each method, a column for each metric."""
-    metrics = list(dict.fromkeys(score.metric for score in scores))
-    cells = {
-        (score.method, score.metric): f"{score.mean:.2f} [{score.low:.2f}, {score.high:.2f}]"
-        for score in scores
-    }
-    methods = list(dict.fromkeys(score.method for score in scores))
-    rows: list[list[object]] = [
-        [method, *(cells.get((method, metric)) for metric in metrics)] for method in methods
-    ]
-    return ["method", *metrics], rows
+    return inspection.finish(page)

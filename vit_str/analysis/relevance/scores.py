@@ -1,8 +1,13 @@
 """How the maps of all methods fare in two tests, word by word."""
 
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Float64
 from torch import Tensor
+from tqdm import tqdm
 
 from vit_str.analysis.characters.localization import covered
 from vit_str.analysis.geometry import TokenGrid
@@ -13,13 +18,25 @@ from vit_str.analysis.relevance.methods import (
     CharacterMaps,
     Images,
     Labels,
-    MethodScore,
     drops,
-    methods_for,
     random_maps,
 )
 from vit_str.analysis.subjects import UNTRAINED, Subject
+from vit_str.models import VisionTransformer
 from vit_str.pages.style import is_untrained
+
+
+class MethodScore(NamedTuple):
+    """How the maps of one method fare in one test: mean over words, with its 95 % interval."""
+
+    method: str
+    metric: str
+    unit: str
+    mean: float
+    low: float
+    high: float
+    n: int
+
 
 METRICS = {
     "energy": "share",
@@ -40,11 +57,17 @@ class MethodScores:
 
     def __init__(self, subjects: list[Subject], share: float) -> None:
         self.subject, self.subjects, self.share = subjects[0], subjects, share
-        self.grid = TokenGrid.of(self.subject.recognizer.encoder)
+        encoder = self.subject.recognizer.encoder
+        self.grid = TokenGrid.of(encoder)
+        # A convolution has nothing to roll out.
+        attends = isinstance(encoder, VisionTransformer)
+        self.methods = [name for name in METHODS if attends or name != "rollout"]
         # By method and metric, NaN where there is nothing to score.
-        self._words: dict[tuple[str, str], list[float]] = {}
+        self._words: dict[tuple[str, str], list[float]] = defaultdict(list)
 
-    def add(self, batch: Batch, images: Images, labels: Labels, seed: int) -> dict[str, Tensor]:
+    def add(
+        self, batch: Batch, images: Images, labels: Labels, seed: int, bar: tqdm | None = None
+    ) -> dict[str, Tensor]:
         """Score the maps of a batch; returns those of the model, by method.
 
         Args:
@@ -52,19 +75,24 @@ class MethodScores:
             images: normalized.
             labels: that the model read.
             seed: of the random maps.
+            bar: is moved by the batch, method by method.
         """
         texts = [self.subject.charset.decode(ids) for ids in labels.tolist()]
-        maps = self._maps(images, labels, seed)
-        for method, of_words in maps.items():
+        maps: dict[str, Tensor] = {}
+        total = len(self.methods) * len(self.subjects) + 1
+        for number, (method, of_words) in enumerate(self._maps(images, labels, seed)):
             for index, text in enumerate(texts):
-                for metric, score in located(
-                    batch, index, text, of_words[index], self.grid
-                ).items():
-                    self._words.setdefault((method, metric), []).append(score)
+                scores = located(batch, index, text, of_words[index], self.grid)
+                for metric, score in scores.items():
+                    self._words[method, metric].append(score)
             if not is_untrained(method):
                 fallen = drops(self.subject.recognizer, images, labels, of_words, self.share)
-                self._words.setdefault((method, "drop"), []).extend(fallen.nanmean(1).tolist())
-        return {name: maps[name] for name in methods_for(self.subject.recognizer)}
+                self._words[method, "drop"] += fallen.nanmean(1).tolist()
+            if method in self.methods:
+                maps[method] = of_words
+            if bar is not None:
+                bar.update((number + 1) * len(batch) // total - number * len(batch) // total)
+        return maps
 
     def means(self, seed: int) -> list[MethodScore]:
         """Over the words in which there is something to score; no row where there is none."""
@@ -78,15 +106,17 @@ class MethodScores:
                 rows.append(MethodScore(method, metric, unit, mean, low, high, len(known)))
         return rows
 
-    def _maps(self, images: Images, labels: Labels, seed: int) -> dict[str, CharacterMaps]:
-        """By method: of the model, of the model without training, and random ones."""
-        maps: dict[str, CharacterMaps] = {}
-        for index, subject in enumerate(self.subjects):
+    def _maps(
+        self, images: Images, labels: Labels, seed: int
+    ) -> Iterator[tuple[str, CharacterMaps]]:
+        """Method and maps: of the model, of the model without training, and random ones."""
+        for subject in self.subjects:
             recognizer = subject.recognizer.to(images.device)
-            for name in methods_for(recognizer):
-                prefix = UNTRAINED if index else ""
-                maps[f"{prefix}{name}"] = METHODS[name](recognizer, images, labels)
-        return maps | {RANDOM: random_maps(next(iter(maps.values())), seed)}
+            prefix = "" if subject is self.subject else UNTRAINED
+            for name in self.methods:
+                maps = METHODS[name](recognizer, images, labels)
+                yield f"{prefix}{name}", maps
+        yield RANDOM, random_maps(maps, seed)
 
 
 def located(

@@ -1,11 +1,11 @@
-"""The page of ``vit-str analyze rollout``."""
+"""The answer of ``vit-str analyze rollout``."""
 
-from collections.abc import Mapping, Sequence
-
+from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.receptive_field.figures import distance_by_depth
-from vit_str.analysis.results import Measurement, table_of
-from vit_str.pages.page import Page
+from vit_str.analysis.relevance.methods import rollout_words
+from vit_str.analysis.results import Inspection, Measurement, table_of
+from vit_str.analysis.rollout.measure import RolloutAnalysis
 
 _LEAD = """\
 Attention of one layer tells which tokens a token takes from; rollout multiplies the attention of \
@@ -19,22 +19,27 @@ towards even, whatever it does with what it sees. Rollout of a model without tra
 line."""
 
 
-def rollout_page(
-    rows: Sequence[Measurement],
-    chance: Mapping[str, float],
-    words: Mapping[str, Sequence[MappedWord]],
-    images: str,
-) -> Page:
-    """The whole page.
+def answer(inspection: Inspection, residual: float, show: int) -> int:
+    """Roll out the attention of every model, and write a table and a page.
 
     Args:
-        rows: distances and more by rollout, and of the attention of single layers.
-        chance: distance by chance.
-        words: model -> words to show.
-        images: what they are.
+        inspection: the models.
+        residual: share of the skip connection.
+        show: words to draw for each model.
     """
-    n = rows[0].n
-    page = Page("Attention rollout", f"{_LEAD} Measured on {images}.")
+    rows: list[Measurement] = []
+    words: dict[str, list[MappedWord]] = {}
+    for subject in inspection.subjects:
+        analysis, shown = RolloutAnalysis(subject, residual), words.setdefault(subject.name, [])
+        for batch, pixels in inspection.batches(subject):
+            analysis.update(pixels)
+            if (missing := show - len(shown)) > 0:
+                shown += rollout_words(subject, batch, pixels[:missing], residual)
+        rows += analysis.measurements(inspection.seed)
+    inspection.write_rows("rollout.csv", Measurement, rows)
+    grid = TokenGrid.of(inspection.subjects[0].recognizer.encoder)
+    chance, n = {"uniform": grid.uniform_distance()}, rows[0].n
+    page = inspection.page("Attention rollout", _LEAD)
     page.heading("By depth")
     page.figure(
         distance_by_depth(rows, chance, "rollout_distance", "distance (px)", dotted="distance"),
@@ -46,16 +51,16 @@ def rollout_page(
     page.paragraph(_METHOD)
     page.heading("In numbers")
     page.table(*table_of(rows), f"Means over n = {n:,} images with 95 % intervals")
-    shown = {model: mapped for model, mapped in words.items() if mapped}
-    if shown:
+    if any(words.values()):
         page.heading("Word by word")
         page.note(CAUTION)
-    for number, (name, mapped) in enumerate(shown.items(), 1):
-        page.figure(
-            map_sheet(mapped),
-            f"words-{number}",
-            f"{name}: for every character that it read the cross-attention of the last decoder "
-            "block, the same through the encoder by rollout, and gradients; dark is the most of "
-            "each map.",
-        )
-    return page
+    for number, (name, mapped) in enumerate(words.items(), 1):
+        if mapped:
+            page.figure(
+                map_sheet(mapped),
+                f"words-{number}",
+                f"{name}: for every character that it read the cross-attention of the last decoder "
+                "block, the same through the encoder by rollout, and gradients; dark is the most "
+                "of each map.",
+            )
+    return inspection.finish(page, n=n, chance=chance)

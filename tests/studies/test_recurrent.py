@@ -1,0 +1,127 @@
+"""Recurrent networks: gradients, starts and gates are what the studies say they are."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from studies import bidirectional, gates, gradients, relu_rnn, tanh_blur
+from studies.study import Table
+from studies.training import seeded
+from vit_str.models.encoders.recurrent import NETWORKS
+
+
+@pytest.mark.parametrize(("name", "activation"), [("tanh", torch.tanh), ("relu", F.relu)])
+def test_the_loop_equals_the_network_of_torch(name, activation):
+    with seeded(0):
+        network = nn.RNN(3, 5, batch_first=True, nonlinearity=name)
+        x = torch.randn(2, 7, 3)
+    states, last = gradients.ElmanNetwork(network, activation)(x)
+    torch.testing.assert_close(states, network(x)[0])
+    torch.testing.assert_close(last, network(x)[1][0])
+
+
+@pytest.mark.parametrize("gain", [0.5, 1.0, 1.25])
+def test_without_saturation_a_rotation_loses_its_gain_in_every_step(gain):
+    # All inputs zero and no bias: the state is zero, where tanh is the identity.
+    with seeded(0):
+        network = nn.RNN(4, 8, batch_first=True, bias=False)
+        network.weight_hh_l0.data.copy_(gradients.orthogonal(8, gain))
+        network.weight_ih_l0.data.copy_(torch.eye(8)[:, :4])
+    # The norm for one direction depends on it; the gradient by the state itself would not.
+    decays = gradients.decay(network, torch.zeros(400, 6, 4), 0)
+    assert decays[0] == 0
+    assert decays[5] == pytest.approx(5 * math.log10(gain), abs=0.05)
+
+
+def test_random_directions_estimate_the_norm_of_the_jacobian():
+    with seeded(0):
+        network = nn.GRU(2, 6, batch_first=True).double()
+        x = torch.randn(1, 4, 2, dtype=torch.float64)
+    jacobian = torch.autograd.functional.jacobian(lambda x: network(x)[0][0, -1], x)
+    exact = jacobian.square().sum((0, 1, 3)).sqrt()
+    norms = gradients.input_gradients(network, x.expand(4000, -1, -1))
+    torch.testing.assert_close(norms, exact, rtol=0.05, atol=0)
+
+
+def test_matrices_have_the_radius_asked_for():
+    with seeded(0):
+        rotation, weights = gradients.orthogonal(16, 1.3), gradients.positive(16, 0.8)
+    assert gradients.spectral_radius(rotation) == pytest.approx(1.3, rel=1e-5)
+    assert gradients.spectral_radius(weights) == pytest.approx(0.8, rel=1e-5)
+    assert weights.min() >= 0 and weights.max() <= 1
+
+
+def test_identity_adds_up_positive_inputs_exactly():
+    network = relu_rnn.make_network(relu_rnn.IDENTITY, "ReLU")
+    into = network.network.weight_ih_l0
+    into.data.abs_()
+    x = torch.rand(2, 5, 16)
+    torch.testing.assert_close(network(x)[0], (x @ into.T).cumsum(1))
+
+
+def test_far_states_are_recognized_equal_ones_are_not_and_width_is_no_advantage():
+    generator = torch.Generator().manual_seed(0)
+    apart = torch.arange(101, dtype=torch.float64)[:, None]
+    assert tanh_blur.recognized(apart, 3, generator) == 1.0
+    equal = torch.zeros(101, 1, dtype=torch.float64)
+    assert tanh_blur.recognized(equal, 3, generator) == pytest.approx(1 / 101)
+    numbers = torch.linspace(-1, 1, 101, dtype=torch.float64)[:, None]
+    shares = [
+        tanh_blur.recognized(numbers.repeat(1, width), 40, torch.Generator().manual_seed(1))
+        for width in (1, 64)
+    ]
+    assert shares[0] == pytest.approx(shares[1], abs=0.03)
+
+
+@pytest.mark.parametrize(("name", "gate"), [("LSTM, bias 5", "forget"), ("GRU, bias 3", "update")])
+def test_the_bias_opens_the_gate_that_keeps_the_state(name, gate):
+    with seeded(0):
+        network_class, opened = gates.CELLS[name]
+        network = NETWORKS[network_class](2, 4, batch_first=True)
+        gates.open_gate(network, opened)
+        for parameter in (network.weight_ih_l0, network.weight_hh_l0):
+            parameter.data.zero_()
+        bias = network.bias_ih_l0
+        state = torch.full((1, 1, 4), 0.5)
+    kept = torch.sigmoid(torch.tensor(opened))
+    assert bias[4:8].tolist() == [opened] * 4
+    if gate == "forget":
+        bias.data[8:12] = network.bias_hh_l0.data[8:12] = 0.0  # nothing new to write
+        memory = network(torch.zeros(1, 1, 2), (state, state))[1][1]
+    else:
+        bias.data[8:] = network.bias_hh_l0.data[8:] = 0.0
+        memory = network(torch.zeros(1, 1, 2), state)[1]
+    torch.testing.assert_close(memory, kept * state)
+
+
+def test_open_gates_keep_the_gradient_and_closed_ones_lose_it():
+    columns = "experiment network seed distance value"
+    table = Table.of(columns, gates.measure(0, {}))
+    left = {name: table.mean(network=name, distance=20) for name in gates.CELLS}
+    assert max(left[gates.LSTM], left[gates.GRU]) < -3.5
+    assert min(left[gates.OPEN_LSTM], left["GRU, bias 3"]) > -1
+    by_bias = [left[f"LSTM, bias {bias}"] for bias in (0, 1, 3)]
+    assert by_bias == sorted(by_bias)
+
+
+@pytest.mark.parametrize("offset", [2, -2])
+def test_the_answer_is_the_token_at_the_offset(offset):
+    task = bidirectional.TokenAhead(offset, 6)
+    said, answers = task.draw(3, torch.Generator().manual_seed(0))
+    asked = bidirectional.Tagger(nn.Identity(), offset)(torch.arange(6)[None, :, None])[0, :, 0]
+    assert answers.shape == (3, 4, 1)
+    assert torch.equal(answers, said[:, asked + offset])
+    with pytest.raises(ValueError, match="leaves"):
+        bidirectional.TokenAhead(3 * offset, 6)
+
+
+def test_a_forward_state_feels_later_inputs_exactly_not_at_all():
+    later = {
+        name: bidirectional.gradient_norms(name, 0)[21:]
+        for name in (bidirectional.FORWARD, bidirectional.BOTH, bidirectional.BOTH_LSTM)
+    }
+    assert set(later[bidirectional.FORWARD]) == {0.0}
+    assert min(later[bidirectional.BOTH]) > 0 and min(later[bidirectional.BOTH_LSTM]) > 0

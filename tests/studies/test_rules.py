@@ -1,0 +1,160 @@
+"""The verdict of every study follows from its numbers by the rule that the study states."""
+
+from collections.abc import Callable
+
+import pytest
+
+from studies import (
+    alignment,
+    bidirectional,
+    bottleneck,
+    cross_attention,
+    data_hunger,
+    distance,
+    filters,
+    first_layer,
+    gates,
+    heads,
+    order,
+    parallel,
+    patches,
+    path_length,
+    relu_rnn,
+    residual_norm,
+    rnn_gradient,
+    sinusoid,
+    tanh_blur,
+    translation,
+    worked_example,
+)
+from studies.study import Values, Verdict
+
+YES, PARTLY, NO = Verdict.SUPPORTED, Verdict.PARTLY, Verdict.NOT_SUPPORTED
+CHANCE, GOOD, BAD = Values([0.25, 0.255, 0.245]), Values([0.99, 1, 0.98]), Values([0.4, 0.5, 0.45])
+FAILS, SOLVES = Values([0.16, 0.17, 0.165]), Values([0.001, 0.002, 0.001])
+EXACT = {patches.ROUND_TRIP: 0.0, patches.CONVOLUTION: 1e-16, patches.BLOCKS: 0.0}
+GAIN, NO_GAIN = Values([0.3, 0.31, 0.29]), Values([0.1, -0.1, 0.0])
+BLIND = {order.NONE: Values([1e-15]), order.SINUSOIDAL: Values([0.4])}
+ORDERED = {order.NONE: Values([0.5]), order.SINUSOIDAL: Values([0.99])}
+GROWING = {parallel.RECURRENT: [20, 90, 200], parallel.ATTENTION: [9, 9, 9]}
+BOTH_GROW = GROWING | {parallel.ATTENTION: [9, 20, 90]}
+
+
+def same(value: float) -> Values:
+    return Values([value] * 3)
+
+
+def decays(default: float, other: float) -> dict[str, Values]:
+    return {rnn_gradient.DEFAULT: same(default), "other": same(other)}
+
+
+def adders(gradient: float, plain: Values, opened: Values, rnn: Values) -> Verdict:
+    errors = {gates.RNN: rnn, gates.LSTM: plain, gates.OPEN_LSTM: opened, gates.GRU: plain}
+    starts = dict.fromkeys((gates.LSTM, gates.GRU), same(gradient))
+    return gates.judge(starts, {30: errors})
+
+
+def directions(later: float, forward: Values, near: Values, far: Values) -> Verdict:
+    scores = {bidirectional.FORWARD: [forward, forward], bidirectional.BOTH: [near, far]}
+    return bidirectional.judge(later, scores)
+
+
+def tanh(alone: float, last: float) -> Verdict:
+    networks = dict.fromkeys(tanh_blur.NETWORKS[:-1], 0.05) | {tanh_blur.NETWORKS[-1]: last}
+    return tanh_blur.judge(alone, networks)
+
+
+def stacks(bare: float, unnormed: float) -> Verdict:
+    right = dict.fromkeys(residual_norm.VARIANTS, same(0.9))
+    changed = {residual_norm.BARE: same(bare), residual_norm.UNNORMED: same(unnormed)}
+    return residual_norm.judge(right | changed)
+
+
+RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
+    (rnn_gradient.judge, (decays(-6, -5),), YES),
+    (rnn_gradient.judge, (decays(-6, -1),), PARTLY),
+    (rnn_gradient.judge, (decays(-1, -6),), NO),
+    (relu_rnn.judge, ([same(3), same(2)],), YES),
+    (relu_rnn.judge, ([same(3), same(0.15)],), PARTLY),
+    (relu_rnn.judge, ([same(0.15), same(-0.1)],), NO),
+    (tanh, (0.05, 0.3), YES),
+    (tanh, (0.05, 1.0), PARTLY),
+    (tanh, (0.6, 1.0), NO),
+    (adders, (-0.5, SOLVES, SOLVES, FAILS), YES),
+    (adders, (-4.5, SOLVES, SOLVES, FAILS), PARTLY),
+    (adders, (-0.5, FAILS, SOLVES, FAILS), PARTLY),
+    (adders, (-0.5, FAILS, FAILS, FAILS), NO),
+    (adders, (-0.5, SOLVES, SOLVES, SOLVES), NO),
+    (directions, (0.0, CHANCE, GOOD, BAD), YES),
+    (directions, (0.0, CHANCE, GOOD, GOOD), PARTLY),
+    (directions, (1e-9, CHANCE, GOOD, BAD), NO),
+    (directions, (0.0, GOOD, GOOD, BAD), NO),
+    (directions, (0.0, CHANCE, BAD, BAD), NO),
+    (bottleneck.judge, ((0.5, 0.9),), YES),
+    (bottleneck.judge, ((0.1, 0.9),), PARTLY),
+    (bottleneck.judge, ((-0.1, 0.9),), NO),
+    (alignment.judge, ((0.9, 0.9), (0.95, 0.95), 0.0, 8), YES),
+    (alignment.judge, ((0.2, 0.2), (0.9, 0.9), 0.0, 8), PARTLY),
+    (alignment.judge, ((0.3, 0.4), (0.45, 0.6), 0.0, 8), NO),
+    (alignment.judge, ((0.9, 0.9), (0.95, 0.95), 1e-3, 8), NO),
+    (path_length.judge, ((-0.1, 0.1), 1e-3, 1e-3), YES),
+    (path_length.judge, ((-0.1, 0.1), 1e-3, path_length.SOLVED), PARTLY),
+    (path_length.judge, ((-3.0, -2.0), 1e-3, 1e-3), NO),
+    (path_length.judge, ((-0.1, 0.1), 0.1, 0.1), NO),
+    (parallel.judge, (GROWING, [(1.5, 2.0), (1.1, 1.3)]), YES),
+    (parallel.judge, (GROWING, [(1.5, 2.0), (0.5, 0.6)]), PARTLY),
+    (parallel.judge, (BOTH_GROW, [(1.5, 2.0)]), NO),
+    (heads.judge, (GAIN, [0.1]), YES),
+    (heads.judge, (GAIN, [1e-15]), PARTLY),
+    (heads.judge, (NO_GAIN, [0.1]), PARTLY),
+    (heads.judge, (NO_GAIN, [1e-15]), NO),
+    (order.judge, (BLIND, ORDERED), YES),
+    (order.judge, (BLIND, ORDERED | {order.NONE: Values([0.8])}), PARTLY),
+    (order.judge, (BLIND | {order.NONE: Values([0.1])}, ORDERED), PARTLY),
+    (sinusoid.judge, (1.0, 1e-13, True), YES),
+    (sinusoid.judge, (1e-5, 1e-13, True), PARTLY),
+    (sinusoid.judge, (0.0, 1.0, False), NO),
+    (stacks, (0.1, 0.5), YES),
+    (stacks, (0.1, 0.9), PARTLY),
+    (stacks, (0.9, 0.9), NO),
+    (worked_example.judge, (1e-15, {"a": True}), YES),
+    (worked_example.judge, (1e-15, {"a": True, "b": False}), PARTLY),
+    (worked_example.judge, (1e-9, {"a": True}), PARTLY),
+    (worked_example.judge, (1e-3, {"a": True}), NO),
+    (cross_attention.judge, (Values([0.7, 0.72]), 2.8, 2.8), YES),
+    (cross_attention.judge, (Values([0.7, 0.72]), 1.0, 2.8), PARTLY),
+    (cross_attention.judge, (Values([0.2, 0.21]), 2.8, 2.8), PARTLY),
+    (cross_attention.judge, (Values([0.2, -0.1]), 2.8, 2.8), NO),
+    (patches.judge, (EXACT,), YES),
+    (patches.judge, (EXACT | {patches.BLOCKS: 1e-7},), PARTLY),
+    (patches.judge, (EXACT | {patches.ROUND_TRIP: 1e-7},), NO),
+    (patches.judge, (EXACT | {patches.CONVOLUTION: 1e-3},), NO),
+    (filters.judge, ((0.6, 0.7), [(0.1, 0.2), (0.1, 0.2)]), YES),
+    (filters.judge, ((0.6, 0.7), [(0.1, 0.2), (-0.1, 0.2)]), PARTLY),
+    (filters.judge, ((0.3, 0.4), [(0.01, 0.2), (0.1, 0.2)]), NO),
+    (distance.judge, ([0.3, 1.0], (0.1, 0.2), [0.5, 0.6, 0.7]), YES),
+    (distance.judge, ([0.3, 1.0], (0.1, 0.2), [0.5, 0.4, 0.7]), PARTLY),
+    (distance.judge, ([1.0, 1.0], (-0.1, 0.1), [1.0, 1.0, 1.0]), NO),
+    (first_layer.judge, ([1.0, 0.9995], [0.02]), YES),
+    (first_layer.judge, ([1.0, 0.7], [0.02]), PARTLY),
+    (first_layer.judge, ([0.1, 0.1], [0.02]), NO),
+    (first_layer.judge, ([1.0, 1.0], [0.02, 0.9]), NO),
+    (data_hunger.judge, ((0.1, 0.2), (0.05, 0.1)), YES),
+    (data_hunger.judge, ((0.1, 0.2), (-0.1, 0.1)), PARTLY),
+    (data_hunger.judge, ((-0.1, 0.2), (0.05, 0.1)), NO),
+    (translation.judge, ((0.95, 0.97), 0.0), YES),
+    (translation.judge, ((0.8, 0.9), 0.0), PARTLY),
+    (translation.judge, ((0.3, 0.9), 0.0), NO),
+    (translation.judge, ((0.95, 0.97), 0.9), NO),  # as good without the source
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "numbers", "verdict"),
+    RULES,
+    ids=[f"{rule.__module__.rpartition('.')[2]}-{verdict}" for rule, _, verdict in RULES],
+)
+def test_the_rule(
+    rule: Callable[..., Verdict], numbers: tuple[object, ...], verdict: Verdict
+) -> None:
+    assert rule(*numbers) is verdict

@@ -1,0 +1,171 @@
+"""Tasks of symbols and the small networks that learn them."""
+
+import pytest
+import torch
+from torch import nn
+
+from studies import adding, cross_attention, translation
+from studies.sequences import (
+    RecurrentTextEncoder,
+    RecurrentTranslator,
+    SequenceTask,
+    train_translator,
+)
+from studies.spoken import ids_of, in_words, numbers
+from studies.tokens import NextToken, Pointers, TokenNetwork, learning_curve
+from studies.training import seeded
+from vit_str.charset import Charset
+from vit_str.models.beam import beam_search
+from vit_str.weights import WeightsFile
+
+REVERSE = SequenceTask(4, (2, 5), True)
+TINY = translation.Size(digits=2, dim=16, depth=1, steps=3, batch=64, tested=10)
+
+
+@pytest.mark.parametrize("length", [2, 3, 9])
+def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length: int) -> None:
+    inputs, targets = adding.draw_batch(64, length, torch.Generator().manual_seed(0))
+    values, marks = inputs.unbind(-1)
+    assert inputs.shape == (64, length, 2)
+    assert (marks[:, : length // 2].sum(1) == 1).all()
+    assert (marks[:, length // 2 :].sum(1) == 1).all()
+    assert torch.equal(targets, (values * marks).sum(1))
+    with pytest.raises(ValueError, match="2 or more"):
+        adding.draw_batch(1, 1, torch.Generator())
+
+
+def test_the_best_constant_has_the_error_of_the_baseline() -> None:
+    class Model(nn.Module):
+        def __init__(self, adds: bool) -> None:
+            super().__init__()
+            self.weight, self.adds = nn.Parameter(torch.ones(())), adds
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.weight * x.prod(-1).sum(-1) if self.adds else self.weight.expand(len(x))
+
+    error = adding.mean_squared_error(Model(adds=False), 10, 20_000)
+    assert error == pytest.approx(adding.BASELINE, abs=0.005)
+    assert adding.mean_squared_error(Model(adds=True), 10) == 0
+
+
+def test_attention_learns_to_add() -> None:
+    with seeded(0):
+        model = adding.AttentionAdder(16)
+    adding.train(model, 6, 150, seed=0, learning_rate=2e-2)
+    assert adding.mean_squared_error(model, 6) < adding.BASELINE / 3
+
+
+def test_tasks_are_what_they_say() -> None:
+    sources, labels = REVERSE.draw(50, 5)
+    assert torch.equal(labels, sources.flip(1))
+    assert set(sources.flatten().tolist()) == {0, 1, 2, 3}
+    sources, labels = SequenceTask(4, (2, 5), False).draw(3, 4)
+    assert torch.equal(labels, sources)
+    with seeded(0):
+        assert {REVERSE.draw(1)[0].shape[1] for _ in range(50)} == {2, 3, 4, 5}
+
+
+def test_no_sequence_is_tested_twice() -> None:
+    sources, labels = REVERSE.draw_tests(256, 2, seed=0)
+    assert len(sources) == len(sources.unique(dim=0)) == 16  # all that there are
+    assert torch.equal(labels, sources.flip(1))
+    assert torch.equal(sources, REVERSE.draw_tests(256, 2, seed=0)[0])
+
+
+def test_one_vector_is_the_last_state() -> None:
+    """What the decoder takes the mean of is a single feature: the state after the last symbol."""
+    torch.manual_seed(0)
+    one = RecurrentTextEncoder(4, 8, last_only=True)
+    sources = REVERSE.draw(3, 5)[0]
+    states = one.recur(one.embed(sources))[1][0]
+    assert one(sources).shape == (3, 1, 8)
+    torch.testing.assert_close(one(sources).mean(1), states)
+
+
+def test_accuracy_counts_symbols_in_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = RecurrentTranslator(REVERSE, 8, "dot", 10)
+    labels = torch.tensor([[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]])
+    written = torch.tensor([[0, 1, 2, -1], [0, 1, -1, -1], [0, 1, 2, 3], [1, 2, 0, -1]])
+
+    class Found:
+        labels = written
+
+    monkeypatch.setattr(model.decoder, "generate", lambda features: Found)
+    assert model.accuracy(labels, labels) == pytest.approx((8 / 12, 1 / 4))
+
+
+def test_short_sequences_are_learned() -> None:
+    task = SequenceTask(3, (1, 2), True)
+    model = train_translator(task, "dot", 0, dim=16, steps=120, learning_rate=0.02, batch=32)
+    assert model.accuracy(*task.draw(100, 2))[0] > 0.9
+
+
+def test_the_next_token_is_asked_for_in_a_circle_and_pointers_for_what_they_point_to() -> None:
+    said, answers = NextToken(length=5).draw(3, torch.Generator().manual_seed(0))
+    assert answers[:, :-1].equal(said[:, 1:])
+    assert answers[:, -1].equal(said[:, 0])
+    inputs, answers = Pointers(2, length=5).draw(3, torch.Generator().manual_seed(0))
+    for (row, token, pointer), answer in zip(
+        torch.cartesian_prod(*map(torch.arange, answers.shape)), answers.flatten(), strict=True
+    ):
+        assert answer == inputs[row, inputs[row, token, 1 + pointer], 0]
+
+
+def test_a_learning_curve_is_decided_by_its_seed() -> None:
+    def curve() -> list[float]:
+        task = NextToken(length=4, symbols=4)
+        with seeded(3):
+            network = TokenNetwork(task, 8, nn.Identity())
+        return learning_curve(network, task, 4, 3, every=2, batch=4)
+
+    before = torch.get_rng_state()
+    assert curve() == curve()
+    assert len(curve()) == 2
+    assert torch.get_rng_state().equal(before)
+
+
+def test_the_probability_is_that_of_the_beam() -> None:
+    with seeded(0):
+        model = translation.learn(numbers(2), TINY)[0]
+    features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
+    # The end as likely as it needs to be for no text to be cut.
+    model.decoder.classify.bias.data[model.decoder.end] += 3
+    found = beam_search(model.decoder, features, 2)
+    expected = found.word_confidences.log().mean().item()
+    probability = translation.log_probability(model.decoder, features, found.labels)
+    assert probability == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_is_translated_was_trained_on_and_is_tested_once() -> None:
+    spoken = numbers(2)
+    symbols = {*"0123456789", "twelve", "forty", "five"}
+    translation.check_tests(spoken, [12, 45], symbols)
+    with pytest.raises(AssertionError, match="numbers are tested more than once"):
+        translation.check_tests(spoken, [12, 45, 12], symbols)
+    with pytest.raises(AssertionError, match=r"not trained on: \['zero'\]"):
+        translation.check_tests(spoken, [12, 0], symbols)
+
+
+def test_pairs_are_counted_with_start_and_end() -> None:
+    charset = Charset("ab")
+    shares = cross_attention.PairModel(charset, ["ab", "ab", "a"]).log_shares.exp()
+    # After the start: a three times, each of the three symbols with half a count more.
+    assert shares[2].tolist() == pytest.approx([3.5 / 4.5, 0.5 / 4.5, 0.5 / 4.5])
+    # After a: b twice, the end once.
+    assert shares[0].tolist() == pytest.approx([0.5 / 4.5, 2.5 / 4.5, 1.5 / 4.5])
+    model = cross_attention.PairModel(charset, ["ab"])
+    together = model.score(charset.encode_batch(["ab", "a"]))[1]
+    alone = [model.score(charset.encode_batch([word]))[1] for word in ("ab", "a")]
+    assert together == pytest.approx((3 * alone[0] + 2 * alone[1]) / 5)
+
+
+def test_another_image_is_read_as_that_image(weights: WeightsFile) -> None:
+    features = torch.randn(3, 32, 32, generator=torch.Generator().manual_seed(0))
+    written = weights.recognizer.decoder.generate(features).labels
+    texts = [weights.charset.decode(ids) for ids in written.tolist()]
+    labels = weights.charset.encode_batch([text or "x" for text in texts])
+    rates = {
+        name: (own, other)
+        for name, _, _, own, other in cross_attention.measure(weights, features, labels)
+    }
+    assert rates[cross_attention.OTHER][1] == rates[cross_attention.INTACT][0]

@@ -1,0 +1,163 @@
+"""Studies of images: patches, filters, fields and the small readers."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from studies import Table, distance, filters, first_layer, patches, reading
+from studies.data_hunger import FULL, QUICK, train, unseen_words
+from vit_str.analysis.filters.measure import first_filters
+from vit_str.analysis.receptive_field.windows import fields_by_layer
+from vit_str.analysis.subjects import Subject
+from vit_str.charset import Charset
+from vit_str.images import Preprocessing
+from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.synthesis.renderer import RenderedBatch
+
+DIGITS = Charset("0123456789")
+TINY = replace(reading.SMALL, dim=16, depth=1, heads=2, widths=(4, 8))
+SIZE = (16, 64)
+
+
+@pytest.fixture(scope="module")
+def words() -> RenderedBatch:
+    renderer = reading.word_renderer(DIGITS, TINY.image_size, TINY.grid, reading.ANY_STRINGS, 2)
+    return renderer.batch(5, seed=0, index=0, difficulty=0.0)
+
+
+@pytest.fixture
+def images() -> torch.Tensor:
+    return torch.rand(2, 3, *SIZE, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize(("image_size", "patch_size"), patches.SHAPES)
+def test_patches_and_blocks_are_exact(
+    image_size: tuple[int, int], patch_size: tuple[int, int]
+) -> None:
+    worst = {name: error for *_, name, error in patches.measure(image_size, patch_size, seed=3)}
+    assert worst[patches.ROUND_TRIP] == worst[patches.BLOCKS] == 0
+    assert worst[patches.CONVOLUTION] < 1e-10
+
+
+def test_a_token_is_the_pixels_of_its_cell() -> None:
+    encoder, image = VisionTransformer(16, 1, 2, (8, 12), (4, 3)), torch.rand(1, 3, 8, 12)
+    second_row_third_column = image[0, :, 4:8, 6:9].permute(1, 2, 0).flatten()
+    assert encoder.patches(image)[0, 1 * 4 + 2].equal(second_row_third_column)
+
+
+def test_patches_of_words_are_their_own_best_basis() -> None:
+    basis = filters.patch_components(filters.digits(50))
+    random = first_filters(reading.build_reader(reading.VIT, reading.SMALL, 10, seed=0).encoder)
+    assert basis.vectors.shape == (192, 3, 8, 8)
+    assert basis.captured(basis.vectors[:16].float())[15] == pytest.approx(1.0, abs=1e-5)
+    assert basis.captured(random)[15] == pytest.approx(16 / 192, abs=0.02)
+
+
+def test_heads_that_look_everywhere_alike_are_on_the_chance_line() -> None:
+    torch.manual_seed(0)
+    encoder = VisionTransformer(16, 2, 2, (16, 24), (4, 8))
+    for block in encoder.blocks:
+        torch.nn.init.zeros_(block.attention.to_queries.weight)
+        torch.nn.init.zeros_(block.attention.to_queries.bias)
+    recognizer = Recognizer(encoder, TransformerDecoder(10, 16, 1, 2, 2)).eval()
+    subject = Subject("even", recognizer, DIGITS, Preprocessing(16, 24), False)
+    renderer = reading.word_renderer(DIGITS, (16, 24), (4, 3), reading.ANY_STRINGS, 2)
+    rows = list(distance.measure_heads(subject, renderer.batch(3, seed=0, index=0)))
+    assert [row[:2] for row in rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert [share for *_, share in rows] == pytest.approx([1.0] * 4)
+
+
+def test_windows_grow_as_the_formula_says() -> None:
+    # 8 wide with stride 2, then two 3 x 3 at 2 px; 4 wide at 2 px, then two 3 x 3 at 4 px.
+    encoder = ConvolutionalEncoder((4, 8), (1, 1), ((2, 2), (2, 2)), (16, 24))
+    assert [field.size[1] for field in fields_by_layer(encoder)] == [8, 16, 22, 38]
+
+
+def test_means_of_heads_are_one_value_for_each_layer_and_seed() -> None:
+    rows = ((0, 1, 0.2), (0, 2, 0.4), (1, 1, 0.4), (1, 2, 0.6))
+    cells = ((seed, "a", 1, head, value, value) for seed, head, value in rows)
+    table = Table.of("seed system layer head distance share_of_uniform", cells)
+    found = distance.mean_of_heads(table)
+    assert found.values("distance", system="a", layer=1) == pytest.approx([0.3, 0.5])
+
+
+def test_a_token_sees_its_patch_before_attention_and_everything_after(images: torch.Tensor) -> None:
+    torch.manual_seed(0)
+    encoder = VisionTransformer(16, 2, 2, SIZE, (4, 8))
+    layers, seen, near = zip(*first_layer.measure(encoder, images, seed=0), strict=True)
+    assert layers == (0, 1, 2)
+    assert seen == (4 * 8 / (16 * 64), 1.0, 1.0)
+    assert near[0] == pytest.approx(1.0)
+
+
+def test_a_convolution_sees_its_window(images: torch.Tensor) -> None:
+    torch.manual_seed(0)
+    encoder = ConvolutionalEncoder((4, 8), (1, 1), ((2, 2), (2, 2)), SIZE)
+    layers, seen, _ = zip(*first_layer.measure(encoder, images, seed=0), strict=True)
+    # A stride of 2 with a reach of 3 pixels on each side: 8 x 8.
+    assert seen[0] == pytest.approx(8 * 8 / (16 * 64))
+    assert all(share < 1 for share in seen)
+    assert layers == (1, 2, 3, 4)
+
+
+def test_every_system_learns_from_every_number_of_words_and_the_seed_decides() -> None:
+    plan = replace(QUICK, words=(4, 8), steps=3, batch_size=4, test_words=6)
+    state = torch.get_rng_state()
+    rows = list(train(plan, 0))
+    assert [row[1:3] for row in rows] == [(name, n) for n in (4, 8) for name in reading.SYSTEMS]
+    assert all(0 <= accuracy <= 1 for *_, accuracy, _ in rows)
+    assert rows == list(train(plan, 0))
+    assert torch.get_rng_state().equal(state)
+
+
+def test_words_of_the_test_are_new_and_of_known_characters() -> None:
+    plan = replace(FULL, charset=DIGITS, words=(2, 60), shares=reading.ANY_STRINGS)
+    renderer = reading.word_renderer(DIGITS, (16, 24), (2, 3), reading.ANY_STRINGS, 2)
+    everything, drawn = renderer.batch(60, 0, 0), renderer.batch(300, 1, 0)
+    chosen = unseen_words(drawn, everything, plan)
+    texts, known = (
+        [DIGITS.decode(ids) for ids in batch.labels.tolist()] for batch in (chosen, everything)
+    )
+    assert len(set(texts)) == len(texts) > 0
+    assert not set(texts) & set(known)
+    assert set("".join(texts)) <= set("".join(known[:2]))
+
+
+def test_words_are_selected_and_repeated_ones_left_out(words: RenderedBatch) -> None:
+    chosen = reading.select(words, [1, 0, 1, 0])
+    assert chosen.images.equal(words.images[[1, 0, 1, 0]])
+    assert reading.distinct(chosen).images.equal(words.images[[1, 0]])
+
+
+def test_analyses_get_every_drawn_word_once(words: RenderedBatch) -> None:
+    parts = list(reading.drawn_words(words, DIGITS).batches(2))
+    assert [len(part) for part in parts] == [2, 2, 1]
+    labels = [label for part in parts for label in part.labels or []]
+    assert labels == [DIGITS.decode(ids) for ids in words.labels.tolist()]
+    assert parts[1].names == ["rendered 000002", "rendered 000003"]
+
+
+@pytest.mark.parametrize("system", reading.SYSTEMS)
+def test_training_learns_a_few_words_by_heart(system: str, words: RenderedBatch) -> None:
+    few = reading.select(words, slice(4))
+    reader = reading.build_reader(system, TINY, 10, seed=1)
+    reading.train_reader(reader, few, steps=100, batch_size=4, seed=0, learning_rate=1e-2)
+    assert all(reading.read_words(reader, few))
+
+
+@pytest.mark.parametrize("sizes", [reading.SMALL, reading.STANDARD])
+def test_both_systems_have_the_same_grid_and_about_as_many_parameters(sizes: object) -> None:
+    assert isinstance(sizes, type(reading.SMALL))
+    vit, convolution = (
+        reading.build_reader(system, sizes, 94, 0).encoder for system in reading.SYSTEMS
+    )
+    counts = [sum(p.numel() for p in encoder.parameters()) for encoder in (vit, convolution)]
+    assert vit.grid == convolution.grid == sizes.grid
+    assert max(counts) < 1.5 * min(counts)
+
+
+def test_labels_of_different_widths_are_compared() -> None:
+    written, labels = torch.tensor([[1, 2, -1], [1, -1, -1], [1, 2, 3]]), torch.tensor([[1, 2]] * 3)
+    assert reading.same_labels(written, labels).tolist() == [True, False, False]
+    assert reading.same_labels(labels, written).tolist() == [True, False, False]
