@@ -83,7 +83,8 @@ class Word:
         """Where a model looked, as maps, points and boxes."""
         maps = source.of(self.attention[source.model])
         size = round(grid.image_size[0]), round(grid.image_size[1])
-        boxes = character_boxes(maps[None], torch.ones(1, len(maps), dtype=torch.bool), size)[0]
+        mask = np.ones((1, len(maps)), dtype=bool)
+        boxes = torch.from_numpy(character_boxes(maps[None].numpy(), mask, size)[0])
         return looks_of(maps, boxes, grid)
 
     def true_places(self) -> list[tuple[int, int]]:
