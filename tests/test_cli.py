@@ -51,7 +51,6 @@ print([name for name in {heavy[1:5]} if name in sys.modules])
     "arguments",
     [
         ["reed"],
-        ["read"],
         ["read", "x.png", "--batch-size", "0"],
         ["read", "x.png", "--workers", "two"],
         ["read", "x.png", "--format", "xml"],

@@ -226,6 +226,16 @@ def test_what_cannot_be_read_is_told_in_one_line(file: str, tmp_path: Path) -> N
     assert "\n" not in str(caught.value)
 
 
+def test_libraries_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    tiff = encoded(word_image("x"), "TIFF", compression="tiff_lzw")
+    for place in range(10, 200, 10):
+        try:
+            load_image(tiff[:place] + b"\xff\xfe" + tiff[place + 2 :])
+        except UnreadableImage:
+            continue
+    assert capfd.readouterr() == ("", "")
+
+
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
     with pytest.raises(UnreadableImage, match="no such file"):
         load_image(tmp_path / "missing.png")

@@ -6,6 +6,7 @@ whose text is one line to act on. ``Preprocessing`` is the same in training and 
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import re
@@ -13,14 +14,14 @@ import stat
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError
 
 from vit_str.files import one_line
 from vit_str.rgb import to_rgb
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 # Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
 # below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
 warnings.filterwarnings("ignore", module=r"PIL\.")
+
+with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
+    # libtiff would print what is wrong with a file to standard error, which Pillow raises as well.
+    ctypes.PyDLL(Image.core.__file__).TIFFSetErrorHandler(None)
 
 
 @runtime_checkable
@@ -246,7 +251,7 @@ def _check_bytes(size: int, name: str) -> None:
         raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
 
 
-def _check(image: Image.Image, name: str, file: BytesIO | BufferedReader) -> int:
+def _check(image: ImageFile.ImageFile, name: str, file: BytesIO | BufferedReader) -> int:
     """Refuse from the header what should not be decoded; how many times a pixel counts."""
     if image.format in _OTHER_CONTENT:
         content = f"{_OTHER_CONTENT[image.format]} ({image.format})"

@@ -57,9 +57,10 @@ def _eight_bit(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
         low, high = 0.0, next(full for full in (255.0, 4095.0, 65535.0) if high <= full)
 
     def convert(strip: Image.Image) -> Image.Image:
-        values = np.asarray(strip).astype(np.float64)
-        values = np.nan_to_num(values, copy=False, nan=low, posinf=high, neginf=low)
-        scaled = (values - low) / (high - low or 1) * 255
+        with np.errstate(all="ignore"):  # what is no number may warn
+            values = np.asarray(strip).astype(np.float64)
+            values = np.nan_to_num(values, copy=False, nan=low, posinf=high, neginf=low)
+            scaled = (values - low) / (high - low or 1) * 255
         return Image.fromarray(np.rint(scaled).astype(np.uint8)).convert("RGB")
 
     return convert

@@ -14,7 +14,7 @@ from PIL import Image
 from vit_str.datasets.perspective import cut_out
 from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped
 from vit_str.files import one_line
-from vit_str.images import MAX_PIXELS, UnreadableImage, load_image
+from vit_str.images import UnreadableImage, load_image
 
 TRUTH = "gt.mat"
 
@@ -206,10 +206,11 @@ def _boxes(cell: Any) -> Float32[np.ndarray, "word corner xy"] | None:
 def _load(folder: Path, name: str) -> Image.Image | Skipped:
     """A picture at full size, in the pixels in which its boxes count."""
     try:
-        with Image.open(folder / name) as image:
-            if image.width * image.height > MAX_PIXELS:
-                return Skipped(name, Reason.UNREADABLE, "larger than can be decoded")
-            return load_image(image)
+        with Image.open(folder / name) as picture:
+            image = load_image(picture)
+            if image.width * image.height != picture.width * picture.height:
+                return Skipped(name, Reason.UNREADABLE, "larger than is decoded at full size")
+            return image
     except FileNotFoundError:
         return Skipped(name, Reason.MISSING, "no such file")
     except UnreadableImage as error:

@@ -105,7 +105,7 @@ def _write_sheet(path: Path, mistakes: list[Mistake], sets: Mapping[str, WordSou
 
 def _write(path: Path, page: str) -> None:
     with write_atomically(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
+        temporary.write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _font(text: str) -> Font | None:

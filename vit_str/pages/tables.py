@@ -21,20 +21,26 @@ def write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table with a header atomically; None is an empty cell."""
+    """Write a table with a header atomically; None is an empty cell.
+
+    Names of files may hold bytes that are not UTF-8: they are escaped.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows([_cell(value) for value in row] for row in rows)
     with write_atomically(path) as file:
-        file.write_bytes(text.getvalue().encode())
+        file.write_bytes(text.getvalue().encode(errors="backslashreplace"))
 
 
 def write_json(path: Path, values: object) -> None:
-    """Write values as JSON atomically; what JSON does not know becomes text."""
+    """Write values as JSON atomically; what JSON does not know becomes text.
+
+    Names of files may hold bytes that are not UTF-8: they are escaped.
+    """
     text = json.dumps(values, indent=1, ensure_ascii=False, default=str)
     with write_atomically(path) as file:
-        file.write_bytes(f"{text}\n".encode())
+        file.write_bytes(f"{text}\n".encode(errors="backslashreplace"))
 
 
 def _cell(value: object) -> object:

@@ -46,9 +46,10 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
         UnreadableImage: it cannot be read.
         ValueError: an array that is no image.
     """
-    is_array = not isinstance(source, Image.Image) and hasattr(source, "__array__")
-    image = _from_array(source) if is_array else source
-    loaded, size = load_sized_image(image)
+    if hasattr(source, "__array__") and not isinstance(source, Image.Image):
+        source = _from_array(source)
+    assert not isinstance(source, np.ndarray)
+    loaded, size = load_sized_image(source)
     with reported_in_one_line(source_name(source)):
         return DecodedImage(
             np.ascontiguousarray(preprocessing.array(loaded).transpose(2, 0, 1)), size
