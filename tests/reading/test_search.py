@@ -124,9 +124,7 @@ def test_a_lexicon_gives_its_most_probable_word(pixels: np.ndarray) -> None:
     assert [reading.text for reading in readings] == [words[best] for best in expected]
     free = read(weights, pixels)
     assert [reading.free for reading in readings] == free
-    assert sum(
-        reading.text == other.text for reading, other in zip(readings, free, strict=True)
-    ) < len(free)
+    assert [reading.text for reading in readings] != [reading.text for reading in free]
 
 
 def test_what_is_allowed_is_what_is_read(weights: WeightsFile, pixels: np.ndarray) -> None:
@@ -190,11 +188,7 @@ def test_ctc_gives_every_text_its_probability() -> None:
     shares = np.exp(log_softmax(scores[0]))
     expected: dict[tuple[int, ...], float] = {}
     for way in product(range(3), repeat=4):
-        text = tuple(
-            id_
-            for place, id_ in enumerate(way)
-            if id_ != 2 and (not place or way[place - 1] != id_)
-        )
+        text = tuple(id_ for id_, _ in groupby(way) if id_ != 2)
         expected[text] = expected.get(text, 0) + float(np.prod(shares[range(4), way]))
     found = search(CtcSteps(scores), 1, end=2, longest=4, width=len(expected))[0]
     assert {each.ids: each.confidence for each in found} == pytest.approx(expected)
