@@ -4,10 +4,10 @@
 
 All readers read the same files, in interleaved rounds, on one and the same CPU. "file" is the
 whole way from image files to text, "pixels" the model alone; memory is the peak of a process that
-reads all of them. ``--exported`` takes folders of ``vit-str export``, such as one in int8. A folder with ``labels.tsv`` gives
-word accuracy too (36 characters: letters without case, digits). Takes about five minutes for 300
-words. Peers: ``apt-get install tesseract-ocr``; ``pip install rapidocr onnxruntime``, perhaps in
-a virtual environment of its own (``--rapidocr-python``).
+reads all of them. ``--exported`` takes folders of ``vit-str export``, such as one in int8. A folder
+with ``labels.tsv`` gives word accuracy too (36 characters: letters without case, digits). Takes
+about five minutes for 300 words. Peers: ``apt-get install tesseract-ocr``; ``pip install rapidocr
+onnxruntime``, perhaps in a virtual environment of its own (``--rapidocr-python``).
 """
 
 import argparse

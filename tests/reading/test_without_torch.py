@@ -12,16 +12,6 @@ import vit_str
 ROOT = Path(__file__).parents[2]
 # What the base install does not bring.
 ABSENT = ("torch", "einops", "lightning", "matplotlib", "onnx", "scipy", "yaml", "ray")
-    "torch",
-    "einops",
-    "lightning",
-    "matplotlib",
-    "onnx",
-    "onnxscript",
-    "scipy",
-    "yaml",
-    "ray",
-)
 PROGRAM = """
 import sys
 for name in {absent}:
