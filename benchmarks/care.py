@@ -23,8 +23,9 @@ from vit_str.datasets.folder_reader import FolderReader
 from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.models import PermutedDecoder
-from vit_str.reading import Reader, load
+from vit_str.reading import Reader
 from vit_str.statistics import paired_difference, wilson_interval
+from vit_str.weights import load_weights, resolve
 
 _BATCH = 32
 _TIMED = 256
@@ -76,12 +77,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _reader(options: argparse.Namespace, decoding: str, refinements: int) -> Reader:
-    reader = load(options.model, options.device)
-    decoder = reader.recognizer.decoder
+    weights = load_weights(resolve(options.model))
+    decoder = weights.recognizer.decoder
     if not isinstance(decoder, PermutedDecoder):
         raise ValueError(f"{type(decoder).__name__} of {options.model} reads in one way only")
     decoder.decoding, decoder.refinements = decoding, refinements
-    return reader
+    return Reader(weights, options.device)
 
 
 def _read(reader: Reader, folders: list[Path]) -> ReadWords:
@@ -90,7 +91,7 @@ def _read(reader: Reader, folders: list[Path]) -> ReadWords:
 
 def _pixels(reader: Reader, folder: Path) -> torch.Tensor:
     paths = FolderReader(folder).files().paths[:_TIMED]
-    return torch.stack([reader.pixels(path) for path in paths])
+    return torch.from_numpy(np.stack([reader.pixels(path) for path in paths]))
 
 
 def _row(name: str, words: ReadWords, first: np.ndarray, rates: list[float]) -> list[str]:

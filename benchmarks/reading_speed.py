@@ -3,14 +3,17 @@
     python benchmarks/reading_speed.py [FILES_OR_FOLDER ...] [--limit 300] [--json FILE]
 
 All readers read the same files, in interleaved rounds, on one and the same CPU. "file" is the
-whole way from image files to text, "pixels" the model alone. A folder with ``labels.tsv`` gives
-word accuracy too (36 characters: letters without case, digits). Takes about five minutes for 300
-words. Peers: ``apt-get install tesseract-ocr``; ``pip install rapidocr onnxruntime``, perhaps in
-a virtual environment of its own (``--rapidocr-python``).
+whole way from image files to text, "pixels" the model alone; memory is the peak of a process that
+reads all of them. ``--exported`` takes folders of ``vit-str export``, such as one in int8. A folder
+with ``labels.tsv`` gives word accuracy too (36 characters: letters without case, digits). Takes
+about five minutes for 300 words. Peers: ``apt-get install tesseract-ocr``; ``pip install rapidocr
+onnxruntime``, perhaps in a virtual environment of its own (``--rapidocr-python``).
 """
 
 import argparse
+import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +23,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 from measuring import (
     REPOSITORY,
@@ -38,7 +42,7 @@ from vit_str.datasets.folder_reader import FolderReader
 from vit_str.devices import fastest_dtype
 from vit_str.images import UnreadableImage, load_image
 from vit_str.metrics import word_accuracy
-from vit_str.reading import Reader, Reading
+from vit_str.reading import Reader, Reading, load
 from vit_str.reading.inputs import find_inputs
 from vit_str.weights import load_weights, resolve
 
@@ -73,7 +77,7 @@ def main() -> None:
     try:
         words = find_words(options.paths, options.limit)
         model = resolve(options.model).resolve()
-        runs = dict(vit_str_runs(model, words.files))
+        runs = dict(vit_str_runs(model, options.exported, words.files))
     except ValueError as error:
         parser.error(str(error))
     print_machine()
@@ -90,8 +94,14 @@ def main() -> None:
     print(_readers_table(rows, words))
     print()
     print(_starts_table(starts))
+    print()
+    peaks = {name: _peak(name, str(model), words.files) for name in ("onnx", "torch")}
+    print(
+        table([["vit-str read", "peak memory, MiB"], *([k, f"{v:.0f}"] for k, v in peaks.items())])
+    )
     results = {"words": len(words.files), "readers": [asdict(row) for row in rows]}
-    write_json(options.json, {**results, "seconds_to_first_output": starts})
+    results |= {"seconds_to_first_output": starts, "peak_mebibytes": peaks}
+    write_json(options.json, results)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -108,6 +118,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--limit", type=positive, help="read so many of them, spread evenly")
     parser.add_argument("--model", default="tiny", help="name or .safetensors file (tiny)")
+    parser.add_argument(
+        "--exported",
+        nargs="*",
+        default=[],
+        metavar="FOLDER",
+        help="of vit-str export, to read with",
+    )
     parser.add_argument(
         "--rapidocr-python",
         default=sys.executable,
@@ -130,7 +147,7 @@ def find_words(paths: list[str], limit: int | None) -> Words:
         pairs = list(zip(map(str, labeled.paths), labeled.labels, strict=True))
     else:
         found = find_inputs(paths)
-        for path, trouble in found.troubles:
+        for path, trouble in found.problems:
             print(f"{path}: {trouble}", file=sys.stderr)
         pairs = [(path, None) for path in found.paths]
     step = max(1, len(pairs) // limit) if limit else 1
@@ -151,15 +168,18 @@ def _readable(file: str) -> bool:
     return True
 
 
-def vit_str_runs(model: Path, files: list[str]) -> Iterator[tuple[str, Callable[[], Round]]]:
-    """Every number format, batch size and way; each has read once when it is handed out."""
+def vit_str_runs(
+    model: Path, exported: list[str], files: list[str]
+) -> Iterator[tuple[str, Callable[[], Round]]]:
+    """Every engine, number format, batch size and way; each has read once when it is given."""
     weights = load_weights(model)
     dtypes = {torch.float32, fastest_dtype(torch.device("cpu"))}
-    for dtype in sorted(dtypes, key=lambda dtype: -dtype.itemsize):
-        reader = Reader(weights, "cpu", dtype)
-        pixels = torch.stack([reader.pixels(file) for file in files])
+    readers = [load(model, "cpu", backend="onnx"), *(load(Path(each)) for each in exported)]
+    readers += [Reader(weights, "cpu", d) for d in sorted(dtypes, key=lambda each: -each.itemsize)]
+    for reader in readers:
+        pixels = np.stack([reader.pixels(file) for file in files])
         for batch in _BATCHES:
-            name = f"vit-str, {str(dtype).removeprefix('torch.')}, batch {batch}"
+            name = f"vit-str, {reader.engine.backend} {reader.engine.number_format}, batch {batch}"
             yield f"{name}, file", _timed(partial(_read_files, reader, files, batch))
             yield f"{name}, pixels", _timed(partial(_read_pixels, reader, pixels, batch))
 
@@ -183,7 +203,7 @@ def _read_files(reader: Reader, files: list[str], batch: int) -> list[str]:
     return [outcome.text for outcome in outcomes if isinstance(outcome, Reading)]
 
 
-def _read_pixels(reader: Reader, pixels: torch.Tensor, batch: int) -> list[str]:
+def _read_pixels(reader: Reader, pixels: np.ndarray, batch: int) -> list[str]:
     starts = range(0, len(pixels), batch)
     return [each.text for start in starts for each in reader.read_pixels(pixels[start:][:batch])]
 
@@ -216,7 +236,12 @@ def _commands(file: str, model: str, peers: dict[str, Peer]) -> dict[str, Callab
     """Seconds from the start of a process to the first thing it says."""
     python = sys.executable
     lines = {
-        "vit-str read FILE": [python, "-m", "vit_str", "read", file, "--model", model],
+        f"vit-str read FILE --backend {backend}": [
+            *(python, "-m", "vit_str", "read", file, "--model", model, "--backend", backend)
+        ]
+        for backend in ("onnx", "torch")
+    }
+    lines |= {
         "vit-str --help": [python, "-m", "vit_str", "--help"],
         'python -c "import torch"': [python, "-c", "import torch; print(torch, flush=True)"],
         'python -c ""': [python, "-c", "print(0, flush=True)"],
@@ -224,6 +249,15 @@ def _commands(file: str, model: str, peers: dict[str, Peer]) -> dict[str, Callab
     if any(isinstance(peer, Tesseract) for peer in peers.values()):
         lines["tesseract FILE"] = ["tesseract", file, "stdout", "--psm", "8"]
     return {name: partial(first_output, line) for name, line in lines.items()}
+
+
+def _peak(backend: str, model: str, files: list[str]) -> float:
+    """Mebibytes that ``vit-str read`` takes at most."""
+    options = ["--model", model, "--backend", backend, "--device", "cpu", "--workers", "1"]
+    line = [sys.executable, "-m", "vit_str", "read", *files, *options]
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    return usage.ru_maxrss / 1024
 
 
 def _readers_table(rows: list[Row], words: Words) -> str:

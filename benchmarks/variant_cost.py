@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Int64, UInt8
 from measuring import interleave, pin, synchronize
@@ -41,10 +42,10 @@ def costs(weights: Mapping[str, Path], folder: Path, device: str) -> dict[str, d
         device: to read and train with.
     """
     pin()
-    readers = {name: load(path, device) for name, path in weights.items()}
+    readers = {name: load(path, device, backend="torch") for name, path in weights.items()}
     crops = FolderReader(folder).files()
     pixels = {
-        name: torch.stack([reader.pixels(crop) for crop in crops.paths[:_WORDS]])
+        name: torch.from_numpy(np.stack([reader.pixels(crop) for crop in crops.paths[:_WORDS]]))
         for name, reader in readers.items()
     }
     labels = crops.labels[:_TRAINED]
@@ -63,7 +64,7 @@ def costs(weights: Mapping[str, Path], folder: Path, device: str) -> dict[str, d
     }
     return {
         name: {
-            "parameters": sum(p.numel() for p in reader.recognizer.parameters()),
+            "parameters": sum(p.numel() for p in reader.engine.recognizer.parameters()),
             "flops": _flops(reader, pixels[name][:_COUNTED]),
             "read_per_second": len(pixels[name]) / medians[name][0],
             "trained_per_second": len(labels) / medians[name][1],
@@ -97,10 +98,12 @@ class _Training:
         pixels: UInt8[Tensor, "word channel height width"],
         labels: Sequence[str],
     ) -> None:
-        self._model = copy.deepcopy(reader.recognizer).float().train()
+        self._model = copy.deepcopy(reader.engine.recognizer).float().train()
         self._optimizer = AdamW(self._model.parameters(), lr=1e-5, fused=True)
-        self._images = reader.preprocessing.normalize(pixels[: len(labels)].to(reader.device))
-        self._labels = _ids(reader, labels).to(reader.device)
+        self._images = reader.preprocessing.normalize(
+            pixels[: len(labels)].to(reader.engine.device)
+        )
+        self._labels = _ids(reader, labels).to(device)
 
     def seconds(self) -> float:
         """Time to train on all of the words once."""
@@ -120,7 +123,7 @@ class _Training:
 
 def _ids(reader: Reader, labels: Sequence[str]) -> Int64[Tensor, "word position"]:
     """What a model of this charset and length can learn of the labels."""
-    known, longest = set(reader.charset.characters), reader.recognizer.decoder.maximum_length
+    known, longest = set(reader.charset.characters), reader.engine.recognizer.decoder.maximum_length
     return reader.charset.encode_batch(
         ["".join(filter(known.__contains__, label))[:longest] for label in labels]
     )
@@ -136,7 +139,7 @@ def reading_seconds(reader: Reader, pixels: torch.Tensor) -> float:
 
 def _flops(reader: Reader, pixels: torch.Tensor) -> float:
     """Per image, encoder and decoder."""
-    recognizer = copy.deepcopy(reader.recognizer).float().cpu()
+    recognizer = copy.deepcopy(reader.engine.recognizer).float().cpu()
     images = reader.preprocessing.normalize(pixels)
     # The library of fused recurrent layers would hide their products from the counter.
     counter = FlopCounterMode(display=False)

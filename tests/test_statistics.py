@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from vit_str.analysis.means import mean_difference, mean_over_images
 from vit_str.statistics import (
     bootstrap_interval,
     bootstrap_intervals,
     mcnemar,
-    mean_difference,
     mean_interval,
-    mean_over_images,
     paired_difference,
     wilson_interval,
     with_interval,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
 
 from vit_str.files import one_line
 from vit_str.rgb import to_rgb
@@ -38,7 +38,7 @@ logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
     # libtiff would print what is wrong with a file to standard error, which Pillow raises as well.
-    ctypes.PyDLL(Image.core.__file__).TIFFSetErrorHandler(None)
+    ctypes.PyDLL(_imaging.__file__).TIFFSetErrorHandler(None)
 
 
 @runtime_checkable

@@ -46,7 +46,8 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path:
     pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
     for care in ("fast", "careful", None):
         reader = load(path, "cpu", care=care)
-        labels = decoder.generate(reader.features(pixels).float(), care=care).labels
+        features = reader.engine.recognizer.encode(reader.preprocessing.normalize(pixels))
+        labels = decoder.generate(features.float(), care=care).labels
         expected = [reader.charset.decode(ids) for ids in labels.tolist()]
         assert [reading.text for reading in reader.read_pixels(pixels)] == expected
     with pytest.raises(ValueError, match="fast or careful, found 'slow'"):
@@ -220,10 +221,10 @@ def test_an_exported_training_image_gives_the_same_logits(reader: Reader) -> Non
         file = BytesIO()
         Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(file, "PNG")
         files.append(file.getvalue())
-    read_back = torch.stack([reader.pixels(file) for file in files])
+    read_back = torch.from_numpy(np.stack([reader.pixels(file) for file in files]))
     logits = [
-        reader.recognizer.decoder.logits(
-            reader.recognizer.encode(reader.preprocessing.normalize(images)), labels
+        reader.engine.recognizer.decoder.logits(
+            reader.engine.recognizer.encode(reader.preprocessing.normalize(images)), labels
         )
         for images in (rendered, read_back)
     ]
@@ -259,10 +260,10 @@ def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(
 ) -> None:
     half = Reader(weights, "cpu", torch.bfloat16)
     full = Reader(weights, "cpu", torch.float32)
-    assert next(half.recognizer.parameters()).dtype == torch.bfloat16
+    assert next(half.engine.recognizer.parameters()).dtype == torch.bfloat16
     assert next(weights.recognizer.parameters()).dtype == torch.float32
-    images = full.preprocessing.normalize(full.pixels(word_image("word")))[None]
-    features = [each.recognizer.encode(images.to(each.dtype)).float() for each in (half, full)]
+    pixels = full.pixels(word_image("word"))[None]
+    features = [each.encode(pixels).float() for each in (half, full)]
     torch.testing.assert_close(*features, atol=0.1, rtol=0)
     assert all(0 < each.confidence <= 1 for each in half.read(word_image("word")).characters)
 
@@ -381,7 +382,7 @@ def test_boxes_in_several_threads_are_those_of_one(
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda image: reader.read(image, boxes=True), images * 20))
     assert found == alone * 20
-    assert not any(module._forward_pre_hooks for module in reader.recognizer.modules())
+    assert not any(module._forward_pre_hooks for module in reader.engine.recognizer.modules())
 
 
 def test_a_box_for_no_character(
@@ -398,7 +399,9 @@ def test_a_box_for_no_character(
 def test_boxes_need_a_decoder_that_looks(
     reader: Reader, word_image: Callable[..., Image.Image]
 ) -> None:
-    reader.recognizer.decoder.blocks = torch.nn.ModuleList()
+    interface = replace(reader.engine.model.interface, looks=False)
+    reader.engine.model = replace(reader.engine.model, interface=interface)
+    reader = Reader(reader.engine)
     for ask in (reader.read, reader.stream):
         with pytest.raises(ValueError, match="TransformerDecoder has no cross-attention"):
             ask([word_image("word")], boxes=True)

@@ -293,7 +293,7 @@ def test_preprocessing_in_training_is_that_of_reading(
     for row, image in enumerate(batch.images):
         file = tmp_path / f"{row}.png"
         Image.fromarray(image.permute(1, 2, 0).numpy()).save(file)
-        pixels = reader.pixels(file)
+        pixels = torch.from_numpy(reader.pixels(file))
         assert torch.equal(pixels, image)
         with torch.no_grad():
             in_training = weights.recognizer.encode(weights.preprocessing.normalize(image[None]))

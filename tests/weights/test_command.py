@@ -131,7 +131,7 @@ def test_a_golden_image_that_is_damaged(run: Run, checked_path: Path, weights: W
     renew_weights(checked_path, checked_path, damaged)
     code, _, err = run(checked_path, "--no-speed")
     assert code == 1
-    assert "cpu, float32: cannot read the golden images:" in err
+    assert "cpu, torch, float32: cannot read the golden images:" in err
 
 
 def test_golden_images_are_put_into_a_copy(

@@ -14,7 +14,7 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
 
-import vit_str.weights.file
+import vit_str.weights.contents
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
@@ -399,7 +399,7 @@ def test_nothing_is_unpickled(weights_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vit_str.weights.file, "BUNDLED", tmp_path)
+    monkeypatch.setattr(vit_str.weights.contents, "BUNDLED", tmp_path)
     for name in ("tiny", "small"):
         (tmp_path / f"{name}.safetensors").touch()
     assert resolve("tiny") == tmp_path / "tiny.safetensors"

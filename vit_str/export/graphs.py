@@ -221,6 +221,9 @@ def _graph(
         )
     assert program is not None
     model: ModelProto = program.model_proto
+    for value in model.graph.input:
+        if not value.type.tensor_type.shape.dim[0].dim_param:
+            raise ValueError(f"this model cannot be exported: {value.name} has a fixed batch")
     for node in model.graph.node:  # where in our code it comes from
         node.ClearField("metadata_props")
         node.ClearField("doc_string")

@@ -42,12 +42,14 @@ class Frame(NamedTuple):
 
 
 def attention_maps(
-    attention: Float[np.ndarray, "batch position token"], rows: int, special_tokens: int
+    attention: Float[np.ndarray, "batch position token"],
+    grid: tuple[int, int],
+    special_tokens: int,
 ) -> Float[np.ndarray, "batch position row column"]:
     """Attention over a grid of tokens: without the special tokens, every map sums to 1."""
     seen = attention[..., special_tokens:]
     seen = seen / np.maximum(seen.sum(-1, keepdims=True), np.finfo(seen.dtype).tiny)
-    return seen.reshape(*seen.shape[:2], rows, -1)
+    return seen.reshape(*seen.shape[:2], *grid)
 
 
 def character_boxes(

@@ -269,7 +269,7 @@ class Reader:
         interface = self._interface
         labels = padded([_first(each).ids for each in found])
         seen = self.engine.attention(encoded, labels)
-        maps = attention_maps(seen, interface.grid[0], interface.special_tokens)
+        maps = attention_maps(seen, interface.grid, interface.special_tokens)
         sides = character_boxes(maps, labels >= 0, interface.image_size)
         return boxes_in(frames, sides, interface.image_size)
 

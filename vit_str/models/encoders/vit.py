@@ -100,7 +100,7 @@ class VisionTransformer(Encoder):
         """Features of the special tokens, if any, then of every patch."""
         x = self.embed_positions(self.embed_patches(self.patches(images)))
         if self.special_tokens:
-            x = torch.cat([repeat(self.special, "s d -> b s d", b=len(x)), x], 1)
+            x = torch.cat([repeat(self.special, "s d -> b s d", b=x.shape[0]), x], 1)
         for block in self.blocks:
             x = block(x)
         return self.norm(x)

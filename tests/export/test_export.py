@@ -1,0 +1,237 @@
+"""Exported models read what the models read, by the reader and by the program in their README."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import vit_str
+from vit_str.charset import Charset
+from vit_str.cli import main
+from vit_str.export.folder import write_exported
+from vit_str.images import Preprocessing
+from vit_str.models import (
+    CtcDecoder,
+    Decoder,
+    ParallelDecoder,
+    PermutedDecoder,
+    PlainConvolutionalEncoder,
+    Recognizer,
+    RecurrentDecoder,
+    RecurrentEncoder,
+    TransformerDecoder,
+    VisionTransformer,
+)
+from vit_str.reading import Reader, Search
+from vit_str.reading.onnx_engine import GRAPHS, description_digest, load_with_graphs
+from vit_str.weights import WeightsFile, bundled_names, load_weights, resolve, save_weights
+from vit_str.weights.contents import load_contents
+from vit_str.weights.doctor import difference
+
+MODELS: dict[str, Callable[[], Decoder]] = {
+    "transformer": lambda: TransformerDecoder(94, dim=32, depth=2, heads=2, maximum_length=6),
+    "permuted": lambda: PermutedDecoder(94, dim=32, heads=2, maximum_length=6),
+    "additive": lambda: RecurrentDecoder(94, dim=32, maximum_length=6),
+    "lstm": lambda: RecurrentDecoder(94, dim=32, cell="lstm", attention="none", maximum_length=6),
+    "parallel": lambda: ParallelDecoder(94, dim=32, maximum_length=6),
+    "ctc": lambda: CtcDecoder(94, dim=32, maximum_length=6),
+}
+
+
+def weights_of(decoder: Decoder) -> WeightsFile:
+    if isinstance(decoder, CtcDecoder):
+        encoder = RecurrentEncoder(
+            PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4))), depth=1
+        )
+    else:
+        encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16), class_token=True)
+    torch.nn.init.normal_(decoder.classify.weight)  # type: ignore[union-attr]
+    decoder.classify.bias.data[-1] = -3.0  # type: ignore[union-attr]  # of the end or the blank
+    for name, parameter in decoder.named_parameters():
+        if "cross_attention" in name:
+            parameter.data.mul_(10)  # images are told apart
+    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5)
+    return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}, 1.2)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def exported(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[WeightsFile, Path]:
+    torch.manual_seed(0)
+    weights = weights_of(MODELS[request.param]())
+    folder = tmp_path_factory.mktemp("exported") / request.param
+    write_exported(weights, folder)
+    return weights, folder
+
+
+def words(count: int) -> list[Image.Image]:
+    pixels = np.random.default_rng(0).integers(256, size=(count, 8, 12, 3), dtype=np.uint8)
+    sizes = [(40, 10), (10, 40), (128, 32)]
+    return [Image.fromarray(p).resize(sizes[i % 3], 0) for i, p in enumerate(pixels)]
+
+
+def test_both_engines_read_the_same(exported: tuple[WeightsFile, Path]) -> None:
+    weights, folder = exported
+    looks = weights.recognizer.decoder.__class__ in (TransformerDecoder, PermutedDecoder)
+    for search in (Search(), Search(n_best=2, beams=3), Search(pattern="[a-z]+[0-9]")):
+        readers = [
+            Reader(weights, "cpu", torch.float32, search=search),
+            vit_str.load(folder, search=search),
+        ]
+        for batch_size in (1, 7):
+            both = [reader.read(list(words(9)), batch_size, boxes=looks) for reader in readers]
+            for one, other in zip(*both, strict=True):
+                assert one.text == other.text
+                assert one.confidence == pytest.approx(other.confidence, abs=1e-5)
+                assert [each.text for each in one.alternatives] == [
+                    each.text for each in other.alternatives
+                ]
+                for first, second in zip(one.characters, other.characters, strict=True):
+                    assert first.box == pytest.approx(second.box, abs=0.01)
+
+
+def test_a_model_that_can_choose_its_care_can_when_exported(
+    exported: tuple[WeightsFile, Path],
+) -> None:
+    weights, folder = exported
+    if not isinstance(weights.recognizer.decoder, PermutedDecoder):
+        with pytest.raises(ValueError, match="reads in one way only"):
+            vit_str.load(folder, care="fast")
+        return
+    for care in ("fast", "careful"):
+        expected = Reader(weights, "cpu", torch.float32, care=care).read(list(words(9)))
+        found = vit_str.load(folder, care=care).read(list(words(9)))
+        assert [each.text for each in found] == [each.text for each in expected]
+
+
+def test_the_program_in_the_readme_reads_so_too(exported: tuple[WeightsFile, Path]) -> None:
+    weights, folder = exported
+    page = (folder / "README.md").read_text()
+    program = re.search("```python\n(.*?)```", page, re.DOTALL)
+    assert program is not None
+    assert all(f"`{path.name}`" in page for path in folder.iterdir() if path.name != "README.md")
+    level = [word for word in words(9) if word.width > word.height][:2]
+    for number, word in enumerate(level):
+        path = folder.parent / f"{folder.name}{number}.png"
+        word.save(path)
+        done = subprocess.run(
+            [sys.executable, "-c", program[1], path], cwd=folder, capture_output=True, check=True
+        )
+        assert done.stdout.decode() == Reader(weights, "cpu", torch.float32).read(word).text + "\n"
+
+
+def test_a_folder_with_a_part_missing_or_of_another_model(
+    exported: tuple[WeightsFile, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, folder = exported
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    values = json.loads((copy / "model.json").read_text())
+    for change, problem in [
+        ({"identity": "another"}, "of another model than model.json"),
+        ({"version": 9}, "another format or version"),
+        ({"charset": values["charset"][:-1]}, "94 characters"),
+        ({"interface": {}}, "does not fit"),
+        ({"graphs": ["../encoder"]}, "does not fit"),
+    ]:
+        (copy / "model.json").write_text(json.dumps(values | change))
+        with pytest.raises(ValueError, match=problem):
+            vit_str.load(copy)
+    (copy / "model.json").write_text("{")
+    with pytest.raises(ValueError, match="damaged"):
+        vit_str.load(copy)
+    (copy / "model.json").write_text(json.dumps(values))
+    (copy / "encoder.onnx").write_bytes(b"hello")
+    with pytest.raises(ValueError, match=r"encoder.onnx: damaged"):
+        vit_str.load(copy)
+    (copy / "encoder.onnx").unlink()
+    with pytest.raises(ValueError, match=r"encoder.onnx: no such file"):
+        vit_str.load(copy)
+    with pytest.raises(ValueError, match=r"model.json: no such file"):
+        vit_str.load(tmp_path)
+    with pytest.raises(ValueError, match="--backend onnx"):
+        vit_str.load(copy, backend="torch")
+    assert capfd.readouterr().out == ""
+
+
+def test_the_command_exports_in_int8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.manual_seed(0)
+    weights = weights_of(MODELS["parallel"]())
+    path, out = tmp_path / "a.safetensors", tmp_path / "out"
+    save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {"by": "me"})
+    assert main(["export", str(path), "--out", str(out), "--int8"]) == 0
+    reader = vit_str.load(out)
+    assert reader.engine.number_format == "int8"
+    assert reader.provenance == {"by": "me"}
+    expected = Reader(weights, "cpu", torch.float32).read(list(words(9)))
+    found = reader.read(list(words(9)))
+    same = [one.text == other.text for one, other in zip(expected, found, strict=True)]
+    assert sum(same) > 4  # of a random model, whose choices are close calls
+    assert main(["export", str(path), "--out", str(out)]) == 2
+    assert "there already, and not empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_the_graphs_of_the_package_fit_its_weights(name: str) -> None:
+    """``python -m vit_str.export.bundled`` makes them anew."""
+    path = resolve(name)
+    contents = load_contents(path)
+    reader = Reader(load_with_graphs(path))
+    assert contents.golden is not None
+    found = difference(reader, contents.golden)
+    assert (found.texts, found.is_explained) == ((), True)
+    in_torch = Reader(load_weights(path), "cpu", torch.float32)
+    assert in_torch.engine.model.interface == reader.engine.model.interface
+    pixels = np.stack([reader.pixels(image) for image in contents.golden.images])
+    both = [each.read_pixels(pixels, boxes=True) for each in (reader, in_torch)]
+    for one, other in zip(*both, strict=True):
+        assert one.text == other.text
+        assert one.confidence == pytest.approx(other.confidence, abs=1e-5)
+
+
+def test_there_are_no_graphs_of_other_weights() -> None:
+    digests = {
+        description_digest(load_contents(resolve(name)).description) for name in bundled_names()
+    }
+    assert {folder.name for folder in GRAPHS.iterdir()} == digests
+    assert sum(path.stat().st_size for path in GRAPHS.rglob("*")) < 200_000
+
+
+def test_weights_of_another_shape_do_not_fit_the_graphs(tmp_path: Path) -> None:
+    weights = load_weights(resolve("tiny"))
+    path = tmp_path / "other.safetensors"
+    weights.recognizer.decoder.classify = torch.nn.Linear(weights.recognizer.decoder.dim, 7)
+    save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {})
+    with pytest.raises(ValueError, match="its parts do not fit together"):
+        vit_str.load(path, "cpu", backend="onnx")
+
+
+def test_a_model_without_graphs_is_read_with_torch(weights_path: Path) -> None:
+    assert vit_str.load(weights_path, "cpu").engine.backend == "torch"
+    with pytest.raises(ValueError, match="no graphs of this model"):
+        vit_str.load(weights_path, "cpu", backend="onnx")
+    assert vit_str.load("tiny", "cpu").engine.backend == "onnx"
+    with pytest.raises(ValueError, match="reads on the CPU"):
+        vit_str.load("tiny", "cuda", backend="onnx")
+    with pytest.raises(ValueError, match="backend must be one of"):
+        vit_str.load("tiny", backend="jax")
+
+
+def test_a_fine_tuned_model_keeps_the_graphs(tmp_path: Path) -> None:
+    weights = load_weights(resolve("tiny"))
+    path = tmp_path / "tuned.safetensors"
+    with torch.no_grad():
+        weights.recognizer.decoder.classify.bias += 0.5
+    for dtype in (torch.float32, torch.bfloat16):
+        save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {}, dtype)
+        both = [vit_str.load(path, "cpu", backend=name) for name in ("onnx", "torch")]
+        texts = [[each.text for each in reader.read(list(words(5)))] for reader in both]
+        assert texts[0] == texts[1]
