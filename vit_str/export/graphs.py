@@ -19,7 +19,7 @@ from onnx import ModelProto
 from torch import Tensor, nn
 
 from vit_str.models import PermutedDecoder, Recognizer, RecurrentDecoder, TransformerDecoder
-from vit_str.models.attention import KeysValues
+from vit_str.models.attention import KeysValues, KeyValueCache
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.recurrent import RecurrentState
 from vit_str.models.decoders.transformer import CachedState
@@ -74,7 +74,7 @@ class TransformerStep(nn.Module):
         pairs = [KeysValues(*pair) for pair in zip(state[::2], state[1::2], strict=True)]
         depth = len(self.blocks)
         past = [_Past(*pair) for pair in pairs[depth:]]
-        known = CachedState(pairs[:depth], past)  # type: ignore[arg-type]
+        known = CachedState(pairs[:depth], [*past])
         position = past[0].keys.shape[2]
         if isinstance(self.decoder, PermutedDecoder):
             logits = self._permuted(input_ids, position, known)
@@ -231,10 +231,11 @@ def _graph(
     return model
 
 
-class _Past:
+class _Past(KeyValueCache):
     """Grows by one position, as `KeyValueCache`, in what a graph can say."""
 
     def __init__(self, keys: Tensor, values: Tensor) -> None:
+        super().__init__(capacity=0)
         self.keys, self.values = keys, values
 
     def append(self, new: KeysValues) -> None:
