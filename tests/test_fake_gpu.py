@@ -136,16 +136,24 @@ def test_training_steps_wait_for_nothing(decoder: str, monkeypatch: pytest.Monke
     with fake_gpu() as waits:
         with GPU:
             stem = {"stem_widths": (8,), "stem_depths": (1,)}
-            encoder = VisionTransformer(24, 1, 2, patch_size=(8, 8), **stem)  # type: ignore[arg-type]
-            recognizer = Recognizer(encoder, DECODERS[decoder]())
+            recognizer, copied = (
+                Recognizer(
+                    VisionTransformer(24, 1, 2, patch_size=(8, 8), **stem),  # type: ignore[arg-type]
+                    DECODERS[decoder](),
+                )
+                for _ in range(2)
+            )
             training = RecognizerTraining(recognizer, "abcdefghijk", muon_learning_rate=0.002)
+            training.average.module = copied.requires_grad_(False)  # a copy has another fake mode
         optimizer = training.configure_optimizers()
         waits.found.clear()
         for _ in range(2):
             images = torch.empty(BATCH, 3, 32, 128, dtype=torch.uint8, device=GPU)
             tokens = torch.zeros(BATCH, 64, dtype=torch.int64, device=GPU)
             loss, auxiliary = training.losses(images, labels(), tokens)
-            (loss + auxiliary).backward()
+            assert (loss + auxiliary).device == GPU
+            for parameter in training.parameters():  # autograd needs a real device
+                parameter.grad = torch.empty_like(parameter) if parameter.requires_grad else None
             training.configure_gradient_clipping(optimizer, 1.0)
             optimizer.step()
             training.average.update(training.recognizer)

@@ -266,6 +266,7 @@ def main(arguments: Sequence[str]) -> int:
         "The '.*_dataloader' does not have many workers",
         "GPU available but not used",
         "LightningCLI's args parameter",
+        "The dirpath has changed",  # a run whose folder was moved
         ".*LeafSpec.* is deprecated",  # Lightning's use of torch
     ):
         warnings.filterwarnings("ignore", message)
