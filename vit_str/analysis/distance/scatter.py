@@ -94,15 +94,9 @@ def _head_scatter(
             axes.scatter(xs, ys, 22, facecolors="none", edgecolors=edge, label=label, zorder=2)
         for row, other in zip(across.heads(model), up.heads(model), strict=True):
             color = depth_color(row.layer, across.layers)
-            intervals = (
-                [[row.mean - row.low], [row.high - row.mean]],
-                [
-                    [other.mean - other.low],
-                    [other.high - other.mean],
-                ],
-            )
+            wide, tall = ([[r.mean - r.low], [r.high - r.mean]] for r in (row, other))
             dot: LineStyle = {"color": color, "markeredgecolor": PLATE, "elinewidth": 0.9}
-            axes.errorbar(row.mean, other.mean, intervals[1], intervals[0], fmt="o", **dot)
+            axes.errorbar(row.mean, other.mean, tall, wide, fmt="o", **dot)
         axes.set(xlim=(0, end), ylim=(0, top), xlabel=names[0])
     grid[0].set_ylabel(names[1])
     depth_legend(sheet, grid, across.layers)

@@ -65,9 +65,8 @@ def explained(similarity: Similarities, grid: TokenGrid) -> dict[str, float]:
     1 says that nothing else matters, 0 that the class does not. Similarities that do not vary have
     nothing to explain: NaN.
     """
-    row, column = (part.flatten() for part in _places(grid))
-    down, across = (part.outer(torch.ones_like(part)) for part in (row, column))
-    down, across = (down - down.T).abs(), (across - across.T).abs()
+    patch = torch.tensor(grid.patch_size[::-1], dtype=torch.float64)
+    across, down = (grid.differences().abs() / patch).round().unbind(-1)
     classes = {
         "distance": grid.distances().mul(1e6).round(),
         "offset": down * grid.columns + across,
@@ -91,12 +90,6 @@ def along_axes(
 
 def _by_step(similarity: Float64[Tensor, "place place"]) -> Float64[Tensor, " step"]:
     return torch.stack([similarity.diagonal(step).mean() for step in range(len(similarity))])
-
-
-def _places(grid: TokenGrid) -> tuple[Float64[Tensor, "row column"], ...]:
-    rows = torch.arange(grid.rows, dtype=torch.float64)
-    columns = torch.arange(grid.columns, dtype=torch.float64)
-    return torch.meshgrid(rows, columns, indexing="ij")
 
 
 def _explained(values: Float64[Tensor, " pair"], classes: Float64[Tensor, " pair"]) -> float:
