@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from einops import rearrange
 from jaxtyping import Float, Float64, Int64, UInt8
