@@ -198,3 +198,11 @@ def test_variables_that_do_not_go_together(tmp_path: Path) -> None:
     save(tmp_path, ["a.png"], [[BOX], [BOX]], [["a"], ["b"]])
     with pytest.raises(ValueError, match="has 1 names, boxes for 2 images and words for 2"):
         len(SynthTextReader(tmp_path))
+
+
+def test_what_fills_the_memory_is_refused(tmp_path: Path) -> None:
+    """200 kB that become 200 MB."""
+    scipy_io.savemat(tmp_path / "gt.mat", {"txt": np.zeros(25_000_000)}, do_compression=True)
+    assert (tmp_path / "gt.mat").stat().st_size < 1 << 20
+    with pytest.raises(ValueError, match="too large when decompressed"):
+        len(SynthTextReader(tmp_path))

@@ -230,3 +230,18 @@ def test_sizes_that_lie_are_not_believed(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "x.tar.gz", "wb") as file:
         file.write(bytes(1 << 24))
     assert list(TarStream(tmp_path / "x.tar.gz")) == []
+
+
+def test_headers_that_would_take_minutes_or_lead_in_circles(tmp_path: Path) -> None:
+    """Extended values of megabytes, which tarfile parses in quadratic time, and nested headers."""
+    info = tarfile.TarInfo("x.png")
+    for headers in ({"path": "1" * (1 << 20)}, {"size": "-1024"}, {"GNU.sparse.major": "1"}):
+        info.pax_headers = headers
+        (tmp_path / "x.tar").write_bytes(info.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
+        words = list(TarReader(tmp_path / "x.tar"))
+        assert all(isinstance(word, Skipped) for word in words)
+    info.pax_headers = {"comment": "x"}
+    block = info.tobuf(tarfile.PAX_FORMAT)[:1024]
+    (tmp_path / "x.tar").write_bytes(block * 3000)
+    (word,) = TarReader(tmp_path / "x.tar")
+    assert isinstance(word, Skipped)

@@ -68,7 +68,7 @@ def test_a_run_resumes_and_a_finished_one_is_left_alone(
     del part["labels.tsv"]
     assert part.items() < contents(whole).items()
     stamps = [path.stat().st_mtime_ns for path in sorted(cut.rglob("*.png"))]
-    capsys.readouterr()
+    assert capsys.readouterr().out.splitlines()[-1].endswith(" words")
     assert render("--count", 130, "--out", cut) == 0
     assert capsys.readouterr().err == f"vit-str: {cut}: all 130 words are there already\n"
     assert [path.stat().st_mtime_ns for path in sorted(cut.rglob("*.png"))] == stamps

@@ -2,6 +2,9 @@
 
 import json
 import os
+import re
+import struct
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -16,14 +19,17 @@ _MIN_BYTES = 16  # of a word in the file
 
 # The library opens a file once per process; readers of one file share the environment.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_MAX_SCANNED = 1 << 30  # bytes of a file that is looked through: a second
+_LARGE_VALUE = re.compile(rb"\x01\0(?:\x0f\0(?:image|label|boxes)-\d{9}|\x0b\0num-samples)")
 
 
 class LmdbReader(IndexedSource):
     """Words under ``image-000000001`` and ``label-000000001``, as many as ``num-samples`` says.
 
     This is what the scripts of clovaai's benchmark and of PARSeq make, and what `LmdbWriter`
-    makes. A file that was cut short is refused as a whole. Do not read a database while it is
-    written.
+    makes. A file that was cut short is refused as a whole, and so is one of up to 1 GiB with values
+    that reach beyond its end: in a larger one, those end the process. Do not read a database while
+    it is written.
 
     Args:
         path: a folder with ``data.mdb``, or a database in a single file.
@@ -136,10 +142,28 @@ def open_read_only(path: Path) -> Any:
     except library().Error as error:
         raise ValueError(f"{path}: damaged or no LMDB ({error}); copy it again") from None
     needed = (environment.info()["last_pgno"] + 1) * environment.stat()["psize"]
-    if size < needed:
+    try:
+        if size < needed:
+            raise ValueError(f"{path}: cut short, {size:,} of {needed:,} bytes; copy it again")
+        if size <= _MAX_SCANNED:
+            _check_values(path)
+    except ValueError:
         environment.close()
-        raise ValueError(f"{path}: cut short, {size:,} of {needed:,} bytes; copy it again")
+        raise
     return environment
+
+
+def _check_values(path: Path) -> None:
+    """Refuse values that say they are larger than the file, which the library would believe.
+
+    A key that is stored apart from its value follows the size of the value, the flag 1 and its
+    own size (``mdb.c``, MDB_node). Pages that an interrupted writer has left are looked at too.
+    """
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        for match in _LARGE_VALUE.finditer(data):
+            (size,) = struct.unpack_from("<I", data, match.start() - 4)
+            if size > len(data):
+                raise ValueError(f"{path}: damaged, a value has {size:,} bytes; copy it again")
 
 
 def _boxes_in(values: bytes | None) -> Boxes:

@@ -1,6 +1,7 @@
 """SynthText as it is distributed: pictures of scenes, and ``gt.mat`` with a box for every word."""
 
 import warnings
+import zlib
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,10 @@ from vit_str.images import UnreadableImage, load_image
 
 TRUTH = "gt.mat"
 
+_MAX_EXPANSION = 40  # decompressed over compressed; the names and boxes of SynthText stay below 10
+_HARMLESS = 1 << 26  # bytes that no expansion makes too many
+_CHUNK = 1 << 20
+_COMPRESSED = 15  # type of an element (MAT-File Format, The MathWorks)
 _VARIABLES = ("imnames", "wordBB", "txt")
 
 
@@ -123,6 +128,7 @@ def _load_truth(path: Path) -> _Truth:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # variables of the same name
+            _check_expansion(path)
             values = loadmat(path, variable_names=_VARIABLES)
     except NotImplementedError:
         raise ValueError(
@@ -148,6 +154,24 @@ def _load_truth(path: Path) -> _Truth:
         boxes = _boxes(box)
         counts.append(max(len(_words(text)), 1 if boxes is None else len(boxes)))
     return _Truth([_name(name) for name in names], texts, corners, np.cumsum(counts))
+
+
+def _check_expansion(path: Path) -> None:
+    """Refuse variables that are small in the file and fill the memory."""
+    with path.open("rb") as file:
+        order = "big" if file.read(128)[126:] == b"MI" else "little"
+        while len(tag := file.read(8)) == 8:
+            kind, size = (int.from_bytes(tag[i : i + 4], order) for i in (0, 4))  # type: ignore[arg-type]
+            end = file.tell() + size
+            if kind == _COMPRESSED:
+                inflate, total = zlib.decompressobj(), 0
+                while file.tell() < end and (data := file.read(min(_CHUNK, end - file.tell()))):
+                    while data:
+                        total += len(inflate.decompress(data, _CHUNK))
+                        data = inflate.unconsumed_tail
+                        if total > max(_HARMLESS, _MAX_EXPANSION * size):
+                            raise ValueError("too large when decompressed")
+            file.seek(end)
 
 
 def _name(cell: Any) -> str:

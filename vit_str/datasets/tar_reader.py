@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from vit_str.datasets.label_file import LABELS, BadLine, boxes_of, checked_label, text_under
 from vit_str.datasets.source import (
@@ -33,6 +33,12 @@ _OPENERS: dict[str, Any] = {
     **dict.fromkeys((".tar.xz", ".txz"), lzma.open),
 }
 _LABEL, _VALUES, _CLASS = _LABEL_SUFFIXES = ".txt", ".json", ".cls"
+
+_MAX_HEADER = 1 << 13  # bytes of a long name or of extended values
+_EXTENDED = (
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+)
 
 
 class TarReader(IndexedSource):
@@ -137,6 +143,17 @@ class TarStream(WordSource):
             yield from _words(file, self.path.name)
 
 
+class _Header(tarfile.TarInfo):
+    """A header that neither leads backwards nor takes long to parse."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        if header.size < 0 or (header.type in _EXTENDED and header.size > _MAX_HEADER):
+            raise ValueError(f"a header of {header.size:,} bytes")
+        return header
+
+
 @dataclass(slots=True)
 class _Group:
     """Files of one stem, or where an archive is damaged.
@@ -207,8 +224,8 @@ def _headers(file: Any, offset: int) -> Iterator[tarfile.TarInfo]:
         offset = archive.offset
         try:
             file.seek(offset)
-            header = tarfile.TarInfo.fromtarfile(archive)
-            if archive.offset <= offset or header.size < 0:
+            header = _Header.fromtarfile(archive)
+            if archive.offset <= offset:
                 raise ValueError("it leads backwards")
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
             return
