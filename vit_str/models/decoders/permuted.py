@@ -80,8 +80,7 @@ class PermutedDecoder(AutoregressiveDecoder):
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         positions = labels.shape[1] + 1
-        image = self.block.cross_attention.project_keys_values(features)
-        return self._logits(image, labels, sight(torch.arange(positions, device=labels.device)))
+        return self._logits(features, labels, sight(torch.arange(positions, device=labels.device)))
 
     def loss(
         self,
@@ -97,12 +96,7 @@ class PermutedDecoder(AutoregressiveDecoder):
         targets = self.targets(labels)
         losses = [
             self.cross_entropy(
-                self._logits(
-                    self.block.cross_attention.project_keys_values(features),
-                    labels,
-                    sight(order.to(labels.device)) & there,
-                ),
-                targets,
+                self._logits(features, labels, sight(order.to(labels.device)) & there), targets
             )
             for order in orders
         ]
@@ -173,9 +167,18 @@ class PermutedDecoder(AutoregressiveDecoder):
             self.maximum_length + 1, self.maximum_length, dtype=torch.bool, device=labels.device
         )
         visible = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
-        return self._logits(image, labels, visible)
+        return self._logits_with(image, labels, visible)
 
     def _logits(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+        visible: Bool[Tensor, "*batch position_and_end position_and_start"],
+    ) -> Float[Tensor, "batch position_and_end symbol"]:
+        image = self.block.cross_attention.project_keys_values(features)
+        return self._logits_with(image, labels, visible)
+
+    def _logits_with(
         self,
         image: KeysValues,
         labels: Int64[Tensor, "batch position"],
