@@ -9,6 +9,8 @@ from typing import Any
 
 from vit_str.files import one_line
 
+_LONGEST = 2000  # characters of a line on standard error
+
 
 class OutputError(Exception):
     """Standard output takes no more: exit code 1."""
@@ -62,11 +64,14 @@ def drop_output() -> None:
 def complain(line: str, command: str | None = None) -> None:
     """Print a line to standard error, after the name of the program or of one of its commands.
 
-    Control characters, which may come from a file, are escaped.
+    Control characters, which may come from a file, are escaped, and a long line is cut.
     """
+    line = one_line(line)
+    if len(line) > _LONGEST:
+        line = f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"
     if sys.stderr is not None:
         program = f"vit-str {command}" if command else "vit-str"
-        sys.stderr.write(f"{program}: {one_line(line)}\n")
+        sys.stderr.write(f"{program}: {line}\n")
         sys.stderr.flush()
 
 

@@ -7,6 +7,7 @@ whose text is one line to act on. ``Preprocessing`` is the same in training and 
 from __future__ import annotations
 
 import ctypes
+import logging
 import math
 import os
 import re
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
 
 from vit_str.files import one_line
 from vit_str.rgb import to_rgb
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
 # Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
 # below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
 warnings.filterwarnings("ignore", module=r"PIL\.")
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
     # libtiff would print what is wrong with a file to standard error, which Pillow raises as well.
-    ctypes.PyDLL(Image.core.__file__).TIFFSetErrorHandler(None)
+    ctypes.PyDLL(_imaging.__file__).TIFFSetErrorHandler(None)
 
 
 @runtime_checkable
@@ -63,8 +65,8 @@ once; this many take a third of a gigabyte."""
 MAX_SIDE = 100_000
 """Longest side of an image, in pixels: resizing takes memory by the length of a side."""
 
-MAX_BYTES = 6 * MAX_PIXELS
-"""Larger files are refused: three channels of 16 bits, stored as they are, take this many."""
+MAX_BYTES = 3 * MAX_PIXELS
+"""Larger files are refused: the most pixels in RGB, stored as they are, take this many."""
 
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""

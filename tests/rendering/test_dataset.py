@@ -68,7 +68,7 @@ def test_a_run_goes_on_and_a_finished_one_is_left_alone(
     assert render("--count", 130, "--out", cut) == 0
     assert contents(whole) == contents(cut)
     stamps = [path.stat().st_mtime_ns for path in sorted(cut.rglob("*"))]
-    capsys.readouterr()
+    assert capsys.readouterr().out.splitlines()[-1].endswith(" words")
     assert render("--count", 130, "--out", cut) == 0
     assert capsys.readouterr().err == f"vit-str: {cut}: all 130 words are there already\n"
     assert [path.stat().st_mtime_ns for path in sorted(cut.rglob("*"))] == stamps

@@ -21,6 +21,9 @@ _EPILOG = """\
 Fit to words like those to be read: a model that reads its own kind of words well is too sure of
 others. A few hundred words do.
 
+example:
+  vit-str calibrate tiny crops/ --out calibrated.safetensors
+
 exit codes: 0 all well; 1 some image could not be read, or the output not written;
 2 wrong use; 130 interrupted with Ctrl-C."""
 

@@ -22,10 +22,17 @@ error of the confidences, each with a 95 % interval. With --against, also how mu
 better --model is, word by word. JSON and pages of Markdown also have accuracy by kind
 of word, accuracy if the least sure are rejected, and the most common mistakes."""
 
+_EPILOG = """\
+examples:
+  vit-str evaluate crops/ words.lmdb                accuracy on two sets, and on both together
+  vit-str evaluate crops/ --model new.safetensors --against tiny
+                                                    which weights read them better
+  vit-str evaluate crops/ --report report/          a page with figures"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str evaluate``."""
-    parser.description = _DESCRIPTION
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
         "sources",
         nargs="+",

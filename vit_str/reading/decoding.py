@@ -30,6 +30,7 @@ Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
 gray (height, width), RGB or RGBA, channels first or last, in uint8 or in floats from 0 to 1."""
 
 _CHANNELS = (1, 3, 4)
+_MOST_WORKERS = 64
 
 
 class DecodedImage(NamedTuple):
@@ -65,7 +66,7 @@ def decode_batches(
         sources: images; what cannot be read is handed out as ``UnreadableImage``.
         preprocessing: of the model.
         batch_size: images in a batch.
-        workers: threads that decode.
+        workers: threads that decode, at most 64 of them.
     """
 
     def outcome(source: Source) -> DecodedImage | UnreadableImage:
@@ -74,6 +75,7 @@ def decode_batches(
         except UnreadableImage as error:
             return error
 
+    workers = min(workers, _MOST_WORKERS)
     remaining = iter(sources)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
     waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()

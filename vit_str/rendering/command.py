@@ -56,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.rendering.sheets import write_word_sheet
 
         write_word_sheet(options.sheet, _look(options), options.seed, options.start, count)
+        console.write(f"{options.sheet}: {count:,} words")
         return 0
     _check_data_set(options)
     from vit_str.rendering.dataset import Target, write_dataset
@@ -75,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         where, reason = error.filename or options.out, error.strerror or error
         raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error
+    console.write(f"{options.out}: {count:,} words")
     return 0
 
 
@@ -123,11 +125,13 @@ def _show(options: argparse.Namespace) -> int:
     renderer, count = load_material(look).renderer, options.count or _SHOWN
     if options.show != ALL:
         write_ingredient_sheet(out, look, renderer, options.show, options.seed, count)
+        console.write(f"{out}: {options.show}")
         return 0
     for name in INGREDIENTS:
         try:
             path = out / f"{name}.png"
             write_ingredient_sheet(path, look, renderer, name, options.seed, count)
+            console.write(f"{path}: {name}")
         except ValueError as error:  # an ingredient that changes nothing
             console.complain(str(error))
     return 0
