@@ -5,12 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from jaxtyping import config
 from PIL import Image
 
 import vit_str
@@ -60,6 +61,14 @@ def weights_of(decoder: Decoder) -> WeightsFile:
             parameter.data.mul_(10)  # images are told apart
     preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5)
     return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}, 1.2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sizes_without_numbers() -> Iterator[None]:
+    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module", params=MODELS)

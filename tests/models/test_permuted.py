@@ -4,6 +4,7 @@ import torch
 from vit_str.charset import PADDING
 from vit_str.models import PermutedDecoder
 from vit_str.models.decoders.permuted import permutation_mask, sample_orders
+from vit_str.models.hypotheses import read_to_end
 
 
 def decoder(sharpness: float = 4.0, **arguments: object) -> PermutedDecoder:
@@ -73,7 +74,7 @@ def test_all_at_once_a_character_depends_on_the_image_alone() -> None:
 def test_a_refinement_reads_every_character_from_the_others() -> None:
     once, twice = decoder(refinements=1), decoder(refinements=2)
     first = once.generate(FEATURES).labels
-    again = once._refine(FEATURES, first, 1.0).labels
+    again = read_to_end(once.refine(FEATURES, first), once.end).labels
     assert torch.equal(twice.generate(FEATURES).labels, again)
     assert not torch.equal(decoder(refinements=0).generate(FEATURES).labels, first)
 

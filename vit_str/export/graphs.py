@@ -65,7 +65,8 @@ class TransformerStep(nn.Module):
         self.blocks: list[DecoderBlock] = [
             module for module in decoder.modules() if isinstance(module, DecoderBlock)
         ]
-        self.blocks[-1].cross_attention.attend = _ShownAttention()
+        attention: Any = self.blocks[-1].cross_attention
+        attention.attend = _ShownAttention()
 
     def forward(
         self, input_ids: Int64[Tensor, "batch 1"], *state: Float[Tensor, "batch ..."]

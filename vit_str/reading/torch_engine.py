@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -57,6 +57,7 @@ class TorchEngine:
         # Converted once: autocast would convert the weights again at every step of the decoder.
         recognizer = copy.deepcopy(weights.recognizer)
         self.recognizer = recognizer.to(self.torch_device, self.dtype).eval()
+        self._decoder: Any = self.recognizer.decoder  # of any type
 
     @torch.inference_mode()
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Tensor:
@@ -65,12 +66,12 @@ class TorchEngine:
 
     def begin(self, encoded: Tensor) -> _TorchSteps:
         """See `Engine`."""
-        return _TorchSteps(self.recognizer.decoder, encoded)
+        return _TorchSteps(self._decoder, encoded)
 
     @torch.inference_mode()
     def scores(self, encoded: Tensor) -> Float[np.ndarray, "batch position symbol"]:
         """See `Engine`."""
-        return _array(self.recognizer.decoder.logits(encoded))
+        return _array(self._decoder.logits(encoded))
 
     @torch.inference_mode()
     def refine(
@@ -78,7 +79,7 @@ class TorchEngine:
     ) -> Float[np.ndarray, "batch position_and_end symbol"]:
         """See `Engine`."""
         known = torch.from_numpy(labels).to(self.torch_device)
-        return _array(self.recognizer.decoder.refine(encoded, known))
+        return _array(self._decoder.refine(encoded, known))
 
     @torch.inference_mode()
     def attention(

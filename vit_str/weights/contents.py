@@ -74,7 +74,7 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
         check_preprocessing(preprocessing)
         check_charset(metadata["charset"], description["decoder"]["arguments"]["charset_size"])
         with damage_reported(path):
-            stored = deserialize(path.read_bytes())
+            stored = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
         tensors = {name: _array(name, entry) for name, entry in stored}
         images = tensors.pop(GOLDEN_IMAGES, None)
         _check_numbers(tensors)

@@ -79,9 +79,8 @@ class PermutedDecoder(AutoregressiveDecoder):
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         positions = labels.shape[1] + 1
-        image = self.block.cross_attention.project_keys_values(features)
         mask = permutation_mask(torch.arange(positions, device=labels.device))
-        return self._logits(image, labels, mask)
+        return self._logits(features, labels, mask)
 
     def loss(
         self,
@@ -97,13 +96,7 @@ class PermutedDecoder(AutoregressiveDecoder):
         masks = masks[:, None, None] & F.pad(labels != PADDING, (1, 0), value=True)[:, None, None]
         targets = self.targets(labels)
         losses = [
-            self.cross_entropy(
-                self._logits(
-                    self.block.cross_attention.project_keys_values(features), labels, mask
-                ),
-                targets,
-            )
-            for mask in masks
+            self.cross_entropy(self._logits(features, labels, mask), targets) for mask in masks
         ]
         return torch.stack(losses).mean()
 
@@ -172,9 +165,18 @@ class PermutedDecoder(AutoregressiveDecoder):
             self.maximum_length + 1, self.maximum_length, dtype=torch.bool, device=labels.device
         )
         mask = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
-        return self._logits(image, labels, mask)
+        return self._logits_with(image, labels, mask)
 
     def _logits(
+        self,
+        features: Float[Tensor, "batch token dim"],
+        labels: Int64[Tensor, "batch position"],
+        mask: Bool[Tensor, "*batch position_and_end position_and_start"],
+    ) -> Float[Tensor, "batch position_and_end symbol"]:
+        image = self.block.cross_attention.project_keys_values(features)
+        return self._logits_with(image, labels, mask)
+
+    def _logits_with(
         self,
         image: KeysValues,
         labels: Int64[Tensor, "batch position"],
