@@ -55,7 +55,8 @@ def digest(image: bytes) -> bytes:
     return blake2b(image, digest_size=_DIGEST_BYTES).digest()
 
 
-class SkippedCrop(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SkippedCrop:
     """A word that was to be trained on and cannot be used: number of its source, index, reason."""
 
     source: int
