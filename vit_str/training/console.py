@@ -50,7 +50,7 @@ class RunProgress(ProgressBar):
         self._refreshed = time.monotonic()
         self._bar.n = progress(trainer)
         self._bar.set_description_str(f"step {trainer.global_step:,} ", refresh=False)
-        loss = trainer.progress_bar_metrics.get("loss")  # type: ignore[attr-defined]
+        loss = trainer.progress_bar_metrics.get("loss")
         self._bar.set_postfix_str(f"{self.left(trainer)}, loss {loss:.3f}" if loss else "")
 
     def left(self, trainer: Trainer) -> str:
