@@ -13,7 +13,8 @@ from pathlib import Path
 SUFFIXES = frozenset({".ttf", ".otf", ".ttc", ".otc", ".woff"})
 NO_FONTS = (
     "install the training extra (pip install 'vit-str[train]'), which brings a few, install the "
-    "Debian packages listed in data/fonts-debian.txt, or name a folder of your own (--fonts FOLDER)"
+    "Debian packages listed in data/fonts-debian.txt, or name a folder of fonts that draw the "
+    "characters (--fonts FOLDER; in training --data.init_args.fonts '[FOLDER]')"
 )
 """What a user without fonts can do."""
 
