@@ -12,6 +12,7 @@ from PIL import Image
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord
 from vit_str.datasets.folder_reader import FolderReader
+from vit_str.files import exclusive
 from vit_str.rendering import dataset
 
 Render = Callable[..., int]
@@ -74,6 +75,17 @@ def test_a_run_resumes_and_a_finished_one_is_left_alone(
     assert [path.stat().st_mtime_ns for path in sorted(cut.rglob("*.png"))] == stamps
     assert render("--count", 100, "--out", cut) == 2
     assert "holds 130 words, more than --count 100" in capsys.readouterr().err
+
+
+def test_two_renderings_into_one_folder_are_refused(
+    render: Render, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert render("--count", 10, "--out", out) == 0
+    with exclusive(out / ".render.json.lock"):
+        assert render("--count", 20, "--out", out) == 2
+    assert "another process writes there" in capsys.readouterr().err
+    assert render("--count", 20, "--out", out) == 0
 
 
 def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from vit_str.files import find_files
 SUFFIXES = (".ttf", ".otf", ".ttc", ".otc", ".woff")
 NO_FONTS = (
     "install the training extra (pip install 'vit-str[train]'), which brings a few, install the "
-    "Debian packages listed in data/fonts-debian.txt, or name a folder of your own (--fonts FOLDER)"
+    "Debian packages listed in data/fonts-debian.txt, or name a folder of fonts that draw the "
+    "characters (--fonts FOLDER; in training --data.init_args.fonts '[FOLDER]')"
 )
 """What a user without fonts can do."""
 

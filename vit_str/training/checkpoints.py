@@ -58,8 +58,11 @@ class CheckpointFiles(TorchCheckpointIO):
             try:
                 with temporary.open("wb") as file:
                     torch.save(checkpoint, file)
-            except RuntimeError as error:  # torch's own, for a file that is shorter than written
-                raise error.__context__ or error from None
+            except (OSError, RuntimeError) as error:  # torch's own, for a file that is cut short
+                reason = error if isinstance(error, OSError) else error.__context__
+                if isinstance(reason, OSError):
+                    raise OSError(reason.errno, reason.strerror, str(path)) from None
+                raise
             if path.name == LAST and path.exists():
                 _link(path, path.with_name(PREVIOUS))
 
@@ -135,7 +138,8 @@ def unusable(path: Path, error: Exception) -> str:
     else:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = " ".join(lines[:2]) or type(error).__name__
-    return f"cannot resume from {one_line(str(path))}: {one_line(reason)[:300]}; {_advice(path)}"
+    advice = f"; {_advice(path)}" if path.is_file() else ""
+    return f"cannot resume from {one_line(str(path))}: {one_line(reason)[:300]}{advice}"
 
 
 def _advice(path: Path) -> str:

@@ -16,10 +16,10 @@ import torch
 import yaml
 from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
 from lightning.fabric.plugins import TorchCheckpointIO
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import Callback, LightningDataModule
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
-from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from safetensors import SafetensorError
 
 from vit_str.charset import CHARSETS, charset_of
