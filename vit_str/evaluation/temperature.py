@@ -189,6 +189,10 @@ def _grade(reader: Reader, images: Sequence[tuple[np.ndarray, bool]]) -> list[Gr
 
 
 def _grade_pixels(reader: Reader, pixels: np.ndarray) -> list[Graded]:
+    from vit_str.reading.torch_engine import TorchEngine
+
+    if not isinstance(reader.engine, TorchEngine):
+        raise ValueError("scores of every step need the model in torch: load it with backend torch")
     decoder = reader.engine.recognizer.decoder
     with torch.inference_mode():
         features = reader.encode(pixels)
