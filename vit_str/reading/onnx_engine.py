@@ -36,6 +36,7 @@ FORMAT = "vit-str-onnx"
 VERSION = 1
 IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
 _PAST, _PRESENT = "past_key_values", "present"
+_NAMES = {"encoder", "step", "refine"}
 
 
 class OnnxEngine:
@@ -70,6 +71,12 @@ class OnnxEngine:
     def _open(self, tensors: Tensors | None) -> dict[str, InferenceSession]:
         graphs = {name: self._folder / f"{name}.onnx" for name in self._values["graphs"]}
         return {name: _session(path, self._values, tensors) for name, path in graphs.items()}
+
+    @property
+    def symbols(self) -> int:
+        """Number of symbols, the end or the blank included."""
+        outputs = self._session("step" if "step" in self._sessions else "encoder").get_outputs()
+        return next(int(each.shape[-1]) for each in outputs if each.name == "logits")
 
     def _session(self, name: str) -> InferenceSession:
         """A graph; opened anew in a forked process, where the threads of a session are missing."""
@@ -182,7 +189,16 @@ def load_exported(folder: Path) -> OnnxEngine:
             dict(values["provenance"]),
             Interface.from_dict(values["interface"]),
         )
-        return OnnxEngine(folder, values, model)
+        if "encoder" not in values["graphs"] or not {*values["graphs"]} <= _NAMES:
+            raise ValueError(f"{path}: does not fit, graphs {values['graphs']}; export it again")
+        engine = OnnxEngine(folder, values, model)
+        symbols = engine.symbols
+        if symbols != len(model.charset) + 1:
+            raise ValueError(
+                f"{path}: {len(model.charset)} characters, but the graphs write {symbols - 1}; "
+                "export the model again"
+            )
+        return engine
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file; give a folder of vit-str export") from None
     except (LookupError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as e:
