@@ -74,3 +74,12 @@ def test_an_empty_batch_has_no_hypotheses() -> None:
 def test_labels_that_are_too_long_are_refused() -> None:
     with pytest.raises(ValueError, match="maximum_length is 6"):
         make_decoder().logits(torch.zeros(1, 7, 16), torch.zeros(1, 7, dtype=torch.long))
+
+
+def test_labels_are_smoothed_in_training_only() -> None:
+    decoder, features = make_decoder(), torch.randn(2, 7, 16)
+    labels = torch.tensor([[4, 5, 6], [7, PADDING, PADDING]])
+    plain = decoder.loss(features, labels)
+    decoder.label_smoothing = 0.1
+    assert torch.equal(decoder.loss(features, labels), plain)
+    assert not torch.allclose(decoder.train().loss(features, labels), plain)

@@ -124,7 +124,7 @@ FOREIGN = [
     ("loops/fit_loop", None),
     ("loops/fit_loop/epoch_loop.batch_progress", {"current": 3}),
     ("callbacks/RandomStates", {"torch": 3}),
-    ("callbacks/WeightsExport", []),
+    ("callbacks/WeightsExport", ["seconds"]),
     ("RenderedWords", {"where": 3}),
     ("images_seen", -1),
 ]
