@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from vit_str.reading import Reader, Reading, load
+    from vit_str.reading.pages.reader import load_page
 
     __version__: str
 
-__all__ = ["Reader", "Reading", "__version__", "load"]
+__all__ = ["Reader", "Reading", "__version__", "load", "load_page"]
 
 # albumentations (training only) asks the network for its newest version unless this is set.
 os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
@@ -27,6 +28,10 @@ def __getattr__(name: str) -> object:
         from vit_str import reading
 
         return getattr(reading, name)
+    if name == "load_page":
+        from vit_str.reading.pages.reader import load_page
+
+        return load_page
     if name == "__version__":
         return _version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

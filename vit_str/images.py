@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from io import BufferedReader, BytesIO
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -158,6 +159,25 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
             return _upright_rgb(image, full if image.size != full else None)
 
 
+def load_pages(path: Path | str) -> Iterator[Image.Image]:
+    """Every page of a TIFF file, or the one picture of another, as `load_image` but at full size.
+
+    Raises:
+        UnreadableImage: see `load_image`; the pages before are handed out.
+    """
+    name = source_name(path)
+    with reported_in_one_line(name), _open_file(path, name) as file, Image.open(file) as image:
+        for page in count() if image.format == "TIFF" else range(1):
+            try:
+                image.seek(page)
+            except EOFError:
+                return
+            share = _check(image, name, file, several=image.format == "TIFF")
+            with _IN_FLIGHT.reserve(math.prod(image.size) * share):
+                picture = _upright_rgb(image, None)[0]
+            yield picture
+
+
 def source_name(source: object) -> str:
     """What to call the source of an image in a message."""
     if isinstance(source, str | os.PathLike):
@@ -253,7 +273,9 @@ def _check_bytes(size: int, name: str) -> None:
         raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
 
 
-def _check(image: ImageFile.ImageFile, name: str, file: BytesIO | BufferedReader) -> int:
+def _check(
+    image: ImageFile.ImageFile, name: str, file: BytesIO | BufferedReader, several: bool = False
+) -> int:
     """Refuse from the header what should not be decoded; how many times a pixel counts."""
     if image.format in _OTHER_CONTENT:
         content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
@@ -265,7 +287,8 @@ def _check(image: ImageFile.ImageFile, name: str, file: BytesIO | BufferedReader
     if math.prod(image.size) > MAX_PIXELS // share:
         limit = f"{MAX_PIXELS // share // 1_000_000} million pixels, the most for this format"
         raise _too_large(name, limit)
-    if image.format not in _ONE_PICTURE_FORMATS and getattr(image, "is_animated", False):
+    is_one = several or image.format in _ONE_PICTURE_FORMATS
+    if not is_one and getattr(image, "is_animated", False):
         frames = "holds several frames or pages"
         raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
     if image.format in ("JPEG", "MPO") and _has_too_many_scans(file):

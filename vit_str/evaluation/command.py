@@ -62,11 +62,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write a picture with the images of the surest mistakes, such as mistakes.png",
     )
+    parser.add_argument(
+        "--page",
+        action="store_true",
+        help="each SOURCE is a folder of whole pictures, images/, with labels/: eight corner "
+        "coordinates and a text per line",
+    )
     add_reader_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read the labeled images that the command line names, print the scores, write the rest."""
+    if options.page:
+        from vit_str.evaluation import pages
+
+        return pages.run(options)
     from vit_str.evaluation.markdown import Subject, report_markdown
     from vit_str.evaluation.output import Output
     from vit_str.evaluation.run import evaluate, named, opened

@@ -31,6 +31,7 @@ examples:
   vit-str read word.png                             one image
   vit-str read crops/ --format jsonl --out readings.jsonl
                                                     a folder, into a file
+  vit-str read --page street.jpg --overlay seen/      all words of a photograph
   find . -name '*.jpg' | vit-str read --files-from - --min-confidence 0.5
 
 exit codes: 0 success; 1 some image could not be read, or the output not written; 2 wrong use;
@@ -75,9 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("text", "jsonl", "csv", "parquet"),
-        help="default: text, or jsonl with --boxes or --n-best; parquet (default) or jsonl with "
-        "--engine ray",
+        choices=("text", "jsonl", "csv", "hocr", "parquet"),
+        help="default: text, or jsonl with --boxes or --n-best; hocr with --page only; parquet "
+        "(default) or jsonl with --engine ray",
     )
     parser.add_argument(
         "--boxes",
@@ -92,6 +93,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="give the N likeliest texts, in jsonl",
     )
     add_reader_arguments(parser)
+    pages = parser.add_argument_group(
+        "whole pictures",
+        "Photographs, scans, TIFF and PDF files: words are found, put in reading order and read.\n"
+        "--out is then a folder that gets a file for each picture; the same command resumes.",
+    )
+    pages.add_argument("--page", action="store_true", help="read whole pictures, not cropped words")
+    pages.add_argument(
+        "--overlay", metavar="FOLDER", help="write pictures with the words that were found there"
+    )
     ray = parser.add_argument_group(
         "many images",
         "--engine ray reads with several processes, also on a cluster: images, folders of them,\n"
@@ -191,6 +201,10 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.reading.inputs import listed
 
         options.paths = [*options.paths, *listed(options.files_from)]
+    if options.page:
+        from vit_str.reading.pages.command import run_pages
+
+        return run_pages(options)
     if options.engine == "ray":
         from vit_str.reading.bulk_command import run_ray
 
@@ -267,8 +281,8 @@ def _hint_at_pages(paths: Sequence[str]) -> None:
     if paths:
         others = f" and {len(paths) - 1:,} others look" if len(paths) > 1 else " looks"
         console.complain(
-            f"{paths[0]}{others} like a whole photograph or page; crop the words first: each "
-            "image is read as one word or short line"
+            f"{paths[0]}{others} like a whole photograph or page: --page finds its words; "
+            "without it each image is read as one word or short line"
         )
 
 
@@ -285,6 +299,8 @@ def _check(options: argparse.Namespace) -> None:
     for name, default in _RAY_OPTIONS.items():
         if getattr(options, name) != default:
             raise ValueError(f"--{name.replace('_', '-')} needs --engine ray")
+    if options.overlay or options.format == "hocr":
+        raise ValueError(f"{'--overlay' if options.overlay else '--format hocr'} needs --page")
     rich = options.boxes or options.n_best > 1
     options.format = options.format or ("jsonl" if rich else "text")
     if options.format not in _FORMATS:

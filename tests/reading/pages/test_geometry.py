@@ -1,0 +1,70 @@
+"""Strips of an image inside quadrilaterals."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from vit_str.reading.pages.geometry import (
+    Strip,
+    corners_from,
+    homography,
+    project,
+    rectangle,
+    side_lengths,
+    turn_points,
+    upright,
+)
+
+SQUARE = rectangle(0, 0, 1, 1)
+
+
+def test_a_homography_takes_corners_to_corners() -> None:
+    target = np.array([[3, 1], [40, 5], [38, 22], [1, 15]], float)
+    np.testing.assert_allclose(project(homography(SQUARE, target), SQUARE), target, atol=1e-9)
+
+
+def test_three_corners_on_one_line_are_refused() -> None:
+    with pytest.raises(np.linalg.LinAlgError):
+        homography(np.array([[0, 0], [1, 0], [2, 0], [0, 1]], float), SQUARE)
+
+
+@pytest.mark.parametrize("roll", range(4))
+@pytest.mark.parametrize("flip", [1, -1])
+def test_upright_corners_begin_at_the_top_left_and_run_clockwise(roll: int, flip: int) -> None:
+    box = rectangle(2, 3, 50, 20)
+    np.testing.assert_array_equal(upright(np.roll(box, roll, 0)[::flip]), box)
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_a_strip_undoes_the_turn_of_its_text(quarters: int) -> None:
+    image = Image.new("RGB", (80, 40), "white")
+    ImageDraw.Draw(image).rectangle((0, 0, 19, 39), fill="red")  # where the text begins
+    page = image.rotate(-90 * quarters, expand=True)
+    corners = corners_from(rectangle(0, 0, *page.size), quarters)
+    strip = Strip(page, corners).image
+    assert strip.size == (80, 40)
+    difference = np.abs(np.asarray(strip, int) - np.asarray(image, int)).mean()
+    assert difference < 3
+
+
+def test_boxes_of_a_strip_lie_where_they_were_in_the_image() -> None:
+    corners = np.array([[10, 20], [110, 40], [105, 70], [5, 50]], float)
+    strip = Strip(Image.new("RGB", (200, 100)), corners)
+    np.testing.assert_allclose(strip.polygon(0, 0, *strip.image.size), corners, atol=1e-6)
+
+
+def test_a_strip_of_a_corner_outside_the_image_is_padded() -> None:
+    strip = Strip(Image.new("RGB", (20, 20), "white"), rectangle(-10, -10, 10, 10))
+    assert strip.image.size == (20, 20)
+    assert strip.image.getpixel((15, 15)) == (255, 255, 255)
+
+
+def test_four_quarter_turns_change_nothing() -> None:
+    points = np.random.default_rng(0).normal(size=(5, 2))
+    np.testing.assert_allclose(turn_points(points, 4), points)
+    np.testing.assert_allclose(turn_points(np.array([1.0, 0.0]), 1), [0, 1])  # right is down now
+    np.testing.assert_allclose(turn_points(turn_points(points, 1), -1), points)
+
+
+def test_lengths_of_sides() -> None:
+    assert side_lengths(rectangle(0, 0, 30, 10)) == (30, 10)

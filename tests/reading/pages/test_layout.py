@@ -1,0 +1,37 @@
+"""Reading order of boxes."""
+
+import numpy as np
+
+from vit_str.reading.pages.layout import reading_order
+
+
+def _box(left: float, top: float, width: float, height: float = 10) -> np.ndarray:
+    return np.array([left, top, left + width, top + height], float)
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    left = [_box(0, 14 * row, 100) for row in range(4)]
+    right = [_box(130, 14 * row, 100) for row in range(4)]
+    mixed = [box for pair in zip(left, right, strict=True) for box in pair]
+    assert reading_order(mixed) == [[[0], [2], [4], [6]], [[1], [3], [5], [7]]]
+
+
+def test_a_title_over_two_columns_comes_first() -> None:
+    title = [_box(0, 0, 230)]
+    left = [_box(0, 30 + 14 * row, 100) for row in range(3)]
+    right = [_box(130, 30 + 14 * row, 100) for row in range(3)]
+    assert reading_order(title + left + right) == [[[0]], [[1], [2], [3]], [[4], [5], [6]]]
+
+
+def test_names_and_prices_of_a_receipt_share_rows() -> None:
+    names = [_box(0, 14 * row, 90) for row in range(4)]
+    prices = [_box(160, 14 * row + 1, 30) for row in range(4)]
+    assert reading_order(names + prices) == [[[0, 4], [1, 5], [2, 6], [3, 7]]]
+
+
+def test_signs_far_from_each_other_are_blocks() -> None:
+    assert reading_order([_box(0, 100, 40), _box(0, 0, 40)]) == [[[1]], [[0]]]
+
+
+def test_nothing_gives_nothing() -> None:
+    assert reading_order([]) == []

@@ -1,0 +1,130 @@
+"""Whole pages to words in reading order."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vit_str.reading import Reader, Reading
+from vit_str.reading.pages.geometry import Quadrilateral, rectangle
+from vit_str.reading.pages.reader import PageReader, _joined
+from vit_str.reading.pages.splitting import WordSplitter
+from vit_str.reading.readings import Box, Character
+
+Drawn = tuple[Image.Image, Any]
+Draw = Callable[..., Drawn]
+
+
+@pytest.mark.parametrize("quarters", range(4))
+def test_pages_are_read_however_they_are_turned(
+    drawn: Drawn, page_reader: PageReader, lines: Sequence[str], quarters: int
+) -> None:
+    image, detector = drawn
+    detector.quarters = quarters
+    turned = image.rotate(-90 * quarters, expand=True)
+    page = page_reader.read(turned)
+    assert page.text == "\n".join(lines)
+    assert (page.width, page.height) == turned.size
+    assert len(page.words) == sum(len(line.split()) for line in lines)
+
+
+def test_characters_lie_in_their_words_and_words_in_their_lines(
+    drawn: Drawn, page_reader: PageReader
+) -> None:
+    image, _ = drawn
+    page = page_reader.read(image, boxes=True)
+    rows = [word.box for word in page.words]
+    assert all(one.top <= other.top + 10 for one, other in pairwise(rows))
+    for word in page.words:
+        assert len(word.characters) == len(word.text)
+        lefts = [character.box.left for character in word.characters if character.box]
+        assert lefts == sorted(lefts) and len(lefts) == len(word.text)
+        assert word.box.left - 2 <= lefts[0] and lefts[-1] < word.box.right
+
+
+def test_a_line_across_the_page_is_turned_by_itself(draw: Draw, drawn: Drawn, tiny: Reader) -> None:
+    image, detector = drawn
+    label = draw(["LIBRARY"])[0]
+    upwards = label.crop((20, 10, 200, 80)).rotate(90, expand=True)
+    wide = Image.new("RGB", (520, image.height), "white")
+    wide.paste(image, (0, 0))
+    wide.paste(upwards, (430, 10))
+    detector.boxes = [*detector.boxes, rectangle(435, 15, 490, 185)]
+    page = PageReader(tiny, detector).read(wide)
+    assert "LIBRARY" in {word.text for word in page.words}
+    assert {"Museum", "daily", "tea"} <= {word.text for word in page.words}
+
+
+def test_a_word_longer_than_the_reader_takes_is_read_in_parts(draw: Draw, tiny: Reader) -> None:
+    word = "internationalisationofcoffeehouses"
+    image, detector = draw([word])
+
+    class Uncut(WordSplitter):
+        def __init__(self) -> None:
+            """Without a model."""
+
+        def words(self, line: Image.Image) -> list[Box]:
+            return [Box(0, 0, line.width, line.height)]
+
+    (found,) = PageReader(tiny, detector, Uncut(), 0.0).read(image, boxes=True).words
+    assert len(found.text) > 25
+    assert found.text[:8] == word[:8] and found.text[-6:] == word[-6:]
+    first, last = found.characters[0].box, found.characters[-1].box
+    assert first and last and first.left < 60 and last.right > image.width - 60
+
+
+def test_words_below_the_least_confidence_are_left_out(drawn: Drawn, tiny: Reader) -> None:
+    assert not PageReader(tiny, drawn[1], minimum_confidence=1.0).read(drawn[0]).words
+
+
+class NoLines:
+    def lines(self, image: Image.Image) -> list[Quadrilateral]:
+        return []
+
+
+def test_a_picture_without_text_has_no_words(tiny: Reader) -> None:
+    page = PageReader(tiny, NoLines()).read(Image.new("RGB", (50, 50)))
+    assert page.words == [] and page.text == ""
+
+
+def test_parts_are_joined_where_their_texts_agree() -> None:
+    def reading(text: str) -> Reading:
+        return Reading(text, 1.0, tuple(Character(letter, 0.5) for letter in text))
+
+    assert _joined(reading("interna"), reading("ernatio")).text == "internatio"
+    assert _joined(reading("ab"), reading("cd")).text == "abcd"
+    assert _joined(reading("ab"), reading("cd")).confidence == 0.5**4
+
+
+def test_the_bundled_splitter_cuts_drawn_lines_at_their_gaps(
+    drawn: Drawn, lines: Sequence[str]
+) -> None:
+    image, detector = drawn
+    splitter = WordSplitter()
+    for line, box in zip(lines, detector.boxes, strict=True):
+        strip = image.crop(tuple(np.concatenate([box[0], box[2]]).round().astype(int)))
+        words = splitter.words(strip)
+        assert len(words) == len(line.split())
+        assert all(a.right <= b.left for a, b in pairwise(words))
+
+
+def test_a_file_that_is_no_splitter_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.onnx").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=r"cannot use the word splitter .*bad\.onnx"):
+        WordSplitter(tmp_path / "bad.onnx")
+
+
+def test_the_detector_of_rapidocr_finds_the_lines(drawn: Drawn) -> None:
+    pytest.importorskip("rapidocr")
+    from vit_str.reading.pages.detection import RapidDetector
+
+    image, detector = drawn
+    found = RapidDetector().lines(image)
+    assert len(found) == len(detector.boxes)
+    tops = sorted(box[:, 1].min() for box in found)
+    wanted = [box[0, 1] for box in detector.boxes]
+    assert np.abs(np.array(tops) - wanted).max() < 15

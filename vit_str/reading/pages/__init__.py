@@ -1,0 +1,1 @@
+"""Whole pictures -> words in reading order: find lines, split them into words, order, read."""

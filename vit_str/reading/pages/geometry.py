@@ -1,0 +1,102 @@
+"""Quadrilaterals around text, and the straight strips of image inside them.
+
+A quadrilateral is an array of four (x, y) corners in pixels, in the order top left, top right,
+bottom right, bottom left **as the text is read**: the first side runs along the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+Quadrilateral = np.ndarray
+"""Of shape (4, 2)."""
+
+_MOST_PIXELS = 4096  # of a side of a strip
+
+
+def side_lengths(quadrilateral: Quadrilateral) -> tuple[float, float]:
+    """Width and height: the mean of both sides along the text, and of those across."""
+    top_left, top_right, bottom_right, bottom_left = quadrilateral
+    width = np.linalg.norm(top_right - top_left) + np.linalg.norm(bottom_right - bottom_left)
+    height = np.linalg.norm(bottom_left - top_left) + np.linalg.norm(bottom_right - top_right)
+    return float(width) / 2, float(height) / 2
+
+
+def upright(quadrilateral: Quadrilateral) -> Quadrilateral:
+    """The same corners from the top left of the image on, clockwise."""
+    around = quadrilateral - quadrilateral.mean(0)
+    clockwise = quadrilateral[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]
+    return np.roll(clockwise, -int(clockwise.sum(1).argmin()), 0)
+
+
+def corners_from(quadrilateral: Quadrilateral, quarters: int) -> Quadrilateral:
+    """The corners of an upright quadrilateral whose text is turned by quarters to the right."""
+    return np.roll(quadrilateral, -quarters, 0)
+
+
+def turn_points(
+    points: Float[np.ndarray, "*point 2"], quarters: int
+) -> Float[np.ndarray, "*point 2"]:
+    """Points turned about the origin by quarters to the right."""
+    for _ in range(quarters % 4):
+        points = np.stack([-points[..., 1], points[..., 0]], -1)
+    return points
+
+
+def homography(source: Quadrilateral, target: Quadrilateral) -> Float[np.ndarray, "3 3"]:
+    """The perspective map that takes four points to four others.
+
+    Raises:
+        numpy.linalg.LinAlgError: three of the points lie on one line.
+    """
+    rows = []
+    for (x, y), (u, v) in zip(source, target, strict=True):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+    values = np.linalg.solve(np.array(rows, float), np.asarray(target, float).ravel())
+    return np.append(values, 1.0).reshape(3, 3)
+
+
+def project(
+    matrix: Float[np.ndarray, "3 3"], points: Float[np.ndarray, "*point 2"]
+) -> Float[np.ndarray, "*point 2"]:
+    """Points under a perspective map."""
+    mapped = np.concatenate([points, np.ones_like(points[..., :1])], -1) @ matrix.T
+    return mapped[..., :2] / mapped[..., 2:]
+
+
+def rectangle(left: float, top: float, right: float, bottom: float) -> Quadrilateral:
+    """The corners of a box."""
+    return np.array([[left, top], [right, top], [right, bottom], [left, bottom]], float)
+
+
+class Strip:
+    """What lies inside a quadrilateral, pulled straight at the resolution of the image.
+
+    Attributes:
+        image: the strip; the text runs from left to right.
+    """
+
+    def __init__(self, image: Image.Image, quadrilateral: Quadrilateral) -> None:
+        size = np.clip(np.round(side_lengths(quadrilateral)), 1, _MOST_PIXELS)
+        self._to_image = homography(rectangle(0, 0, *size), quadrilateral)
+        # Without what is far away, the pixels that Pillow looks at stay few.
+        low = np.floor(quadrilateral.min(0) - 2).clip(0)
+        high = np.ceil(quadrilateral.max(0) + 2).clip(low + 1)
+        near = image.crop((*low.astype(int), *high.astype(int)))
+        matrix = homography(rectangle(0, 0, *size), quadrilateral - low)
+        self.image = near.transform(
+            tuple(size.astype(int)),
+            Image.Transform.PERSPECTIVE,
+            tuple(matrix.ravel()[:8]),
+            Image.Resampling.BICUBIC,
+        )
+
+    def polygon(self, left: float, top: float, right: float, bottom: float) -> Quadrilateral:
+        """Where a box of the strip lies in the image."""
+        return project(self._to_image, rectangle(left, top, right, bottom))

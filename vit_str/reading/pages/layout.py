@@ -1,0 +1,68 @@
+"""Reading order: words to lines, lines to blocks; columns before rows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BoxArray = np.ndarray
+"""Left, top, right, bottom."""
+
+_COLUMN_GAP = 1.0
+_ROW_GAP = 0.9  # white between two blocks, over the height of a line
+_TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
+_SAME_ROW = 0.5
+
+
+def reading_order(boxes: Sequence[BoxArray]) -> list[list[list[int]]]:
+    """Blocks of rows of indices, in the order in which a person would read them.
+
+    Recursive X-Y cut (Nagy and Seth 1984): the page is cut at white columns if what lies on both
+    sides is running text, else at white rows. Short pieces on both sides of a white column, as
+    names and prices on a receipt, belong to the same rows.
+
+    Args:
+        boxes: of the lines that were found, on the upright page.
+    """
+    if not len(boxes):
+        return []
+    sides = np.asarray(boxes, float)
+    height = float(np.median(sides[:, 3] - sides[:, 1]))
+    return [_rows(sides, block) for block in _blocks(sides, np.arange(len(sides)), height)]
+
+
+def _blocks(sides: np.ndarray, chosen: np.ndarray, height: float) -> list[np.ndarray]:
+    for axis, gap in ((0, _COLUMN_GAP * height), (1, _ROW_GAP * height)):
+        parts = _cut(sides, chosen, axis, gap)
+        if len(parts) > 1 and (axis == 1 or all(_is_text(sides[part]) for part in parts)):
+            return [block for part in parts for block in _blocks(sides, part, height)]
+    return [chosen]
+
+
+def _cut(sides: np.ndarray, chosen: np.ndarray, axis: int, gap: float) -> list[np.ndarray]:
+    """Groups of boxes between which a band of at least ``gap`` pixels is white."""
+    order = chosen[np.argsort(sides[chosen, axis], kind="stable")]
+    reach = np.maximum.accumulate(sides[order, axis + 2])
+    cuts = np.flatnonzero(sides[order[1:], axis] - reach[:-1] > gap) + 1
+    return np.split(order, cuts)
+
+
+def _is_text(sides: np.ndarray) -> bool:
+    """Whether some lines lie below each other that are wide for their height."""
+    width, height = sides[:, 2] - sides[:, 0], sides[:, 3] - sides[:, 1]
+    return len(sides) > 1 and float(np.median(width / height.clip(1))) > _TEXT_WIDTH
+
+
+def _rows(sides: np.ndarray, chosen: np.ndarray) -> list[list[int]]:
+    """Boxes of one block as rows from the top, each from the left."""
+    rows: list[list[int]] = []
+    for index in chosen[np.argsort(sides[chosen, 1] + sides[chosen, 3], kind="stable")]:
+        top, bottom = sides[index, 1], sides[index, 3]
+        for row in rows[-3:]:
+            low, high = sides[row[-1], 1], sides[row[-1], 3]
+            shared = min(bottom, high) - max(top, low)
+            if shared > _SAME_ROW * min(bottom - top, high - low):
+                row.append(int(index))
+                break
+        else:
+            rows.append([int(index)])
+    return [sorted(row, key=lambda index: sides[index, 0]) for row in rows]

@@ -1,0 +1,60 @@
+"""What reading a whole picture gives: words, in lines, in blocks, in reading order."""
+
+from dataclasses import dataclass
+
+from vit_str.reading.readings import Box, Character
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a page.
+
+    Attributes:
+        text: the characters together.
+        confidence: probability of the whole text, 0 to 1.
+        polygon: corners in pixels of the upright image, clockwise, from where the text begins.
+        characters: one by one, with boxes in pixels of the upright image if they were asked for.
+    """
+
+    text: str
+    confidence: float
+    polygon: tuple[Point, Point, Point, Point]
+    characters: tuple[Character, ...] = ()
+
+    @property
+    def box(self) -> Box:
+        """The upright box around the polygon."""
+        x, y = zip(*self.polygon, strict=True)
+        return Box(min(x), min(y), max(x), max(y))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The words of a picture.
+
+    Attributes:
+        width: of the picture, in pixels, turned as its EXIF data says.
+        height: of the picture.
+        blocks: paragraphs, columns or signs, each a tuple of lines, each a tuple of words.
+        path: the file; None if the picture came from memory.
+    """
+
+    width: int
+    height: int
+    blocks: tuple[tuple[tuple[Word, ...], ...], ...]
+    path: str | None = None
+
+    @property
+    def words(self) -> list[Word]:
+        """All words in reading order."""
+        return [word for block in self.blocks for line in block for word in line]
+
+    @property
+    def text(self) -> str:
+        """Lines as a person would type them, with an empty line between blocks."""
+        return "\n\n".join(
+            "\n".join(" ".join(word.text for word in line) for line in block)
+            for block in self.blocks
+        )
