@@ -215,7 +215,6 @@ def main() -> None:
         args=None,
         seed_everything_default=1,
         save_config_callback=None,
-        trainer_defaults={"callbacks": [ExportSplitter()]},
     )
 
 
