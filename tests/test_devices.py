@@ -8,8 +8,8 @@ from vit_str.devices import (
     device_name,
     fastest_dtype,
     present_devices,
-    software,
 )
+from vit_str.machine import software
 
 
 def test_auto_finds_a_device() -> None:

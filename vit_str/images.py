@@ -407,7 +407,8 @@ class Preprocessing:
     ) -> Float[Tensor, "*batch channel height width"]:
         """(pixels / 255 - mean) / std in float32, on the device of the pixels."""
         scaled = images.float() / 255
-        mean, std = (scaled.new_tensor(each).view(3, 1, 1) for each in (self.mean, self.std))
+        mean = scaled.new_tensor(self.mean).view(3, 1, 1)
+        std = scaled.new_tensor(self.std).view(3, 1, 1)
         return (scaled - mean) / std
 
     def normalize_array(
