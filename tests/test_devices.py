@@ -72,7 +72,7 @@ def test_software_has_what_matters() -> None:
 
 
 def test_packages_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vit_str.devices._PACKAGES", ("torch", "no-such-package-at-all"))
+    monkeypatch.setattr("vit_str.machine._PACKAGES", ("torch", "no-such-package-at-all"))
     assert "no-such-package-at-all" not in software()
 
 
