@@ -202,7 +202,7 @@ def test_pages_are_told_from_words(
     assert main(["read", str(tmp_path / "word.png"), *model]) == 0
     assert capsys.readouterr().err == ""
     assert main(["read", str(tmp_path / "page.png"), *model]) == 0
-    assert "page.png looks like a whole photograph or page; crop the words first" in (
+    assert "page.png looks like a whole photograph or page: --page finds its words" in (
         capsys.readouterr().err
     )
 
