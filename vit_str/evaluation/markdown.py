@@ -16,7 +16,7 @@ from vit_str.evaluation.report import (
 )
 from vit_str.evaluation.tables import TableRow, percent
 from vit_str.metrics import FULL
-from vit_str.pages.markdown import code, piped, plain
+from vit_str.reports.markdown import code, piped, plain
 
 FIGURES = {
     "reliability": "Share of right words against confidence, set by set",

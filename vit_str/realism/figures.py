@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from vit_str.pages.style import COLORS, INK, figure, plain, shortened, styled
+from vit_str.reports.style import COLORS, INK, figure, plain, shortened, styled
 from vit_str.realism.statistics import Statistic
 
 _COLUMNS = 4

@@ -1,7 +1,7 @@
 """What was found, as tables, as JSON and as text for a terminal."""
 
 from vit_str.evaluation.tables import aligned
-from vit_str.pages.tables import Table
+from vit_str.reports.tables import Table
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison
 from vit_str.realism.measure import Estimate, quantiles
 from vit_str.realism.statistics import STATISTICS
