@@ -307,6 +307,7 @@ def test_workers(
             choose_workers(resources, device, count)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ray_resumes_after_an_interrupt(

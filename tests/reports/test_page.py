@@ -244,6 +244,7 @@ Browse = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @needs_browser
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 420])
 def test_the_page_opens_in_a_browser(tmp_path: Path, browse: Browse, width: int) -> None:
     path = report(tmp_path / "out")

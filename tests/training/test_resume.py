@@ -74,9 +74,9 @@ def losses(folder: Path) -> dict[str, str]:
     return {row["step"]: row["loss"] for row in rows if row.get("loss")}
 
 
-def test_cut_and_resumed_equals_uncut(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    uncut = run("uncut")
-
+def test_cut_and_resumed_equals_uncut(
+    run: Run, uncut: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Killed(BaseException):
         """What no handler of Lightning's catches as its own."""
 
@@ -91,7 +91,7 @@ def test_cut_and_resumed_equals_uncut(run: Run, monkeypatch: pytest.MonkeyPatch)
         patch.setattr(RecognizerTraining, "training_step", killed_in_step)
         with pytest.raises(Killed):
             run("cut")
-    before = checkpoint(uncut.parent / "cut")
+    before = checkpoint(tmp_path / "cut")
     assert before["global_step"] == 4, "it must have been cut in the middle"
     cut = run("cut")
 
@@ -155,8 +155,8 @@ def test_in_the_middle_of_a_step_of_several_batches(
     assert_same_run(uncut, run("stopped", *arguments))
 
 
-def test_checkpoints_from_before_images_were_counted(run: Run) -> None:
-    uncut, old = run("uncut"), run("old", "--trainer.max_steps", "3")
+def test_checkpoints_from_before_images_were_counted(run: Run, uncut: Path) -> None:
+    old = run("old", "--trainer.max_steps", "3")
     saved = checkpoint(old)
     for name in ("images_seen", "unfinished_batches", "charset", "started_from", "RenderedWords"):
         del saved[name]
@@ -186,9 +186,8 @@ def assert_same_run(
 
 
 def test_ctrl_c_finishes_the_step_and_the_run_resumes(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    run: Run, uncut: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    uncut = run("uncut")
     step = RecognizerTraining.training_step
 
     def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
@@ -207,7 +206,7 @@ def test_ctrl_c_finishes_the_step_and_the_run_resumes(
 
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_stops_at_once(
-    second: signal.Signals, run: Run, monkeypatch: pytest.MonkeyPatch
+    second: signal.Signals, run: Run, uncut: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = RecognizerTraining.training_step
 
@@ -223,7 +222,7 @@ def test_a_second_signal_stops_at_once(
             run("cut")
     assert stopped.value.code == 128 + second
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    assert_same_run(run("uncut"), run("cut"), whole_log=False)
+    assert_same_run(uncut, run("cut"), whole_log=False)
 
 
 def test_a_signal_before_the_first_step_is_no_success(

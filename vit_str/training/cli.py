@@ -24,6 +24,7 @@ from safetensors import SafetensorError
 
 from vit_str.charset import CHARSETS, charset_of
 from vit_str.devices import choose_device, fastest_dtype
+from vit_str.files import one_line
 from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
@@ -244,15 +245,25 @@ def _with_recipes(arguments: Sequence[str]) -> list[str]:
         option, equals, value = argument.partition("=")
         if option in ("-c", "--config"):
             recipe = _recipe(Path(value if equals else "".join(arguments[index + 1 : index + 2])))
-            expanded += [f"--config={recipe}"] if recipe else []
+            if recipe:
+                _recipe(recipe)
+                expanded.append(f"--config={recipe}")
         expanded.append(argument)
     return expanded
 
 
 def _recipe(path: Path) -> Path | None:
+    """The recipe that a configuration names.
+
+    Raises:
+        CannotStart: the configuration is not UTF-8.
+    """
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+    except UnicodeDecodeError:
+        reason = f"configuration {one_line(str(path))}: not UTF-8 text; save it as UTF-8"
+        raise CannotStart(reason) from None
+    except (OSError, yaml.YAMLError):
         return None  # the parser says what is wrong
     recipe = given.get("recipe") if isinstance(given, dict) else None
     return path.parent / recipe if isinstance(recipe, str) else None
