@@ -222,7 +222,7 @@ def test_what_cannot_be_read_is_told_in_one_line(file: str, tmp_path: Path) -> N
     with pytest.raises(UnreadableImage, match=trouble) as caught:
         load_image(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert "; " in caught.value.trouble  # what is wrong; what to do
+    assert "; " in caught.value.reason  # what is wrong; what to do
     assert "\n" not in str(caught.value)
 
 

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from vit_str.evaluation.tables import aligned, percent
+from vit_str.console import aligned, percent
 from vit_str.reports.markdown import code, piped, plain
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.evaluation.temperature import TEMPERATURES, Graded, GradedWords, at, fit, grade
+from vit_str.evaluation.temperature.fit import TEMPERATURES, Graded, GradedWords, at, fit, grade
 from vit_str.images import UnreadableImage
 from vit_str.models.step_scores import StepScores
 from vit_str.reading import Reader

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from vit_str.console import aligned, percent
 from vit_str.evaluation.breakdown import SHOWN
 from vit_str.evaluation.markdown import table
-from vit_str.evaluation.tables import aligned, percent
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import WORD_PROTOCOLS, Protocol

@@ -251,9 +251,9 @@ def _run_plain(
             if isinstance(outcome, UnreadableImage):
                 unreadable += 1
                 name = "standard input" if path == STANDARD_INPUT else outcome.name
-                progress.complain(str(UnreadableImage(name, outcome.trouble)))
+                progress.complain(str(UnreadableImage(name, outcome.reason)))
                 if options.format == "jsonl":
-                    write(_json_error(path, outcome.trouble))
+                    write(_json_error(path, outcome.reason))
             else:
                 write(row(path, outcome.if_surer_than(options.min_confidence)))
                 if _looks_like_a_page(path, outcome):

@@ -1,6 +1,6 @@
 """What was found, as tables, as JSON and as text for a terminal."""
 
-from vit_str.evaluation.tables import aligned
+from vit_str.console import aligned
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison
 from vit_str.realism.measure import Estimate, quantiles
 from vit_str.realism.statistics import STATISTICS

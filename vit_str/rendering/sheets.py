@@ -12,7 +12,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from vit_str.charset import PADDING, Charset, charset_of
-from vit_str.rendering.material import BATCH, Look, load_material
+from vit_str.rendering.material import BATCH, Look, renderer_of
 from vit_str.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -33,7 +33,7 @@ _FONTS_AT_ONCE = 256
 
 def write_word_sheet(path: Path, look: Look, seed: int, start: int, count: int) -> None:
     """Words with their labels."""
-    renderer = load_material(look).renderer
+    renderer = renderer_of(look)
     indices = range(start // BATCH, -(-(start + count) // BATCH))
     words = (
         word
