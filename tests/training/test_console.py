@@ -61,6 +61,19 @@ def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFix
     assert capsys.readouterr().err.startswith(line)
 
 
+@pytest.mark.parametrize("recipe", [False, True])
+def test_a_configuration_that_is_not_utf8_is_named(
+    recipe: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "caf\xe9.yaml"
+    path.write_bytes(b"folder: caf\xe9\n")
+    given = tmp_path / "given.yaml"
+    given.write_text(f"recipe: {path.name}\n", encoding="utf-8")
+    assert main(["--config", str(given if recipe else path)]) == 2
+    line = f"vit-str train: configuration {path}: not UTF-8 text; save it as UTF-8\n"
+    assert capsys.readouterr().err == line
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(
     arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

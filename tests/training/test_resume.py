@@ -12,14 +12,9 @@ from typing import Any
 import pytest
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
-from PIL import Image
 
 import vit_str
-from vit_str.charset import Charset
 from vit_str.files import exclusive
-from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.renderer import Renderer
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.data import RenderedWords
 from vit_str.training.module import RecognizerTraining
@@ -277,30 +272,3 @@ def test_the_exported_weights_are_the_average_and_read(run: Run) -> None:
     stored = load_weights(folder / "weights.safetensors").recognizer.state_dict()
     assert_same(dict(stored), average)
     assert list((folder / "readings").glob("*.png"))
-
-
-def test_preprocessing_in_training_is_that_of_reading(
-    run: Run, fonts: Path, tmp_path: Path
-) -> None:
-    """An image of a training batch, written to a file and read, has the same logits."""
-    folder = run("run", "--trainer.max_steps", "3")
-    weights = load_weights(folder / "weights.safetensors")
-    charset = Charset()
-    atlas = GlyphAtlas.load_or_build(charset, [fonts])
-    batch = Renderer(atlas, Lexicon(charset)).batch(4, 1, 0)
-    reader = vit_str.load(folder / "weights.safetensors", device="cpu")
-    for row, image in enumerate(batch.images):
-        file = tmp_path / f"{row}.png"
-        Image.fromarray(image.permute(1, 2, 0).numpy()).save(file)
-        pixels = torch.from_numpy(reader.pixels(file))
-        assert torch.equal(pixels, image)
-        with torch.no_grad():
-            in_training = weights.recognizer.encode(weights.preprocessing.normalize(image[None]))
-            in_reading = weights.recognizer.encode(weights.preprocessing.normalize(pixels[None]))
-            logits = [
-                weights.recognizer.decoder.logits(
-                    features, batch.labels[row : row + 1].clamp(min=0)
-                )
-                for features in (in_training, in_reading)
-            ]
-        assert torch.equal(*logits)
