@@ -215,7 +215,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("file", DAMAGED)
-def test_what_cannot_be_read_is_told_in_one_line(file: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_in_one_line(file: str, tmp_path: Path) -> None:
     data, trouble = DAMAGED[file]
     path = tmp_path / file
     path.write_bytes(data)

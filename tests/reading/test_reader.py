@@ -142,7 +142,7 @@ def test_read_stops_at_what_it_cannot_read(
         reader.read([word_image("a"), tmp_path / "missing.png"])
 
 
-def test_stream_goes_on_and_keeps_the_order(
+def test_stream_continues_and_keeps_the_order(
     reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
 ) -> None:
     paths = []

@@ -100,7 +100,7 @@ def test_a_charset_in_another_order_is_found(checked: WeightsFile) -> None:
     assert len(found.texts) == len(WORDS)
 
 
-def test_a_charset_that_cannot_write_them_is_told(checked: WeightsFile) -> None:
+def test_a_charset_that_cannot_write_them_is_reported(checked: WeightsFile) -> None:
     hangul = "".join(chr(0xAC00 + number) for number in range(94))
     with pytest.raises(ValueError, match="which the charset of 94 characters lacks"):
         difference(reader_of(replace(checked, charset=Charset(hangul))), checked.golden)
