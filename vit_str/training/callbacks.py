@@ -20,7 +20,7 @@ from vit_str.training.schedule import progress
 class StepCallback(Callback):
     """Is called after each optimizer step, which may be one of several batches."""
 
-    def on_train_batch_end(  # type: ignore[override]
+    def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         assert isinstance(pl_module, RecognizerTraining)

@@ -48,7 +48,7 @@ class WeightsExport(Callback):
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._start = time.monotonic()
 
-    def on_validation_batch_end(  # type: ignore[override]
+    def on_validation_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         """Rendered words become golden images; crops of the user's own never do."""
@@ -159,7 +159,7 @@ class PredictionSheet(Callback):
         self.folder, self.words = folder, words
         self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
 
-    def on_validation_batch_end(  # type: ignore[override]
+    def on_validation_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         shown = self._shown.setdefault(batch.source, [])
