@@ -171,11 +171,6 @@ def test_the_size_is_that_of_the_whole_picture_upright(kind: str, orientation: i
     assert (image.height, image.width) == tuple(side // reduction for side in expected)
 
 
-def test_the_size_of_an_image_in_memory() -> None:
-    image = word_image("word", size=(90, 30))
-    assert load_sized_image(image)[1] == (30, 90)
-
-
 def test_a_photograph_with_a_preview_is_one_picture() -> None:
     data = encoded(word_image("1"), "MPO", save_all=True, append_images=[word_image("2")])
     with Image.open(BytesIO(data)) as image:

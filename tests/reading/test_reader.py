@@ -180,12 +180,6 @@ def test_what_resizing_raises_costs_one_image(
     assert "damaged or cut short (odd)" in str(third)
 
 
-def test_a_batch_without_any_readable_image(reader: Reader, tmp_path: Path) -> None:
-    outcomes = list(reader.stream([tmp_path / str(number) for number in range(5)], batch_size=2))
-    assert all(isinstance(outcome, UnreadableImage) for _, outcome in outcomes)
-    assert len(outcomes) == 5
-
-
 def test_stream_takes_no_more_than_it_needs_ahead(
     reader: Reader, word_image: Callable[..., Image.Image]
 ) -> None:

@@ -128,7 +128,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `load_reader` needs, and ``--batch-size`` and ``--workers``."""
+    """Add the options of a reader, ``--batch-size`` and ``--workers``."""
     parser.add_argument(
         "--model",
         default="tiny",
