@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from vit_str.training import console
-from vit_str.training.cli import _duration, main
+from vit_str.training.cli import main
+from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
 from vit_str.training.log import RunLog
 
@@ -50,7 +51,7 @@ def test_the_time_left_goes_by_the_share_that_is_done(
     [("3h", "00:03:00:00"), ("1d 90m", "01:01:30:00"), ("00:01:42:00", "00:01:42:00")],
 )
 def test_durations(given: str, meant: str) -> None:
-    assert _duration(given) == meant
+    assert duration(given) == meant
 
 
 def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
