@@ -176,9 +176,9 @@ def _doctor(arguments: Sequence[str]) -> int:
 
 
 def _calibrate(arguments: Sequence[str]) -> int:
-    from vit_str.evaluation import calibration_command
+    from vit_str.evaluation.temperature import command
 
-    return _run("calibrate", calibration_command, arguments)
+    return _run("calibrate", command, arguments)
 
 
 def _export(arguments: Sequence[str]) -> int:

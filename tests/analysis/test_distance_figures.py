@@ -19,7 +19,7 @@ from vit_str.analysis.distance.figures import (
 from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.results import Measurement
-from vit_str.pages.style import ready_to_draw
+from vit_str.reports.style import ready_to_draw
 
 LENGTHS = defaultdict(lambda: {"uniform": 45.55, "window 3x3": 6.43})
 REACH = defaultdict(lambda: {"uniform": (42.5, 10.5), "window 3x3": (5.2, 2.5)})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from vit_str import console
-from vit_str.arguments import positive, probability
+from vit_str.arguments import add_device, positive, probability
 from vit_str.files import one_line, write_atomically
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `load_reader` needs, and ``--batch-size`` and ``--workers``."""
+    """Add the options of a reader, ``--batch-size`` and ``--workers``."""
     parser.add_argument(
         "--model",
         default="tiny",
@@ -136,9 +136,7 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         help="weights of the package, a .safetensors file, or a folder of vit-str export "
         "(default: tiny)",
     )
-    parser.add_argument(
-        "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
-    )
+    add_device(parser)
     parser.add_argument(
         "--backend",
         choices=("auto", "onnx", "torch"),
@@ -149,13 +147,6 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "--care",
         choices=("fast", "careful"),
         help="how to read, for models that can choose (default: as they were saved)",
-    )
-    parser.add_argument(
-        "--batch-size",
-        type=positive,
-        default=32,
-        metavar="N",
-        help="images read at once (default: 32)",
     )
     parser.add_argument(
         "--workers",
@@ -251,9 +242,9 @@ def _run_plain(
             if isinstance(outcome, UnreadableImage):
                 unreadable += 1
                 name = "standard input" if path == STANDARD_INPUT else outcome.name
-                progress.complain(str(UnreadableImage(name, outcome.trouble)))
+                progress.complain(str(UnreadableImage(name, outcome.reason)))
                 if options.format == "jsonl":
-                    write(_json_error(path, outcome.trouble))
+                    write(_json_error(path, outcome.reason))
             else:
                 write(row(path, outcome.if_surer_than(options.min_confidence)))
                 if _looks_like_a_page(path, outcome):

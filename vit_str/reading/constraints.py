@@ -102,7 +102,7 @@ class Lexicon:
         return self._children(state)[symbol]
 
     def _find_children(self, state: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
-        """The next character -> the range of the words that go on with it."""
+        """The next character -> the range of the words that continue with it."""
         first, last, depth = state
         column = self._labels[first:last, depth]
         starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), len(column)]

@@ -14,8 +14,8 @@ from matplotlib.ticker import EngFormatter
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
-from vit_str.pages.style import (
+from vit_str.reports.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
+from vit_str.reports.style import (
     COLORS,
     PLATE,
     UNTRAINED,

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader
 from matplotlib.figure import Figure
 
 from vit_str.files import write_atomically
-from vit_str.pages.images import SHARPNESS, data_uri, figure_image, png
+from vit_str.reports.images import SHARPNESS, data_uri, figure_image, png
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _LONG = 40  # letters of a cell that may be broken into lines
@@ -110,7 +110,7 @@ class Page:
 
 def _environment() -> Environment:
     return Environment(
-        loader=PackageLoader("vit_str.pages", "."), autoescape=True, finalize=_printable
+        loader=PackageLoader("vit_str.reports", "."), autoescape=True, finalize=_printable
     )
 
 

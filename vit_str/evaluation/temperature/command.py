@@ -9,7 +9,7 @@ from vit_str.arguments import add_device
 
 if TYPE_CHECKING:
     from vit_str.datasets import WordSource
-    from vit_str.evaluation.temperature import GradedWords
+    from vit_str.evaluation.temperature.fit import GradedWords
 
 _DESCRIPTION = """\
 Fit the temperature that makes the confidence of a word the share of such words that is right, on
@@ -59,13 +59,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fit, print what it brings, and write the weights; returns the exit code."""
     from vit_str.devices import choose_device
-    from vit_str.evaluation import calibrating
     from vit_str.evaluation.run import opened
-    from vit_str.evaluation.temperature import fit
+    from vit_str.evaluation.temperature.fit import fit
+    from vit_str.evaluation.temperature.words import (
+        checked_files,
+        divide,
+        read_words,
+        summary,
+        text_of,
+        write,
+    )
     from vit_str.reading import Reader
     from vit_str.weights import load_weights
 
-    source, out = calibrating.checked_files(options.weights, options.out)
+    source, out = checked_files(options.weights, options.out)
     file = load_weights(source)
     sets = [opened(path) for path in options.sources]
     tests = [opened(path) for path in options.test]
@@ -74,24 +81,24 @@ def run(options: argparse.Namespace) -> int:
     with console.Progress(sum(each.known_length or 0 for each in [*sets, *tests])) as progress:
 
         def read(each: "WordSource") -> "GradedWords":
-            return calibrating.read_words(
+            return read_words(
                 each, reader, options.characters, options.batch_size, progress.advance, complaints
             )
 
         fitted = {str(each.path): read(each) for each in sets}
         scored = {str(each.path): read(each) for each in tests}
-    words, halves = calibrating.divide(fitted, scored, options.seed)
+    words, halves = divide(fitted, scored, options.seed)
     result = fit(words)
     for line in complaints:
         console.complain(line)
-    values = calibrating.summary(result, halves, file.temperature, options.characters)
+    values = summary(result, halves, file.temperature, options.characters)
     if options.json:
         console.write(json.dumps(values, indent=2, allow_nan=False))
     else:
-        console.write(calibrating.text_of(values))
+        console.write(text_of(values))
     if result.is_at_edge:
         console.complain("no temperature that was tried is extreme enough; look at the labels")
-    calibrating.write(source, out, file, values)
+    write(source, out, file, values)
     console.complain(f"wrote {out}")
     return 1 if complaints else 0
 

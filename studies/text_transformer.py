@@ -1,15 +1,12 @@
 """Text to text: the same Transformer with an encoder of characters (Vaswani et al. 2017)."""
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from vit_str.charset import PADDING
-from vit_str.models.beam import beam_search
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.models.hypotheses import Hypotheses
 from vit_str.models.positions import position_embedding, sinusoidal_positions
 
 
@@ -91,8 +88,3 @@ class Translator(nn.Module):
     ) -> Float[Tensor, ""]:
         """The decoder's loss on texts and their translations, padded with ``PADDING``."""
         return self.decoder.loss(self.encoder(sources), labels)
-
-    @torch.no_grad()
-    def generate(self, sources: Int64[Tensor, "batch position"], width: int = 1) -> Hypotheses:
-        """The translations that a beam of this width finds; 1 is greedy."""
-        return beam_search(self.decoder, self.encoder(sources), width)

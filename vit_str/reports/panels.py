@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
-from vit_str.pages.style import MUTED, chance_style, depth_color, figure, plain, plain_lines
+from vit_str.reports.style import MUTED, chance_style, depth_color, figure, plain, plain_lines
 
 COLUMNS = 3
 """Panels in a row at most."""

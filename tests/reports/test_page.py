@@ -14,8 +14,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.pages.page import Page
-from vit_str.pages.style import figure, plain, styled
+from vit_str.reports.page import Page
+from vit_str.reports.style import figure, plain, styled
 
 HOSTILE = "</title></style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> & 文字"
 BROWSER = next(
@@ -206,7 +206,7 @@ def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
         assert dict(matplotlib.rcParams) == before
         ours = draw().axes[0]
     assert ours.xaxis.label.get_fontsize() == 9, "and is not touched by it"
-    code = "import sys, vit_str.pages.page; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, vit_str.reports.page; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -244,6 +244,7 @@ Browse = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @needs_browser
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 420])
 def test_the_page_opens_in_a_browser(tmp_path: Path, browse: Browse, width: int) -> None:
     path = report(tmp_path / "out")

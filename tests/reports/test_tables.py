@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.pages.tables import write_json, write_rows
+from vit_str.reports.tables import write_json, write_rows
 
 NAMES = ["caf\udce9.png", "a\nb.png", "=1+1", "<script>", "\u2028"]
 

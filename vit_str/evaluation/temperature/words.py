@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from vit_str.console import aligned, percent
 from vit_str.datasets import LabeledWord, WordSource
 from vit_str.evaluation.run import labeled_words
-from vit_str.evaluation.tables import aligned, percent
-from vit_str.evaluation.temperature import Fit, GradedWords, grade
+from vit_str.evaluation.temperature.fit import Fit, GradedWords, grade
 from vit_str.images import UnreadableImage
 from vit_str.metrics import Protocol, normalize_label
 from vit_str.reading import Reader
@@ -62,7 +62,7 @@ def read_words(
     outcomes = grade(reader, [word.image for word in words], batch_size, advance)
     for word, outcome in zip(words, outcomes, strict=True):
         if isinstance(outcome, UnreadableImage):
-            complaints.append(str(UnreadableImage(f"{source.path}: {word.name}", outcome.trouble)))
+            complaints.append(str(UnreadableImage(f"{source.path}: {word.name}", outcome.reason)))
             continue
         columns.append(outcome.log_confidences)
         right.append(

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float, Int64
 
 from vit_str.evaluation.calibration import calibrate
 from vit_str.images import UnreadableImage
-from vit_str.models.step_scores import step_scores
 from vit_str.reading import Reader, Source
 from vit_str.statistics import Interval, percentile_interval, resamples
 
@@ -189,15 +187,27 @@ def _grade(reader: Reader, images: Sequence[tuple[np.ndarray, bool]]) -> list[Gr
 
 
 def _grade_pixels(reader: Reader, pixels: np.ndarray) -> list[Graded]:
-    from vit_str.reading.torch_engine import TorchEngine
+    texts = [reading.text for reading in reader.read_pixels(pixels)]
+    scores = reader.scores(pixels, reader.charset.encode_array(texts)).astype(np.float64)
+    longest, end = reader.engine.model.interface.maximum_length, len(reader.charset)
+    graded = []
+    for text, steps in zip(texts, scores, strict=True):
+        symbols = [*reader.charset.encode(text), end]
+        if len(text) == longest and steps[longest].argmax() != end:
+            symbols.pop()  # it would have been longer, and was cut
+        graded.append(Graded(text, log_confidences(steps[: len(symbols)], symbols)))
+    return graded
 
-    if not isinstance(reader.engine, TorchEngine):
-        raise ValueError("scores of every step need the model in torch: load it with backend torch")
-    decoder = reader.engine.recognizer.decoder
-    with torch.inference_mode():
-        features = reader.encode(pixels)
-        labels = decoder.generate(features).labels
-        steps = step_scores(decoder, features, labels)
-        sure = steps.log_confidences(torch.from_numpy(TEMPERATURES)).cpu().numpy()
-    texts = map(reader.charset.decode, labels.tolist())
-    return [Graded(*pair) for pair in zip(texts, sure, strict=True)]
+
+def log_confidences(
+    scores: Float[np.ndarray, "step symbol"], symbols: Sequence[int]
+) -> Float[np.ndarray, " temperature"]:
+    """Logarithm of the probability of all symbols together, at each of ``TEMPERATURES``.
+
+    In float64: the words that matter most are nearly certain.
+    """
+    scaled = scores / TEMPERATURES[:, None, None]
+    shifted = scaled - scaled.max(2, keepdims=True)
+    chosen = shifted[:, np.arange(len(symbols)), symbols]
+    total: np.ndarray = (chosen - np.log(np.exp(shifted).sum(2))).sum(1)
+    return total

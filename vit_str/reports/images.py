@@ -6,7 +6,7 @@ import io
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.pages.style import ready_to_draw
+from vit_str.reports.style import ready_to_draw
 
 _CSS_PIXELS = 96  # per inch
 SHARPNESS = 2
