@@ -8,8 +8,9 @@ import torch
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
 from vit_str.analysis.images import ImageSet, batches_of
+from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
+from vit_str.analysis.libraries.statistics import LayerStatistics
 from vit_str.analysis.means import mean_over_images
-from vit_str.analysis.probe import probe
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
@@ -26,11 +27,11 @@ class DistanceAnalysis:
     Attributes:
         model: its name.
         statistics: of every image, layer and head of its encoder.
-        offsets: mean attention by offset, of the first images.
+        offsets: mean attention by offset, of the first images; empty for models with windows.
     """
 
     model: str
-    statistics: AttentionStatistics
+    statistics: LayerStatistics
     offsets: OffsetMaps
 
     @property
@@ -46,8 +47,8 @@ class DistanceAnalysis:
 
 def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
-    modules = subject.recognizer.encoder.modules()
-    return any(isinstance(module, ScaledDotProductAttention) for module in modules)
+    known = ScaledDotProductAttention, LibraryEncoder
+    return any(isinstance(module, known) for module in subject.encoder.modules())
 
 
 @torch.no_grad()
@@ -74,12 +75,15 @@ def measure(
     Raises:
         ValueError: the encoder has no attention, or no image could be read.
     """
-    encoder = subject.recognizer.encoder
-    grid = TokenGrid.of(encoder)
-    statistics = AttentionStatistics(grid, metrics, norm)
-    offsets = OffsetMaps(grid, offset_images)
+    encoder = subject.encoder
+    statistics = LayerStatistics(encoder, metrics, norm)
+    offsets = OffsetMaps(statistics.grid, offset_images)
+    # Where layers have windows, offsets of one layer are not those of another.
+    listeners = (
+        [statistics.update] if statistics.in_windows else [statistics.update, offsets.update]
+    )
     for _, batch in batches_of(subject, images, batch_size, device):
-        with probe(encoder, statistics.update, offsets.update):
+        with probe_layers(encoder, *listeners):
             encoder(batch)
     return DistanceAnalysis(subject.name, statistics, offsets)
 
@@ -97,7 +101,7 @@ def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]
             heads = [] if metric in PER_LAYER else [values]
             mean = mean_over_images(torch.cat([*heads, values.mean(1, keepdim=True)], 1), seed)
             names = [*range(1, values.shape[1] + 1), None] if heads else [None]
-            for unit, scale in _scales(metric, analysis.grid):
+            for unit, scale in _scales(metric, statistics.grids[layer - 1]):
                 rows += [
                     Measurement(
                         *(analysis.model, layer, head, metric, unit, statistics.norm),
