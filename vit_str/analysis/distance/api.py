@@ -94,7 +94,7 @@ class AttentionDistance:
         ax.set_ylim(0, max(ax.get_ylim()[1], 1.08 * max(table.highest(), *lines.values(), 0)))
         ax.set_ylabel(f"attention distance ({unit})")
         handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-        ax.legend(handles.values(), handles, frameon=False, fontsize="small")
+        ax.legend(handles.values(), handles, fontsize="small")
         return ax
 
     def __repr__(self) -> str:
@@ -111,7 +111,14 @@ class AttentionDistance:
             HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")
         )
         figure = heads_by_depth(self.rows, {self.model: self._chance("px")})
-        columns = ("layer", "distance (px)", "95 %", "share of uniform", "nearest head", "farthest")
+        columns = (
+            "layer",
+            "distance (px)",
+            "95 %",
+            "share of uniform",
+            "nearest head (px)",
+            "farthest (px)",
+        )
         lines = []
         for (layer, mean, low, high), (_, share, *_) in zip(
             table.layer_means(self.model), shares.layer_means(self.model), strict=True
@@ -222,6 +229,8 @@ def _images(
     if isinstance(images, str | Path):
         return load_images(subject, str(images), count, seed)
     chosen = list(images)[:count]
+    if not chosen:
+        raise ValueError("no images: give a folder, files, Pillow images or a tensor")
     return ImageSet(f"{len(chosen)} images", len(chosen), partial(_opened, subject, chosen))
 
 

@@ -96,24 +96,14 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
     n = f"n = {analyses[0].images:,} images"
     page = inspection.page("Attention distance", _LEAD)
     course = _course(subjects)
-    if course:
-        page.heading("While learning")
-        page.figure(
-            along_training(rows, course, distances[next(iter(course))]),
-            "distance-training",
-            "Attention distance in pixels by the number of images that the weights had been "
-            "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
-            f"95 % bootstrap interval over {n}.",
-            vector=True,
-        )
-        passed = list(course)[:-1]  # of the run, what follows shows the last weights
-        analyses = [analysis for analysis in analyses if analysis.model not in passed]
-        shown = {analysis.model for analysis in analyses}
-        rows = [row for row in rows if row.model in shown]
+    of_course = [row for row in rows if row.model in course]
+    passed = list(course)[:-1]  # of the run, the other figures show the last weights
+    shown = [analysis for analysis in analyses if analysis.model not in passed]
+    rows = [row for row in rows if row.model not in passed]
     page.heading("By depth")
-    for analysis in analyses:
+    for analysis in shown:
         page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
-    unit, in_unit = _common_unit(analyses, distances)
+    unit, in_unit = _common_unit(shown, distances)
     page.figure(
         heads_by_depth(rows, in_unit, unit),
         "distance-by-depth",
@@ -123,7 +113,7 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
         vector=True,
     )
     page.note(_CAUTION)
-    if len(analyses) > 1:
+    if len(shown) > 1:
         page.figure(
             models_on_one_scale(rows),
             "distance-models",
@@ -138,6 +128,16 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
         "distance-sorted",
         f"The heads of every layer from the nearest to the farthest looking, {n}.",
     )
+    if course:
+        page.heading("While learning")
+        page.figure(
+            along_training(of_course, course, distances[next(iter(course))]),
+            "distance-training",
+            "Attention distance in pixels by the number of images that the weights had been "
+            "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
+            f"95 % bootstrap interval over {n}.",
+            vector=True,
+        )
     page.heading("Direction and spread")
     page.figure(
         reach(rows, _points(lines, "distance_x", "distance_y")),
@@ -151,7 +151,7 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
         f"{n}. {_ENTROPY}",
     )
     page.heading("What heads look at, relative to themselves")
-    for number, analysis in enumerate(analyses, 1):
+    for number, analysis in enumerate(shown, 1):
         page.figure(
             _gallery(analysis),
             f"offsets-{number}",
@@ -160,7 +160,7 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
         )
     page.heading("In numbers")
     page.paragraph(_TERMS)
-    for analysis in analyses:
+    for analysis in shown:
         page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
     if gradients:
         page.heading("In the unit of convolutions")
