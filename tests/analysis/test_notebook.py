@@ -87,7 +87,7 @@ def test_plots_share_an_axis(result: AttentionDistance) -> None:
     assert result.plot(axes) is axes
     result.plot(axes, color="red")
     labels = axes.get_legend().get_texts()
-    assert [text.get_text() for text in labels].count("uniform: 24.4 px") == 1
+    assert [text.get_text() for text in labels].count("uniform: 22.6 px") == 1
     assert axes.get_ylabel() == "attention distance (px)"
     shares = result.plot(unit="share of uniform")
     levels = [line.get_ydata()[0] for line in shares.lines if line.get_linestyle() == "--"]
