@@ -1,9 +1,12 @@
 """Attention distance and its companions: models + images -> tidy rows with intervals."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
@@ -14,6 +17,7 @@ from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
+from vit_str.devices import choose_device
 from vit_str.models.attention import ScaledDotProductAttention
 
 Chance = dict[str, dict[str, float]]
@@ -76,23 +80,50 @@ def measure(
         ValueError: the encoder has no attention, or no image could be read.
     """
     encoder = subject.encoder
-    statistics = LayerStatistics(encoder, metrics, norm)
-    offsets = OffsetMaps(statistics.grid, offset_images)
-    # Where layers have windows, offsets of one layer are not those of another.
-    listeners = (
-        [statistics.update] if statistics.in_windows else [statistics.update, offsets.update]
-    )
-    for _, batch in batches_of(subject, images, batch_size, device):
-        with probe_layers(encoder, *listeners):
-            encoder(batch)
-    return DistanceAnalysis(subject.name, statistics, offsets)
+    batches = (batch for _, batch in batches_of(subject, images, batch_size, device))
+    grid = TokenGrid.of(encoder)
+    return measure_batches(subject.name, encoder, grid, batches, norm, metrics, None, offset_images)
+
+
+@torch.no_grad()
+def measure_batches(
+    name: str,
+    encoder: nn.Module,
+    grid: TokenGrid,
+    batches: Iterable[Float[Tensor, "batch channel height width"]],
+    norm: str = "renormalized",
+    metrics: Sequence[str] = METRICS,
+    device: torch.device | str | None = "cpu",
+    offset_images: int = 64,
+) -> DistanceAnalysis:
+    """As `measure`, of any module and images prepared as it takes them.
+
+    The module is put into eval mode for it; ``device`` None leaves it where it is.
+    """
+    statistics = LayerStatistics(encoder, metrics, norm, grid)
+    offsets = OffsetMaps(grid, offset_images)
+    listeners = [statistics.update]
+    if not statistics.in_windows:  # in which offsets of one layer are not those of another
+        listeners.append(offsets.update)
+    training = encoder.training
+    if device is not None:
+        device = choose_device(str(device))
+        encoder.to(device)
+    encoder.eval()
+    try:
+        for batch in batches:
+            with probe_layers(encoder, *listeners):
+                encoder(batch if device is None else batch.to(device))
+    finally:
+        encoder.train(training)
+    return DistanceAnalysis(name, statistics, offsets)
 
 
 def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]:
     """Every metric of every head, and of every layer as the mean of its heads.
 
-    Distance comes in pixels, in patches (sides of the square as large as one) and as a share of
-    what looking everywhere alike gives.
+    Distance comes in pixels, in patches (sides of the square as large as one), and as a share of
+    what looking everywhere alike gives and of the diagonal of the image.
     """
     rows: list[Measurement] = []
     statistics = analysis.statistics
@@ -101,7 +132,7 @@ def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]
             heads = [] if metric in PER_LAYER else [values]
             mean = mean_over_images(torch.cat([*heads, values.mean(1, keepdim=True)], 1), seed)
             names = [*range(1, values.shape[1] + 1), None] if heads else [None]
-            for unit, scale in _scales(metric, statistics.grids[layer - 1]):
+            for unit, scale in _scales(metric, analysis.grid):
                 rows += [
                     Measurement(
                         *(analysis.model, layer, head, metric, unit, statistics.norm),
@@ -133,6 +164,7 @@ def _scales(metric: str, grid: TokenGrid) -> list[tuple[str, float]]:
         scales += [
             ("patches", grid.mean_patch_side()),
             ("share of uniform", grid.uniform_distance() or 1.0),
+            ("share of diagonal", math.hypot(*grid.image_size)),
         ]
     if metric == "entropy":
         scales += [("share of uniform", torch.tensor(float(len(grid))).log().item() or 1.0)]

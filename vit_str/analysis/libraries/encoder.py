@@ -77,7 +77,7 @@ class LibraryEncoder(Encoder):
         if not blocks:
             raise ValueError(f"{type(model).__name__} has no layers that are understood")
         self.model, self.special, self.blocks = model, tuple(special), tuple(blocks)
-        self._forward = forward or model
+        self._forward, self.training = forward or model, model.training
         last = blocks[-1].grid
         self.grid, self.special_tokens = (last.rows, last.columns), len(self.special)
         self.image_size = (round(last.image_size[0]), round(last.image_size[1]))
@@ -104,8 +104,8 @@ class LibraryEncoder(Encoder):
 
 
 @contextmanager
-def probe_layers(encoder: Encoder, *listeners: Listener) -> Iterator[None]:
-    """As `probe`, for the self-attention of every layer of an encoder and nothing else.
+def probe_layers(encoder: nn.Module, *listeners: Listener) -> Iterator[None]:
+    """As `probe`; of models of other libraries the self-attention of every layer, nothing else.
 
     Raises:
         ValueError: a layer has attention that is not understood.

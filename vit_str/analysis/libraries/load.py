@@ -61,6 +61,11 @@ def load_library_model(
     return encoder.eval(), preprocessing
 
 
+def library_of(model: nn.Module) -> str | None:
+    """Which of ``LIBRARIES`` the class of a model is from; None if it is from none."""
+    return _PACKAGES.get(type(model).__module__.partition(".")[0])
+
+
 def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """A model of timm, torchvision or transformers that was made already.
 
@@ -71,11 +76,14 @@ def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> L
     Raises:
         ValueError: a model of something else, or one that is not understood.
     """
-    for of in type(model).__mro__:
-        library = _PACKAGES.get(of.__module__.partition(".")[0])
-        if library == "timm":
-            return import_module("vit_str.analysis.libraries.timm_models").encoder(model)
-        if library is not None:
-            name = f"vit_str.analysis.libraries.{LIBRARIES[library]}"
-            return import_module(name).encoder(model, image_size)
-    raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")
+    library = library_of(model)
+    if library is None:
+        raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")
+    module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
+    encoder = module.encoder(model, image_size)
+    if image_size is not None and encoder.image_size != tuple(image_size):
+        raise ValueError(
+            f"{type(model).__name__} takes images of {encoder.image_size} (height, width), found "
+            f"{tuple(image_size)}"
+        )
+    return encoder

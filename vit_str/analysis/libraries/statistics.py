@@ -1,9 +1,10 @@
 """Statistics of attention where layers have windows and grids of their own, as in Swin."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from jaxtyping import Float64
-from torch import Tensor
+from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import LibraryEncoder
@@ -23,12 +24,17 @@ class LayerStatistics(AttentionStatistics):
         encoder: whose layers `probe_layers` names.
         metrics: which ones, see ``AttentionStatistics``.
         norm: ``renormalized`` or ``raw``.
+        grid: of the tokens of the whole image; by default what the encoder says.
     """
 
     def __init__(
-        self, encoder: Encoder, metrics: Sequence[str] = METRICS, norm: str = "renormalized"
+        self,
+        encoder: nn.Module,
+        metrics: Sequence[str] = METRICS,
+        norm: str = "renormalized",
+        grid: TokenGrid | None = None,
     ) -> None:
-        super().__init__(TokenGrid.of(encoder), metrics, norm)
+        super().__init__(grid or TokenGrid.of(cast(Encoder, encoder)), metrics, norm)
         self._parts: dict[str, AttentionStatistics] = {}
         self._windows: dict[str, int] = {}
         if isinstance(encoder, LibraryEncoder) and encoder.in_windows:
@@ -40,11 +46,6 @@ class LayerStatistics(AttentionStatistics):
     def in_windows(self) -> bool:
         """Whether layers have windows."""
         return bool(self._parts)
-
-    @property
-    def grids(self) -> list[TokenGrid]:
-        """The tokens that can look at each other, layer by layer."""
-        return [self._parts[name].grid if self._parts else self.grid for name in self.layers]
 
     @property
     def layers(self) -> list[str]:

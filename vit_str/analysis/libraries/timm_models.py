@@ -42,8 +42,8 @@ def create(
     return encoder(model), preprocessing(model)
 
 
-def encoder(model: Any) -> LibraryEncoder:
-    """A model that was made already.
+def encoder(model: Any, _: tuple[int, int] | None = None) -> LibraryEncoder:
+    """A model that was made already, whose images have one size.
 
     Raises:
         ValueError: one that is not understood.

@@ -66,6 +66,7 @@ def answer(inspection: Inspection, queries: int) -> int:
         "gradient-distance",
         f"Mean gradient distance in pixels by layer; bands are 95 % bootstrap intervals over n = "
         f"{n:,} images. The line uniform is for gradients that are alike everywhere.",
+        vector=True,
     )
     for name, (fields, bounds) in models.items():
         page.paragraph(_finding(name, fields, bounds[-1]))
