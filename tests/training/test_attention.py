@@ -42,9 +42,9 @@ def test_weights_along_the_run(run: Callable[..., Path], tmp_path: Path) -> None
         "--trainer.callbacks.first=1",
     )
     files = sorted(history.iterdir())
-    assert [file.stem for file in files] == [f"step-{step:07d}" for step in (0, 1, 2, 4)]
+    assert [file.stem for file in files] == [f"step-{step:07d}" for step in (0, 1, 2, 4, 6)]
     assert files[0].stat().st_size < 0.6 * (folder / "weights.safetensors").stat().st_size
-    start, later = (load_weights(file).provenance for file in files[::3])
+    start, later = (load_weights(file).provenance for file in (files[0], files[3]))
     assert (start["images"], later["images"]) == (0, 16)
 
 
