@@ -20,6 +20,7 @@ from vit_str.analysis.distance.measure import (
 )
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import RENDERED, ImageSet, LabeledImage, load_images
+from vit_str.analysis.libraries.load import encoder_of, library_of
 from vit_str.analysis.results import Measurement
 from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject, load_subject
@@ -166,8 +167,9 @@ def attention_distance(
         >>> result.to_frame(), result.plot()  # doctest: +SKIP
 
     Args:
-        model: what ``vit-str analyze distance`` takes (a name or a file), or a torch module. A
-            module whose attention is not understood needs `vit_str.analysis.register_attention`.
+        model: what ``vit-str analyze distance`` takes (a name or a file), or a torch module: of
+            this project, timm, torchvision, transformers or one's own. A module whose attention
+            is not understood needs `vit_str.analysis.register_attention`.
         images: a folder, ``rendered`` words, or image files or Pillow images; or a tensor of what
             the model takes (batch, channel, height, width), which a module always needs.
         grid: rows and columns of the tokens of a module; by default what the module says.
@@ -188,12 +190,14 @@ def attention_distance(
         if not isinstance(images, Tensor):
             raise ValueError("a torch module needs a tensor of images, prepared as it takes them")
         encoder: nn.Module = model.encoder if isinstance(model, Recognizer) else model
+        if grid is None and library_of(encoder):
+            encoder = encoder_of(encoder, (images.shape[-2], images.shape[-1]))
         name = name or type(model).__name__
     else:
         subject = load_subject(str(model), seed)
-        encoder, name = subject.recognizer.encoder, name or subject.name
+        encoder, name = subject.encoder, name or subject.name
     if isinstance(images, Tensor):
-        grid = grid or grid_of(encoder, images)
+        grid = grid or grid_of(encoder)
         batches = torch.split(images[:count], batch_size)
         analysis = measure_batches(name, encoder, grid, batches, norm, metrics, device)
     else:
@@ -204,23 +208,18 @@ def attention_distance(
     return AttentionDistance(name, rows, chance(analysis.grid), analysis.grid)
 
 
-def grid_of(module: Any, images: Tensor) -> TokenGrid:
-    """The tokens of a module that says what they are, as models of this project and timm do.
+def grid_of(module: Any) -> TokenGrid:
+    """The tokens of a module that says what they are, as encoders of this project do.
 
     Raises:
         ValueError: it does not.
     """
     if hasattr(module, "grid") and hasattr(module, "special_tokens"):
         return TokenGrid.of(module)
-    rows, columns = getattr(getattr(module, "patch_embed", None), "grid_size", None) or (0, 0)
-    if not rows:
-        raise ValueError(
-            f"{type(module).__name__} does not say where its tokens lie: give grid=TokenGrid(rows, "
-            "columns, (height, width) of a patch, special_tokens)"
-        )
-    height, width = images.shape[-2:]
-    special = getattr(module, "num_prefix_tokens", 0)
-    return TokenGrid(rows, columns, (height / rows, width / columns), special)
+    raise ValueError(
+        f"{type(module).__name__} does not say where its tokens lie: give grid=TokenGrid(rows, "
+        "columns, (height, width) of a patch, special_tokens)"
+    )
 
 
 def _images(

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
 from vit_str.analysis.images import ImageSet, batches_of
+from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
+from vit_str.analysis.libraries.statistics import LayerStatistics
 from vit_str.analysis.means import mean_over_images
-from vit_str.analysis.probe import probe
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
@@ -30,11 +31,11 @@ class DistanceAnalysis:
     Attributes:
         model: its name.
         statistics: of every image, layer and head of its encoder.
-        offsets: mean attention by offset, of the first images.
+        offsets: mean attention by offset, of the first images; empty for models with windows.
     """
 
     model: str
-    statistics: AttentionStatistics
+    statistics: LayerStatistics
     offsets: OffsetMaps
 
     @property
@@ -50,8 +51,8 @@ class DistanceAnalysis:
 
 def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
-    modules = subject.recognizer.encoder.modules()
-    return any(isinstance(module, ScaledDotProductAttention) for module in modules)
+    known = ScaledDotProductAttention, LibraryEncoder
+    return any(isinstance(module, known) for module in subject.encoder.modules())
 
 
 @torch.no_grad()
@@ -78,7 +79,7 @@ def measure(
     Raises:
         ValueError: the encoder has no attention, or no image could be read.
     """
-    encoder = subject.recognizer.encoder
+    encoder = subject.encoder
     batches = (batch for _, batch in batches_of(subject, images, batch_size, device))
     grid = TokenGrid.of(encoder)
     return measure_batches(subject.name, encoder, grid, batches, norm, metrics, None, offset_images)
@@ -99,8 +100,11 @@ def measure_batches(
 
     The module is put into eval mode for it; ``device`` None leaves it where it is.
     """
-    statistics = AttentionStatistics(grid, metrics, norm)
+    statistics = LayerStatistics(encoder, metrics, norm, grid)
     offsets = OffsetMaps(grid, offset_images)
+    listeners = [statistics.update]
+    if not statistics.in_windows:  # in which offsets of one layer are not those of another
+        listeners.append(offsets.update)
     training = encoder.training
     if device is not None:
         device = choose_device(str(device))
@@ -108,7 +112,7 @@ def measure_batches(
     encoder.eval()
     try:
         for batch in batches:
-            with probe(encoder, statistics.update, offsets.update):
+            with probe_layers(encoder, *listeners):
                 encoder(batch if device is None else batch.to(device))
     finally:
         encoder.train(training)

@@ -152,6 +152,9 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
     )
     page.heading("What heads look at, relative to themselves")
     for number, analysis in enumerate(shown, 1):
+        if analysis.statistics.in_windows:
+            page.paragraph(f"{analysis.model}: its windows differ from layer to layer.")
+            continue
         page.figure(
             _gallery(analysis),
             f"offsets-{number}",
@@ -166,7 +169,7 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
         page.heading("In the unit of convolutions")
         page.figure(
             distance_by_depth(
-                gradients, {"uniform": uniform_gradient_distance(subjects[0].recognizer.encoder)}
+                gradients, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
             ),
             "gradient-distance",
             "How far the pixels lie that the output of a layer depends on, by gradients, in "
