@@ -128,28 +128,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `load_reader` needs, and ``--batch-size`` and ``--workers``."""
-    parser.add_argument(
-        "--model",
-        default="tiny",
-        metavar="NAME|FILE",
-        help="weights of the package, a .safetensors file, or a folder of vit-str export "
-        "(default: tiny)",
-    )
-    parser.add_argument(
-        "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
-    )
-    parser.add_argument(
-        "--backend",
-        choices=("auto", "onnx", "torch"),
-        default="auto",
-        help="what computes: torch on a GPU, on a CPU onnxruntime if it can (default: auto)",
-    )
-    parser.add_argument(
-        "--care",
-        choices=("fast", "careful"),
-        help="how to read, for models that can choose (default: as they were saved)",
-    )
+    """Add the model, which texts it may read, and ``--batch-size`` and ``--workers``."""
+    add_model_arguments(parser)
     parser.add_argument(
         "--batch-size",
         type=positive,
@@ -180,6 +160,31 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="texts to keep while writing (default: 1; 5 with a lexicon or a pattern)",
+    )
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--model``, ``--device``, ``--backend`` and ``--care``."""
+    parser.add_argument(
+        "--model",
+        default="tiny",
+        metavar="NAME|FILE",
+        help="weights of the package, a .safetensors file, or a folder of vit-str export "
+        "(default: tiny)",
+    )
+    parser.add_argument(
+        "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
+    )
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "onnx", "torch"),
+        default="auto",
+        help="what computes: torch on a GPU, on a CPU onnxruntime if it can (default: auto)",
+    )
+    parser.add_argument(
+        "--care",
+        choices=("fast", "careful"),
+        help="how to read, for models that can choose (default: as they were saved)",
     )
 
 
