@@ -213,14 +213,22 @@ async def _uploads(request: Request, body: bytearray) -> tuple[list[Upload], tup
         form = await parser.parse()
     except MultiPartException as error:
         raise Refusal(400, f"the form cannot be understood: {error.message}") from None
-    files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
-    if not files:
+    items = form.multi_items()
+    try:
+        uploads = [
+            Upload(value.filename or "image", await value.read())
+            for _, value in items
+            if isinstance(value, UploadFile)
+        ]
+    finally:
+        await form.close()
+    if not uploads:
         raise Refusal(422, "no picture: send files in the field 'files'")
     words = str(form.get("lexicon") or "").split("\n")
     lexicon = tuple(sorted({word.strip() for word in words if word.strip()}))
     if len(lexicon) > MOST_WORDS:
         raise Refusal(422, f"a lexicon may hold {MOST_WORDS:,} words; send fewer")
-    return [Upload(file.filename or "image", await file.read()) for file in files], lexicon
+    return uploads, lexicon
 
 
 async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
