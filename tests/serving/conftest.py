@@ -11,18 +11,18 @@ from fastapi import FastAPI
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.reading import Reader, load
+from vit_str.serving import service
 from vit_str.serving.app import create_app
 from vit_str.serving.limits import Limits
 from vit_str.serving.metrics import Metrics
-from vit_str.serving.service import ReadingService
 
 
 class Site:
     """A service, its application, and a way to ask it."""
 
-    def __init__(self, service: ReadingService, **options: Any) -> None:
-        self.service = service
-        self.app: FastAPI = create_app(service, "tiny", **options)
+    def __init__(self, reading: service.ReadingService, **options: Any) -> None:
+        self.service = reading
+        self.app: FastAPI = create_app(reading, "tiny", **options)
 
     def run(self, ask: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
         """What a coroutine that gets a client returns."""
@@ -51,18 +51,18 @@ def tiny() -> Reader:
 
 
 @pytest.fixture
-def site(tiny: Reader) -> Iterator[Callable[..., Any]]:
-    """Opens a site with given limits; all are closed in the end."""
+def site(tiny: Reader, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """Opens a site with given limits; all are closed in the end. It has no detector of lines."""
+    monkeypatch.setattr(service, "_open_page_parts", lambda: None)
     services = []
 
     def open_site(reader: Reader = tiny, options: Any = None, **limits: Any) -> Site:
-        service = ReadingService(reader, Limits(**limits), Metrics())
-        services.append(service)
-        return Site(service, **(options or {}))
+        services.append(service.ReadingService(reader, Limits(**limits), Metrics()))
+        return Site(services[-1], **(options or {}))
 
     yield open_site
-    for service in services:
-        assert service.close(5.0)
+    for each in services:
+        assert each.close(10.0)
 
 
 @pytest.fixture(scope="session")

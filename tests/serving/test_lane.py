@@ -3,8 +3,6 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from vit_str.serving.lane import Job, Lane
 
 
@@ -44,13 +42,16 @@ def test_jobs_with_the_same_key_are_done_together_and_failures_alone() -> None:
     assert not any(2 in items for items in seen)
 
 
-@pytest.mark.parametrize("others", [True, False])
-def test_jobs_wait_only_for_others_that_come(others: bool) -> None:
-    lane = Lane(lambda jobs: [len(jobs)] * len(jobs), 2, 1, 0.5, lambda: others)
+def test_jobs_wait_only_for_others_that_come() -> None:
+    coming = True
+    lane = Lane(lambda jobs: [len(jobs)] * len(jobs), 2, 1, 60.0, lambda: coming)
 
-    async def ask() -> tuple[int, int]:
+    async def ask() -> tuple[list[int], int]:
+        nonlocal coming
         first = asyncio.ensure_future(lane.do(1))
         await asyncio.sleep(0.1)
-        return await asyncio.gather(first, lane.do(2))  # type: ignore[return-value]
+        together = await asyncio.gather(first, lane.do(2))
+        coming = False
+        return together, await asyncio.wait_for(lane.do(3), 30)
 
-    assert run(lane, ask()) == ((2, 2) if others else (1, 1))
+    assert run(lane, ask()) == ([2, 2], 1)

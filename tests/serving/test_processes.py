@@ -49,7 +49,7 @@ class Server:
 
 def is_serving(pid: int) -> bool:
     found = subprocess.run(
-        ["ps", "-o", "stat=,args=", "-p", str(pid)], capture_output=True, text=True
+        ["ps", "-o", "stat=", "-o", "args=", "-p", str(pid)], capture_output=True, text=True
     ).stdout
     return "spawn_main" in found and not found.startswith("Z")
 

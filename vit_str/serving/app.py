@@ -98,7 +98,7 @@ class ChoiceQuery:
             ),
         ] = "",
         alphabet: Annotated[
-            str, Query(max_length=4000, description="read only these characters")
+            str, Query(max_length=1000, description="read only these characters")
         ] = "",
     ) -> None:
         self.choice = Choice(n_best, beams, pattern, alphabet)

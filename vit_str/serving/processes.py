@@ -29,6 +29,7 @@ from vit_str.serving.metrics import FOLDER, Metrics
 _FINISHING = 7  # seconds for requests in hand when the server stops
 _STOPPING = 9.5  # seconds after which processes that have not stopped are killed
 _CONNECTIONS = 1000
+_FILES = 2 * _CONNECTIONS + 100
 _FAILED = 1
 
 
@@ -168,6 +169,7 @@ def _serve_alone(settings: Settings, listener: socket.socket, on_start: Callable
     from vit_str.serving.guard import LOG
     from vit_str.serving.service import ReadingService
 
+    _allow_files()
     reader = load(settings.model, settings.device, care=settings.care, backend=settings.backend)
     service = ReadingService(reader, settings.limits, Metrics(), settings.care)
     service.warm_up()
@@ -192,6 +194,18 @@ def _serve_alone(settings: Settings, listener: socket.socket, on_start: Callable
         console.flush()
         os._exit(code)
     return code
+
+
+def _allow_files() -> None:
+    """Let every connection have its file descriptor, where the system lets us."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class _Workers:

@@ -17,7 +17,7 @@ from PIL import Image
 
 from vit_str.images import UnreadableImage
 from vit_str.reading import Reader, Reading, Search
-from vit_str.reading.decoding import DecodedImage, decode, default_workers
+from vit_str.reading.decoding import DecodedImage, decode
 from vit_str.reading.rows import error_row, reading_row
 from vit_str.serving.lane import Job, Lane
 from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room, TimedPattern
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _TOGETHER, _PATIENCE = 32, 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
 _LARGE = 2_000_000  # pixels, from which pictures are decoded one by one, out of the way of others
+_DECODERS = 4  # threads, for pictures that are not large
 _KNOWN_SEARCHES = 16
 
 
@@ -97,7 +98,7 @@ class ReadingService:
         self.pages = Room(limits.pages, "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(_open_page_parts)
-        self._decoding = Lane(self._decode, threads=max(2, default_workers()))
+        self._decoding = Lane(self._decode, threads=_DECODERS)
         self._decoding_large = Lane(self._decode_large)
         self._reading = Lane(
             *(self._read, _TOGETHER, 1, _PATIENCE), more_to_come=lambda: self._decoding.is_busy
@@ -236,19 +237,22 @@ class ReadingService:
         from vit_str.reading.pages.reader import PageReader
 
         (job,) = jobs
+        upload, number, choice = job.item
+        with _refused():
+            search, pattern = self._search_of(choice)
 
         def check() -> None:
             if job.is_abandoned:
                 raise ClientLeft
+            if pattern:
+                pattern.restart()
 
-        upload, number, choice = job.item
         self._check_pixels(upload)
         picture = self._picture(upload, number, check)
         if isinstance(picture, UnreadableImage):
             self.metrics.pictures.labels("unreadable").inc()
             return [error_row(upload.name, picture.trouble) | {"words": [], "page": number}]
         with _refused():
-            search = self._search_of(choice)[0]
             reader = _Interruptible(check, self.reader.engine, care=self._care, search=search)
         page = PageReader(reader, *(self._page_parts() or ())).read(
             picture, boxes=reader.engine.model.interface.looks
