@@ -195,3 +195,12 @@ def test_short_keys_are_refused(
     monkeypatch.setenv("VIT_STR_KEY", "short")
     assert main(["serve"]) == 2
     assert "short" not in capsys.readouterr().err.replace("shorter", "")
+
+
+def test_without_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "vit_str.serving.processes", raising=False)
+    assert main(["serve"]) == 2
+    assert 'pip install "vit-str[serve]"' in capsys.readouterr().err
