@@ -8,7 +8,7 @@ const LEVELS = [
   [0, "guess"],
 ];
 
-export const percent = (share) => `${(100 * share).toFixed(share >= 0.9995 ? 0 : 1)} %`;
+export const percent = (share) => (share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
 const levelOf = (confidence) => LEVELS.find(([least]) => confidence >= least)[1];
 
 /** One line of `vit-str read --format jsonl`. */
@@ -19,7 +19,7 @@ export const jsonLine = (record) =>
 export class Card {
   constructor(file, name, handlers) {
     Object.assign(this, { file, name, record: null, items: [], active: null });
-    const copy = document.getElementById("card").content.cloneNode(true);
+    const copy = document.importNode(document.getElementById("card").content, true);
     this.element = copy.querySelector("article");
     this.find = (selector) => this.element.querySelector(selector);
     this.find(".name").textContent = name;
@@ -28,7 +28,11 @@ export class Card {
     this.image.src = URL.createObjectURL(file);
     // Formats that the server reads, and this browser cannot show.
     this.shown = this.image.decode().then(
-      () => true,
+      () => {
+        const { width, height } = sizeOf(this.image);
+        this.find(".stage").style.setProperty("--ratio", width / height);
+        return true;
+      },
       () => this.element.classList.add("unshown") ?? false,
     );
     for (const button of this.element.querySelectorAll("[data-do]")) {
