@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from jaxtyping import config
 from PIL import Image
 
@@ -16,9 +15,14 @@ from vit_str.charset import Charset
 from vit_str.cli import main
 from vit_str.export.web import RUNTIME_FILES
 from vit_str.images import Preprocessing
-from vit_str.models import CtcDecoder, Recognizer, VisionTransformer
+from vit_str.models import (
+    CtcDecoder,
+    PlainConvolutionalEncoder,
+    Recognizer,
+    RecurrentEncoder,
+)
 from vit_str.reading import Search
-from vit_str.weights import WeightsFile, save_weights
+from vit_str.weights import save_weights
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
 
@@ -72,18 +76,18 @@ def test_the_samples_read_as_by_the_command(
             assert one["character"] == other.character
             confidences.append(abs(one["confidence"] - other.confidence))
             sides += [abs(a - b) for a, b in zip(one["box"], other.box, strict=True)]
-    assert max(confidences) < 0.02  # browsers and Pillow decode JPEG and WebP a little differently
-    assert max(sides) < 1  # pixel
+    assert max(confidences) < 1e-3  # another JPEG decoder may give other last bits
+    assert max(sides) < 0.1  # pixels
 
 
 def test_what_cannot_become_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
+    encoder = RecurrentEncoder(
+        PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4))), depth=1
+    )
     recognizer = Recognizer(encoder, CtcDecoder(94, dim=32, maximum_length=6))
-    weights = WeightsFile(recognizer.eval(), Charset(), Preprocessing(), {})
-    save_weights(tmp_path / "ctc.safetensors", weights.recognizer, weights.charset,
-                 weights.preprocessing, {}, torch.float32)  # fmt: skip
+    save_weights(tmp_path / "ctc.safetensors", recognizer, Charset(), Preprocessing(), {})
     out = str(tmp_path / "page")
 
     def complaint(*arguments: str) -> str:

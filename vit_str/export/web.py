@@ -6,11 +6,10 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
+from vit_str.reading.torch_engine import interface_of
 from vit_str.weights import WeightsFile
 
 PAGE = Path(__file__).parents[1] / "web"
@@ -39,8 +38,6 @@ def write_page(
         ValueError: the folder is there and not empty, the model writes in a way that the page
             lacks, or there is no onnxruntime-web.
     """
-    from vit_str.reading.torch_engine import interface_of
-
     interface = interface_of(weights.recognizer)
     if interface.loop not in _LOOPS:
         raise ValueError(
@@ -48,35 +45,30 @@ def write_page(
         )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
-    with _runtime(runtime) as folder:
-        write_exported(weights, out / "model", int8)
-        (out / "runtime").mkdir()
-        for name in RUNTIME_FILES:
-            shutil.copyfile(folder / name, out / "runtime" / name)
+    files = _runtime(runtime)
+    write_exported(weights, out / "model", int8)
+    (out / "runtime").mkdir()
+    for name, content in files.items():
+        (out / "runtime" / name).write_bytes(content)
     shutil.copytree(PAGE, out / "web", ignore=shutil.ignore_patterns("index.html", "server.js"))
     page = (PAGE / "index.html").read_text(encoding="utf-8")
     page = page.replace('name="reader" content="server"', 'name="reader" content="browser"')
     (out / "index.html").write_text(page, encoding="utf-8")
 
 
-@contextmanager
-def _runtime(folder: Path | None) -> Iterator[Path]:
-    """The folder with the files of onnxruntime-web."""
+def _runtime(folder: Path | None) -> dict[str, bytes]:
+    """The files of onnxruntime-web."""
     if folder is not None:
         missing = [name for name in RUNTIME_FILES if not (folder / name).is_file()]
         if missing:
             raise ValueError(f"--runtime {folder}: has no {missing[0]}; {_HINT}")
-        yield folder
-        return
-    with tempfile.TemporaryDirectory() as temporary:
-        package = _download(Path(temporary))
-        with tarfile.open(package) as archive:
-            for name in RUNTIME_FILES:
-                archive.extract(f"package/dist/{name}", temporary, filter="data")
-        yield Path(temporary, "package", "dist")
+        return {name: (folder / name).read_bytes() for name in RUNTIME_FILES}
+    with tempfile.TemporaryDirectory() as temporary, _open(Path(temporary)) as archive:
+        found = {name: archive.extractfile(f"package/dist/{name}") for name in RUNTIME_FILES}
+        return {name: file.read() for name, file in found.items() if file}
 
 
-def _download(folder: Path) -> Path:
+def _open(folder: Path) -> tarfile.TarFile:
     """The package from npm, whose content is checked."""
     npm = shutil.which("npm")
     if npm is None:
@@ -91,4 +83,4 @@ def _download(folder: Path) -> Path:
     digest = base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
     if digest != _DIGEST:
         raise ValueError(f"npm gave another {RUNTIME} than this version of vit-str knows; {_HINT}")
-    return package
+    return tarfile.open(package)

@@ -43,8 +43,8 @@ class ServerReader {
 
   /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */
   async readWord(file, name, nBest) {
-    const query = `n_best=${nBest}&boxes=1&attention=1`;
-    const { readings } = await request(`v1/read?${query}`, formOf(file, name));
+    const looks = this.model.boxes === false ? "" : "&boxes=1&attention=1";
+    const { readings } = await request(`v1/read?n_best=${nBest}${looks}`, formOf(file, name));
     const [record] = readings;
     if (record.error) throw new ServerError(sentence(record.error), 422, false);
     return { ...record, path: name };

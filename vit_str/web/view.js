@@ -167,6 +167,7 @@ export class Card {
     if (item && this.record.words) {
       this.chosen = item;
       this.find("[data-do=closer]").hidden = false;
+      this.find("[data-do=closer]").textContent = `Look closer at “${item.label}”`;
     }
   }
 
