@@ -22,11 +22,6 @@ _MOST_CHARACTERS = 60
 _NARROWEST_GAP = 2.0  # columns
 _SPACES = (" ", " ", " ", "  ", "   ")
 """What stands between two words: signs have wider gaps than books."""
-_MARKS = (":", "*", "-", "&", "/", "+", "x", "|", "=")
-"""Marks that stand alone between two words, as on receipts."""
-_MARK_SHARE = 0.06
-_DIFFICULTIES = 1.0, 0.4
-"""Difficulties of the effects, equally frequent: most lines of print are clean."""
 _INGREDIENTS = Ingredients(
     stacked=0.0, turned=0.0, raised=0.3, curve=0.3, margin=1.3, rotation=0.5, perspective=0.6
 )
@@ -80,8 +75,7 @@ class LineRenderer:
         self._lexicon = Lexicon(atlas.charset, language, None, _TEXT)
         self._charset, self._height, self._stride = atlas.charset, height, stride
         self._renderers = [
-            Renderer(atlas, self._lexicon, (height, width), (2, width // 4), strengths, pictures)
-            for strengths in map(ingredients.at, _DIFFICULTIES)
+            Renderer(atlas, self._lexicon, (height, width), (2, width // 4), ingredients, pictures)
             for width in WIDTHS
         ]
 
@@ -103,8 +97,7 @@ class LineRenderer:
             length = min(_MOST_CHARACTERS, width / rng.uniform(*_CHARACTER_WIDTH))
             label = next(words)
             while len(label) < length - 3:
-                mark = rng.choice(_MARKS) + space if rng.random() < _MARK_SHARE else ""
-                label += space + mark + next(words)
+                label += space + next(words)
             upper = upper and not self._charset.unknown(label.upper())
             labels.append(label.upper() if upper else label)
         return labels
