@@ -1,8 +1,9 @@
 """Words within the strips of their lines, and what was read in them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import ceil, floor, prod
 
 from PIL import Image
@@ -11,8 +12,8 @@ from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.page import Word
 from vit_str.reading.readings import Box, Character, Reading
 
-_MARGIN = 0.05
-"""Added around a word, over its height."""
+_MARGIN = 0.15, 0.05
+"""Added at the sides of a word, and above and below it, over its height."""
 _OVERLAP = 0.25
 """Share of a long word that both of its halves hold."""
 
@@ -28,16 +29,6 @@ class Piece:
 
     strip: Strip
     box: tuple[int, int, int, int]
-
-    @classmethod
-    def around(cls, strip: Strip, box: Box) -> "Piece":
-        """A word with a margin."""
-        margin = _MARGIN * (box.bottom - box.top)
-        width, height = strip.image.size
-        left, top = max(0, floor(box.left - margin)), max(0, floor(box.top - margin))
-        right, bottom = ceil(box.right + margin), ceil(box.bottom + margin)
-        sides = left, top, max(left + 1, min(width, right)), max(top + 1, min(height, bottom))
-        return cls(strip, sides)
 
     @property
     def image(self) -> Image.Image:
@@ -65,6 +56,21 @@ class Piece:
             replace(self, box=(left, top, middle + shared, bottom)),
             replace(self, box=(middle - shared, top, right, bottom)),
         )
+
+
+def pieces_of(strip: Strip, boxes: Sequence[Box]) -> list[Piece]:
+    """The words of a line from left to right, with margins that do not reach their neighbors."""
+    width, height = strip.image.size
+    gaps = [(before.right, after.left) for before, after in pairwise(boxes)]
+    starts = [0.0, *((left + right) / 2 for left, right in gaps)]
+    ends = [*starts[1:], float(width)]
+    pieces = []
+    for (left, top, right, bottom), start, end in zip(boxes, starts, ends, strict=True):
+        beside, above = (share * (bottom - top) for share in _MARGIN)
+        low = floor(max(start, left - beside)), max(0, floor(top - above))
+        high = ceil(min(end, right + beside)), min(height, ceil(bottom + above))
+        pieces.append(Piece(strip, (*low, max(high[0], low[0] + 1), max(high[1], low[1] + 1))))
+    return pieces
 
 
 def cut_at_spaces(piece: Piece, reading: Reading) -> list[tuple[Piece, Reading]]:

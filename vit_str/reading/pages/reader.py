@@ -22,7 +22,7 @@ from vit_str.reading.pages.geometry import (
 )
 from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Word
-from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, word
+from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, pieces_of, word
 from vit_str.reading.pages.splitting import WordSplitter
 
 MINIMUM_CONFIDENCE = 0.2
@@ -128,10 +128,7 @@ class PageReader:
     ) -> list[_Line]:
         """Lines whose text is turned by some quarters to the right."""
         strips = [Strip(image, corners_from(q, quarters)) for q in found]
-        lines = [
-            [Piece.around(strip, box) for box in self.splitter.words(strip.image)]
-            for strip in strips
-        ]
+        lines = [pieces_of(strip, self.splitter.words(strip.image)) for strip in strips]
         readings = iter(self._read_pieces([piece for line in lines for piece in line], boxes))
         result = []
         for quadrilateral, line in zip(found, lines, strict=True):
