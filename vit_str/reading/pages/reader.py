@@ -17,8 +17,10 @@ from vit_str.reading.pages.geometry import (
     Quadrilateral,
     Strip,
     corners_from,
+    leveled,
     side_lengths,
     turn_points,
+    upright,
 )
 from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Word
@@ -175,8 +177,8 @@ class PageReader:
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
         """Words of the lines in reading order."""
         lines = [line for line in lines if line.words]
-        upright = [turn_points(line.quadrilateral, -direction) for line in lines]
-        boxes = [np.concatenate([points.min(0), points.max(0)]) for points in upright]
+        turned = [upright(turn_points(line.quadrilateral, -direction)) for line in lines]
+        boxes = [np.concatenate([points.min(0), points.max(0)]) for points in leveled(turned)]
         return tuple(
             tuple(tuple(w for index in row for w in lines[index].words) for row in block)
             for block in reading_order(boxes)
