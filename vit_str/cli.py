@@ -187,6 +187,12 @@ def _export(arguments: Sequence[str]) -> int:
     return _run("export", command, arguments)
 
 
+def _serve(arguments: Sequence[str]) -> int:
+    from vit_str.serving import command
+
+    return _run("serve", command, arguments)
+
+
 COMMANDS = {
     "read": Command("read the text in image files", _read),
     "evaluate": Command("measure accuracy on labeled images", _evaluate, "analyze"),
@@ -197,4 +203,5 @@ COMMANDS = {
     "doctor": Command("check a weights file and this machine", _doctor),
     "calibrate": Command("make confidences mean what they say", _calibrate, "torch"),
     "export": Command("write a model for onnxruntime", _export, "export"),
+    "serve": Command("read pictures that come over HTTP", _serve, "serve"),
 }

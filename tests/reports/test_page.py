@@ -16,6 +16,7 @@ from PIL import Image
 
 from vit_str.reports.page import Page
 from vit_str.reports.style import figure, plain, styled
+from vit_str.reports.vector import on_hover
 
 HOSTILE = "</title></style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> & 文字"
 BROWSER = next(
@@ -140,6 +141,24 @@ def test_every_figure_lands_beside_the_page(tmp_path: Path) -> None:
     page = path.read_text("utf-8")
     assert page.count("data:image/png") == 1, "lines have few colors"
     assert page.count("data:image/webp") == 1, "photographs have many"
+
+
+def test_vector_figures_are_in_the_page_and_beside_it(tmp_path: Path) -> None:
+    def write(folder: Path) -> dict[str, bytes]:
+        page, sheet = Page("lines", "A line."), draw()
+        on_hover(sheet.axes[0].lines[0], HOSTILE)
+        page.figure(sheet, "lines", HOSTILE, vector=True)
+        page.write(folder)
+        return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    files = write(tmp_path / "1")
+    assert files.keys() == {"lines.pdf", "lines.png", "lines.svg", "report.html"}
+    assert files["lines.pdf"].startswith(b"%PDF")
+    parsed = Parsed(files["report.html"].decode())
+    assert {"svg"} == {"svg", "img", "script"} & set(parsed.tags)
+    assert HOSTILE in parsed.texts["title"], "what the pointer shows"
+    assert all(reference.startswith(("#", "data:")) for reference in parsed.references)
+    assert write(tmp_path / "2") == files
 
 
 def test_the_same_report_is_the_same_file(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from vit_str.files import write_atomically
 from vit_str.reports.images import SHARPNESS, data_uri, figure_image, png
+from vit_str.reports.vector import pdf, svg
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _LONG = 40  # letters of a cell that may be broken into lines
@@ -48,13 +50,15 @@ class Page:
         """Add a remark set apart, such as what a figure does not show."""
         self._add("note", text)
 
-    def figure(self, figure: Figure, name: str, caption: str) -> None:
+    def figure(self, figure: Figure, name: str, caption: str, vector: bool = False) -> None:
         """Add a figure; `write` puts it next to the page too, as ``<name>.png``.
 
         Args:
             figure: from `style.figure`, for instance; it is drawn here and now.
             name: letters, digits, ``-``, ``_`` and ``.``; another than all before.
             caption: what is seen, with units and n; also the text for those who cannot see it.
+            vector: in the page as SVG, with the texts of `vector.on_hover`; next to it as
+                ``<name>.svg`` and ``<name>.pdf`` too, for papers.
 
         Raises:
             ValueError: the name is taken, or no name for a file.
@@ -66,7 +70,12 @@ class Page:
         image = figure_image(figure)
         self._files[f"{name}.png"] = png(image)
         width, height = (side // SHARPNESS for side in image.size)
-        self._add("figure", caption, uri=data_uri(image), width=width, height=height)
+        drawing = None
+        if vector:
+            drawing = Markup(svg(figure))  # noqa: S704 - of matplotlib, which escapes what it is given
+            self._files |= {f"{name}.svg": drawing.encode(), f"{name}.pdf": pdf(figure)}
+        uri = None if drawing else data_uri(image)
+        self._add("figure", caption, uri=uri, svg=drawing, width=width, height=height)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
         """Add a table. Floats are shown with about four digits, None and NaN as a dash.
@@ -116,7 +125,7 @@ def _environment() -> Environment:
 
 def _printable(value: object) -> object:
     """Text without what UTF-8 or HTML cannot hold."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return "".join(
         "\N{REPLACEMENT CHARACTER}"

@@ -15,20 +15,31 @@ COLUMNS = 3
 """Panels in a row at most."""
 
 _ONE, _SEVERAL = 7.5, 10.5  # inches: the text column of the page, and its widest figure
-_TITLE_WIDTH = {1: 60, 2: 36, 3: 22}  # letters in a line, by panels in a row
+_TITLE_WIDTH = {1: 60, 2: 36, 3: 22, 4: 16}  # letters in a line, by panels in a row
 
 
-def panels(titles: Sequence[tuple[str, str]], height: float = 4.2) -> tuple[Figure, list[Axes]]:
-    """Panels that share the y axis, at most three in a row.
+def panels(
+    titles: Sequence[tuple[str, str]],
+    height: float = 4.2,
+    most: int = COLUMNS,
+    shared: bool = True,
+    widths: Sequence[float] | None = None,
+) -> tuple[Figure, list[Axes]]:
+    """Panels that share the y axis, unless it is said that they do not.
 
     Args:
         titles: for each panel what it shows, and in small letters of how much.
         height: of a row, in inches.
+        most: panels in a row.
+        shared: whether they have one y axis.
+        widths: of the panels, relative to each other, where they are in one row.
     """
-    columns = min(len(titles), COLUMNS)
+    columns = min(len(titles), most)
     rows = math.ceil(len(titles) / columns)
     sheet = figure(_ONE if columns == 1 else _SEVERAL, height * rows)
-    grid = list(sheet.subplots(rows, columns, sharey=True, squeeze=False).flat)
+    ratios = widths if rows == 1 else None
+    shape = sheet.subplots(rows, columns, sharey=shared, squeeze=False, width_ratios=ratios)
+    grid = list(shape.flat)
     for unused in grid[len(titles) :]:
         unused.remove()
     for axes, (title, remark) in zip(grid, titles, strict=False):
@@ -37,10 +48,11 @@ def panels(titles: Sequence[tuple[str, str]], height: float = 4.2) -> tuple[Figu
     return sheet, grid[: len(titles)]
 
 
-def chance_lines(axes: Axes, chance: Mapping[str, float]) -> None:
-    """Draw a level line for each chance value in pixels, with a label for the legend."""
+def chance_lines(axes: Axes, chance: Mapping[str, float], unit: str = "px") -> None:
+    """Draw a level line for each chance value, with a label for the legend."""
     for name, value in chance.items():
-        axes.axhline(value, label=f"{name}: {value:.1f} px", zorder=1.5, **chance_style(name))
+        shown = f"{value:.1f} px" if unit == "px" else f"{value:.2f}"
+        axes.axhline(value, label=f"{name}: {shown}", zorder=1.5, **chance_style(name))
 
 
 def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:

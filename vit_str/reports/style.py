@@ -92,6 +92,8 @@ STYLE: dict[str, Any] = {
     "legend.fontsize": 8.0,
     "lines.linewidth": 1.6,
     "lines.solid_capstyle": "round",
+    "svg.hashsalt": "vit-str",  # the same figure, the same file
+    "pdf.fonttype": 42,  # letters that other programs can edit
     "figure.facecolor": PLATE,
     "savefig.facecolor": PLATE,
 }

@@ -90,7 +90,7 @@ class WeightsExport(Callback):
 
 
 class WeightsHistory(StepCallback):
-    """Weights files along a run: at step 0 and whenever the number of steps has doubled.
+    """Weights files along a run: at step 0, whenever the number of steps has doubled, at the end.
 
     The model as it is being trained: the average that is validated and published stands, in the
     first thousand steps, for a model that has hardly left its random start.
@@ -117,6 +117,9 @@ class WeightsHistory(StepCallback):
         doublings, rest = divmod(trainer.global_step, self.first)
         if not rest and doublings.bit_count() == 1:
             self._save(trainer, module)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._save(trainer, pl_module)
 
     def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not trainer.is_global_zero:

@@ -142,6 +142,7 @@ def _scores(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
         "scores-by-length",
         "Scores against the length of the label: means over words of the means over their "
         "characters, with 95 % bootstrap intervals over n words.",
+        vector=True,
     )
     page.figure(
         center_errors({source: board.errors[source] for source in board.chosen}),

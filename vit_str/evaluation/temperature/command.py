@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.arguments import add_device
+from vit_str.arguments import add_batch_size, add_device
 
 if TYPE_CHECKING:
     from vit_str.datasets import WordSource
@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the division in halves (0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
     add_device(parser)
+    add_batch_size(parser)
 
 
 def run(options: argparse.Namespace) -> int:

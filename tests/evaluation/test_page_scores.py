@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vit_str.evaluation.pages import (
+from vit_str.evaluation.page_scores import (
     Label,
     bag_of_words,
     detection,
