@@ -424,6 +424,7 @@ def test_normalize() -> None:
     for normalized in (preprocessing.normalize(images)[1], preprocessing.normalize(images[0])):
         assert normalized.dtype == torch.float32
         assert torch.equal(normalized, expected)
+    assert np.array_equal(preprocessing.normalize_array(images.numpy())[1], expected.numpy())
 
 
 def test_preprocessing_as_plain_values() -> None:
