@@ -162,7 +162,7 @@ class ReadingService:
             assert image is not None
         except UnreadableImage as error:
             self.metrics.pictures.labels("unreadable").inc()
-            return error_row(upload.name, error.trouble)
+            return error_row(upload.name, error.reason)
         lane = self._reading if wish.choice == Choice() else self._searching
         reading = await lane.do(image, wish)
         self.metrics.pictures.labels("read").inc()
@@ -251,7 +251,7 @@ class ReadingService:
         picture = self._picture(upload, number, check)
         if isinstance(picture, UnreadableImage):
             self.metrics.pictures.labels("unreadable").inc()
-            return [error_row(upload.name, picture.trouble) | {"words": [], "page": number}]
+            return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
         with _refused():
             reader = _Interruptible(check, self.reader.engine, care=self._care, search=search)
         page = PageReader(reader, *(self._page_parts() or ())).read(
