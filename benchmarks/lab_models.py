@@ -65,7 +65,7 @@ def own_maps(model: Any) -> Iterator[list[Tensor]]:
         return dropout(x, *arguments, **named)
 
     def ask(module: nn.Module, inputs: Any, named: Any, _: Any) -> None:
-        if not named["need_weights"]:
+        if named.get("need_weights") is False:
             again = named | {"need_weights": True, "average_attn_weights": False}
             maps.append(module(*inputs, **again)[1])
 

@@ -122,7 +122,10 @@ def _swin(model: Any, grid: TokenGrid) -> list[Block]:
     blocks = []
     for stage in model.encoder.layers:
         window = min(model.config.window_size, grid.rows, grid.columns)
-        blocks += [Block(block, grid, (window, window)) for block in stage.blocks]
+        whole = min(grid.rows, grid.columns) <= window  # windows are not shifted then
+        for block in stage.blocks:
+            shift = 0 if whole else block.shift_size
+            blocks.append(Block(block, grid, (window, window), (shift, shift)))
         if stage.downsample is not None:
             grid = grid.merged()
     return blocks
