@@ -266,7 +266,11 @@ class _Workers:
                 try:
                     return bool(pipe.recv())
                 except EOFError:
-                    return False
+                    break
+        process.join(1.0)
+        code = process.exitcode or 0
+        if code < 0 and not self._stop_signal:
+            console.complain(f"a process was killed (signal {-code}) before it served")
         return False
 
     def _look_after(self) -> bool:
