@@ -127,17 +127,18 @@ export class Card {
   /** A character or a word, as a button in the text and as a shape on the picture. */
   add(label, what, corners, parent) {
     const index = this.items.length;
+    const spoken = label.trim() || "space";
     const node = mark("button", label);
     node.type = "button";
     node.tabIndex = -1;
     node.dataset.level = levelOf(what.confidence);
-    node.setAttribute("aria-label", `${label}, ${percent(what.confidence)}`);
+    node.setAttribute("aria-label", `${spoken}, ${percent(what.confidence)}`);
     parent.append(node, parent.tagName === "P" ? " " : "");
     const shape = document.createElementNS(SVG, "polygon");
     shape.setAttribute("points", (corners ?? []).join(" "));
     shape.dataset.level = node.dataset.level;
     this.find("svg").append(shape);
-    this.items.push({ node, shape, what, label });
+    this.items.push({ node, shape, what, label: spoken });
     for (const part of [node, shape]) {
       part.addEventListener("pointerenter", () => this.light(index));
       part.addEventListener("pointerleave", () => this.light(this.focused()));
