@@ -67,14 +67,14 @@ class Load:
     Attributes:
         seconds: from the first request to the last answer.
         latencies: seconds of each answer with readings.
-        slowest: seconds of the slowest answer of any status.
+        slowest: seconds of the slowest answer of each status.
         statuses: how many answers had which; 0 for a connection without an answer.
         cpu_seconds: of the server.
     """
 
     seconds: float = 0.0
     latencies: list[float] = field(default_factory=list)
-    slowest: float = 0.0
+    slowest: dict[int, float] = field(default_factory=dict)
     statuses: Counter[int] = field(default_factory=Counter)
     cpu_seconds: float = 0.0
 
@@ -167,7 +167,7 @@ def burst(server: ServerProcess, path: str, bodies: Sequence[bytes]) -> Load:
 
 def _count(load: Load, status: int, seconds: float) -> None:
     load.statuses[status] += 1
-    load.slowest = max(load.slowest, seconds)
+    load.slowest[status] = max(load.slowest.get(status, 0.0), seconds)
     if status == 200:
         load.latencies.append(seconds)
 

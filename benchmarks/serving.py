@@ -74,9 +74,10 @@ def main() -> None:
     }
     titles = ["", "pictures/s", "per CPU s", "share of batches", "of CPU s", "median ms", "99 % ms"]
     print(table([titles, *([name, *row] for name, row in rows.items())]))
+    slowest = ", ".join(f"{s} after {t:.2f} s" for s, t in sorted(crowd.slowest.items()))
     print(
         f"\n{options.burst} requests at once: {dict(sorted(crowd.statuses.items()))}, "
-        f"the slowest answer after {crowd.slowest:.2f} s"
+        f"the slowest {slowest}; {crowd.cpu_seconds:.2f} s of CPU"
     )
     write_json(options.json, {"rows": rows, "burst": crowd.statuses, "slowest": crowd.slowest})
 

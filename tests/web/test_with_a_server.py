@@ -116,7 +116,7 @@ def test_a_whole_picture_and_a_closer_look(page: Any, stub: Any) -> None:
         state="attached"
     )
     page.locator(".card[aria-busy=false]").nth(1).wait_for()
-    assert answers.asked == ["/v1/page?boxes=1", "/v1/read?n_best=3&boxes=1&attention=1"]
+    assert answers.asked == ["/v1/page", "/v1/read?n_best=3&boxes=1&attention=1"]
 
 
 def test_what_goes_wrong_is_said_in_words(page: Any, stub: Any) -> None:

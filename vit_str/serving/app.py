@@ -67,7 +67,8 @@ def create_app(
     _add_pages(app)
     for error in (Refusal, ClientLeft, RequestValidationError, StarletteHTTPException, Exception):
         app.add_exception_handler(error, _answer_error)
-    app.add_middleware(Guard, metrics=service.metrics, key=key, state=app.state)
+    rooms = {"/v1/read": service.crops, "/v1/page": service.pages}
+    app.add_middleware(Guard, metrics=service.metrics, rooms=rooms, key=key, state=app.state)
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -121,8 +122,6 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             bool, Query(description="give boxes, and where the model looked for each character")
         ] = False,
     ) -> Response:
-        service.crops.check()
-
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
             wish = Wish(query.choice._replace(lexicon=lexicon), boxes or attention, attention)
@@ -145,8 +144,6 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             int, Query(alias="page", ge=1, le=1000, description="of a file with several pages")
         ] = 1,
     ) -> Response:
-        service.pages.check()
-
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
             if len(uploads) > 1:

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--queue", 64, "pictures of words in hand, and the most in a request"),
         ("--page-queue", 8, "whole pictures in hand"),
         ("--deadline", 30, "seconds from a request to its answer"),
-        ("--receive-deadline", 10, "seconds in which a request has to arrive"),
+        ("--receive-deadline", 20, "seconds in which a request has to arrive"),
     ):
         limits.add_argument(
             name, type=positive, default=default, metavar="N", help=f"{text} (default: {default:,})"

@@ -1,4 +1,4 @@
-"""Around the application: the key, numbers, a log, and answers when the server stops."""
+"""Around the application: what is refused at once, numbers, and a log."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from vit_str.serving.limits import is_allowed
+from vit_str.serving.limits import Refusal, Room, is_allowed
 from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -21,17 +22,26 @@ _STOPPING = "the server stops; send this again, to another one"
 
 
 class Guard:
-    """Checks the key and counts requests.
+    """Checks the key, refuses what there is no room for, and counts requests.
 
     Args:
         app: what answers.
         metrics: to count in.
+        rooms: paths and what they need a place in.
         key: of requests to ``/v1`` and ``/metrics``; None for no key.
         state: of the server; while ``draining``, requests are cancelled in the end.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, key: str | None, state: Any) -> None:
-        self._app, self._metrics, self._key, self._state = app, metrics, key, state
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        rooms: Mapping[str, Room],
+        key: str | None,
+        state: Any,
+    ) -> None:
+        self._app, self._metrics, self._rooms = app, metrics, rooms
+        self._key, self._state = key, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -47,10 +57,10 @@ class Guard:
             await send(message)
 
         try:
-            if self._is_open(path) or is_allowed(dict(scope["headers"]), self._key or ""):
-                await self._app(scope, receive, remember)
-            else:
-                await _refuse(remember, 401, _NO_KEY)
+            self._check(path, scope)
+            await self._app(scope, receive, remember)
+        except Refusal as refusal:
+            await _refuse(remember, refusal.status, refusal.reason)
         except asyncio.CancelledError:
             if not self._state.draining or status:
                 raise
@@ -62,8 +72,17 @@ class Guard:
             self._metrics.seconds.labels(label).observe(seconds)
             LOG.info("%s %s %d %.0f ms", scope["method"], path, status, 1000 * seconds)
 
-    def _is_open(self, path: str) -> bool:
-        return self._key is None or not path.startswith(("/v1/", "/metrics"))
+    def _check(self, path: str, scope: Scope) -> None:
+        """Before anything of the body is looked at.
+
+        Raises:
+            Refusal: the key is wrong, or there is no room.
+        """
+        needs_key = self._key is not None and path.startswith(("/v1/", "/metrics"))
+        if needs_key and not is_allowed(dict(scope["headers"]), self._key or ""):
+            raise Refusal(401, _NO_KEY)
+        if path in self._rooms:
+            self._rooms[path].check()
 
 
 async def _refuse(send: Send, status: int, reason: str) -> None:

@@ -108,14 +108,11 @@ class Lane(Generic[Item, Result]):
             self._prepare()
         while jobs := self._next():
             results = self._results(jobs)
-            try:
+            with self._changed:
+                self._working -= len(jobs)
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits
                 jobs[0].loop.call_soon_threadsafe(_finish, jobs, results)
-            except RuntimeError:  # the loop is closed, so nobody waits
-                return
-            finally:
-                with self._changed:
-                    self._working -= len(jobs)
-                del jobs, results
+            del jobs, results
 
     def _next(self) -> list[Job[Item, Result]]:
         """Jobs to do together; none when the lane is closed."""

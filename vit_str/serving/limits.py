@@ -43,7 +43,7 @@ class Limits:
     queue: int = 64
     pages: int = 8
     deadline: float = 30.0
-    receive: float = 10.0
+    receive: float = 20.0
     pattern: float = 1.0
 
 

@@ -231,7 +231,11 @@ class _Workers:
         with tempfile.TemporaryDirectory(prefix="vit-str-metrics-") as folder:
             os.environ[FOLDER] = folder
             try:
-                started = all(self._start() for _ in range(count))  # a mistake is told once
+                first = self._start()
+                started = self._serves(first)  # before the others: a mistake is told once
+                if started:
+                    others = [self._start() for _ in range(count - 1)]
+                    started = all(map(self._serves, others))
                 if started:
                     announce()
                 failed = not started or not self._look_after()
@@ -244,8 +248,7 @@ class _Workers:
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stop_signal = number
 
-    def _start(self) -> bool:
-        """Start one process; returns whether it serves."""
+    def _start(self) -> BaseProcess:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
             target=_work, args=(self._settings, self._listener, theirs), name="vit-str serve"
@@ -253,12 +256,21 @@ class _Workers:
         process.start()
         theirs.close()
         self._processes[process] = ours
+        return process
+
+    def _serves(self, process: BaseProcess) -> bool:
+        """Wait until a process serves; False if it ends before, or all have to stop."""
+        pipe = self._processes[process]
         while not self._stop_signal:
-            if ours.poll(0.1):
+            if pipe.poll(0.1):
                 try:
-                    return bool(ours.recv())
+                    return bool(pipe.recv())
                 except EOFError:
-                    return False
+                    break
+        process.join(1.0)
+        code = process.exitcode or 0
+        if code < 0 and not self._stop_signal:
+            console.complain(f"a process was killed (signal {-code}) before it served")
         return False
 
     def _look_after(self) -> bool:
@@ -273,7 +285,7 @@ class _Workers:
                     break
                 mark_process_dead(process.pid)  # type: ignore[no-untyped-call]
                 console.complain(f"a process died (exit code {process.exitcode}); starting another")
-                if not self._start():
+                if not self._serves(self._start()):
                     return False
         return True
 

@@ -166,7 +166,7 @@ at("key-form").onsubmit = (event) => {
   module.useKey(at("key").value);
   at("key-form").hidden = true;
   if (!reader) open();
-  for (const card of cards) if (!card.record && !waiting.includes(card)) enqueue(card);
+  for (const card of cards) if (card.problem?.status === 401) enqueue(card);
 };
 
 const pictures = (transfer) =>

@@ -35,7 +35,7 @@ async function load(url) {
 }
 
 class BrowserReader {
-  note = "Pictures are read in this browser and leave it for nowhere.";
+  note = "Pictures are read in this browser and never leave it.";
   atOnce = 1;
   pages = false;
 

@@ -1,10 +1,8 @@
 // Reads words and whole pictures on a server of `vit-str serve`.
 
-const TOO_LARGE = "This picture is larger than the server takes. Make it smaller, or cut out the part \
-to read.";
 const WORDS = {
   401: "This server asks for a key, or does not know the one that it was given.",
-  413: TOO_LARGE,
+  413: "This file is larger than the server takes. Make it smaller, or cut out what to read.",
   429: "The server has more to do than it can take right now.",
   503: "The server has more to do than it can take right now.",
   504: "The server took too long for this picture. Try again, or make it smaller.",
@@ -28,8 +26,7 @@ export function useKey(value) {
 
 /** The reader of the page. */
 export async function openReader() {
-  const model = await request("v1/model");
-  return new ServerReader(model);
+  return new ServerReader(await request("v1/model"));
 }
 
 class ServerReader {
@@ -44,7 +41,7 @@ class ServerReader {
   /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */
   async readWord(file, name, nBest) {
     const looks = this.model.boxes === false ? "" : "&boxes=1&attention=1";
-    const { readings } = await request(`v1/read?n_best=${nBest}${looks}`, formOf(file, name));
+    const { readings } = await this.post(`v1/read?n_best=${nBest}${looks}`, file, name);
     const [record] = readings;
     if (record.error) throw new ServerError(sentence(record.error), 422, false);
     return { ...record, path: name };
@@ -52,17 +49,18 @@ class ServerReader {
 
   /** A whole picture as `vit-str read --page --format jsonl --boxes` has it. */
   async readPage(file, name) {
-    const found = await request("v1/page?boxes=1", formOf(file, name));
-    const record = found.readings?.[0] ?? found.pages?.[0] ?? found;
+    const record = await this.post("v1/page", file, name);
     if (record.error) throw new ServerError(sentence(record.error), 422, false);
     return { ...record, path: name };
   }
-}
 
-function formOf(file, name) {
-  const body = new FormData();
-  body.append("files", file, name);
-  return body;
+  post(path, file, name) {
+    // The browser may not hear the answer to a request that is refused while it is sent.
+    if (file.size + 1000 > this.model.limits?.body) throw new ServerError(WORDS[413], 413, false);
+    const body = new FormData();
+    body.append("files", file, name);
+    return request(path, body);
+  }
 }
 
 async function request(path, body) {

@@ -18,7 +18,7 @@ export const jsonLine = (record) =>
 /** The card of a picture; `handlers` has `retry`, `text`, `json`, `kind`, `closer`, `remove`. */
 export class Card {
   constructor(file, name, handlers) {
-    Object.assign(this, { file, name, record: null, items: [], active: null });
+    Object.assign(this, { file, name, record: null, problem: null, items: [] });
     const copy = document.importNode(document.getElementById("card").content, true);
     this.element = copy.querySelector("article");
     this.find = (selector) => this.element.querySelector(selector);
@@ -55,8 +55,7 @@ export class Card {
 
   /** Empty, while the picture is being read. */
   wait() {
-    this.record = null;
-    this.items = [];
+    Object.assign(this, { record: null, problem: null, items: [] });
     this.light(null);
     this.element.setAttribute("aria-busy", "true");
     this.find(".busy").hidden = false;
@@ -69,6 +68,7 @@ export class Card {
   /** Why there is no reading. */
   fail(error) {
     this.finish();
+    this.problem = error;
     this.find(".problem").hidden = false;
     this.find(".problem").textContent = error.message;
     this.offer(error.again ? ["retry"] : []);
@@ -127,17 +127,18 @@ export class Card {
   /** A character or a word, as a button in the text and as a shape on the picture. */
   add(label, what, corners, parent) {
     const index = this.items.length;
+    const spoken = label.trim() || "space";
     const node = mark("button", label);
     node.type = "button";
     node.tabIndex = -1;
     node.dataset.level = levelOf(what.confidence);
-    node.setAttribute("aria-label", `${label}, ${percent(what.confidence)}`);
+    node.setAttribute("aria-label", `${spoken}, ${percent(what.confidence)}`);
     parent.append(node, parent.tagName === "P" ? " " : "");
     const shape = document.createElementNS(SVG, "polygon");
     shape.setAttribute("points", (corners ?? []).join(" "));
     shape.dataset.level = node.dataset.level;
     this.find("svg").append(shape);
-    this.items.push({ node, shape, what, label });
+    this.items.push({ node, shape, what, label: spoken });
     for (const part of [node, shape]) {
       part.addEventListener("pointerenter", () => this.light(index));
       part.addEventListener("pointerleave", () => this.light(this.focused()));
@@ -154,7 +155,6 @@ export class Card {
 
   /** Light up one character or word, or none. */
   light(index) {
-    this.active = index;
     const item = this.items[index];
     for (const each of this.items) {
       for (const part of [each.node, each.shape]) part.classList.toggle("lit", each === item);

@@ -31,6 +31,7 @@ from vit_str.analysis.receptive_field.gradients import (
 from vit_str.analysis.results import Inspection, Measurement
 from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject
+from vit_str.reports.page import Page
 from vit_str.reports.tables import Table
 
 _LEAD = (
@@ -55,6 +56,8 @@ _TERMS = (
     "Head divergence is the Jensen-Shannon divergence of the heads of a layer: 0 if they look "
     "alike."
 )
+Distances = Mapping[str, Mapping[str, float]]
+"""Model -> name of a chance line -> attention distance."""
 _STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
 _STAGES = 3  # weights of one run, from which on its course is drawn
 _UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
@@ -100,34 +103,7 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
     passed = list(course)[:-1]  # of the run, the other figures show the last weights
     shown = [analysis for analysis in analyses if analysis.model not in passed]
     rows = [row for row in rows if row.model not in passed]
-    page.heading("By depth")
-    for analysis in shown:
-        page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
-    unit, in_unit = _common_unit(shown, distances)
-    page.figure(
-        heads_by_depth(rows, in_unit, unit),
-        "distance-by-depth",
-        f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
-        f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
-        f"95 % bootstrap intervals over {n}.",
-        vector=True,
-    )
-    page.note(_CAUTION)
-    if len(shown) > 1:
-        page.figure(
-            models_on_one_scale(rows),
-            "distance-models",
-            "All models on one scale, heads as dots and means of layers as lines with 95 % "
-            f"bootstrap intervals over {n}: as a share of looking everywhere alike on the model's "
-            "own tokens, and of the diagonal of its input image, so that models of other image "
-            "sizes compare.",
-            vector=True,
-        )
-    page.figure(
-        sorted_heads(rows, in_unit, unit),
-        "distance-sorted",
-        f"The heads of every layer from the nearest to the farthest looking, {n}.",
-    )
+    _by_depth(page, shown, rows, distances, norm)
     if course:
         page.heading("While learning")
         page.figure(
@@ -138,18 +114,7 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
             f"95 % bootstrap interval over {n}.",
             vector=True,
         )
-    page.heading("Direction and spread")
-    page.figure(
-        reach(rows, _points(lines, "distance_x", "distance_y")),
-        "distance-directions",
-        f"How far heads look to the sides and up and down, in pixels, {n}.",
-    )
-    page.figure(
-        distance_against_entropy(rows, _points(lines, "entropy", "distance")),
-        "distance-entropy",
-        f"Entropy against distance in pixels: heads in the upper left look at few tokens far away, "
-        f"{n}. {_ENTROPY}",
-    )
+    _spread(page, rows, lines, n)
     page.heading("What heads look at, relative to themselves")
     for number, analysis in enumerate(shown, 1):
         if analysis.statistics.in_windows:
@@ -181,6 +146,59 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
     return inspection.finish(page, n=analyses[0].images, chance=lines, sinks=sinks)
 
 
+def _by_depth(
+    page: Page,
+    shown: Sequence[DistanceAnalysis],
+    rows: Sequence[Measurement],
+    distances: Distances,
+    norm: str,
+) -> None:
+    n = f"n = {shown[0].images:,} images"
+    page.heading("By depth")
+    for analysis in shown:
+        page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
+    unit, in_unit = _common_unit(shown, distances)
+    page.figure(
+        heads_by_depth(rows, in_unit, unit),
+        "distance-by-depth",
+        f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
+        f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
+        f"95 % bootstrap intervals over {n}.",
+        vector=True,
+    )
+    page.note(_CAUTION)
+    if len(shown) > 1:
+        page.figure(
+            models_on_one_scale(rows),
+            "distance-models",
+            "All models on one scale, heads as dots and means of layers as lines with 95 % "
+            f"bootstrap intervals over {n}: as a share of looking everywhere alike on the model's "
+            "own tokens, and of the diagonal of its input image, so that models of other image "
+            "sizes compare.",
+            vector=True,
+        )
+    page.figure(
+        sorted_heads(rows, in_unit, unit),
+        "distance-sorted",
+        f"The heads of every layer from the nearest to the farthest looking, {n}.",
+    )
+
+
+def _spread(page: Page, rows: Sequence[Measurement], lines: Mapping[str, Chance], n: str) -> None:
+    page.heading("Direction and spread")
+    page.figure(
+        reach(rows, _points(lines, "distance_x", "distance_y")),
+        "distance-directions",
+        f"How far heads look to the sides and up and down, in pixels, {n}.",
+    )
+    page.figure(
+        distance_against_entropy(rows, _points(lines, "entropy", "distance")),
+        "distance-entropy",
+        f"Entropy against distance in pixels: heads in the upper left look at few tokens far away, "
+        f"{n}. {_ENTROPY}",
+    )
+
+
 def _course(subjects: Sequence[Subject]) -> dict[str, int]:
     """Model -> images trained on, of the weights that one run has kept; empty if too few."""
     stages = {each.name: each.images for each in subjects if _STAGE.fullmatch(each.name)}
@@ -189,8 +207,8 @@ def _course(subjects: Sequence[Subject]) -> dict[str, int]:
 
 
 def _common_unit(
-    analyses: Sequence[DistanceAnalysis], distances: Mapping[str, Mapping[str, float]]
-) -> tuple[str, Mapping[str, Mapping[str, float]]]:
+    analyses: Sequence[DistanceAnalysis], distances: Distances
+) -> tuple[str, Distances]:
     """Pixels, or the share of the diagonal if images differ in size; with chance in that unit."""
     if len({analysis.grid.image_size for analysis in analyses}) == 1:
         return "px", distances
