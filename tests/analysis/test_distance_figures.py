@@ -22,8 +22,8 @@ from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.results import Measurement
-from vit_str.pages.style import ready_to_draw
-from vit_str.pages.vector import svg
+from vit_str.reports.style import ready_to_draw
+from vit_str.reports.vector import svg
 
 LENGTHS = defaultdict(lambda: {"uniform": 45.55, "window 3x3": 6.43})
 REACH = defaultdict(lambda: {"uniform": (42.5, 10.5), "window 3x3": (5.2, 2.5)})

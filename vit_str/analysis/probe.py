@@ -169,7 +169,8 @@ class _Ear(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        if not self._busy and not any(running.inputs for running in self._running):
+        registered = any(running.inputs for running in self._running)
+        if self._running and not self._busy and not registered:
             if func is F.scaled_dot_product_attention:
                 self._hear(self._innermost(), _fused(*args, **kwargs))
             elif func in _SOFTMAX and self._explicit():
@@ -185,8 +186,8 @@ class _Ear(TorchFunctionMode):
             self._hear(ended, ended.inputs(ended.module, *positional, **named))
 
     def _innermost(self) -> _Running:
-        attending = [each for each in self._running if not isinstance(each.module, nn.Softmax)]
-        return attending[-1] if attending else _Running("", nn.Identity(), None)
+        within = [each for each in self._running if not isinstance(each.module, nn.Softmax)]
+        return (within or self._running)[-1]
 
     def _explicit(self) -> bool:
         of = type(self._innermost().module)

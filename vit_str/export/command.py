@@ -7,22 +7,32 @@ from vit_str import console
 
 _DESCRIPTION = """\
 Write a model as ONNX graphs, which onnxruntime runs on any machine and in many languages: the
-graphs, a description with charset and preprocessing, and a README with the loop that reads."""
+graphs, a description with charset and preprocessing, and a README with the loop that reads.
+Or write a static page that reads in the browser, without a server of ours or a network."""
 
 _EPILOG = """\
 examples:
   vit-str export tiny --out tiny-onnx              the model of the package
   vit-str export my.safetensors --out my-onnx      a file of your own
-  vit-str read --model ./my-onnx word.png          read with it, without torch"""
+  vit-str read --model ./my-onnx word.png          read with it, without torch
+  vit-str export tiny --web page                   a page that reads in the browser, then
+  python -m http.server --directory page           open http://localhost:8000"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str export``."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("weights", metavar="WEIGHTS", help="a .safetensors file, or tiny")
-    parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder to make")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--out", metavar="FOLDER", help="the folder to make")
+    where.add_argument("--web", metavar="FOLDER", help="the folder to make, with a page")
     parser.add_argument(
         "--int8", action="store_true", help="quantize matrix products: a quarter of the size"
+    )
+    parser.add_argument(
+        "--runtime",
+        metavar="FOLDER",
+        help="with --web: the folder with onnxruntime-web (default: from npm)",
     )
 
 
@@ -31,6 +41,16 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.export.folder import write_exported
     from vit_str.weights import load_weights, resolve
 
-    write_exported(load_weights(resolve(options.weights)), Path(options.out), options.int8)
+    if options.runtime and not options.web:
+        raise ValueError("--runtime needs --web")
+    weights = load_weights(resolve(options.weights))
+    if options.web:
+        from vit_str.export.web import write_page
+
+        runtime = Path(options.runtime) if options.runtime else None
+        write_page(weights, Path(options.web), options.int8, runtime)
+        console.complain(f"wrote {options.web}: python -m http.server --directory {options.web}")
+        return 0
+    write_exported(weights, Path(options.out), options.int8)
     console.complain(f"wrote {options.out}")
     return 0

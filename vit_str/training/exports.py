@@ -12,7 +12,6 @@ from PIL import Image
 from vit_str.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.callbacks import StepCallback
-from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import WeightsFile, save_weights
 from vit_str.weights.doctor import fitting, make_golden
@@ -50,13 +49,7 @@ class WeightsExport(Callback):
         self._start = time.monotonic()
 
     def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: LabeledPixels,
-        batch_idx: int,
-        dataloader_idx: int = 0,
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         """Rendered words become golden images; crops of the user's own never do."""
         if batch.source == "rendered" and not self._words:
@@ -170,13 +163,7 @@ class PredictionSheet(Callback):
         self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
 
     def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: LabeledPixels,
-        batch_idx: int,
-        dataloader_idx: int = 0,
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         shown = self._shown.setdefault(batch.source, [])
         room = self.words - len(shown)

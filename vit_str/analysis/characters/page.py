@@ -13,7 +13,7 @@ from vit_str.analysis.images import batches_of
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.results import Inspection
 from vit_str.devices import choose_device
-from vit_str.pages.page import Page
+from vit_str.reports.page import Page
 
 _LEAD = """\
 Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \

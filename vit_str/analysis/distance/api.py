@@ -78,8 +78,8 @@ class AttentionDistance:
         import matplotlib.pyplot as plt
 
         from vit_str.analysis.distance.figures import draw_layers
-        from vit_str.pages.panels import chance_lines
-        from vit_str.pages.style import plain
+        from vit_str.reports.panels import chance_lines
+        from vit_str.reports.style import plain
 
         table = HeadTable(self.rows, "distance", unit)
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax
@@ -106,7 +106,7 @@ class AttentionDistance:
     def _repr_html_(self) -> str:
         """For notebooks: the figure, in which the pointer shows heads, and a table of layers."""
         from vit_str.analysis.distance.figures import heads_by_depth
-        from vit_str.pages.vector import svg
+        from vit_str.reports.vector import svg
 
         table, shares = (
             HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")

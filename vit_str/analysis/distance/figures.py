@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
-from vit_str.pages.style import (
+from vit_str.reports.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
+from vit_str.reports.style import (
     COLORS,
     PLATE,
     UNTRAINED,
@@ -25,7 +25,7 @@ from vit_str.pages.style import (
     plain_lines,
     styled,
 )
-from vit_str.pages.vector import on_hover
+from vit_str.reports.vector import on_hover
 
 Chances = Mapping[str, Mapping[str, float]]
 """Model -> name of a chance line -> distance, in the unit that is drawn."""

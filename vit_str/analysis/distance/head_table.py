@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from vit_str.analysis.results import Measurement
-from vit_str.pages.style import is_untrained, plain_lines
+from vit_str.reports.style import is_untrained, plain_lines
 
 
 class HeadTable:

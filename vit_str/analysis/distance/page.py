@@ -31,8 +31,8 @@ from vit_str.analysis.receptive_field.gradients import (
 from vit_str.analysis.results import Inspection, Measurement
 from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject
-from vit_str.pages.page import Page
-from vit_str.pages.tables import Table
+from vit_str.reports.page import Page
+from vit_str.reports.tables import Table
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "

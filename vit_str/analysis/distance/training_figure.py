@@ -7,9 +7,9 @@ from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import chance_lines, legend, panels
-from vit_str.pages.style import COLORS, INK, styled
-from vit_str.pages.vector import on_hover
+from vit_str.reports.panels import chance_lines, legend, panels
+from vit_str.reports.style import COLORS, INK, styled
+from vit_str.reports.vector import on_hover
 
 _IN_A_ROW = 4
 _MOST_TICKS = 4

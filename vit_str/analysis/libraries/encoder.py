@@ -24,11 +24,13 @@ class Block:
         grid: of the tokens of the whole image in this layer.
         window: rows and columns of the windows inside which tokens look at each other; None where
             they look everywhere.
+        shift: by how many rows and columns the windows lie lower and further right.
     """
 
     module: nn.Module
     grid: TokenGrid
     window: tuple[int, int] | None = None
+    shift: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         rows, columns = self.window or (1, 1)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
 
@@ -12,6 +13,7 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import check, read_weights
 from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
 from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.probe import map_of, probe
 
 PLAIN = (
     *("vit", "deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "vit_mae", "ijepa", "beit"),
@@ -120,7 +122,10 @@ def _swin(model: Any, grid: TokenGrid) -> list[Block]:
     blocks = []
     for stage in model.encoder.layers:
         window = min(model.config.window_size, grid.rows, grid.columns)
-        blocks += [Block(block, grid, (window, window)) for block in stage.blocks]
+        whole = min(grid.rows, grid.columns) <= window  # windows are not shifted then
+        for block in stage.blocks:
+            shift = 0 if whole else block.shift_size
+            blocks.append(Block(block, grid, (window, window), (shift, shift)))
         if stage.downsample is not None:
             grid = grid.merged()
     return blocks
@@ -200,3 +205,30 @@ def _square(config: Any) -> LibraryPreprocessing:
 
 def _pair(size: Any) -> tuple[int, int]:
     return (size, size) if isinstance(size, int) else tuple(size)
+
+
+def cross_attention(
+    model: Any, images: Tensor, labels: Tensor
+) -> dict[str, Float[Tensor, "batch head position row column"]]:
+    """Where the decoder of a reader such as TrOCR or Donut looks while it writes ``labels``.
+
+    Args:
+        model: a ``VisionEncoderDecoderModel``.
+        images: normalized.
+        labels: ids that the decoder is given, one for each position.
+
+    Returns:
+        Layer -> attention to the tokens of the grid; special tokens are left out, and the rest is
+        as it is.
+    """
+    rows, columns = encoder(model, (images.shape[-2], images.shape[-1])).grid
+    maps: dict[str, Tensor] = {}
+
+    def keep(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
+        if name.startswith("decoder.") and name.endswith(("encoder_attn", "crossattention.self")):
+            weights = map_of(queries, keys, mask)[..., -rows * columns :]
+            maps[name] = weights.unflatten(-1, (rows, columns))
+
+    with torch.no_grad(), probe(model, keep):
+        model(pixel_values=images, decoder_input_ids=labels)
+    return maps

@@ -70,7 +70,7 @@ def _swin(model: Any, patch: tuple[int, int]) -> list[Block]:
         height, width = block.input_resolution
         scale = rows // height
         grid = TokenGrid(height, width, (patch[0] * scale, patch[1] * scale))
-        blocks.append(Block(block, grid, tuple(block.window_size)))
+        blocks.append(Block(block, grid, tuple(block.window_size), tuple(block.shift_size)))
     return blocks
 
 

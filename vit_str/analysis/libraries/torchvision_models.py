@@ -81,10 +81,17 @@ def _swin(model: Any, image_size: tuple[int, int]) -> list[Block]:
     blocks = []
     for number, stage in enumerate(model.features):
         if number % 2:
-            blocks += [Block(block, grid, tuple(block.attn.window_size)) for block in stage]
+            blocks += [_block(block, grid) for block in stage]
         elif number:
             grid = grid.merged()
     return blocks
+
+
+def _block(module: Any, grid: TokenGrid) -> Block:
+    window, shift, size = module.attn.window_size, module.attn.shift_size, (grid.rows, grid.columns)
+    # One window that holds all is not shifted.
+    down, across = (0 if w >= n else s for w, s, n in zip(window, shift, size, strict=True))
+    return Block(module, grid, tuple(window), (down, across))
 
 
 def _resize_and_crop(preset: Any, size: int, image: Image.Image) -> Tensor:

@@ -1,0 +1,155 @@
+"""The exported page reads in Chromium what the command reads."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from jaxtyping import config
+from PIL import Image
+
+import vit_str
+from vit_str.charset import Charset
+from vit_str.cli import main
+from vit_str.export.web import RUNTIME_FILES, write_page
+from vit_str.images import Preprocessing
+from vit_str.models import (
+    CtcDecoder,
+    Decoder,
+    ParallelDecoder,
+    PermutedDecoder,
+    PlainConvolutionalEncoder,
+    Recognizer,
+    RecurrentEncoder,
+    VisionTransformer,
+)
+from vit_str.reading import Search
+from vit_str.weights import WeightsFile, save_weights
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sizes_without_numbers() -> Iterator[None]:
+    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the bundled model; npm loads 33 MB for it."""
+    if shutil.which("npm") is None:
+        pytest.skip("no npm")
+    folder = tmp_path_factory.mktemp("exported") / "tiny"
+    assert main(["export", "tiny", "--web", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def tall(tmp_path: Path) -> list[Path]:
+    """A word that runs down, and one that runs up."""
+    paths = []
+    for name, turn in (("down.png", Image.Transpose.ROTATE_270), ("up.png", 2)):
+        with Image.open(SAMPLES / "word-09.jpg") as image:
+            image.transpose(turn).save(tmp_path / name)
+        paths.append(tmp_path / name)
+    return paths
+
+
+def compare(page: Any, address: str, folder: Path, paths: list[Path]) -> None:
+    """Read in the page and with the exported model in Python."""
+    page.goto(address)
+    page.set_input_files("#files", paths)
+    page.locator(".card[aria-busy=false]").nth(len(paths) - 1).wait_for()
+    page.click("#copy-json")
+    page.get_by_text("Copied").first.wait_for()
+    lines = page.evaluate("() => navigator.clipboard.readText()").splitlines()
+    reader = vit_str.load(folder / "model", search=Search(n_best=3))
+    readings = reader.read([*paths], boxes=reader.engine.model.interface.looks)
+    for path, reading, line in zip(paths, readings, reversed(lines), strict=True):
+        record = json.loads(line)
+        assert (record["path"], record["text"]) == (path.name, reading.text)
+        # Another decoder of JPEG or WebP files may give other last bits.
+        assert record["confidence"] == pytest.approx(reading.confidence, abs=1e-3)
+        assert record["alternatives"][0]["text"] == reading.alternatives[0].text
+        for one, other in zip(record["characters"], reading.characters, strict=True):
+            assert one["confidence"] == pytest.approx(other.confidence, abs=1e-3)
+            assert one.get("box") == (other.box and pytest.approx(other.box, abs=0.1))
+
+
+def test_the_samples_read_as_by_the_command(
+    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tall: list[Path]
+) -> None:
+    asked: list[str] = []
+    no_picture = tall[0].with_name("no-picture.png")
+    no_picture.write_bytes(b"hello")
+    with serve_files(tiny) as address:
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        compare(page, address, tiny, [*sorted(SAMPLES.iterdir()), *tall])
+        page.set_input_files("#files", no_picture)
+        page.get_by_text("not a picture that the browser can open").wait_for()
+        page.close()
+    assert all(url.startswith((address, f"blob:{address}")) for url in asked)
+
+
+@pytest.mark.parametrize("kind", [PermutedDecoder, ParallelDecoder])
+def test_models_without_steps_or_with_refinement(
+    browser: Any,
+    tiny: Path,
+    serve_files: Callable[[Path], Any],
+    tall: list[Path],
+    tmp_path: Path,
+    kind: Callable[..., Decoder],
+) -> None:
+    torch.manual_seed(0)
+    options = {"heads": 2} if kind is PermutedDecoder else {}
+    decoder: Any = kind(94, dim=32, maximum_length=6, **options)
+    torch.nn.init.normal_(decoder.classify.weight)
+    encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
+    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5)
+    recognizer = Recognizer(encoder, decoder).eval()
+    folder = tmp_path / "page"
+    weights = WeightsFile(recognizer, Charset(), preprocessing, {}, 1.2)
+    write_page(weights, folder, runtime=tiny / "runtime")
+    with serve_files(folder) as address:
+        page = browser.new_page()
+        compare(page, address, folder, [SAMPLES / "word-01.png", *tall])
+        page.close()
+
+
+def test_what_cannot_become_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    encoder = RecurrentEncoder(
+        PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4))), depth=1
+    )
+    recognizer = Recognizer(encoder, CtcDecoder(94, dim=32, maximum_length=6))
+    save_weights(tmp_path / "ctc.safetensors", recognizer, Charset(), Preprocessing(), {})
+    out = str(tmp_path / "page")
+
+    def complaint(*arguments: str) -> str:
+        assert main(["export", *arguments]) == 2
+        return capsys.readouterr().err
+
+    assert "does not read with a CtcDecoder" in complaint(
+        str(tmp_path / "ctc.safetensors"), "--web", out
+    )
+    assert "--runtime needs --web" in complaint("tiny", "--out", out, "--runtime", "x")
+    assert f"has no {RUNTIME_FILES[0]}" in complaint("tiny", "--web", out, "--runtime", "x")
+    assert "there already, and not empty" in complaint("tiny", "--web", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    assert "from npm, which is not installed" in complaint("tiny", "--web", out)
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\necho 'npm error no network' >&2\nexit 1\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "(npm error no network)" in complaint("tiny", "--web", out)
+    npm.write_text('#!/bin/sh\necho damaged > "$4/onnxruntime-web.tgz"\n')
+    assert "npm gave another onnxruntime-web" in complaint("tiny", "--web", out)
+    assert not (tmp_path / "page").exists()

@@ -1,0 +1,159 @@
+"""The page of ``vit-str serve`` in Chromium, with a stub that answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
+DROP = """async ([name, bytes]) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([new Uint8Array(bytes)], name));
+  document.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
+}"""
+EXIT = {
+    "path": "word-06.jpg",
+    "text": "Exit",
+    "confidence": 0.97,
+    "alternatives": [{"text": "EXit", "confidence": 0.02}],
+    "characters": [
+        {
+            "character": character,
+            "confidence": confidence,
+            "box": [32.0 * i, 4.0, 32.0 * i + 30, 28.0],
+            "attention": [[0.5 if i == j else 0.1 for j in range(4)]],
+        }
+        for i, (character, confidence) in enumerate(zip("Exit", (0.99, 0.9, 0.6, 0.3), strict=True))
+    ],
+}
+
+
+def word(text: str, left: float, line: int) -> dict[str, Any]:
+    corners = [[left, 40 * line], [left + 60, 40 * line + 2], [left + 60, 40 * line + 30],
+               [left, 40 * line + 28]]  # fmt: skip
+    return {
+        "text": text,
+        "confidence": 0.9,
+        "polygon": corners,
+        "block": 0,
+        "line": line,
+        "characters": [],
+    }
+
+
+PAGE = {
+    "path": "page",
+    "width": 128,
+    "height": 96,
+    "text": "WAY OUT\nExit",
+    "words": [word("WAY", 0, 0), word("OUT", 65, 0), word("Exit", 5, 1)],
+    "error": None,
+}
+
+
+def drop(page: Any, path: Path) -> Any:
+    page.evaluate(DROP, [path.name, list(path.read_bytes())])
+    card = page.locator(".card").first
+    page.locator(".card:first-child[aria-busy=false]").wait_for()
+    return card
+
+
+@pytest.fixture
+def page(browser: Any, stub: Any) -> Any:
+    page = browser.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(stub[0])
+    page.locator("#live", has_text="Ready").wait_for(state="attached")
+    yield page
+    page.close()
+    assert not wrong
+
+
+def test_a_word_and_its_text_light_each_other_up(page: Any, stub: Any) -> None:
+    _, answers = stub
+    answers.append((200, {}, {"readings": [EXIT]}))
+    card = drop(page, SAMPLES / "word-06.jpg")
+    assert answers.asked == ["/v1/read?n_best=3&boxes=1&attention=1"]
+    characters, shapes = card.locator(".text button"), card.locator("polygon")
+    assert "".join(characters.all_inner_texts()) == "Exit"
+    levels = [each.get_attribute("data-level") for each in characters.all()]
+    assert levels == ["sure", "likely", "doubtful", "guess"]
+    assert "EXit" in card.locator(".alternatives").inner_text()
+    characters.nth(1).hover()
+    card.locator("polygon.lit").wait_for()
+    assert shapes.nth(1).get_attribute("class") == "lit"
+    assert card.locator("canvas").is_visible()  # where the decoder looked
+    assert "90.0 %" in card.locator(".readout").inner_text()
+    shapes.nth(2).hover(force=True)
+    assert characters.nth(2).get_attribute("class") == "lit"
+    page.mouse.move(0, 0)
+    characters.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    assert "“t” 30.0 %" in card.locator(".readout").inner_text()
+    card.get_by_text("Copy text").click()
+    card.get_by_text("Copied").wait_for()
+    assert page.evaluate("() => navigator.clipboard.readText()") == "Exit"
+    card.get_by_text("Copy JSON").click()
+    copied = json.loads(page.evaluate("() => navigator.clipboard.readText()"))
+    assert copied["characters"][0]["box"] == EXIT["characters"][0]["box"]  # type: ignore[index]
+    assert "attention" not in copied["characters"][0]
+
+
+def test_a_whole_picture_and_a_closer_look(page: Any, stub: Any) -> None:
+    _, answers = stub
+    page.select_option("#kind", "page")
+    answers.append((200, {}, PAGE))
+    card = drop(page, SAMPLES / "word-06.jpg")
+    assert card.locator(".text p").all_inner_texts() == ["WAY OUT", "Exit"]
+    card.locator("polygon").nth(2).hover(force=True)
+    assert card.locator(".text button.lit").inner_text() == "Exit"
+    answers.append((200, {}, {"readings": [EXIT]}))
+    card.get_by_text("Look closer").click()
+    page.locator(".card", has_text="Exit in word-06.jpg").locator("canvas").wait_for(
+        state="attached"
+    )
+    page.locator(".card[aria-busy=false]").nth(1).wait_for()
+    assert answers.asked == ["/v1/page", "/v1/read?n_best=3&boxes=1&attention=1"]
+
+
+def test_what_goes_wrong_is_said_in_words(page: Any, stub: Any) -> None:
+    _, answers = stub
+    busy = (503, {"Retry-After": "2"}, {"error": "queue full"})
+    answers.append(busy)
+    card = drop(page, SAMPLES / "word-06.jpg")
+    text = card.locator(".problem").inner_text()
+    assert "more to do than it can take" in text
+    assert "Try again in 2 seconds" in text
+    answers.append((200, {}, {"readings": [EXIT]}))
+    card.get_by_text("Try again", exact=True).click()
+    card.get_by_text("Copy text").wait_for()
+    for answer, words in [
+        ((413, {}, {"error": "too large"}), "larger than the server takes"),
+        ((200, {}, {"readings": [{"path": "a", "text": None, "error": "damaged"}]}), "Damaged."),
+        ((504, {}, {}), "took too long"),
+    ]:
+        answers.append(answer)
+        assert words in drop(page, SAMPLES / "word-06.jpg").locator(".problem").inner_text()
+    answers.key = "secret"
+    drop(page, SAMPLES / "word-06.jpg")
+    answers += [(200, {}, {"readings": [EXIT]})] * 9
+    page.fill("#key", "secret")
+    page.keyboard.press("Enter")
+    page.locator(".card").first.get_by_text("Copy text").wait_for()
+
+
+def test_a_sample_and_the_camera(page: Any, stub: Any) -> None:
+    _, answers = stub
+    answers += [(200, {}, {"readings": [EXIT]})] * 2
+    page.get_by_alt_text("Sample Exit").click()
+    page.locator(".card", has_text="word-06.jpg").get_by_text("Copy text").wait_for()
+    page.select_option("#kind", "word")
+    page.click("#camera")
+    page.locator("video").wait_for()
+    page.wait_for_timeout(300)
+    page.click("#shoot")
+    page.locator(".card", has_text="camera picture").get_by_text("Copy text").wait_for()
+    assert not page.locator("dialog").is_visible()

@@ -1,0 +1,86 @@
+"""A static page that reads in the browser: the model, onnxruntime-web and the files of the page."""
+
+import base64
+import hashlib
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+
+from vit_str.export.folder import write_exported
+from vit_str.reading.torch_engine import interface_of
+from vit_str.weights import WeightsFile
+
+PAGE = Path(__file__).parents[1] / "web"
+RUNTIME = "onnxruntime-web@1.30.0"
+RUNTIME_FILES = ("ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm")
+_DIGEST = "q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ=="
+_LOOPS = ("step", "refine", "scores")
+_HINT = (
+    f"give the folder with {' and '.join(RUNTIME_FILES)} as --runtime, such as "
+    "node_modules/onnxruntime-web/dist"
+)
+
+
+def write_page(
+    weights: WeightsFile, out: Path, int8: bool = False, runtime: Path | None = None
+) -> None:
+    """Write a page that reads with a model, for any server of static files.
+
+    Args:
+        weights: the model.
+        out: the folder to make.
+        int8: as `write_exported` has it.
+        runtime: a folder with onnxruntime-web; None to get it with npm.
+
+    Raises:
+        ValueError: the folder is there and not empty, the model writes in a way that the page
+            lacks, or there is no onnxruntime-web.
+    """
+    interface = interface_of(weights.recognizer)
+    if interface.loop not in _LOOPS:
+        raise ValueError(
+            f"the page does not read with a {interface.decoder}: take a model with another decoder"
+        )
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
+    files = _runtime(runtime)
+    write_exported(weights, out / "model", int8)
+    (out / "runtime").mkdir()
+    for name, content in files.items():
+        (out / "runtime" / name).write_bytes(content)
+    shutil.copytree(PAGE, out / "web", ignore=shutil.ignore_patterns("index.html", "server.js"))
+    page = (PAGE / "index.html").read_text(encoding="utf-8")
+    page = page.replace('name="reader" content="server"', 'name="reader" content="browser"')
+    (out / "index.html").write_text(page, encoding="utf-8")
+
+
+def _runtime(folder: Path | None) -> dict[str, bytes]:
+    """The files of onnxruntime-web."""
+    if folder is not None:
+        missing = [name for name in RUNTIME_FILES if not (folder / name).is_file()]
+        if missing:
+            raise ValueError(f"--runtime {folder}: has no {missing[0]}; {_HINT}")
+        return {name: (folder / name).read_bytes() for name in RUNTIME_FILES}
+    with tempfile.TemporaryDirectory() as temporary, _open(Path(temporary)) as archive:
+        found = {name: archive.extractfile(f"package/dist/{name}") for name in RUNTIME_FILES}
+        return {name: file.read() for name, file in found.items() if file}
+
+
+def _open(folder: Path) -> tarfile.TarFile:
+    """The package from npm, whose content is checked."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise ValueError(f"--web takes {RUNTIME} from npm, which is not installed; or {_HINT}")
+    command = [npm, "pack", "--silent", "--pack-destination", str(folder), RUNTIME]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    package = next(folder.glob("*.tgz"), None)
+    if done.returncode or package is None:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        reason = said[0].strip() if said else f"exit code {done.returncode}"
+        raise ValueError(f"npm cannot get {RUNTIME} ({reason}); or {_HINT}")
+    digest = base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode()
+    if digest != _DIGEST:
+        raise ValueError(f"npm gave another {RUNTIME} than this version of vit-str knows; {_HINT}")
+    return tarfile.open(package)

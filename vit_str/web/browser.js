@@ -1,0 +1,183 @@
+// Reads words inside the browser with onnxruntime-web: no server, no network.
+
+import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
+import { attentionMap, boxInFrame, characterBoxes, mapInFrame } from "./boxes.js";
+import { decode, normalize, resize, turnLeft } from "./images.js";
+import { search } from "./search.js";
+
+const wasm = new URL("../runtime/ort-wasm-simd-threaded.wasm", import.meta.url).href;
+ort.env.wasm.wasmPaths = { wasm };
+ort.env.wasm.numThreads = 1; // more need headers that plain file servers do not send
+ort.env.logLevel = "error";
+
+/** The reader of the page; `report` is called with the share of the model that is loaded. */
+export async function openReader(report) {
+  const folder = new URL("../model/", import.meta.url);
+  const model = await (await load(new URL("model.json", folder))).json();
+  const buffers = {};
+  for (const [index, name] of model.graphs.entries()) {
+    buffers[name] = await (await load(new URL(`${name}.onnx`, folder))).arrayBuffer();
+    report((index + 1) / (model.graphs.length + 1));
+  }
+  const sessions = {};
+  for (const name of model.graphs) {
+    sessions[name] = await ort.InferenceSession.create(buffers[name], {
+      executionProviders: ["wasm"],
+    });
+  }
+  return new BrowserReader(model, sessions);
+}
+
+async function load(url) {
+  const response = await fetch(url).catch(() => null);
+  if (!response?.ok) throw new Error(`${url.pathname} cannot be loaded. Export the page again.`);
+  return response;
+}
+
+class BrowserReader {
+  note = "Pictures are read in this browser and never leave it.";
+  atOnce = 1;
+  pages = false;
+
+  constructor(model, sessions) {
+    Object.assign(this, { model, sessions, characters: [...model.charset] });
+  }
+
+  /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */
+  async readWord(file, name, nBest) {
+    const { preprocessing: size, interface: how } = this.model;
+    const picture = await decode(file);
+    const turned = size.turn_above !== null && picture.height > size.turn_above * picture.width;
+    const pixels = resize(turned ? turnLeft(picture) : picture, size.width, size.height);
+    let best;
+    for (const upsideDown of turned ? [false, true] : [false]) {
+      const values = normalize(pixels, size.mean, size.std, upsideDown);
+      const shape = [1, 3, size.height, size.width];
+      const seen = await this.run("encoder", { pixel_values: new ort.Tensor("float32", values, shape) });
+      const hypotheses = await this.write(seen, nBest);
+      if (!best || hypotheses[0].confidence > best.hypotheses[0].confidence) {
+        best = { seen, hypotheses, frame: { ...picture, turned, upsideDown } };
+      }
+    }
+    const [first, ...others] = best.hypotheses.map((each) => ({
+      text: each.ids.map((id) => this.characters[id]).join(""),
+      ...each,
+    }));
+    const record = { path: name, text: first.text, confidence: rounded(first.confidence) };
+    if (others.length) {
+      record.alternatives = others.map(({ text, confidence }) => ({
+        text,
+        confidence: rounded(confidence),
+      }));
+    }
+    const maps = how.looks ? await this.attention(best.seen, first.ids) : [];
+    const boxes = maps.length ? characterBoxes(maps) : [];
+    record.characters = first.ids.map((id, i) => ({
+      character: this.characters[id],
+      confidence: rounded(first.confidences[i]),
+      ...(boxes.length && {
+        box: boxInFrame(boxes[i], best.frame).map((side) => rounded(side, 100)),
+        attention: mapInFrame(maps[i], best.frame),
+      }),
+    }));
+    return record;
+  }
+
+  /** Texts of an encoded picture, in the way that the model reads. */
+  async write(seen, width) {
+    const { interface: how, temperature } = this.model;
+    const longest = how.maximum_length;
+    const options = { end: this.characters.length, longest, temperature, width };
+    if (how.loop === "scores") return search(new Scores(seen.logits), options);
+    const parallel = how.loop === "refine" && how.decoding === "parallel";
+    let found = parallel ? [{ ids: [] }] : await search(new Steps(this, seen), options);
+    const refinements = how.loop === "refine" ? how.refinements + parallel : 0;
+    for (let i = 0; i < refinements; i++) {
+      const padded = Array.from({ length: longest }, (_, k) => found[0].ids[k] ?? -1);
+      const { logits } = await this.run("refine", { input_ids: ids([padded]), ...asPast(seen) });
+      found = await search(new Scores(logits), options);
+    }
+    return found;
+  }
+
+  /** Where the decoder looks for each of the characters. */
+  async attention(seen, text) {
+    const { grid, special_tokens: special } = this.model.interface;
+    const steps = new Steps(this, seen);
+    const maps = [];
+    for (let i = 0; i < text.length; i++) {
+      await steps.step([text[i - 1] ?? this.characters.length]);
+      maps.push(attentionMap(steps.looked, grid, special));
+    }
+    return maps;
+  }
+
+  run(graph, inputs) {
+    return this.sessions[graph].run(inputs);
+  }
+}
+
+/** Texts that the step graph writes, with the keys and values of what is written. */
+class Steps {
+  constructor(reader, seen) {
+    this.reader = reader;
+    this.state = asPast(seen);
+    for (const { name, shape } of reader.sessions.step.inputMetadata) {
+      if (name.startsWith("past_key_values") && !(name in this.state)) {
+        const empty = [1, shape[1], 0, shape[3]];
+        this.state[name] = new ort.Tensor("float32", new Float32Array(0), empty);
+      }
+    }
+  }
+
+  async step(symbols) {
+    const inputs = { input_ids: ids(symbols.map((symbol) => [symbol])), ...this.state };
+    const found = await this.reader.run("step", inputs);
+    Object.assign(this.state, asPast(found));
+    this.looked = found.cross_attentions?.data;
+    return rowsOf(found.logits);
+  }
+
+  keep(rows) {
+    for (const [name, tensor] of Object.entries(this.state)) {
+      const [count, ...shape] = tensor.dims;
+      if (rows.length === count && rows.every((row, i) => row === i)) return;
+      const size = tensor.data.length / count;
+      const kept = new Float32Array(rows.length * size);
+      rows.forEach((row, i) => kept.set(tensor.data.subarray(row * size, (row + 1) * size), i * size));
+      this.state[name] = new ort.Tensor("float32", kept, [rows.length, ...shape]);
+    }
+  }
+}
+
+/** Scores of every position that do not depend on what is written. */
+class Scores {
+  constructor(logits) {
+    this.positions = rowsOf(logits);
+  }
+
+  step(symbols, position) {
+    return symbols.map(() => this.positions[position]);
+  }
+
+  keep() {}
+}
+
+const rounded = (value, digits = 1e6) => Math.round(value * digits) / digits;
+
+const ids = (rows) =>
+  new ort.Tensor("int64", BigInt64Array.from(rows.flat(), BigInt), [rows.length, rows[0].length]);
+
+/** The last axis of a tensor, row by row. */
+function rowsOf({ data, dims }) {
+  const size = dims.at(-1);
+  return Array.from({ length: data.length / size }, (_, i) => data.subarray(i * size, (i + 1) * size));
+}
+
+/** What one call gives for the next, under the names that it takes. */
+const asPast = (outputs) =>
+  Object.fromEntries(
+    Object.entries(outputs)
+      .filter(([name]) => name.startsWith("present"))
+      .map(([name, tensor]) => [name.replace("present", "past_key_values"), tensor]),
+  );

@@ -1,0 +1,120 @@
+// Picture files as pixels of the model: `Preprocessing` of `vit_str/images.py`, resized as Pillow
+// resizes, since the smoothing of a canvas is another.
+
+const MOST_PIXELS = 60e6;
+const PRECISION = 2 ** 22; // of Pillow's coefficients
+
+/** Width, height and opaque RGB pixels of a file, upright as its EXIF data says. */
+export async function decode(file) {
+  const options = { colorSpaceConversion: "none", premultiplyAlpha: "none" };
+  const bitmap = await createImageBitmap(file, options).catch(() => {
+    throw new Error("This file is not a picture that the browser can open. Try PNG, JPEG or WebP.");
+  });
+  const { width, height } = bitmap;
+  if (width * height > MOST_PIXELS) {
+    throw new Error(`This picture has ${Math.round((width * height) / 1e6)} million pixels, more than \
+this page takes. Cut out the word, or make it smaller.`);
+  }
+  const canvas = new OffscreenCanvas(width, height);
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  pen.drawImage(bitmap, 0, 0);
+  bitmap.close();
+  return { width, height, pixels: opaque(pen.getImageData(0, 0, width, height).data) };
+}
+
+/** RGBA to RGB on white, or on black if what is seen is light. */
+function opaque(rgba) {
+  const rgb = new Uint8Array((rgba.length / 4) * 3);
+  let light = 0;
+  let total = 0;
+  for (let i = 0; i < rgba.length; i += 4) {
+    const lightness = (rgba[i] * 299 + rgba[i + 1] * 587 + rgba[i + 2] * 114) / 1000;
+    light += lightness * rgba[i + 3];
+    total += rgba[i + 3];
+  }
+  const background = light > 127.5 * total ? 0 : 255;
+  for (let i = 0, o = 0; i < rgba.length; i += 4) {
+    const share = rgba[i + 3] / 255;
+    for (let c = 0; c < 3; c++) {
+      rgb[o++] = Math.round(rgba[i + c] * share + background * (1 - share));
+    }
+  }
+  return rgb;
+}
+
+/** Turned by a quarter to the left. */
+export function turnLeft({ width, height, pixels }) {
+  const turned = new Uint8Array(pixels.length);
+  for (let y = 0, i = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, i += 3) {
+      turned.set(pixels.subarray(i, i + 3), ((width - 1 - x) * height + y) * 3);
+    }
+  }
+  return { width: height, height: width, pixels: turned };
+}
+
+/** Resized with Pillow's antialiased bicubic filter: rows first, rounded to bytes in between. */
+export function resize(image, width, height) {
+  let { pixels } = image;
+  if (image.width !== width) {
+    pixels = resample(pixels, image.height, image.width, width, 3, image.width * 3, 3, width * 3);
+  }
+  if (image.height !== height) {
+    pixels = resample(pixels, width, image.height, height, width * 3, 3, width * 3, 3);
+  }
+  return pixels;
+}
+
+// Resizes `lines` lines of `from` pixels to `to` pixels each. Pixels of a line are `step` bytes
+// apart; lines are `line` bytes apart before and `newLine` after.
+function resample(pixels, lines, from, to, step, line, newStep, newLine) {
+  const result = new Uint8Array(lines * to * 3);
+  for (let i = 0; i < to; i++) {
+    const { first, weights } = coefficients(i, from, to);
+    for (let l = 0; l < lines; l++) {
+      for (let c = 0; c < 3; c++) {
+        let sum = PRECISION / 2;
+        let at = l * line + first * step + c;
+        for (let k = 0; k < weights.length; k++, at += step) sum += pixels[at] * weights[k];
+        const value = Math.floor(sum / PRECISION);
+        result[l * newLine + i * newStep + c] = Math.min(255, Math.max(0, value));
+      }
+    }
+  }
+  return result;
+}
+
+function coefficients(i, from, to) {
+  const scale = from / to;
+  const filterScale = Math.max(scale, 1);
+  const support = 2 * filterScale;
+  const center = (i + 0.5) * scale;
+  const first = Math.max(0, Math.trunc(center - support + 0.5));
+  const count = Math.min(from, Math.trunc(center + support + 0.5)) - first;
+  const weights = Array.from({ length: count }, (_, k) =>
+    bicubic((k + first - center + 0.5) / filterScale),
+  );
+  const sum = weights.reduce((one, other) => one + other, 0);
+  const fixed = (weight) => Math.trunc((weight / sum) * PRECISION + (weight < 0 ? -0.5 : 0.5));
+  return { first, weights: weights.map(fixed) };
+}
+
+function bicubic(x) {
+  const a = -0.5;
+  const distance = Math.abs(x);
+  if (distance < 1) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
+  return distance < 2 ? (((distance - 5) * distance + 8) * distance - 4) * a : 0;
+}
+
+/** (pixels / 255 - mean) / std, channels first; upside down if asked. */
+export function normalize(pixels, mean, std, upsideDown = false) {
+  const count = pixels.length / 3;
+  const result = new Float32Array(pixels.length);
+  for (let i = 0; i < count; i++) {
+    const target = upsideDown ? count - 1 - i : i;
+    for (let c = 0; c < 3; c++) {
+      result[c * count + target] = (pixels[i * 3 + c] / 255 - mean[c]) / std[c];
+    }
+  }
+  return result;
+}
