@@ -323,6 +323,14 @@ def test_masks_of_multi_head_attention(batch_first: bool, mask: str | None) -> N
     torch.testing.assert_close(maps[0], expected)
 
 
+def test_models_with_a_head_or_a_text_part() -> None:
+    labeled = transformers.ViTForImageClassification(transformers.ViTConfig(**HF)).eval()
+    assert encoder_of(labeled).model is labeled.vit
+    texts = {"text_config": {"num_hidden_layers": 1}, "vision_config": HF_SQUARE}
+    both = transformers.CLIPModel(transformers.CLIPConfig(**texts)).eval()
+    assert encoder_of(both).model is both.vision_model
+
+
 def test_what_is_not_understood_is_refused() -> None:
     model = Difference()
     with pytest.raises(ValueError, match="more than one softmax"), probe(model, lambda *_: None):
