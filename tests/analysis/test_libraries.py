@@ -323,6 +323,14 @@ def test_masks_of_multi_head_attention(batch_first: bool, mask: str | None) -> N
     torch.testing.assert_close(maps[0], expected)
 
 
+def test_models_with_a_head_or_a_text_part() -> None:
+    labeled = transformers.ViTForImageClassification(transformers.ViTConfig(**HF)).eval()
+    assert encoder_of(labeled).model is labeled.vit
+    texts = {"text_config": {"num_hidden_layers": 1}, "vision_config": HF_SQUARE}
+    both = transformers.CLIPModel(transformers.CLIPConfig(**texts)).eval()
+    assert encoder_of(both).model is both.vision_model
+
+
 def test_what_is_not_understood_is_refused() -> None:
     model = Difference()
     with pytest.raises(ValueError, match="more than one softmax"), probe(model, lambda *_: None):
@@ -348,7 +356,7 @@ def photo() -> Image.Image:
     return Image.fromarray(pixels).resize((200, 150))
 
 
-def test_preprocessing_is_that_of_the_library(photo: Image.Image, tmp_path: Path) -> None:
+def test_preprocessing_is_that_of_the_library(photo: Image.Image, folder: Path) -> None:
     from timm.data import create_transform, resolve_model_data_config
 
     encoder, ours = load_library_model("untrained:timm:test_vit")
@@ -357,7 +365,6 @@ def test_preprocessing_is_that_of_the_library(photo: Image.Image, tmp_path: Path
     _, ours = load_library_model("untrained:torchvision:swin_t")
     weights = torchvision.models.get_model_weights("swin_t").DEFAULT
     check_pixels(ours, photo, weights.transforms()(photo))
-    folder = saved_hf_model(tmp_path)
     _, ours = load_library_model(f"hf:{folder}")
     processor = transformers.AutoImageProcessor.from_pretrained(folder)
     check_pixels(ours, photo, processor(images=photo, return_tensors="pt")["pixel_values"][0])
@@ -369,16 +376,17 @@ def check_pixels(ours: Any, photo: Image.Image, expected: Tensor) -> None:
     torch.testing.assert_close(found, expected, atol=2e-3, rtol=0)
 
 
-def saved_hf_model(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small ViT of transformers with its processor of images of 32 x 48."""
-    folder = tmp_path / "small"
+    folder = tmp_path_factory.mktemp("models") / "small"
     hf_model("ViT", **HF).save_pretrained(folder)
     size = {"height": 32, "width": 48}
     transformers.ViTImageProcessor(size=size, image_std=[0.2, 0.3, 0.4]).save_pretrained(folder)
     return folder
 
 
-def test_weights_of_a_file(tmp_path: Path) -> None:
+def test_weights_of_a_file(tmp_path: Path, folder: Path) -> None:
     model = timm.create_model("test_vit")
     path, other = tmp_path / "weights.safetensors", tmp_path / "weights.pt"
     __import__("safetensors.torch").torch.save_file(model.state_dict(), path)
@@ -387,7 +395,6 @@ def test_weights_of_a_file(tmp_path: Path) -> None:
         encoder, _ = load_library_model("timm:test_vit", checkpoint=file)
         found = encoder.model.state_dict()
         assert all(torch.equal(found[name], model.state_dict()[name]) for name in found)
-    folder = saved_hf_model(tmp_path)
     weights = folder / "model.safetensors"
     encoder, _ = load_library_model(f"hf:{folder}", checkpoint=weights)
     again, _ = load_library_model(f"hf:{folder}")
@@ -408,20 +415,20 @@ def test_random_weights_depend_on_the_seed_alone() -> None:
     assert not torch.equal(first, other)
 
 
-QUESTIONS = ["distance", "compare", "receptive-field", "similarity", "rollout", "filters"]
+QUESTIONS = (
+    *("distance", "compare", "receptive-field", "similarity", "rollout", "filters", "positions"),
+)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_every_question(question: str, labeled_folder: Path, tmp_path: Path) -> None:
-    models = ["untrained:timm:test_vit", f"hf:{saved_hf_model(tmp_path)}"]
-    if question == "compare":
-        models[1] = "untrained:timm:test_vit2"
-    arguments = [question, *models, "--data", str(labeled_folder), "--out", str(tmp_path / "out")]
-    arguments += ["--count", "2", "--device", "cpu"]
+def test_every_question(question: str, folder: Path, labeled_folder: Path, tmp_path: Path) -> None:
+    arguments = [question, f"hf:{folder}", f"untrained:hf:{folder}", "--out", str(tmp_path)]
+    if question != "positions":
+        arguments += ["--data", str(labeled_folder), "--count", "2", "--device", "cpu"]
     arguments += ["--gradients", "1"] if question == "distance" else []
     assert main(["analyze", *arguments]) == 0
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["models"]["untrained:timm:test_vit"]["special_tokens"] == ["class"]
+    models = json.loads((tmp_path / "summary.json").read_text())["models"]
+    assert [of["special_tokens"] for of in models.values()] == [["class"], ["class"]]
 
 
 REFUSED = [
@@ -458,3 +465,29 @@ def test_what_cannot_be_is_said_in_one_line(
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_what_tokens_see_through_windows_is_what_gradients_reach() -> None:
+    from vit_str.analysis.layers import layer_outputs
+    from vit_str.analysis.receptive_field.windows import fields_by_layer
+
+    torch.manual_seed(0)
+    model = timm_model(
+        "swin_transformer", "SwinTransformer", num_classes=0, **SWIN | {"depths": [3, 1]}
+    )
+    encoder = encoder_of(model.eval())
+    images = torch.randn(1, 3, 32, 48, requires_grad=True)
+    with layer_outputs(encoder) as outputs:
+        encoder(images)
+    for output, field in zip(outputs, fields_by_layer(encoder), strict=True):
+        cell = [
+            (2 * (n // 2) + 1) * c // (2 * n)
+            for n, c in zip(encoder.grid, output.shape[2:], strict=True)
+        ]
+        (gradients,) = torch.autograd.grad(
+            output[0, :, cell[0], cell[1]].square().sum(), images, retain_graph=True
+        )
+        rows, columns = (gradients.abs().sum((0, 1)) > 1e-12).nonzero().T
+        assert (int(rows.min()), int(columns.min())) == field.start
+        seen = int(rows.max() - rows.min()) + 1, int(columns.max() - columns.min()) + 1
+        assert seen == field.size

@@ -118,9 +118,11 @@ def attention_inputs(model: nn.Module) -> dict[str, Callable[..., Attended]]:
     Raises:
         ValueError: there is none.
     """
-    registered = {name: _registered(module) for name, module in model.named_modules()}
-    modules = dict(model.named_modules())
-    inputs = {name: partial(of, modules[name]) for name, of in registered.items() if of is not None}
+    inputs: dict[str, Callable[..., Attended]] = {
+        name: partial(of_class, module)
+        for name, module in model.named_modules()
+        if (of_class := _registered(module)) is not None
+    }
     if not inputs:
         raise ValueError(f"{type(model).__name__} holds no attention that is understood")
     return inputs
@@ -241,7 +243,7 @@ def _fused(
 def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
     """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
     if scores.ndim == 3:  # heads along the batch
-        scores = scores.unflatten(0, (-1, module.num_heads))
+        scores = rearrange(scores, "(b h) query key -> b h query key", h=module.num_heads)
     if scores.ndim != 4:
         raise ValueError(f"attention of {scores.ndim} dimensions is not understood, 4 are")
     queries = scores.new_zeros(*scores.shape[:3], 1)
@@ -282,7 +284,7 @@ def _multi_head(
     )
     mask = None if attn_mask is None else _bias(attn_mask, queries)
     if mask is not None and mask.ndim == 3:
-        mask = mask.unflatten(0, (len(queries), -1))
+        mask = rearrange(mask, "(b h) query key -> b h query key", b=len(queries))
     if key_padding_mask is not None:
         padding = _bias(key_padding_mask, queries)[:, None, None]
         mask = padding if mask is None else mask + padding

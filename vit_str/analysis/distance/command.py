@@ -12,6 +12,7 @@ training, a panel for each layer.
 
 examples:
   vit-str analyze distance tiny untrained:tiny --data photos/ --out out/
+  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t --data photos/ --out out/
   vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors --out out/
 
 In Python and in notebooks: vit_str.analysis.attention_distance(model, images)

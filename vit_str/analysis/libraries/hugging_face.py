@@ -2,9 +2,11 @@
 
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+from einops import rearrange
 from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
@@ -50,11 +52,9 @@ def create(
     _check_understood(vision)
     config = vision if part == "vision_config" else config
     if checkpoint is not None:
-        given = {"state_dict": read_weights(checkpoint), "output_loading_info": True}
-        model, found = model_class.from_pretrained(None, config=config, **given)
-        check(checkpoint, found["missing_keys"], found["unexpected_keys"])
+        model = _filled(model_class, config, checkpoint)
     elif pretrained:
-        model = model_class.from_pretrained(name, dtype=torch.float32)
+        model = _pretrained(model_class, name, Path(name))
     elif model_class is transformers.AutoModel:
         model = model_class.from_config(config)
     else:
@@ -63,8 +63,28 @@ def create(
     return encoder(model.eval(), (prepared.height, prepared.width)), prepared
 
 
+def _filled(model_class: Any, config: Any, checkpoint: Path) -> Any:
+    """A model with the weights of a file, by way of a folder: transformers knows older names."""
+    from safetensors.torch import save_file
+
+    weights = {name: value.contiguous().clone() for name, value in read_weights(checkpoint).items()}
+    with TemporaryDirectory() as folder:
+        save_file(weights, Path(folder) / "model.safetensors", {"format": "pt"})
+        config.save_pretrained(folder)
+        return _pretrained(model_class, folder, checkpoint)
+
+
+def _pretrained(model_class: Any, name: str, source: Path) -> Any:
+    """A model all of whose weights were found; those of other parts may be there too."""
+    named = {"dtype": torch.float32, "output_loading_info": True}
+    model, found = model_class.from_pretrained(name, **named)
+    check(source, found["missing_keys"], ())
+    return model
+
+
 def vision_part(model: Any) -> Any:
-    """What sees in a model of images and text."""
+    """What sees in a model of images and text, or below a head."""
+    model = getattr(model, "base_model", model)
     for name in ("vision_model", "encoder"):
         part = getattr(model, name, None)
         if isinstance(getattr(part, "config", None), type(model.config)) or part is None:
@@ -227,7 +247,7 @@ def cross_attention(
     def keep(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
         if name.startswith("decoder.") and name.endswith(("encoder_attn", "crossattention.self")):
             weights = map_of(queries, keys, mask)[..., -rows * columns :]
-            maps[name] = weights.unflatten(-1, (rows, columns))
+            maps[name] = rearrange(weights, "... (row col) -> ... row col", row=rows)
 
     with torch.no_grad(), probe(model, keep):
         model(pixel_values=images, decoder_input_ids=labels)

@@ -1,5 +1,6 @@
 """Models of other libraries by name, such as ``timm:vit_base_patch16_224``, or given in Python."""
 
+import logging
 from importlib import import_module
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def load_library_model(
     library, _, called = name.removeprefix("untrained:").partition(":")
     if checkpoint is not None and not trained:
         raise ValueError(f"{name} has no training: leave out untrained: or --checkpoint")
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # retries, line by line
     try:
         module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
         with torch.random.fork_rng(devices=[]):

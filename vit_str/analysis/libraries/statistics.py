@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
+from einops import reduce
 from jaxtyping import Float64
 from torch import Tensor, nn
 
@@ -65,7 +66,8 @@ class LayerStatistics(AttentionStatistics):
             return super().values(metric)
         power = 2 if metric == "rms" else 1
         return [
-            values.pow(power).unflatten(0, (-1, self._windows[name])).mean(1).pow(1 / power)
+            reduce(values**power, "(b w) head -> b head", "mean", w=self._windows[name])
+            ** (1 / power)
             for name in self.layers
             for values in self._parts[name].values(metric)
         ]

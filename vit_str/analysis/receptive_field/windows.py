@@ -77,7 +77,7 @@ def _fields_of_windows(encoder: LibraryEncoder) -> list[ReceptiveField]:
     axes = []
     for axis in range(2):
         first = encoder.blocks[0].grid
-        count, length = (first.rows, first.columns)[axis], first.patch_size[axis]
+        count, length = (first.rows, first.columns)[axis], round(first.patch_size[axis])
         spans = [(i * length, (i + 1) * length) for i in range(count)]
         middles = []
         for block in encoder.blocks:
