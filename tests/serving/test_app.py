@@ -176,6 +176,10 @@ def test_refused(
         ({"content": b"--x", "headers": {"content-type": "multipart/form-data"}}, 400, "form"),
         ({"files": [("files", ("a.png", b"x"))] * 5}, 422, "may hold 4 pictures"),
         (
+            {"files": [("files", ("a.png", b"x"))] * 3, "params": {"n_best": 2}},
+            *(422, "may hold 2 pictures"),
+        ),
+        (
             {
                 "files": [("files", ("a.png", b"x"))],
                 "data": {"lexicon": "\n".join(map(str, range(10_001)))},
