@@ -176,6 +176,10 @@ def test_refused(
         ({"content": b"--x", "headers": {"content-type": "multipart/form-data"}}, 400, "form"),
         ({"files": [("files", ("a.png", b"x"))] * 5}, 422, "may hold 4 pictures"),
         (
+            {"files": [("files", ("a.png", b"x"))] * 3, "params": {"n_best": 2}},
+            *(422, "may hold 2 pictures"),
+        ),
+        (
             {
                 "files": [("files", ("a.png", b"x"))],
                 "data": {"lexicon": "\n".join(map(str, range(10_001)))},
@@ -269,7 +273,7 @@ def test_slow_senders(site: OpenSite) -> None:
 
 def test_patterns_end_and_hurt_nobody(site: OpenSite, word: Word) -> None:
     here = site(pattern=0.5)
-    evil = "(?:(?:a|b|ab|.)*){1,9}(?:(?:.|..|...)*){1,9}Z"
+    evil = "(?:.|.|.|.|.|.|.|.){12}(?!)"  # 8 ** 12 ways
 
     async def ask(client: httpx.AsyncClient) -> tuple[httpx.Response, list[httpx.Response]]:
         other = asyncio.ensure_future(
@@ -278,13 +282,9 @@ def test_patterns_end_and_hurt_nobody(site: OpenSite, word: Word) -> None:
         plain = [await client.post("/v1/read", content=word("a")) for _ in range(3)]
         return await other, plain
 
-    started = time.monotonic()
     refused, plain = here.run(ask)
-    assert time.monotonic() - started < 8
     assert [response.status_code for response in plain] == 3 * [200]
-    assert refused.status_code in (200, 422)
-    if refused.status_code == 422:
-        assert "make it simpler" in error_of(refused)
+    assert (refused.status_code, "make it simpler" in error_of(refused)) == (422, True)
 
 
 def test_failures_of_one_do_not_hurt_others(

@@ -77,7 +77,7 @@ class Room:
     def __init__(
         self, size: int, what: str, report: Callable[[float], object] = lambda taken: None
     ) -> None:
-        self._free, self._size = size, size
+        self.size, self._free = size, size
         self._what, self._report = what, report
 
     def check(self, count: int = 1) -> None:
@@ -97,7 +97,7 @@ class Room:
         """
         self.check(count)
         self._free -= count
-        self._report(self._size - self._free)
+        self._report(self.size - self._free)
 
     @contextmanager
     def places(self, count: int) -> Iterator[None]:

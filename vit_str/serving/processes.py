@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -26,7 +27,7 @@ from vit_str.files import cpu_count
 from vit_str.serving.limits import Limits
 from vit_str.serving.metrics import FOLDER, Metrics
 
-_FINISHING = 7  # seconds for requests in hand when the server stops
+_FINISHING = 6  # seconds for requests in hand when the server stops
 _STOPPING = 9.5  # seconds after which processes that have not stopped are killed
 _CONNECTIONS = 1000
 _FILES = 2 * _CONNECTIONS + 100
@@ -142,6 +143,20 @@ class _Server(uvicorn.Server):
         """See uvicorn."""
         await super().startup(sockets)
         self._on_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """See uvicorn, which waits for connections that were accepted while it closed others."""
+        closing = asyncio.create_task(self._close_late())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            closing.cancel()
+
+    async def _close_late(self) -> None:
+        while True:
+            await asyncio.sleep(0.5)
+            for link in list(self.server_state.connections):
+                link.shutdown()
 
     async def on_tick(self, counter: int) -> bool:
         """See uvicorn; called ten times a second."""

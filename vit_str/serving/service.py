@@ -95,6 +95,7 @@ class ReadingService:
         self._care = care
         queue = metrics.queue.labels
         self.crops = Room(limits.queue, "pictures", queue("crops").set)
+        self._searches = Room(max(1, limits.queue // 2), "pictures with a pattern or the like")
         self.pages = Room(limits.pages, "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(_open_page_parts)
@@ -130,10 +131,11 @@ class ReadingService:
         if wish.boxes or wish.attention:
             with _refused():
                 self.reader.check_looks()
-        if len(uploads) > self.limits.queue:
-            most = f"a request may hold {self.limits.queue} pictures; send several requests"
-            raise Refusal(422, most)
-        with self.crops.places(len(uploads)):
+        searched = 0 if wish.choice == Choice() else len(uploads)
+        most = self._searches.size if searched else self.crops.size
+        if len(uploads) > most:
+            raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
+        with self.crops.places(len(uploads)), self._searches.places(searched):
             records = await asyncio.gather(
                 *(self._record(upload, wish) for upload in uploads), return_exceptions=True
             )
