@@ -98,7 +98,7 @@ def same_maps(rounds: int) -> dict[str, list[float]]:
         "the same, distances at hand": lambda: weighted_mean(distances, array),
         "ours": lambda: our_distance(16, maps),
     }
-    return interleave({name: _timed(run) for name, run in runs.items()}, rounds)
+    return interleave({name: timed(run) for name, run in runs.items()}, rounds)
 
 
 def encoder() -> VisionTransformer:
@@ -119,7 +119,7 @@ def forward_passes(rounds: int) -> dict[str, list[float]]:
     """Seconds of a batch."""
     model, images = encoder(), torch.randn(_BATCH, 3, 32, 128)
     runs = {
-        name: _timed(lambda metrics=metrics: measure(model, images, metrics), 3)
+        name: timed(lambda metrics=metrics: measure(model, images, metrics), 3)
         for name, metrics in _MODES.items()
     }
     return interleave(runs, rounds)
@@ -140,11 +140,11 @@ def _peak_of(name: str) -> None:
     model, images = encoder(), torch.randn(_BATCH, 3, 32, 128)
     for _ in range(3):
         measure(model, images, _MODES[name])
-    print(_peak())
+    print(peak_of_process())
 
 
-def _peak() -> float:
-    """In MB. Linux counts what the parent had when it started us, unless asked like this."""
+def peak_of_process() -> float:
+    """Most so far in MB. Linux counts what the parent had as well, unless asked like this."""
     status = Path("/proc/self/status")
     if status.is_file():
         found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="utf-8"))
@@ -176,15 +176,15 @@ def main() -> None:
     memory = peak_memory(min(options.rounds, 5))
     print_machine()
     maps, passes = same_maps(options.rounds), forward_passes(options.rounds)
-    print(_ratios(maps, "published function", "times as fast", lambda base, own: base / own))
-    print(_ratios(passes, "forward pass", "on top", lambda base, own: own / base - 1))
-    print(_ratios(memory, "forward pass", "more MB", lambda base, own: own - base, 1))
+    print(ratios(maps, "published function", "times as fast", lambda base, own: base / own))
+    print(ratios(passes, "forward pass", "on top", lambda base, own: own / base - 1))
+    print(ratios(memory, "forward pass", "more MB", lambda base, own: own - base, 1))
     print(f"\n{options.images:,} images, every metric, all CPUs: {whole:.1f} s")
     results = {"maps": maps, "passes": passes, "memory_mb": memory}
     write_json(options.json, {**results, "images": options.images, "seconds": whole})
 
 
-def _timed(run: Callable[[], object], repeat: int = 1) -> Callable[[], float]:
+def timed(run: Callable[[], object], repeat: int = 1) -> Callable[[], float]:
     """A function that says how long a call takes, the first ones not counted."""
     run()
 
@@ -197,7 +197,7 @@ def _timed(run: Callable[[], object], repeat: int = 1) -> Callable[[], float]:
     return seconds
 
 
-def _ratios(
+def ratios(
     measured: dict[str, list[float]],
     base: str,
     title: str,

@@ -6,8 +6,9 @@
 Renders a folder per set (images/, labels.tsv and sheet.png, to look at), unless it is there, and
 reads it with every model. A set is plain words and one hard ingredient, strong: of the words drawn
 with it, those are kept whose pictures differ most from the same pictures without it. Other sets
-are plain but for what is written. Pictures of a seed change with the renderer: compare models on
-one folder only. Needs the fonts that training has been given, so that those held out are the same.
+are plain but for what is written; of crops without text the share that is left empty counts.
+Pictures of a seed change with the renderer: compare models on one folder only. Needs the fonts
+that training has been given, so that those held out are the same.
 """
 
 import argparse
@@ -24,11 +25,12 @@ from measuring import positive, table, write_json
 from PIL import Image
 from torch import Tensor
 
-from vit_str.charset import PRINTABLE_ASCII, Charset
+from vit_str.charset import CHARSETS, PRINTABLE_ASCII, Charset
 from vit_str.evaluation.run import evaluate
 from vit_str.metrics import Scores
-from vit_str.reading import load
+from vit_str.reading import Reader, load
 from vit_str.sheets import Captioned, sheet
+from vit_str.statistics import wilson_interval
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
@@ -37,9 +39,17 @@ from vit_str.synthesis.renderer import Renderer
 _BATCH = 256
 _SHEET_WORDS = 96
 _PLAIN = replace(Ingredients().at(0), margin=1.0)
+_STANDARD = {each.name: 1.0 for each in fields(Ingredients)}
 _WORDS = {"words": 1.0}
+_CHARSET = Charset(CHARSETS["western"])
+_ACCENTED = frozenset(filter(str.isalpha, _CHARSET.characters)) - frozenset(PRINTABLE_ASCII)
 _NUMBERS = ("numbers", "prices", "dates", "times", "phones", "codes", "addresses", "punctuated")
-_METRICS = {"word 36": "word_accuracy_36", "character": "character_accuracy"}
+_LANGUAGES = "de+fr+es+it+pt+nl+sv+da+nb+fi"
+_METRICS = {
+    "word 36": "word_accuracy_36",
+    "word full": "word_accuracy_full",
+    "character": "character_accuracy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +61,27 @@ class HardSet:
         keep: share of the words that is kept: those that the ingredients changed most.
         text: kinds of text and their shares.
         lengths: fewest and most characters.
+        language: of the words.
+        needs: what every label has one of; empty if nothing is asked for.
     """
 
     strengths: dict[str, float] = field(default_factory=dict)
     keep: float = 1.0
     text: dict[str, float] = field(default_factory=lambda: _WORDS)
     lengths: tuple[int, int] = (3, 12)
+    language: str = "en"
+    needs: frozenset[str] = frozenset()
+
+    def takes(self, label: str) -> bool:
+        """Whether a label belongs to the set."""
+        fits = self.lengths[0] <= len(label) <= self.lengths[1]
+        return fits and (not self.needs or not self.needs.isdisjoint(label))
 
 
 # A strength of 1 / share makes what happens to a share of the words happen to all.
 SETS = {
     "plain": HardSet(),
-    "standard mix": HardSet({each.name: 1.0 for each in fields(Ingredients)}),
+    "standard mix": HardSet(_STANDARD),
     "rotated": HardSet({"rotation": 1.2}, keep=0.12),
     "stacked": HardSet({"stacked": 50.0}),
     "turned": HardSet({"turned": 20.0}, keep=0.5),  # the others come out upright
@@ -76,6 +95,9 @@ SETS = {
     "embossed": HardSet({"emboss": 20.0}, keep=0.8),
     "long": HardSet(text=_WORDS | {"long": 0.02}, lengths=(13, 25)),
     "numbers and symbols": HardSet(text=dict.fromkeys(_NUMBERS, 1.0), lengths=(1, 25)),
+    "with spaces": HardSet(text={"phrases": 1.0}, lengths=(3, 25), needs=frozenset(" ")),
+    "with accents": HardSet(language=_LANGUAGES, needs=_ACCENTED),
+    "no text": HardSet(_STANDARD, text={"nothing": 1.0}, lengths=(0, 0)),
 }
 
 
@@ -93,7 +115,7 @@ def main() -> int:
             print(f"{name}: as it is in {folder}", file=sys.stderr)
             continue
         print(f"{name}: rendering {options.words} words", file=sys.stderr)
-        atlas = atlas or GlyphAtlas.load_or_build(Charset(PRINTABLE_ASCII), options.fonts)
+        atlas = atlas or GlyphAtlas.load_or_build(_CHARSET, options.fonts)
         write_set(folder, SETS[name], atlas.held_out(), options.words, options.seed)
     if options.models:
         scores = _read(options.models, folders, options.device)
@@ -144,15 +166,14 @@ def draw(
     wanted: HardSet, atlas: GlyphAtlas, seed: int
 ) -> Iterator[tuple[UInt8[Tensor, "3 height width"], str]]:
     """Endless pictures of a set and their labels."""
-    lexicon = Lexicon(atlas.charset, weights=wanted.text)
+    lexicon = Lexicon(atlas.charset, wanted.language, weights=wanted.text)
     hard = Renderer(atlas, lexicon, ingredients=replace(_PLAIN, **wanted.strengths))
     plain = Renderer(atlas, lexicon, ingredients=_PLAIN)
-    shortest, longest = wanted.lengths
     for index in count():
         labels: list[str] = []
         for attempt in count():
             drawn = lexicon.sample(_BATCH, (seed << 20) + (index << 8) + attempt)
-            labels += [label for label in drawn if shortest <= len(label) <= longest]
+            labels += filter(wanted.takes, drawn)
             if len(labels) >= _BATCH:
                 break
         labels = labels[:_BATCH]
@@ -179,14 +200,29 @@ def _read(models: list[str], folders: dict[str, Path], device: str) -> dict[str,
     for model in models:
         reader = load(model, device)
         scores[model] = {
-            name: evaluate(reader, [folder], batch_size=64).overall
+            name: _left_empty(reader, folder)
+            if SETS[name].lengths == (0, 0)
+            else evaluate(reader, [folder], batch_size=64).overall
             for name, folder in folders.items()
         }
     return scores
 
 
+def _left_empty(reader: Reader, folder: Path) -> Scores:
+    """Share of the images without text for which the model writes nothing."""
+    readings = reader.read(sorted((folder / "images").iterdir()), 64)
+    empty = sum(not reading.text for reading in readings)
+    names = _METRICS.values()
+    return Scores(
+        len(readings),
+        dict.fromkeys(names, empty / len(readings)),
+        dict.fromkeys(names, wilson_interval(empty, len(readings))),
+        dict.fromkeys(names, 0),
+    )
+
+
 def _rows(scores: dict[str, dict[str, Scores]]) -> list[list[str]]:
-    """One row per set; per model word accuracy and character accuracy in percent."""
+    """One row per set; per model word and character accuracy in percent."""
     titles = [f"{Path(model).stem}: {title}" for model in scores for title in _METRICS]
     rows = [["set", "words", *titles]]
     for name, first in next(iter(scores.values())).items():

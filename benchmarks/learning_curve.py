@@ -26,7 +26,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from measuring import table, write_json
 from power_law import Phase, Point, PowerLaw, fit_power_law
 
-from vit_str.pages.style import MUTED, figure, model_colors, plain, styled
+from vit_str.reports.style import MUTED, figure, model_colors, plain, styled
 
 _METRIC = "/word_accuracy_36"
 _FULL = 0.999

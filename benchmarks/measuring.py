@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from vit_str.console import aligned
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 Measured = TypeVar("Measured")
@@ -55,13 +57,7 @@ def median_and_range(values: Sequence[float]) -> tuple[str, str]:
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Rows as aligned text, the first one the titles, the first column to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    return "\n".join(aligned(rows))
 
 
 def machine() -> dict[str, Any]:

@@ -147,8 +147,8 @@ def find_words(paths: list[str], limit: int | None) -> Words:
         pairs = list(zip(map(str, labeled.paths), labeled.labels, strict=True))
     else:
         found = find_inputs(paths)
-        for path, trouble in found.problems:
-            print(f"{path}: {trouble}", file=sys.stderr)
+        for path, reason in found.problems:
+            print(f"{path}: {reason}", file=sys.stderr)
         pairs = [(path, None) for path in found.paths]
     step = max(1, len(pairs) // limit) if limit else 1
     pairs = [(str(Path(file).resolve()), label) for file, label in pairs[::step][:limit]]

@@ -24,15 +24,13 @@ import torch
 from jaxtyping import Float, Int64
 from matplotlib.figure import Figure
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from studies.drawing import COLORS, MUTED, draw_bars, panels
 from studies.reading import distinct, word_renderer
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
-from vit_str.charset import Charset
+from vit_str.charset import PADDING, Charset
 from vit_str.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.models.step_scores import step_scores
 from vit_str.weights import WeightsFile, load_weights, resolve
 
 Features = Float[Tensor, "batch token dim"]
@@ -123,9 +121,10 @@ def measure(
     texts = [weights.charset.decode(ids) for ids in labels.tolist()]
     others = texts[-1:] + texts[:-1]
     for name, given in ablations(features).items():
-        steps = step_scores(decoder, given, labels)
-        errors = float((steps.scores.argmax(1) != steps.symbols).double().mean())
-        entropy = float(cross_entropy(steps.scores, steps.symbols))
+        scores, targets = decoder.logits(given, labels), decoder.targets(labels)
+        known = targets != PADDING
+        errors = float((scores.argmax(-1) != targets)[known].double().mean())
+        entropy = float(decoder.cross_entropy(scores, targets))
         written = [weights.charset.decode(ids) for ids in decoder.generate(given).labels.tolist()]
         yield name, errors, entropy, cer(written, texts), cer(written, others)
 

@@ -32,7 +32,7 @@ from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder
-from vit_str.pages.style import UNIFORM, WINDOW
+from vit_str.reports.style import UNIFORM, WINDOW
 from vit_str.statistics import Interval
 from vit_str.synthesis.renderer import RenderedBatch
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.study import Cell, Table
-from vit_str.pages.style import COLORS, INK, MUTED, model_colors
+from vit_str.reports.style import COLORS, INK, MUTED, model_colors
 from vit_str.statistics import mean_interval
 
 __all__ = [

@@ -30,10 +30,10 @@ from torch import Tensor, nn
 from studies.drawing import COLORS
 from studies.reading import word_renderer
 from studies.study import Cell, Findings, Settings, Values, Verdict, repeat
+from studies.text_transformer import TextTransformer
 from studies.training import seeded
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.models import VisionTransformer
-from vit_str.models.translation import TextTransformer
 
 ROUND_TRIP, CONVOLUTION, BLOCKS = "patches put together", "strided convolution", "same blocks"
 SHAPES = (

@@ -210,10 +210,6 @@ def judge(change: Interval, learned: float, outside: float) -> Verdict:
     return Verdict.SUPPORTED if outside < SOLVED else Verdict.PARTLY
 
 
-def _failed(errors: Sequence[float]) -> int:
-    return sum(error >= SOLVED for error in errors)
-
-
 def _draw(figure: Figure, gradients: Table, adding: Table) -> None:
     trained = adding[0]["trained"]
     left, right = panels(

@@ -15,8 +15,8 @@ import torch
 from studies import load_study
 from studies.study import Findings, Settings
 from vit_str.files import write_atomically
-from vit_str.pages.style import figure, ready_to_draw, styled
-from vit_str.pages.tables import write_csv, write_json
+from vit_str.reports.style import figure, ready_to_draw, styled
+from vit_str.reports.tables import write_csv, write_json
 from vit_str.statistics import mean_interval
 
 RESULT, TABLE, FIGURE = "result.json", "table.csv", "figure.png"

@@ -36,12 +36,14 @@ from studies.drawing import draw_bars, panels
 from studies.reading import same_labels
 from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.text_transformer import TextTransformer, Translator
 from studies.training import fit_warm, seeded
 from vit_str.charset import PADDING
 from vit_str.models import TransformerDecoder
-from vit_str.models.beam import beam_search
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.models.translation import TextTransformer, Translator
+from vit_str.reading.search import search
+from vit_str.reading.torch_engine import TorchSteps
+from vit_str.reading.writing import padded
 from vit_str.statistics import Interval
 
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
@@ -131,12 +133,21 @@ def measure(
             features = model.encoder(sources)
         for decoding, width in _WIDTHS.items():
             given = features.roll(1, 0) if decoding == STRANGER else features
-            written = beam_search(model.decoder, given, width).labels
+            written = write(model.decoder, given, width)
             right, other = (
                 same_labels(written, to).float().mean().item() for to in (labels, labels.roll(1, 0))
             )
             sureness = log_probability(model.decoder, given, written)
             yield direction, decoding, seed, right, other, sureness
+
+
+def write(
+    decoder: AutoregressiveDecoder, features: Float[Tensor, "batch token dim"], width: int
+) -> Int64[Tensor, "batch position"]:
+    """The most probable texts that a beam of this width finds; 1 is greedy."""
+    steps = TorchSteps(decoder, features)
+    found = search(steps, len(features), decoder.end, decoder.maximum_length, width=width)
+    return torch.from_numpy(padded([texts[0].ids for texts in found])).to(features.device)
 
 
 def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> None:

@@ -37,7 +37,7 @@ from vit_str.models.attention import (
     ScaledDotProductAttention,
     attention_weights,
 )
-from vit_str.pages.style import HEAT
+from vit_str.reports.style import HEAT
 
 Matrix = Float[Tensor, "row column"]
 # Doubles near 1 are 2e-16 apart, and no sum here has more than a few dozen terms.

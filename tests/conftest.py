@@ -80,6 +80,19 @@ def font_folder(matplotlib_fonts: Path, shared_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def two_fonts(matplotlib_fonts: Path, shared_folder: Path) -> Path:
+    """A folder with two fonts to train and to validate with, drawn once into its parent."""
+    folder = shared_folder / "two-fonts" / "fonts"
+    with FileLock(shared_folder / "two-fonts.lock"):
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf"):
+                shutil.copy2(matplotlib_fonts / name, folder / name)
+            GlyphAtlas.load_or_build(Charset(), [folder], folder.parent)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def one_font(font_folder: Path) -> GlyphAtlas:
     """The characters of ``font_folder``."""
     return GlyphAtlas.load_or_build(Charset(), [font_folder], font_folder.parent / "glyphs")

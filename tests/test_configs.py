@@ -23,16 +23,25 @@ def test_there_are_configurations() -> None:
     }
 
 
+ALWAYS = ("crnn_ctc", "finetune", "vit_permuted", "vit_tiny_transformer")
+
+
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param(path, marks=[] if path.stem in ALWAYS else pytest.mark.slow, id=path.stem)
+        for path in CONFIGS
+    ],
+)
 def test_it_trains(
-    config: Path, matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    config: Path, two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     monkeypatch.setattr("sys.argv", ["vit-str"])
     monkeypatch.chdir(tmp_path)
-    arguments = ["--config", str(config), "--data.init_args.fonts", f"[{matplotlib_fonts}]"]
-    arguments += ["--trainer.max_steps", "2", "--data.init_args.batch_size", "2"]
+    arguments = ["--config", str(config), "--data.init_args.fonts", f"[{two_fonts}]"]
+    arguments += ["--trainer.max_steps", "1", "--data.init_args.batch_size", "2"]
     if "OwnWords" in config.read_text():
         samples = Path(__file__).parents[1] / "data" / "samples"
         arguments += ["--data.init_args.sources", f"[{samples}]"]
@@ -62,7 +71,7 @@ def test_documented_runs_validate_at_least_three_times() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "millions"), [("vit_tiny", 5.8), ("vit_small", 23.6), ("conv", 6.4)]
+    ("name", "millions"), [("vit_tiny", 5.8), ("vit_small", 23.6), ("vit_deep", 3.9), ("conv", 6.4)]
 )
 def test_models_have_the_size_they_are_said_to_have(name: str, millions: float) -> None:
     path = next(path for path in CONFIGS if path.stem == f"{name}_transformer")

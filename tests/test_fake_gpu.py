@@ -27,7 +27,6 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.models.beam import beam_search
 from vit_str.synthesis import draw as drawing
 from vit_str.synthesis.degrade import degrade
 from vit_str.synthesis.draw import Draw, noise_bank
@@ -175,15 +174,6 @@ def test_decoding_waits_a_few_times_for_each_character(decoder: str, most: int) 
         waits.found.clear()
         assert model.generate(features()).labels.device == GPU
     assert 0 < sum(waits.found.values()) <= most, waits.found
-
-
-def test_a_beam_waits_once_for_each_character() -> None:
-    with fake_gpu() as waits:
-        with GPU:
-            model: Any = DECODERS["transformer"]().eval()
-        waits.found.clear()
-        assert beam_search(model, features(), 3).labels.device == GPU
-    assert sum(waits.found.values()) <= LONGEST + 4, waits.found
 
 
 def fake_atlas(charset: Charset) -> GlyphAtlas:

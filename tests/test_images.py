@@ -171,11 +171,6 @@ def test_the_size_is_that_of_the_whole_picture_upright(kind: str, orientation: i
     assert (image.height, image.width) == tuple(side // reduction for side in expected)
 
 
-def test_the_size_of_an_image_in_memory() -> None:
-    image = word_image("word", size=(90, 30))
-    assert load_sized_image(image)[1] == (30, 90)
-
-
 def test_a_photograph_with_a_preview_is_one_picture() -> None:
     data = encoded(word_image("1"), "MPO", save_all=True, append_images=[word_image("2")])
     with Image.open(BytesIO(data)) as image:
@@ -215,14 +210,14 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("file", DAMAGED)
-def test_what_cannot_be_read_is_told_in_one_line(file: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_in_one_line(file: str, tmp_path: Path) -> None:
     data, trouble = DAMAGED[file]
     path = tmp_path / file
     path.write_bytes(data)
     with pytest.raises(UnreadableImage, match=trouble) as caught:
         load_image(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert "; " in caught.value.trouble  # what is wrong; what to do
+    assert "; " in caught.value.reason  # what is wrong; what to do
     assert "\n" not in str(caught.value)
 
 

@@ -4,10 +4,14 @@ import argparse
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
-    """Add ``--device`` and ``--batch-size``."""
+    """Add ``--device``."""
     parser.add_argument(
         "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
     )
+
+
+def add_batch_size(parser: argparse.ArgumentParser) -> None:
+    """Add ``--batch-size``."""
     parser.add_argument(
         "--batch-size",
         type=positive,

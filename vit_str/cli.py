@@ -176,15 +176,21 @@ def _doctor(arguments: Sequence[str]) -> int:
 
 
 def _calibrate(arguments: Sequence[str]) -> int:
-    from vit_str.evaluation import calibration_command
+    from vit_str.evaluation.temperature import command
 
-    return _run("calibrate", calibration_command, arguments)
+    return _run("calibrate", command, arguments)
 
 
 def _export(arguments: Sequence[str]) -> int:
     from vit_str.export import command
 
     return _run("export", command, arguments)
+
+
+def _serve(arguments: Sequence[str]) -> int:
+    from vit_str.serving import command
+
+    return _run("serve", command, arguments)
 
 
 COMMANDS = {
@@ -197,4 +203,5 @@ COMMANDS = {
     "doctor": Command("check a weights file and this machine", _doctor),
     "calibrate": Command("make confidences mean what they say", _calibrate, "torch"),
     "export": Command("write a model for onnxruntime", _export, "export"),
+    "serve": Command("read pictures that come over HTTP", _serve, "serve"),
 }

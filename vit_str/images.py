@@ -102,16 +102,16 @@ class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
 
     Attributes:
         name: the file, or what else the image came from.
-        trouble: what is wrong and what to do about it, in one line.
+        reason: what is wrong and what to do about it, in one line.
     """
 
-    def __init__(self, name: str, trouble: str) -> None:
-        super().__init__(name, trouble)
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
         self.name = name
-        self.trouble = trouble
+        self.reason = reason
 
     def __str__(self) -> str:
-        return f"{one_line(self.name)}: {self.trouble}"
+        return f"{one_line(self.name)}: {self.reason}"
 
 
 def load_image(source: ImageSource) -> Image.Image:
@@ -228,14 +228,14 @@ def reported_in_one_line(name: str) -> Iterator[None]:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise _too_large(name) from None
     except UnidentifiedImageError:
-        trouble = "not an image that can be read; give a JPEG, PNG, WebP, TIFF or BMP file"
-        raise UnreadableImage(name, trouble) from None
+        reason = "not an image that can be read; give a JPEG, PNG, WebP, TIFF or BMP file"
+        raise UnreadableImage(name, reason) from None
     except MemoryError:
         raise UnreadableImage(name, "does not fit into memory; scale it down") from None
     except Exception as error:  # damage makes Pillow raise anything: SyntaxError, struct.error, ...
         detail = one_line(str(error)) or type(error).__name__
-        trouble = f"damaged or cut short ({detail}); save or download it again"
-        raise UnreadableImage(name, trouble) from error
+        reason = f"damaged or cut short ({detail}); save or download it again"
+        raise UnreadableImage(name, reason) from error
 
 
 def _too_large(name: str, what: str = f"{MAX_PIXELS // 1_000_000} million pixels") -> Exception:

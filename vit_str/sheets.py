@@ -48,7 +48,7 @@ def sheet(cells: Sequence[Captioned], columns: int, font: Font | None = None) ->
     for index, cell in enumerate(cells):
         x, y = index % columns * across, index // columns * down
         picture.paste(cell.image, (x, y))
-        caption = _shortened(cell.caption, across - 2, pen, font)
+        caption = _shortened(cell.caption, width - _GAP, pen, font)
         # The baseline is the same in every font, so that no caption leaves its cell.
         pen.text((x, y + down - 5), caption, fill=cell.color, font=font, anchor="ls")
     return picture

@@ -43,6 +43,8 @@ def test_rows_are_means_of_what_the_maps_say(small_weights: Weights, labeled_fol
             assert in_patches == pytest.approx(row.mean / 32**0.5)
             share = table[layer, head, "distance", "share of uniform"].mean
             assert share == pytest.approx(row.mean / grid.uniform_distance())
+            of_diagonal = table[layer, head, "distance", "share of diagonal"].mean
+            assert of_diagonal == pytest.approx(row.mean / (16**2 + 64**2) ** 0.5)
         mean = table[layer, None, "distance", "px"].mean
         assert mean == pytest.approx(float(distances.mean()), rel=1e-5)
         assert (layer, None, "head_divergence", "nats") in table
@@ -113,7 +115,9 @@ def test_the_command_writes_tables_pictures_and_a_page(
     assert summary["models"]["small"]["special_tokens"] == 1
     assert len(summary["skipped"]) == 1
     assert (out / "report.html").stat().st_size < 2_000_000
-    assert {file.suffix for file in out.iterdir()} == {".csv", ".json", ".png", ".html"}
+    assert {file.suffix for file in out.iterdir()} == {
+        *(".csv", ".json", ".png", ".html", ".svg", ".pdf")
+    }
 
 
 def test_compare_writes_a_page(

@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,19 +13,23 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from vit_str.analysis.distance.figures import (
-    along_training,
     differences_by_layer,
     heads_by_depth,
+    models_on_one_scale,
     sorted_heads,
 )
 from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
+from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.results import Measurement
-from vit_str.pages.style import ready_to_draw
+from vit_str.reports.style import ready_to_draw
+from vit_str.reports.vector import svg
 
 LENGTHS = defaultdict(lambda: {"uniform": 45.55, "window 3x3": 6.43})
 REACH = defaultdict(lambda: {"uniform": (42.5, 10.5), "window 3x3": (5.2, 2.5)})
 ENTROPY = defaultdict(lambda: {"uniform": (4.85, 45.55), "window 3x3": (2.04, 6.43)})
+ENDS = ("mean", "low", "high")
+SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "runs/$x$ 文字 \udcff\x1b _/a rather long name of a folder/weights.safetensors"
 MODELS = {
     "one": (["tiny", "untrained:tiny"], 6, 4),
@@ -156,21 +162,61 @@ def test_only_the_untrained_twin_is_drawn_if_there_is_one() -> None:
     assert "untrained:c" in labels[0], "a has no twin"
 
 
-def test_lines_of_layers_in_the_order_of_training() -> None:
+def test_a_panel_for_each_layer_in_the_order_of_training() -> None:
     table = [
         Measurement(model, layer, head, "distance", "px", "raw", value, value - 1, value + 1, 9)
         for model, distance in {"late": 10.0, "start": 45.0, "middle": 30.0}.items()
-        for layer in (1, 2)
+        for layer in range(1, 7)
         for head, value in {1: distance - 5, 2: distance + 5, None: distance}.items()
     ]
     images = {"late": 1_500_000, "start": 0, "middle": 4_096}
     sheet = along_training(table, images, {"uniform": 45.4, "window 3x3": 8.1})
-    means, nearest = sheet.axes[:2]
-    for axes, expected in ((means, [45, 30, 10]), (nearest, [40, 25, 5])):
-        curves = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) == 3]
-        assert [list(curve) for curve in curves] == [expected, expected]
-    labels = [text.get_text() for text in means.get_xticklabels()]
-    assert labels == ["0", "4.1k", "1.5M"]
+    check(sheet, "layer 6", "images trained on", "distance (px)", "uniform: 45.4 px", "4k", "2M")
+    assert len(sheet.axes) == 6
+    for axes in sheet.axes:
+        curves = [line for line in axes.lines if len(line.get_xdata()) == 3]
+        assert [list(curve.get_xdata()) for curve in curves] == [[0, 4_096, 1_500_000]] * 3
+        assert [list(curve.get_ydata()) for curve in curves] == [
+            [40, 25, 5],
+            [50, 35, 15],
+            [45, 30, 10],
+        ]
+
+
+def shares(rows: list[Measurement], **scales: float) -> list[Measurement]:
+    """Distances of some models as shares of uniform and of the diagonal."""
+    units = {"share of uniform": 1.0, "share of diagonal": 3.0}
+    return [
+        replace(
+            row, unit=unit, **{name: getattr(row, name) / by / scales[row.model] for name in ENDS}
+        )
+        for row in rows
+        if row.metric == "distance"
+        for unit, by in units.items()
+    ]
+
+
+@every_case
+def test_models_on_one_scale(models: list[str], layers: int, heads: int) -> None:
+    rows = shares(make_rows(models, layers, heads), **dict.fromkeys(models, 45.55))
+    sheet = models_on_one_scale(rows)
+    check(sheet, "share of uniform attention", "share of the diagonal of the image", "layer")
+    first, second = sheet.axes
+    assert first.get_ylim()[1] > 2.5 * second.get_ylim()[1]
+    labels = first.get_legend_handles_labels()[1]
+    assert len(labels) == len(models) + 1, "a line for each model and that of chance"
+
+
+def test_the_pointer_shows_which_head_a_dot_is() -> None:
+    rows = make_rows(["a", HOSTILE], 12, 12)
+    drawing = svg(heads_by_depth(rows, LENGTHS))
+    root = ElementTree.fromstring(drawing)  # noqa: S314 - drawn here
+    titles = [each.text for each in root.iter(f"{SVG}title")]
+    assert len(titles) == 2 * 12 * 12
+    row = next(row for row in rows if (row.layer, row.head) == (3, 11))
+    assert f"layer 3, head 11: {row.mean:.1f} [{row.low:.1f}, {row.high:.1f}] px" in titles
+    shown = svg(models_on_one_scale(shares(rows, **{"a": 1.0, HOSTILE: 1.0})))
+    assert "runs/$x$ 文字 ��" in shown
 
 
 def test_differences_by_layer() -> None:

@@ -5,10 +5,10 @@ import torch
 from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.probe import probe
+from vit_str.analysis.probe import map_of, probe
 from vit_str.analysis.statistics import METRICS, AttentionStatistics
 from vit_str.models import VisionTransformer
-from vit_str.models.attention import Mask, attention_weights, record_attention
+from vit_str.models.attention import record_attention
 
 
 def encoder(**options: object) -> VisionTransformer:
@@ -19,8 +19,8 @@ def recorded(model: nn.Module, *inputs: Tensor) -> tuple[dict[str, Tensor], Tens
     """Maps by layer as the probe hears them, and what the model returns."""
     maps: dict[str, Tensor] = {}
 
-    def listen(name: str, queries: Tensor, keys: Tensor, mask: Mask | None) -> None:
-        maps[name] = attention_weights(queries, keys, mask).detach()
+    def listen(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
+        maps[name] = map_of(queries, keys, mask).detach()
 
     with probe(model, listen):
         output = model(*inputs)
@@ -129,9 +129,3 @@ def test_a_vit_of_hugging_face(implementation: str) -> None:
     assert len(maps) == 2
     for found, value in zip(maps.values(), expected, strict=True):
         torch.testing.assert_close(found, value, atol=1e-6, rtol=1e-5)
-
-
-def test_rotary_positions_are_not_misread() -> None:
-    layers = pytest.importorskip("timm.layers")
-    with pytest.raises(ValueError, match="understood"):
-        recorded(layers.AttentionRope(24, 3), torch.randn(1, 4, 24))

@@ -41,7 +41,7 @@ def test_words_as_distributed(tmp_path: Path) -> None:
     assert len(open_words(tmp_path / FOLDER / "annotation_train.txt")) == 2
 
 
-def test_what_cannot_be_used_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     bad = ["../1/5_out_6.jpg 3", "./1/1/no-number.jpg 5", "./1/1/5_noid_6.jpg", "./1/1/7__8.jpg 8"]
     lines = [NAMES[0], *bad, "./9/9/1_gone_2.jpg 2", NAMES[1]]
     folder = make(tmp_path, NAMES[:2])

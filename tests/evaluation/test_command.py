@@ -126,7 +126,7 @@ def test_other_formats(
         (["--markdown", "taken/x.md"], "cannot write taken"),
     ],
 )
-def test_what_cannot_be_written_is_told_before_reading(
+def test_what_cannot_be_written_is_reported_before_reading(
     options: list[str],
     trouble: str,
     folder: Path,

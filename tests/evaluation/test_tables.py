@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from vit_str.evaluation.tables import aligned, percent
-from vit_str.pages.markdown import code, piped, plain
+from vit_str.console import aligned, percent
+from vit_str.reports.markdown import code, piped, plain
 
 
 def test_percent() -> None:

@@ -7,9 +7,16 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.evaluation.temperature import TEMPERATURES, Graded, GradedWords, at, fit, grade
+from vit_str.evaluation.temperature.fit import (
+    TEMPERATURES,
+    Graded,
+    GradedWords,
+    at,
+    fit,
+    grade,
+    log_confidences,
+)
 from vit_str.images import UnreadableImage
-from vit_str.models.step_scores import StepScores
 from vit_str.reading import Reader
 from vit_str.weights import WeightsFile
 
@@ -24,9 +31,9 @@ def drawn_words(temperature: float, count: int = 3000, seed: int = 0) -> GradedW
     symbols = scores.argmax(1)
     truth = (scores / temperature).softmax(1).multinomial(1, generator=generator)[:, 0]
     right = torch.ones(count).index_put((words[truth != symbols],), torch.tensor(0.0)).bool()
-    steps = StepScores(scores, symbols, words, count)
-    sure = steps.log_confidences(torch.from_numpy(TEMPERATURES)).numpy()
-    return GradedWords(sure, right.numpy())
+    parts = (part.split(lengths.tolist()) for part in (scores.double(), symbols))
+    sure = [log_confidences(each.numpy(), ids.tolist()) for each, ids in zip(*parts, strict=True)]
+    return GradedWords(np.stack(sure), right.numpy())
 
 
 @pytest.mark.parametrize("temperature", [0.6, 1.0, 4.0])

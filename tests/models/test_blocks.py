@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from studies.text_transformer import TextTransformer
 from vit_str.models import TransformerDecoder
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import DecoderBlock, EncoderBlock, FeedForward
-from vit_str.models.translation import TextTransformer
 
 DIM, HEADS = 24, 3
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vit_str.reading.boxes import attention_maps, character_boxes
+from vit_str.reading.boxes import Frame, attention_maps, boxes_in, character_boxes
 
 SIZE = (32, 128)  # grids of 4 x 8 patches, 8 x 16 pixels each
 
@@ -97,3 +97,19 @@ def test_special_tokens_stand_for_no_place() -> None:
     maps = attention_maps(attention, grid=(4, 8), special_tokens=3)
     assert maps.shape == (1, 1, 4, 8)
     assert maps[0, 0, 1, 1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (Frame(60, 300, turned=False), (37.5, 15, 75, 30)),
+        (Frame(60, 300, turned=False, upside_down=True), (225, 30, 262.5, 45)),
+        (Frame(300, 60, turned=True), (30, 37.5, 45, 75)),
+        (Frame(300, 60, turned=True, upside_down=True), (15, 225, 30, 262.5)),
+    ],
+)
+def test_boxes_are_in_pixels_of_the_image_as_it_was_given(
+    frame: Frame, expected: tuple[float, ...]
+) -> None:
+    seen = np.array([[[16.0, 8.0, 32.0, 16.0]]])
+    assert [tuple(box) for (box,) in boxes_in([frame], seen, SIZE)] == [expected]

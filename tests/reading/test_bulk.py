@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from vit_str.cli import main
+from vit_str.files import exclusive
 from vit_str.images import UnreadableImage
 from vit_str.reading import Reader, load
 from vit_str.reading.archives import ImageRef
 from vit_str.reading.bulk import Job, PartResult, RayError, Workers, choose_workers, read_images
-from vit_str.reading.output import OutputFolder, lock
+from vit_str.reading.output import LOCK, OutputFolder
 
 WordImage = Callable[..., object]
 Png = Callable[[str], bytes]
@@ -104,7 +105,7 @@ def check_rows(found: list[dict[str, object]], many: Path, reader: Reader) -> No
     assert [row["path"] for row in found] == paths
     for row, (_, outcome) in zip(found, reader.stream(paths, 16), strict=True):
         if isinstance(outcome, UnreadableImage):
-            assert row["error"] == outcome.trouble
+            assert row["error"] == outcome.reason
             assert row["text"] is None
         else:
             assert row["error"] is None
@@ -192,9 +193,9 @@ def test_other_settings_are_refused(
         assert main(arguments) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert f"was begun with {name} " in line
-    with lock(tmp_path / "out"):
+    with exclusive(tmp_path / "out" / LOCK):
         assert main(command) == 2
-        assert "another run writes into" in capsys.readouterr().err
+        assert "another process writes there" in capsys.readouterr().err
     assert main([*command, "--batch-size", "8", "--workers", "1", "--part-size", "9"]) == 1
     assert pool.read == 100
 
@@ -307,6 +308,7 @@ def test_workers(
             choose_workers(resources, device, count)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ray_resumes_after_an_interrupt(

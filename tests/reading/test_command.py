@@ -207,22 +207,6 @@ def test_pages_are_told_from_words(
     )
 
 
-def test_all_formats_read_the_same(
-    model: list[str], words: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    texts = []
-    for kind in ("text", "jsonl", "csv"):
-        main(["read", str(words), "--format", kind, *model])
-        lines = capsys.readouterr().out.splitlines()
-        if kind == "text":
-            texts.append([line.split("\t")[1] for line in lines])
-        elif kind == "jsonl":
-            texts.append([json.loads(line)["text"] for line in lines])
-        else:
-            texts.append([row[1] for row in csv.reader(lines[1:])])
-    assert texts[0] == texts[1] == texts[2]
-
-
 def test_bad_images_are_named_and_the_others_read(
     model: list[str], words: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -320,17 +304,6 @@ def test_file_names_of_any_bytes(
     assert main(["read", str(folder), "--format", "jsonl", *model]) == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()
     assert sorted(os.fsencode(json.loads(line)["path"]) for line in lines) == sorted(paths)
-
-
-def test_interrupted_while_loading(
-    words: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("vit_str.reading.reader.load", interrupt)
-    assert main(["read", str(words)]) == 130
-    assert capsys.readouterr().err == "vit-str read: interrupted\n"
 
 
 def test_find_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

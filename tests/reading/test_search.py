@@ -20,10 +20,10 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.models.beam import beam_search
 from vit_str.reading import Reader, Reading, Search
 from vit_str.reading.search import log_softmax, search
 from vit_str.reading.steps import CtcSteps, ScoreSteps
+from vit_str.reading.torch_engine import TorchSteps
 from vit_str.weights import WeightsFile
 
 CHARACTERS = "abcdefgh12"
@@ -88,18 +88,36 @@ def test_reading_is_what_the_decoder_generates(weights: WeightsFile, pixels: np.
     assert len({reading.text for reading in readings}) > 1
 
 
+@pytest.mark.parametrize("name", ["transformer", "permuted", "recurrent"])
 @torch.no_grad()
-def test_a_beam_is_that_of_the_models(pixels: np.ndarray) -> None:
+def test_a_beam_as_wide_as_all_texts_finds_the_best(name: str) -> None:
     torch.manual_seed(0)
-    weights = weights_of(DECODERS["transformer"](), temperature=1.0)
-    found = beam_search(weights.recognizer.decoder, features(weights, pixels), 3)  # type: ignore[arg-type]
-    readings = read(weights, pixels, beams=3, n_best=3)
-    texts = [weights.charset.decode(ids) for ids in found.labels.tolist()]
-    assert [reading.text for reading in readings] == texts
-    for reading in readings:
-        surest = [reading.confidence, *(other.confidence for other in reading.alternatives)]
+    sizes = {"dim": 16, "maximum_length": 3}
+    decoder = {
+        "transformer": lambda: TransformerDecoder(4, depth=2, heads=2, **sizes),
+        "permuted": lambda: PermutedDecoder(4, heads=2, refinements=0, **sizes),
+        "recurrent": lambda: RecurrentDecoder(4, **sizes),
+    }[name]()
+    for part, parameter in decoder.eval().named_parameters():
+        parameter.data.mul_(3 if parameter.ndim > 1 else 1)
+        parameter.data.mul_(3 if "cross_attention" in part else 1)  # images are told apart
+    decoder.classify.bias.data[decoder.end] -= 1  # longer texts
+    seen = torch.randn(30, 5, 16)
+    best = torch.full((30,), -torch.inf)
+    for text in (text for length in range(4) for text in product(range(4), repeat=length)):
+        ids = torch.tensor([text], dtype=torch.int64).expand(30, -1)
+        scores = decoder.logits(seen, ids).log_softmax(-1)
+        end = scores[:, -1, decoder.end]
+        if len(text) == 3:  # cut, and something else than the end would follow
+            end = end.where(scores[:, -1].argmax(-1) == decoder.end, 0)
+        best = best.maximum(scores[:, :-1].gather(2, ids[:, :, None]).sum((1, 2)) + end)
+    wide, narrow = (search(TorchSteps(decoder, seen), 30, 4, 3, width=w) for w in (5**3, 3))
+    assert [each[0].confidence for each in wide] == pytest.approx(best.exp().tolist(), rel=1e-4)
+    for texts in narrow:
+        surest = [text.confidence for text in texts]
         assert surest == sorted(surest, reverse=True)
-        assert len({reading.text, *(other.text for other in reading.alternatives)}) == 3
+        assert len({text.ids for text in texts}) == 3
+    assert len({texts[0].ids for texts in narrow}) > 3
 
 
 def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarray:

@@ -50,7 +50,7 @@ def test_with_a_lexicon_and_a_pattern(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("evaluate", "data/samples"), ("doctor", "--no-speed"), ("read", "--help")]
+    "arguments", [("evaluate", "data/samples"), ("doctor",), ("read", "--help")]
 )
 def test_what_needs_no_torch(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
@@ -63,7 +63,6 @@ def test_what_needs_no_torch(arguments: tuple[str, ...]) -> None:
         (("read", "data/samples", "--backend", "torch"), "torch"),
         (("read", "data/samples", "--device", "cuda"), "torch"),
         (("doctor", "--device", "cuda"), "torch"),
-        (("doctor", "--golden", "x.png", "--out", "x.safetensors"), "torch"),
         (("export", "tiny", "--out", "x"), "export"),
         (("calibrate", "tiny", "x", "--out", "x.safetensors"), "torch"),
         (("render", "--out", "x"), "analyze"),

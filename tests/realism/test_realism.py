@@ -310,7 +310,7 @@ def test_at_most_count_images_of_a_folder_evenly_spread(
     assert words.pictures.shape == (4, 3, 16, 48)
 
 
-def test_mistakes_are_told_in_one_line(
+def test_mistakes_are_reported_in_one_line(
     renderer: Renderer, labeled_folder: Path, tmp_path: Path
 ) -> None:
     damaged = tmp_path / "damaged"

@@ -15,7 +15,6 @@ from studies.spoken import ids_of, in_words, numbers
 from studies.tokens import NextToken, Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.charset import Charset
-from vit_str.models.beam import beam_search
 from vit_str.weights import WeightsFile
 
 REVERSE = SequenceTask(4, (2, 5), True)
@@ -124,15 +123,17 @@ def test_a_learning_curve_is_decided_by_its_seed() -> None:
     assert torch.get_rng_state().equal(before)
 
 
-def test_the_probability_is_that_of_the_beam() -> None:
+def test_the_probability_is_that_of_writing() -> None:
     with seeded(0):
         model = translation.learn(numbers(2), TINY)[0]
     features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
     # The end as likely as it needs to be for no text to be cut.
     model.decoder.classify.bias.data[model.decoder.end] += 3
-    found = beam_search(model.decoder, features, 2)
+    found = model.decoder.generate(features)
     expected = found.word_confidences.log().mean().item()
-    probability = translation.log_probability(model.decoder, features, found.labels)
+    written = translation.write(model.decoder, features, 1)
+    assert written.equal(found.labels)
+    probability = translation.log_probability(model.decoder, features, written)
     assert probability == pytest.approx(expected, abs=1e-4)
 
 

@@ -1,5 +1,6 @@
 """Fonts that come with matplotlib, and a run of a small model that takes a second."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,11 +13,8 @@ Run = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
-def fonts(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("fonts")
-    for name in ("DejaVuSans.ttf", "DejaVuSerif.ttf"):
-        (folder / name).write_bytes((matplotlib_fonts / name).read_bytes())
-    return folder
+def fonts(two_fonts: Path) -> Path:
+    return two_fonts
 
 
 def configuration(folder: Path, fonts: Path) -> dict[str, object]:
@@ -97,14 +95,27 @@ def run(fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr("sys.argv", ["vit-str"])
 
     def start(name: str, *arguments: str, code: int = 0) -> Path:
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
-        config = folder / "config-in.yaml"
-        config.write_text(yaml.safe_dump(configuration(folder, fonts)))
-        assert main(["--config", str(config), *arguments]) == code
-        return folder
+        return train_in(tmp_path / name, fonts, *arguments, code=code)
 
     return start
+
+
+def train_in(folder: Path, fonts: Path, *arguments: str, code: int = 0) -> Path:
+    folder.mkdir(exist_ok=True)
+    config = folder / "config-in.yaml"
+    config.write_text(yaml.safe_dump(configuration(folder, fonts)))
+    assert main(["--config", str(config), *arguments]) == code
+    return folder
+
+
+@pytest.fixture(scope="session")
+def uncut(fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was never cut."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch.setenv("VIT_STR_CACHE", str(fonts.parent))
+        patch.setattr("sys.argv", ["vit-str"])
+        return train_in(tmp_path_factory.mktemp("runs") / "uncut", fonts)
 
 
 @pytest.fixture

@@ -116,12 +116,8 @@ def changed(checkpoint: dict[str, Any], path: str, value: Any) -> None:
 FOREIGN = [
     ("state_dict/recognizer.decoder.classify.bias", None),
     ("state_dict/recognizer.decoder.classify.bias", torch.zeros(3)),
-    ("state_dict/recognizer.decoder.classify.bias", "text"),
-    ("optimizer_states", []),
     ("optimizer_states", [3]),
     ("optimizer_states/0/param_groups", []),
-    ("optimizer_states/0/state", "text"),
-    ("loops/fit_loop", None),
     ("loops/fit_loop/epoch_loop.batch_progress", {"current": 3}),
     ("callbacks/RandomStates", {"torch": 3}),
     ("callbacks/WeightsExport", ["seconds"]),

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from vit_str.training import console
-from vit_str.training.cli import _duration, main
+from vit_str.training.cli import main
+from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
 from vit_str.training.log import RunLog
 
@@ -50,7 +51,7 @@ def test_the_time_left_goes_by_the_share_that_is_done(
     [("3h", "00:03:00:00"), ("1d 90m", "01:01:30:00"), ("00:01:42:00", "00:01:42:00")],
 )
 def test_durations(given: str, meant: str) -> None:
-    assert _duration(given) == meant
+    assert duration(given) == meant
 
 
 def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,6 +60,19 @@ def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFix
     assert stopped.value.code == 2
     line = "vit-str train: no model given: name a configuration, as in --config FILE.yaml; see "
     assert capsys.readouterr().err.startswith(line)
+
+
+@pytest.mark.parametrize("recipe", [False, True])
+def test_a_configuration_that_is_not_utf8_is_named(
+    recipe: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "caf\xe9.yaml"
+    path.write_bytes(b"folder: caf\xe9\n")
+    given = tmp_path / "given.yaml"
+    given.write_text(f"recipe: {path.name}\n", encoding="utf-8")
+    assert main(["--config", str(given if recipe else path)]) == 2
+    line = f"vit-str train: configuration {path}: not UTF-8 text; save it as UTF-8\n"
+    assert capsys.readouterr().err == line
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(

@@ -47,7 +47,8 @@ def train(folder: Path, *arguments: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_two_processes_equal_one_and_a_run_goes_on_with_either(run: Run) -> None:
+@pytest.mark.slow
+def test_two_processes_equal_one_and_a_run_resumes_with_either(run: Run) -> None:
     one = run("one", *PLAIN, *TWO_BATCHES)
     changing = one.parent / "changing"
     changing.mkdir()

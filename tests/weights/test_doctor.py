@@ -16,7 +16,6 @@ from vit_str.weights.doctor import (
     TOLERANCES,
     difference,
     fitting,
-    images_per_second,
     make_golden,
     tolerance,
 )
@@ -101,7 +100,7 @@ def test_a_charset_in_another_order_is_found(checked: WeightsFile) -> None:
     assert len(found.texts) == len(WORDS)
 
 
-def test_a_charset_that_cannot_write_them_is_told(checked: WeightsFile) -> None:
+def test_a_charset_that_cannot_write_them_is_reported(checked: WeightsFile) -> None:
     hangul = "".join(chr(0xAC00 + number) for number in range(94))
     with pytest.raises(ValueError, match="which the charset of 94 characters lacks"):
         difference(reader_of(replace(checked, charset=Charset(hangul))), checked.golden)
@@ -171,15 +170,6 @@ def test_a_model_without_text_has_golden_images_too(
     golden = make_golden(silent, [word_image("a")] * 2)
     assert golden.texts == ("", "")
     assert difference(reader_of(silent), golden).is_explained
-
-
-def test_speed_is_measured_alone_and_in_batches(
-    reader: Reader, word_image: Callable[..., Image.Image]
-) -> None:
-    for images in ([], [word_image(word) for word in WORDS]):
-        speeds = images_per_second(reader, images, seconds=0.01)
-        assert set(speeds) == {1, 32}
-        assert all(speed > 0 for speed in speeds.values())
 
 
 def test_as_many_images_as_fit(weights: WeightsFile) -> None:

@@ -151,6 +151,7 @@ def test_files_of_other_formats(tmp_path: Path) -> None:
         (8).to_bytes(8, "little") + b"{broken}": "damaged",
         (2).to_bytes(8, "little") + b"{}extra bytes": "damaged",
         (14).to_bytes(8, "little") + b'{"a": [1,2,3]}': "damaged",
+        (0x4B50).to_bytes(8, "little") + b"{}".ljust(0x4B50): "not from vit-str",  # begins with PK
     }
     for data, trouble in foreign.items():
         path.write_bytes(data)

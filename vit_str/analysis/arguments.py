@@ -13,7 +13,22 @@ def add_models(parser: argparse.ArgumentParser, several: bool = True) -> None:
         "models",
         nargs="+" if several else 1,
         metavar="WEIGHTS",
-        help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml",
+        help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
+        "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that these find in "
+        "their caches or fetch from their hubs, or untrained:timm:NAME, for which nothing is "
+        "fetched",
+    )
+    add_checkpoint(parser)
+
+
+def add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    """Weights for a model of another library."""
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
+        "of those that the library would fetch",
     )
 
 

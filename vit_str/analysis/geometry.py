@@ -50,6 +50,17 @@ class TokenGrid:
     def __len__(self) -> int:
         return self.rows * self.columns
 
+    def merged(self) -> "TokenGrid":
+        """A grid of tokens that stand for two rows and two columns of tokens each.
+
+        Raises:
+            ValueError: an odd number of rows or columns.
+        """
+        if self.rows % 2 or self.columns % 2:
+            raise ValueError(f"{self.rows} x {self.columns} tokens cannot be merged two by two")
+        height, width = self.patch_size
+        return TokenGrid(self.rows // 2, self.columns // 2, (2 * height, 2 * width))
+
     @property
     def image_size(self) -> tuple[float, float]:
         """Height and width of the image."""

@@ -112,6 +112,8 @@ def load_images(
         raise ValueError(f"--count must be 1 or more, found {count}")
     preprocessing, charset = subject.preprocessing, subject.charset
     if data == RENDERED:
+        if not subject.reads:
+            raise ValueError(f"{subject.name} looks at images of yours: give --data FOLDER")
         from vit_str.synthesis.glyphs import GlyphAtlas
         from vit_str.synthesis.lexicon import Lexicon
         from vit_str.synthesis.renderer import Renderer
@@ -154,7 +156,7 @@ def batches_of(
         ValueError: no image could be read.
     """
     device = choose_device(str(device))
-    subject.recognizer.to(device)
+    subject.model.to(device)
     seen = 0
     with nullcontext() if bar is not None else progress_bar(subject, images) as own:
         for batch in images.batches(batch_size):

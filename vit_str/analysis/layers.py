@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.models import (
     ConvolutionalEncoder,
     Encoder,
@@ -24,6 +26,8 @@ def layers_of(encoder: Encoder) -> list[nn.Module]:
     Raises:
         ValueError: an encoder that is not known.
     """
+    if isinstance(encoder, LibraryEncoder):
+        return [block.module for block in encoder.blocks]
     if isinstance(encoder, VisionTransformer):
         return list(encoder.blocks)
     if isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
@@ -42,8 +46,11 @@ def layer_outputs(encoder: Encoder) -> Iterator[Outputs]:
     """
     outputs: Outputs = []
 
-    def keep(_name: str, _inputs: object, _named: object, output: Tensor) -> None:
-        if output.ndim == 3:
+    def keep(_name: str, _inputs: object, _named: object, output: Any) -> None:
+        if isinstance(encoder, LibraryEncoder):
+            output = output[0] if isinstance(output, tuple) else output
+            output = encoder.as_map(len(outputs), output)
+        elif output.ndim == 3:
             rows, columns = encoder.grid
             tokens = output[:, encoder.special_tokens :]
             output = rearrange(tokens, "b (row col) d -> b d row col", row=rows, col=columns)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from vit_str.pages.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
+from vit_str.reports.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
 
 _WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
 _MOST_ROWS = 12

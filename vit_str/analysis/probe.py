@@ -1,36 +1,76 @@
 """Listen to the attention of a running model: what goes into every softmax, layer by layer.
 
-The model computes exactly what it computes without the probe, with fused kernels and all: the
-probe gets queries and keys, and its listeners work out what they want to know from them.
+The model computes what it computes without the probe, with fused kernels and all: the probe gets
+queries and keys, and its listeners work out what they want to know from them.
 
     >>> statistics = AttentionStatistics(TokenGrid.of(encoder))  # doctest: +SKIP
     >>> with probe(encoder, statistics.update):  # doctest: +SKIP
     ...     encoder(images)
 
-Models of timm and of Hugging Face are understood too; neither is needed.
+Models of other libraries are understood where they call the fused kernel of PyTorch
+(``scaled_dot_product_attention``): what it is given has been normalized, turned by rotary positions
+and biased already. The attention of timm, torchvision and ``transformers`` is understood without
+the kernel too, and ``nn.MultiheadAttention``. For a module of one's own that does its softmax by
+hand, say what its queries and keys are:
+
+    >>> @register_attention(MyAttention)  # doctest: +SKIP
+    ... def _(module, tokens):  # the arguments of its forward
+    ...     return module.queries(tokens), module.keys(tokens)  # batch head token head_dim
 """
 
-import inspect
-from collections.abc import Callable, Iterator
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
-from vit_str.models.attention import Mask, ScaledDotProductAttention, listen
+from vit_str.models.attention import ScaledDotProductAttention, attention_weights, listen
 
 Queries = Float[Tensor, "batch head query head_dim"]
 Keys = Float[Tensor, "batch head key head_dim"]
-Listener = Callable[[str, Queries, Keys, Mask | None], None]
-"""Name of the layer, queries, keys, mask; such as ``AttentionStatistics.update``."""
-Inputs = Callable[..., tuple[Queries, Keys, Mask | None]]
-"""Arguments of the call of a module -> queries, keys, mask."""
+Listener = Callable[[str, Queries, Keys, Tensor | None], None]
+"""Name of the layer, queries, keys, mask; such as ``AttentionStatistics.update``. A mask is True
+where a query may attend, or numbers that are added to the scores (bias)."""
+Attended = tuple[Queries, Keys] | tuple[Queries, Keys, Tensor | None]
+Inputs = Callable[..., Attended]
+"""A module and the arguments of its call -> queries, keys and, if there is one, the mask."""
 
-_ROTARY = {"rope", "position_embeddings", "cos", "sin"}
+_REGISTERED: dict[type[nn.Module], Inputs] = {}
+_SOFTMAX = {F.softmax, torch.softmax, Tensor.softmax}
+# Modules known to multiply the values with just what comes out of their softmax.
+_EXPLICIT = re.compile(
+    r"timm\.layers\.attention\.Attention(Rope)?"
+    r"|timm\.models\.(beit\.Attention|eva\.EvaAttention|vision_transformer_relpos\.RelPosAttention)"
+    r"|timm\.models\.swin_transformer(_v2)?\.WindowAttention"
+    r"|torchvision\.models\.swin_transformer\.ShiftedWindowAttention(V2)?"
+    r"|transformers\.models\.(vit|deit|dinov2|dinov2_with_registers|dinov3_vit|vit_mae|ijepa|beit"
+    r"|clip|siglip|swin|swinv2|donut|trocr|mbart)\.\w+Attention"
+)
+
+
+def register_attention(module_type: type[nn.Module]) -> Callable[[Inputs], Inputs]:
+    """Teach `probe` a class of modules, by a function that finds their queries and keys.
+
+    The function is given the module and the arguments of its call, and returns queries and keys as
+    they go into the softmax of ``queries @ keys.T / sqrt(head_dim)``, split over heads and with
+    norms and rotations applied; third, if there is one, a mask (True where a query may attend) or
+    a bias that is added to the scores.
+    """
+
+    def register(inputs: Inputs) -> Inputs:
+        _REGISTERED[module_type] = inputs
+        return inputs
+
+    return register
 
 
 @contextmanager
@@ -38,93 +78,219 @@ def probe(model: nn.Module, *listeners: Listener) -> Iterator[None]:
     """Pass every attention inside the ``with`` to all ``listeners``.
 
     Args:
-        model: of this project, a ViT of timm or of Hugging Face, or a part of one.
+        model: of this project, of another library, of one's own, or a part of one.
         listeners: called once per layer and batch, in the order of computing.
 
     Raises:
         ValueError: the model has no attention that is understood, or none ran in the ``with``.
     """
-    inputs = attention_inputs(model)
-    modules = dict(model.named_modules())
 
-    def pass_on(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: Any) -> None:
-        queries, keys, mask = inputs[name](*positional, **named)
+    def pass_on(name: str, queries: Queries, keys: Keys, mask: Tensor | None = None) -> None:
         for listener in listeners:
             listener(name, queries, keys, mask)
 
-    with listen({name: modules[name] for name in inputs}, pass_on):
-        yield
+    modules = dict(model.named_modules())
+    if any(isinstance(module, ScaledDotProductAttention) for module in modules.values()):
+        inputs = attention_inputs(model)
+
+        def call(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: Any) -> None:
+            pass_on(name, *inputs[name](*positional, **named))
+
+        with listen({name: modules[name] for name in inputs}, call):
+            yield
+        return
+    ear = _Ear(modules, pass_on)
+    with ear:
+        try:
+            yield
+        finally:
+            ear.remove_hooks()
+    if not ear.heard:
+        raise ValueError(
+            f"{type(model).__name__}: no attention that is understood was heard: run the model "
+            "inside the `with` block; for a module of your own see register_attention"
+        )
 
 
-def attention_inputs(model: nn.Module) -> dict[str, Inputs]:
-    """Name of every module of a model that computes attention -> how to find its inputs.
+def attention_inputs(model: nn.Module) -> dict[str, Callable[..., Attended]]:
+    """Name of every registered module of a model -> from its arguments to its queries and keys.
 
     Raises:
-        ValueError: none is understood.
+        ValueError: there is none.
     """
-    inputs = {name: _inputs(module) for name, module in model.named_modules()}
-    understood = {name: of_call for name, of_call in inputs.items() if of_call is not None}
-    if not understood:
-        raise ValueError(
-            f"{type(model).__name__} holds no attention that is understood: give a model of this "
-            "project, a timm VisionTransformer or a Hugging Face ViT"
-        )
-    return understood
+    registered = {name: _registered(module) for name, module in model.named_modules()}
+    modules = dict(model.named_modules())
+    inputs = {name: partial(of, modules[name]) for name, of in registered.items() if of is not None}
+    if not inputs:
+        raise ValueError(f"{type(model).__name__} holds no attention that is understood")
+    return inputs
 
 
-def _inputs(module: nn.Module) -> Inputs | None:
-    """How to find queries and keys in the arguments of a module; None if it is no attention."""
-    if isinstance(module, ScaledDotProductAttention):
-        return _own
-    if _ROTARY & set(inspect.signature(module.forward).parameters):
-        return None  # rotary positions would have to be applied to what is projected
-    parts = dict(module.named_children())
-    if {"qkv", "q_norm", "k_norm", "proj"} <= parts.keys() and hasattr(module, "num_heads"):
-        return partial(_timm, module)
-    if {"q_proj", "k_proj", "v_proj"} <= parts.keys():
-        return partial(_hugging_face, module, parts["q_proj"], parts["k_proj"])
-    if {"query", "key", "value"} <= parts.keys():
-        return partial(_hugging_face, module, parts["query"], parts["key"])
-    return None
+def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:
+    """The attention map of what a listener is given, in float32 or better."""
+    queries, keys = (x.float() if x.itemsize < 4 else x for x in (queries, keys))
+    if mask is None or mask.dtype == torch.bool:
+        return attention_weights(queries, keys, mask)
+    scores = (queries / math.sqrt(queries.shape[-1])) @ keys.transpose(-1, -2)
+    return (scores + mask).softmax(-1)
 
 
+@dataclass(slots=True)
+class _Running:
+    """A module that is running, and how many softmaxes it has done."""
+
+    name: str
+    module: nn.Module
+    inputs: Inputs | None
+    softmaxes: int = 0
+
+
+class _Ear(TorchFunctionMode):
+    """Hears every softmax over keys while modules run, and which module it belongs to."""
+
+    def __init__(self, modules: Mapping[str, nn.Module], pass_on: Callable[..., None]) -> None:
+        super().__init__()
+        self.heard, self._pass_on, self._busy = False, pass_on, False
+        self._running: list[_Running] = []
+        self._handles: list[Any] = []
+        for name, module in modules.items():
+            running = partial(_Running, name, module, _registered(module))
+            self._handles += [
+                module.register_forward_pre_hook(partial(self._enter, running)),
+                module.register_forward_hook(self._leave, with_kwargs=True),
+            ]
+
+    def remove_hooks(self) -> None:
+        """Leave the model as it was."""
+        for handle in self._handles:
+            handle.remove()
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        registered = any(running.inputs for running in self._running)
+        if self._running and not self._busy and not registered:
+            if func is F.scaled_dot_product_attention:
+                self._hear(self._innermost(), _fused(*args, **kwargs))
+            elif func in _SOFTMAX and self._explicit():
+                self._hear(self._innermost(), _scores(self._innermost().module, *args))
+        return func(*args, **kwargs)
+
+    def _enter(self, running: Callable[[], _Running], *_: Any) -> None:
+        self._running.append(running())
+
+    def _leave(self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any) -> None:
+        ended = self._running.pop()
+        if ended.inputs is not None and not any(running.inputs for running in self._running):
+            self._hear(ended, ended.inputs(ended.module, *positional, **named))
+
+    def _innermost(self) -> _Running:
+        within = [each for each in self._running if not isinstance(each.module, nn.Softmax)]
+        return (within or self._running)[-1]
+
+    def _explicit(self) -> bool:
+        of = type(self._innermost().module)
+        # Files of transformers are left out: modeling_vit.ViTAttention is vit.ViTAttention here.
+        name = re.sub(r"\.modeling_\w+", "", f"{of.__module__}.{of.__qualname__}")
+        return bool(_EXPLICIT.fullmatch(name))
+
+    def _hear(self, running: _Running, attended: Attended) -> None:
+        running.softmaxes += 1
+        if running.softmaxes > 1:
+            raise ValueError(
+                f"{type(running.module).__name__} has more than one softmax, which are put "
+                "together in a way that is not understood; see register_attention"
+            )
+        self.heard = self._busy = True
+        try:
+            self._pass_on(running.name, *attended)
+        finally:
+            self._busy = False
+
+
+def _registered(module: nn.Module) -> Inputs | None:
+    return next((_REGISTERED[of] for of in type(module).__mro__ if of in _REGISTERED), None)
+
+
+def _fused(
+    query: Queries,
+    key: Keys,
+    value: Keys,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Attended:
+    """From the arguments of the fused kernel."""
+    if query.ndim != 4:
+        raise ValueError(f"attention of {query.ndim} dimensions is not understood, 4 are")
+    usual = query.shape[-1] ** -0.5
+    if scale is not None and not math.isclose(scale, usual, rel_tol=1e-9):
+        query = query * (scale / usual)
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    if is_causal:
+        attn_mask = query.new_ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril()
+    if attn_mask is not None:
+        attn_mask = attn_mask[(None,) * (4 - attn_mask.ndim)]
+    return query, key, attn_mask
+
+
+def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
+    """From what goes into a softmax: scores are a bias on queries and keys of zeros."""
+    if scores.ndim == 3:  # heads along the batch
+        scores = scores.unflatten(0, (-1, module.num_heads))
+    if scores.ndim != 4:
+        raise ValueError(f"attention of {scores.ndim} dimensions is not understood, 4 are")
+    queries = scores.new_zeros(*scores.shape[:3], 1)
+    return queries, scores.new_zeros(*scores.shape[:2], scores.shape[3], 1), scores
+
+
+@register_attention(ScaledDotProductAttention)
 def _own(
-    queries: Queries, keys: Keys, values: Keys, mask: Mask | None = None
-) -> tuple[Queries, Keys, Mask | None]:
+    _: nn.Module, queries: Queries, keys: Keys, values: Keys, mask: Tensor | None = None
+) -> Attended:
     return queries, keys, mask
 
 
-def _timm(
-    module: Any,
-    x: Float[Tensor, "batch token dim"],
-    attn_mask: Mask | None = None,
+@register_attention(nn.MultiheadAttention)
+def _multi_head(
+    module: nn.MultiheadAttention,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> tuple[Queries, Keys, Mask | None]:
-    """Attention of ``timm.layers``: one projection to queries, keys and values, then norms."""
-    queries, keys, _values = rearrange(
-        module.qkv(x), "b token (three h d) -> three b h token d", three=3, h=module.num_heads
-    )
-    _refuse(is_causal or (attn_mask is not None and attn_mask.dtype != torch.bool))
-    return module.q_norm(queries), module.k_norm(keys), attn_mask
-
-
-def _hugging_face(
-    module: Any,
-    to_queries: nn.Module,
-    to_keys: nn.Module,
-    hidden_states: Float[Tensor, "batch token dim"],
-    attention_mask: Tensor | None = None,
-    **named: object,
-) -> tuple[Queries, Keys, Mask | None]:
-    """Self-attention of a ViT in ``transformers``: a projection each, no mask."""
-    _refuse(attention_mask is not None or named.get("position_embeddings") is not None)
+) -> Attended:
+    """Two of its three projections once more: its queries and keys are nowhere to be had."""
+    if module.bias_k is not None or module.add_zero_attn or query.ndim != 3:
+        raise ValueError("nn.MultiheadAttention with keys added or without a batch: not understood")
+    if module.in_proj_weight is None:
+        weights = (module.q_proj_weight, module.k_proj_weight)
+    else:
+        weights = module.in_proj_weight.chunk(3)[:2]
+    biases = (None, None) if module.in_proj_bias is None else module.in_proj_bias.chunk(3)[:2]
+    layout = "b token (h d)" if module.batch_first else "token b (h d)"
     queries, keys = (
-        rearrange(x, "b token (h d) -> b h token d", h=module.num_attention_heads)
-        for x in (to_queries(hidden_states), to_keys(hidden_states))
+        rearrange(F.linear(x, *of), f"{layout} -> b h token d", h=module.num_heads)
+        for x, *of in zip((query, key), weights, biases, strict=True)
     )
-    return queries, keys, None
+    mask = None if attn_mask is None else _bias(attn_mask, queries)
+    if mask is not None and mask.ndim == 3:
+        mask = mask.unflatten(0, (len(queries), -1))
+    if key_padding_mask is not None:
+        padding = _bias(key_padding_mask, queries)[:, None, None]
+        mask = padding if mask is None else mask + padding
+    return queries, keys, None if mask is None else mask[(None,) * (4 - mask.ndim)]
 
 
-def _refuse(unknown: bool) -> None:
-    if unknown:
-        raise ValueError("attention with rotary positions or masks of numbers is not understood")
+def _bias(mask: Tensor, like: Tensor) -> Tensor:
+    """A mask of ``nn.MultiheadAttention``, True where none may attend, as numbers to add."""
+    if mask.dtype != torch.bool:
+        return mask
+    return like.new_zeros(mask.shape).masked_fill(mask, -math.inf)

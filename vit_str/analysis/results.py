@@ -12,10 +12,11 @@ from torch import Tensor
 
 import vit_str
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
+from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.means import Mean
 from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
-from vit_str.pages.page import Page
-from vit_str.pages.tables import Table, write_csv, write_json, write_rows
+from vit_str.reports.page import Page
+from vit_str.reports.tables import Table, write_csv, write_json, write_rows
 
 
 class Inspection:
@@ -46,7 +47,7 @@ class Inspection:
         self.subjects = (
             load_with_untrained(names[0], self.seed)
             if with_untrained
-            else load_subjects(names, self.seed)
+            else load_subjects(names, self.seed, options.get("checkpoint"))
         )
         self.images: ImageSet | None = None
 
@@ -162,12 +163,15 @@ def table_of(measurements: Iterable[Measurement]) -> Table:
 
 
 def _description(subject: Subject) -> dict[str, Any]:
-    encoder = subject.recognizer.encoder
+    encoder = subject.encoder
+    named = {"encoder": type(encoder).__name__, "special_tokens": encoder.special_tokens}
+    if isinstance(encoder, LibraryEncoder):
+        named = {"encoder": type(encoder.model).__name__, "special_tokens": encoder.special}
     return {
-        "encoder": type(encoder).__name__,
+        "encoder": named["encoder"],
         "image_size": encoder.image_size,
         "grid": encoder.grid,
-        "special_tokens": encoder.special_tokens,
+        "special_tokens": named["special_tokens"],
         "trained": subject.trained,
     }
 

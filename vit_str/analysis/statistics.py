@@ -14,7 +14,7 @@ from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.row_sums import Geometry, RowSums
-from vit_str.models.attention import Mask, attention_weights
+from vit_str.models.attention import attention_weights
 
 UNITS = {
     "distance": "px",
@@ -98,9 +98,9 @@ class AttentionStatistics:
         layer: str,
         queries: Float[Tensor, "batch head query head_dim"],
         keys: Float[Tensor, "batch head key head_dim"],
-        mask: Mask | None = None,
+        mask: Tensor | None = None,
     ) -> None:
-        """Add a batch of images, from what goes into the softmax.
+        """Add a batch of images, from what goes into the softmax, see `probe`.
 
         Raises:
             ValueError: the tokens are not those of the grid.
@@ -195,9 +195,9 @@ def _at_least_single(values: Tensor) -> Tensor:
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
 
 
-def _maps(queries: Tensor, keys: Tensor, mask: Mask | None) -> Tensor:
+def _maps(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
     """`attention_weights`, where nothing is masked with one pass less over what is in the cache."""
-    if mask is not None:
+    if mask is not None and mask.dtype == torch.bool:
         return attention_weights(queries, keys, mask)
     scores = torch.baddbmm(
         queries.new_empty(1, 1, 1),
@@ -206,4 +206,5 @@ def _maps(queries: Tensor, keys: Tensor, mask: Mask | None) -> Tensor:
         beta=0,
         alpha=queries.shape[-1] ** -0.5,
     )
-    return scores.softmax(-1).reshape(*queries.shape[:-1], -1)
+    scores = scores.reshape(*queries.shape[:-1], -1)
+    return (scores if mask is None else scores.add_(mask)).softmax(-1)

@@ -1,4 +1,4 @@
-"""Which model a name means: weights of the package or a file, or the same without training."""
+"""Which model a name means: of this project or another library, trained or not."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -6,9 +6,11 @@ from typing import Any
 
 import torch
 
+from vit_str.analysis.libraries.encoder import LibraryEncoder
+from vit_str.analysis.libraries.load import is_library_name, load_library_model
 from vit_str.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.images import Preprocessing
-from vit_str.models import Recognizer, build, describe
+from vit_str.models import Encoder, Recognizer, build, describe
 from vit_str.weights import load_weights, resolve
 
 UNTRAINED = "untrained:"
@@ -20,32 +22,61 @@ class Subject:
 
     Attributes:
         name: what the user called it, a file without folders and ending.
-        recognizer: in float32 on the CPU, ready to read.
-        charset: of the model.
+        model: in float32 on the CPU, ready to read; of another library, its encoder.
+        charset: of the model; of another library, all of ASCII.
         preprocessing: of the model.
         trained: whether it has learned anything.
         images: how many it had been trained on; None if its file does not say.
     """
 
     name: str
-    recognizer: Recognizer
+    model: Recognizer | LibraryEncoder
     charset: Charset
     preprocessing: Preprocessing
     trained: bool
     images: int | None = None
 
+    @property
+    def encoder(self) -> Encoder:
+        """What sees."""
+        return self.model if isinstance(self.model, LibraryEncoder) else self.model.encoder
 
-def load_subject(name: str, seed: int = 0) -> Subject:
+    @property
+    def reads(self) -> bool:
+        """Whether it has a decoder of this project."""
+        return not isinstance(self.model, LibraryEncoder)
+
+    @property
+    def recognizer(self) -> Recognizer:
+        """The whole model.
+
+        Raises:
+            ValueError: it is of another library.
+        """
+        if isinstance(self.model, LibraryEncoder):
+            raise ValueError(f"{self.name} is not a model that reads; give one of this project")
+        return self.model
+
+
+def load_subject(name: str, seed: int = 0, checkpoint: Path | None = None) -> Subject:
     """The model of a name.
 
     Args:
         name: weights of the package (``tiny``) or a ``.safetensors`` file; after ``untrained:``
-            also a configuration (``.yaml``), for the same architecture with random weights.
+            also a configuration (``.yaml``), for the same architecture with random weights; or a
+            model of another library, see `load_library_model`.
         seed: of the random weights.
+        checkpoint: weights for a model of another library.
 
     Raises:
         ValueError: no such model, in one line.
     """
+    if is_library_name(name):
+        encoder, preparation = load_library_model(name, seed, checkpoint)
+        trained = not name.startswith(UNTRAINED)
+        return Subject(name, encoder, Charset(), preparation, trained)
+    if checkpoint is not None:
+        raise ValueError(f"--checkpoint is for models of other libraries, {name} is none")
     short = _short(name)
     if not name.startswith(UNTRAINED):
         weights = load_weights(resolve(name))
@@ -63,8 +94,10 @@ def load_subject(name: str, seed: int = 0) -> Subject:
     return Subject(short, recognizer, weights.charset, weights.preprocessing, False)
 
 
-def load_subjects(names: list[str], seed: int = 0) -> list[Subject]:
+def load_subjects(names: list[str], seed: int = 0, checkpoint: Path | None = None) -> list[Subject]:
     """The models of some names; whole paths where files have the same name.
+
+    The weights of ``checkpoint`` are for the only trained one of another library.
 
     Raises:
         ValueError: none, the same name twice, or no such model.
@@ -73,7 +106,12 @@ def load_subjects(names: list[str], seed: int = 0) -> list[Subject]:
         raise ValueError("name one model or more: tiny, a .safetensors file, untrained:tiny")
     if len(set(names)) < len(names):
         raise ValueError(f"each model once, found {', '.join(names)}")
-    subjects = [load_subject(name, seed) for name in names]
+    takers = [name for name in names if is_library_name(name) and not name.startswith(UNTRAINED)]
+    if checkpoint is not None and len(takers) != 1:
+        raise ValueError(
+            f"--checkpoint is for one model of another library, found {len(takers)} that take it"
+        )
+    subjects = [load_subject(name, seed, checkpoint if name in takers else None) for name in names]
     if len({subject.name for subject in subjects}) < len(subjects):
         return [replace(each, name=name) for each, name in zip(subjects, names, strict=True)]
     return subjects
@@ -83,8 +121,10 @@ def load_with_untrained(name: str, seed: int = 0) -> list[Subject]:
     """A model, and the same without training if it has some.
 
     Raises:
-        ValueError: no such model.
+        ValueError: no such model, or one of another library.
     """
+    if is_library_name(name):
+        raise ValueError(f"{name} is not a model that reads; give one of this project")
     subject = load_subject(name, seed)
     return [subject, load_subject(f"{UNTRAINED}{name}", seed)] if subject.trained else [subject]
 

@@ -67,7 +67,7 @@ class Rules:
         try:
             image = load_image(word.image)
         except UnreadableImage as error:
-            return Skipped(word.name, Reason.UNREADABLE, error.trouble)
+            return Skipped(word.name, Reason.UNREADABLE, error.reason)
         if min(image.size) < self.least_size:
             size = f"{image.height} x {image.width} pixels, less than {self.least_size}"
             return Skipped(word.name, Reason.SMALL, size)

@@ -204,7 +204,7 @@ def _load(folder: Path, name: str) -> Image.Image | Skipped:
     except FileNotFoundError:
         return Skipped(name, Reason.MISSING, "no such file")
     except UnreadableImage as error:
-        return Skipped(name, Reason.UNREADABLE, error.trouble)
+        return Skipped(name, Reason.UNREADABLE, error.reason)
     except Exception as error:  # Pillow raises anything for a damaged header
         return Skipped(name, Reason.UNREADABLE, one_line(str(error)) or type(error).__name__)
 

@@ -183,7 +183,7 @@ class _Group:
         return self.image is not None and has_label and None not in self.files.values()
 
 
-class _Damaged(Exception):  # noqa: N818 - it says what the archive is
+class Damaged(Exception):  # noqa: N818 - it says what the archive is
     """Where an archive cannot be read on, and why."""
 
 
@@ -211,11 +211,11 @@ def _words(file: Any, archive: str, start: int = 0) -> Iterator[LabeledWord | Sk
     return (_word(group, archive) for group in _groups(file, start, with_content=True))
 
 
-def _headers(file: Any, offset: int) -> Iterator[tarfile.TarInfo]:
+def headers(file: Any, offset: int) -> Iterator[tarfile.TarInfo]:
     """Headers of files from an offset on, up to the block that ends an archive.
 
     Raises:
-        _Damaged: the archive cannot be read on.
+        Damaged: the archive cannot be read on.
     """
     empty = BytesIO(bytes(tarfile.BLOCKSIZE))
     archive = tarfile.TarFile(fileobj=empty, encoding="utf-8", errors="surrogateescape")
@@ -230,9 +230,9 @@ def _headers(file: Any, offset: int) -> Iterator[tarfile.TarInfo]:
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
             return
         except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError, EOFError):  # type: ignore[attr-defined]
-            raise _Damaged(offset, f"cut at byte {offset:,}") from None
+            raise Damaged(offset, f"cut at byte {offset:,}") from None
         except Exception as error:  # tarfile, gzip, bz2 and lzma raise nearly anything
-            raise _Damaged(offset, f"damaged from byte {offset:,} on ({error})") from None
+            raise Damaged(offset, f"damaged from byte {offset:,} on ({error})") from None
         yield header
 
 
@@ -242,7 +242,7 @@ def _groups(file: Any, start: int, with_content: bool) -> Iterator[_Group]:
 
     group = _Group(start)
     try:
-        for header in _headers(file, start):
+        for header in headers(file, start):
             stem, suffix = os.path.splitext(header.name)
             if not header.isreg() or header.issparse() or os.path.basename(stem).startswith("."):
                 continue  # a folder, a link, or the ._ files that macOS leaves
@@ -253,7 +253,7 @@ def _groups(file: Any, start: int, with_content: bool) -> Iterator[_Group]:
             suffix = suffix.lower()
             if suffix in _LABEL_SUFFIXES or (suffix in SUFFIXES and group.image is None):
                 group.files[suffix] = _content(file, header, with_content)
-    except _Damaged as error:
+    except Damaged as error:
         offset, damage = error.args
         if group.is_whole:
             yield group

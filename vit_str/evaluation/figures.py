@@ -15,8 +15,8 @@ from vit_str.evaluation.markdown import FIGURES
 from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically
 from vit_str.metrics import FULL
-from vit_str.pages.images import figure_image, png
-from vit_str.pages.style import (
+from vit_str.reports.images import figure_image, png
+from vit_str.reports.style import (
     COLORS,
     GRID,
     INK,

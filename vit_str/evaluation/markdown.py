@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vit_str.console import percent
 from vit_str.evaluation.breakdown import breakdown, rejection
 from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import Confusion, confusions
@@ -14,9 +15,8 @@ from vit_str.evaluation.report import (
     group_rows,
     kept_rows,
 )
-from vit_str.evaluation.tables import TableRow, percent
 from vit_str.metrics import FULL
-from vit_str.pages.markdown import code, piped, plain
+from vit_str.reports.markdown import code, piped, plain
 
 FIGURES = {
     "reliability": "Share of right words against confidence, set by set",
@@ -73,7 +73,7 @@ def report_markdown(
     return "\n\n".join("\n".join(section).strip() for section in sections) + "\n"
 
 
-def table(rows: Sequence[TableRow]) -> list[str]:
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of plain text as a table; the first has the titles, the first column is text."""
     return piped([[plain(cell) for cell in row] for row in rows])
 

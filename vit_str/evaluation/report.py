@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from vit_str.console import aligned, percent
 from vit_str.evaluation.breakdown import SHOWN, Group, Kept, Share, breakdown, rejection
 from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import confusions
 from vit_str.evaluation.mistakes import surest_mistakes
-from vit_str.evaluation.tables import aligned, percent
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import FULL, WORD_PROTOCOLS, Scores

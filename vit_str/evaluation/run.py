@@ -105,7 +105,7 @@ def _read(
         found.places.append(place)
         if isinstance(reading, UnreadableImage):
             name = f"{source.path}: {word.name or f'word {place}'}"
-            found.damaged.append(str(UnreadableImage(name, reading.trouble)))
+            found.damaged.append(str(UnreadableImage(name, reading.reason)))
             found.texts.append("")
             found.confidences.append(None)
             found.sizes.append(None)

@@ -1,7 +1,6 @@
 """Images to read in bulk: files, members of tar archives, rows of Parquet files."""
 
 import os
-import tarfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from vit_str.datasets.tar_reader import Damaged, headers
 from vit_str.files import one_line
 from vit_str.images import SUFFIXES
 
@@ -86,19 +86,15 @@ def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
     """The images of a tar archive; only headers are read."""
     count, absolute = 0, os.path.abspath(path)
     try:
-        with open(path, "rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
-            while (member := archive.next()) is not None:
-                archive.members = []  # type: ignore[attr-defined]  # it would keep every one
-                if member.isreg() and _is_image(member.name):
+        with open(path, "rb") as file:
+            for member in headers(file, 0):
+                if member.isreg() and not member.issparse() and _is_image(member.name):
                     count += 1
                     name = f"{path}/{member.name}"
                     yield ImageRef(name, absolute, member.offset_data, member.size)
-            file.seek(archive.offset)
-            if file.read(tarfile.BLOCKSIZE).strip(b"\0"):  # tarfile takes damage for the end
-                raise tarfile.ReadError
         if not count:
             report(path, "an archive without images; their names end in .jpg, .png and the like")
-    except tarfile.TarError:
+    except Damaged:
         damage = f"damaged or cut short after {count} images; make it again"
         report(path, damage if count else "no tar archive, or a damaged or compressed one")
     except OSError as error:

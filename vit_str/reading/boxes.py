@@ -89,6 +89,17 @@ def boxes_in(
         yield [Box(*box) for box in _in_frame(word, frame).tolist()]
 
 
+def maps_in(
+    frames: Sequence[Frame], maps: Float[np.ndarray, "batch position row column"]
+) -> Iterator[list[tuple[tuple[float, ...], ...]]]:
+    """Maps over the frames, of maps over what the model saw."""
+    for word, frame in zip(maps, frames, strict=True):
+        seen = word[:, ::-1, ::-1] if frame.upside_down else word
+        if frame.turned:
+            seen = np.rot90(seen, -1, (1, 2))
+        yield [tuple(map(tuple, rows)) for rows in seen.tolist()]
+
+
 def _in_frame(
     boxes: Float[np.ndarray, "position side"], frame: Frame
 ) -> Float[np.ndarray, "position side"]:

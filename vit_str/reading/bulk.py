@@ -256,7 +256,7 @@ def read_images(
     for image, (_, outcome) in zip(images, outcomes, strict=True):
         error = errors.popleft()
         if isinstance(outcome, UnreadableImage):
-            row = error_row(image.name, error or outcome.trouble)
+            row = error_row(image.name, error or outcome.reason)
             rows.append(row | ({"characters": None} if job.characters else {}))
         else:
             outcome = outcome.if_surer_than(job.min_confidence)

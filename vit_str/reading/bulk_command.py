@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
+from vit_str.files import exclusive
 from vit_str.reading.command import report
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def run_ray(options: argparse.Namespace) -> int:
     from vit_str.reading import load
     from vit_str.reading.archives import ARCHIVES, list_images
     from vit_str.reading.inputs import find_inputs
-    from vit_str.reading.output import OutputFolder, lock, utf8
+    from vit_str.reading.output import LOCK, OutputFolder, utf8
     from vit_str.weights import resolve
 
     inputs = find_inputs(options.paths, (*SUFFIXES, *ARCHIVES))
@@ -52,7 +53,7 @@ def run_ray(options: argparse.Namespace) -> int:
         "min_confidence": options.min_confidence,
     }
     folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
-    with lock(folder.path):
+    with exclusive(folder.path / LOCK):
         images = list(list_images(inputs.paths, options.column, inputs.add_problem))
         report(inputs.problems)
         done = folder.done()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from vit_str import console
-from vit_str.arguments import positive, probability
+from vit_str.arguments import add_batch_size, add_device, positive, probability
 from vit_str.files import one_line, write_atomically
 
 if TYPE_CHECKING:
@@ -128,35 +128,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `load_reader` needs, and ``--batch-size`` and ``--workers``."""
-    parser.add_argument(
-        "--model",
-        default="tiny",
-        metavar="NAME|FILE",
-        help="weights of the package, a .safetensors file, or a folder of vit-str export "
-        "(default: tiny)",
-    )
-    parser.add_argument(
-        "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
-    )
-    parser.add_argument(
-        "--backend",
-        choices=("auto", "onnx", "torch"),
-        default="auto",
-        help="what computes: torch on a GPU, on a CPU onnxruntime if it can (default: auto)",
-    )
-    parser.add_argument(
-        "--care",
-        choices=("fast", "careful"),
-        help="how to read, for models that can choose (default: as they were saved)",
-    )
-    parser.add_argument(
-        "--batch-size",
-        type=positive,
-        default=32,
-        metavar="N",
-        help="images read at once (default: 32)",
-    )
+    """Add the model, which texts it may read, and ``--batch-size`` and ``--workers``."""
+    add_model_arguments(parser)
+    add_batch_size(parser)
     parser.add_argument(
         "--workers",
         type=positive,
@@ -180,6 +154,29 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="texts to keep while writing (default: 1; 5 with a lexicon or a pattern)",
+    )
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--model``, ``--device``, ``--backend`` and ``--care``."""
+    parser.add_argument(
+        "--model",
+        default="tiny",
+        metavar="NAME|FILE",
+        help="weights of the package, a .safetensors file, or a folder of vit-str export "
+        "(default: tiny)",
+    )
+    add_device(parser)
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "onnx", "torch"),
+        default="auto",
+        help="what computes: torch on a GPU, on a CPU onnxruntime if it can (default: auto)",
+    )
+    parser.add_argument(
+        "--care",
+        choices=("fast", "careful"),
+        help="how to read, for models that can choose (default: as they were saved)",
     )
 
 
@@ -251,9 +248,9 @@ def _run_plain(
             if isinstance(outcome, UnreadableImage):
                 unreadable += 1
                 name = "standard input" if path == STANDARD_INPUT else outcome.name
-                progress.complain(str(UnreadableImage(name, outcome.trouble)))
+                progress.complain(str(UnreadableImage(name, outcome.reason)))
                 if options.format == "jsonl":
-                    write(_json_error(path, outcome.trouble))
+                    write(_json_error(path, outcome.reason))
             else:
                 write(row(path, outcome.if_surer_than(options.min_confidence)))
                 if _looks_like_a_page(path, outcome):

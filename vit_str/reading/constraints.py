@@ -102,7 +102,7 @@ class Lexicon:
         return self._children(state)[symbol]
 
     def _find_children(self, state: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
-        """The next character -> the range of the words that go on with it."""
+        """The next character -> the range of the words that continue with it."""
         first, last, depth = state
         column = self._labels[first:last, depth]
         starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), len(column)]
@@ -116,7 +116,7 @@ class Pattern:
     """Texts that a regular expression matches as a whole.
 
     Args:
-        pattern: as the ``regex`` package takes it.
+        pattern: as the ``regex`` package takes it, or what it has compiled.
         charset: of the model.
         characters: those that may be written.
 
@@ -126,7 +126,7 @@ class Pattern:
 
     start = ""
 
-    def __init__(self, pattern: str, charset: Charset, characters: str) -> None:
+    def __init__(self, pattern: Any, charset: Charset, characters: str) -> None:
         self._compiled = compiled(pattern)
         self._charset, self._characters = charset, characters
         self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
@@ -156,7 +156,7 @@ def constraint_of(
     charset: Charset,
     longest: int,
     lexicon: Iterable[str] | None = None,
-    pattern: str | None = None,
+    pattern: Any = None,
     alphabet: str | None = None,
 ) -> Constraint | None:
     """What is allowed by all that is given; None if nothing is.
@@ -205,14 +205,16 @@ def read_lexicon(path: str | Path) -> list[str]:
     return found
 
 
-def compiled(pattern: str) -> Any:
-    """The pattern of the ``regex`` package.
+def compiled(pattern: Any) -> Any:
+    """The pattern of the ``regex`` package; what has ``fullmatch`` already stays as it is.
 
     Raises:
         ValueError: it does not parse.
     """
     import regex
 
+    if hasattr(pattern, "fullmatch"):
+        return pattern
     try:
         return regex.compile(pattern)
     except regex.error as error:

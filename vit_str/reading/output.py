@@ -6,8 +6,7 @@ run that was stopped resumes with the images that have none.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from vit_str.reading.rows import json_line
 
 # Readers of whole folders, such as pandas, pass over what begins like these.
 _SETTINGS = "_reading.json"
-_LOCK = ".lock"
+LOCK = ".lock"
 _FORMAT = "vit-str read"
 
 
@@ -129,22 +128,3 @@ def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 def utf8(text: str) -> str:
     """Escape what is not UTF-8 in a file name, which Parquet could not hold."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-@contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """Hold a folder that one run at a time may write; the system unlocks it if this process dies.
-
-    Raises:
-        ValueError: another run holds it.
-    """
-    with (folder / _LOCK).open("ab") as file:
-        try:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(f"another run writes into {folder}; wait for it or stop it") from None
-        except (ImportError, OSError):  # Windows, or some network file system
-            pass
-        yield

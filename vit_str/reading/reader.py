@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from vit_str.images import UnreadableImage, source_name
-from vit_str.reading.boxes import Frame, attention_maps, boxes_in, character_boxes
+from vit_str.reading.boxes import Frame, attention_maps, boxes_in, character_boxes, maps_in
 from vit_str.reading.decoding import DecodedImage, Source, decode, decode_batches, default_workers
 from vit_str.reading.engine import Engine, open_engine
-from vit_str.reading.readings import Box, Character, Reading
+from vit_str.reading.readings import Character, Reading
 from vit_str.reading.search import Hypothesis
 from vit_str.reading.writing import Found, Search, Writer, padded
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from vit_str.weights import WeightsFile
 
+_Located = Sequence[tuple[Any, ...]]  # a box and perhaps a map, for each character
 _NOTHING = Hypothesis((), (), 0.0, 0.0)  # of what is allowed
 
 
@@ -222,11 +223,26 @@ class Reader:
         pixels = np.asarray(pixels)
         return self._read_turned(pixels, [pixels.shape[-2:]] * len(pixels), boxes)
 
+    def read_decoded(
+        self, images: Sequence[DecodedImage], *, boxes: bool = False, attention: bool = False
+    ) -> list[Reading]:
+        """Read images of `decode` together.
+
+        Args:
+            images: one or more.
+            boxes: see ``read``.
+            attention: give boxes, and where the decoder looked while it wrote each character.
+
+        Raises:
+            ValueError: boxes or attention from a model whose decoder has no cross-attention.
+        """
+        pixels = np.stack([image.pixels for image in images])
+        return self._read_turned(pixels, [image.size for image in images], boxes, attention)
+
     def _read_decoded(
         self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
     ) -> list[Reading]:
-        pixels = np.stack([image.pixels for _, image in batch])
-        readings = self._read_turned(pixels, [image.size for _, image in batch], boxes)
+        readings = self.read_decoded([image for _, image in batch], boxes=boxes)
         return [
             replace(reading, path=source_name(source))
             if isinstance(source, str | os.PathLike)
@@ -239,13 +255,14 @@ class Reader:
         pixels: UInt8[np.ndarray, "batch channel height width"],
         sizes: Sequence[tuple[int, int]],
         boxes: bool,
+        attention: bool = False,
     ) -> list[Reading]:
         """Read images that were of the given sizes, which boxes refer to.
 
         A tall image was turned by a quarter. Its line may as well run the other way: it is read
         upside down too, and what was read more surely is kept.
         """
-        if boxes:
+        if boxes or attention:
             self.check_looks()
         turned = [index for index, size in enumerate(sizes) if self.preprocessing.turns(*size)]
         frames = [Frame(*size, self.preprocessing.turns(*size)) for size in sizes]
@@ -254,7 +271,9 @@ class Reader:
             frames += [frames[index]._replace(upside_down=True) for index in turned]
         encoded = self.encode(pixels)
         found = self._writer.write(encoded, len(pixels))
-        located = self._locate(encoded, found, frames) if boxes else repeat(None)
+        located: Iterator[_Located | None] = repeat(None)
+        if boxes or attention:
+            located = self._locate(encoded, found, frames, attention)
         readings = [self._reading(*each) for each in zip(found, located, strict=False)]
         kept = list(range(len(sizes)))
         for index, other in zip(turned, range(len(sizes), len(pixels)), strict=True):
@@ -263,27 +282,35 @@ class Reader:
         return [readings[index] for index in kept]
 
     def _locate(
-        self, encoded: Any, found: Sequence[Found], frames: Sequence[Frame]
-    ) -> Iterator[list[Box]]:
-        """Boxes of the first hypotheses."""
+        self, encoded: Any, found: Sequence[Found], frames: Sequence[Frame], attention: bool
+    ) -> Iterator[_Located]:
+        """Boxes of the first hypotheses, and maps of attention if they are asked for."""
         interface = self._interface
         labels = padded([_first(each).ids for each in found])
         seen = self.engine.attention(encoded, labels)
         maps = attention_maps(seen, interface.grid, interface.special_tokens)
         sides = character_boxes(maps, labels >= 0, interface.image_size)
-        return boxes_in(frames, sides, interface.image_size)
+        located = boxes_in(frames, sides, interface.image_size)
+        if not attention:
+            return ([(box,) for box in boxes] for boxes in located)
+        over = zip(located, maps_in(frames, maps), strict=True)
+        return (list(zip(boxes, seen, strict=False)) for boxes, seen in over)
 
-    def _reading(self, found: Found, boxes: list[Box] | None) -> Reading:
-        best = self._one(_first(found), boxes)
+    def _reading(self, found: Found, located: _Located | None) -> Reading:
+        best = self._one(_first(found), located)
         if found.free:
             best = replace(best, free=self._one(found.free))
         others = tuple(map(self._one, found.hypotheses[1:]))
         return replace(best, alternatives=others) if others else best
 
-    def _one(self, hypothesis: Hypothesis, boxes: list[Box] | None = None) -> Reading:
+    def _one(self, hypothesis: Hypothesis, located: _Located | None = None) -> Reading:
         text = self.charset.decode(hypothesis.ids)
-        characters = zip(text, hypothesis.confidences, boxes or repeat(None), strict=False)
-        return Reading(text, hypothesis.confidence, tuple(Character(*each) for each in characters))
+        characters = zip(text, hypothesis.confidences, located or repeat(()), strict=False)
+        return Reading(
+            text,
+            hypothesis.confidence,
+            tuple(Character(c, p, *where) for c, p, where in characters),
+        )
 
 
 def _first(found: Found) -> Hypothesis:

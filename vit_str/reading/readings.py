@@ -23,11 +23,14 @@ class Character:
         character: the character.
         confidence: probability that the model gives it after those before it, 0 to 1.
         box: about where it is, from where the model looked; None if that was not asked for.
+        attention: where the decoder looked while it wrote this, as shares of 1 in rows and columns
+            that cover the image, turned upright; None if that was not asked for.
     """
 
     character: str
     confidence: float
     box: Box | None = None
+    attention: tuple[tuple[float, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

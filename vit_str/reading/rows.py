@@ -46,8 +46,12 @@ def error_row(path: str, error: str) -> dict[str, Any]:
 
 
 def _character(character: Character) -> dict[str, Any]:
-    values = {"character": character.character, "confidence": character.confidence}
-    return values if character.box is None else {**values, "box": list(character.box)}
+    values: dict[str, Any] = {"character": character.character, "confidence": character.confidence}
+    if character.box is not None:
+        values["box"] = list(character.box)
+    if character.attention is not None:
+        values["attention"] = [list(row) for row in character.attention]
+    return values
 
 
 def _rounded(value: Any) -> Any:

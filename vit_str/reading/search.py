@@ -143,7 +143,7 @@ class _Beam:
         chosen: Float[np.ndarray, "row symbol"],
         position: int,
     ) -> tuple[Int64[np.ndarray, " row"], Int64[np.ndarray, " row"]]:
-        """Write the next symbol; returns the rows that go on, and what each has written.
+        """Write the next symbol; returns the index of each row's parent, and its new symbol.
 
         Args:
             free: logarithms of probabilities, which decide.

@@ -64,9 +64,9 @@ class TorchEngine:
         """See `Engine`."""
         return self.recognizer.encode(torch.from_numpy(images).to(self.torch_device, self.dtype))
 
-    def begin(self, encoded: Tensor) -> _TorchSteps:
+    def begin(self, encoded: Tensor) -> TorchSteps:
         """See `Engine`."""
-        return _TorchSteps(self._decoder, encoded)
+        return TorchSteps(self._decoder, encoded)
 
     @torch.inference_mode()
     def scores(self, encoded: Tensor) -> Float[np.ndarray, "batch position symbol"]:
@@ -90,7 +90,7 @@ class TorchEngine:
         return _array(cross_attention(self.recognizer.decoder, encoded, known)[:, -1].mean(1))
 
 
-class _TorchSteps(Steps):
+class TorchSteps(Steps):
     """Texts that a decoder writes; see `Steps`."""
 
     @torch.inference_mode()

@@ -31,7 +31,7 @@ class Search:
             under a lexicon or a pattern.
         lexicon: the words that may be read.
         pattern: a regular expression, as the ``regex`` package takes it, which a text must match
-            as a whole.
+            as a whole; or one that is compiled.
         alphabet: the characters that may be read.
 
     Raises:
@@ -41,7 +41,7 @@ class Search:
     n_best: int = 1
     beams: int | None = None
     lexicon: Iterable[str] | None = None
-    pattern: str | None = None
+    pattern: Any = None
     alphabet: str | None = None
 
     def __post_init__(self) -> None:

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from vit_str.pages.style import COLORS, INK, figure, plain, shortened, styled
 from vit_str.realism.statistics import Statistic
+from vit_str.reports.style import COLORS, INK, figure, plain, shortened, styled
 
 _COLUMNS = 4
 _BINS = 30

@@ -10,8 +10,6 @@ from jaxtyping import Float64
 from torch import Tensor
 
 import vit_str
-from vit_str.pages.page import Page
-from vit_str.pages.tables import write_csv, write_json
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison, measure
 from vit_str.realism.figures import SHOWN, distributions, sheet
 from vit_str.realism.measure import standardized
@@ -25,6 +23,8 @@ from vit_str.realism.tables import (
     text_of,
 )
 from vit_str.realism.words import ALL, RENDERED, draw, load
+from vit_str.reports.page import Page
+from vit_str.reports.tables import write_csv, write_json
 from vit_str.synthesis.renderer import Renderer
 
 _LEAD = """\

@@ -1,10 +1,10 @@
 """What was found, as tables, as JSON and as text for a terminal."""
 
-from vit_str.evaluation.tables import aligned
-from vit_str.pages.tables import Table
+from vit_str.console import aligned
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison
 from vit_str.realism.measure import Estimate, quantiles
 from vit_str.realism.statistics import STATISTICS
+from vit_str.reports.tables import Table
 
 CLASSIFICATION_TITLES = ["sets", "AUC [95 %]", "what is lost without a statistic"]
 

@@ -111,7 +111,7 @@ def _show(options: argparse.Namespace) -> int:
             f"{', '.join(INGREDIENTS)}"
         )
     out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
-    from vit_str.rendering.material import load_material
+    from vit_str.rendering.material import renderer_of
     from vit_str.rendering.sheets import write_font_sheet, write_ingredient_sheet
     from vit_str.sheets import check_picture
 
@@ -127,7 +127,7 @@ def _show(options: argparse.Namespace) -> int:
         rejected.write_text("font\treason\n" + "".join(lines), encoding="utf-8")
         console.write(f"{count:,} fonts: {out}; {len(rejections):,} are not used: {rejected}")
         return 0
-    renderer, count = load_material(look).renderer, options.count or _SHOWN
+    renderer, count = renderer_of(look), options.count or _SHOWN
     if options.show != ALL:
         write_ingredient_sheet(out, look, renderer, options.show, options.seed, count)
         console.write(f"{out}: {options.show}")
@@ -145,9 +145,9 @@ def _show(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     """Write the report of rendered and photographed words, and print its table."""
     from vit_str.realism.page import compare
-    from vit_str.rendering.material import load_material
+    from vit_str.rendering.material import renderer_of
 
-    renderer, out = load_material(_look(options)).renderer, options.out or Path("comparison")
+    renderer, out = renderer_of(_look(options)), options.out or Path("comparison")
     console.write(compare(renderer, options.compare, options.count or _COMPARED, options.seed, out))
     return 0
 

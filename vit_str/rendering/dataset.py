@@ -19,7 +19,7 @@ import vit_str
 from vit_str import console
 from vit_str.datasets import SHARD_SIZE, DatasetWriter, LabeledWord, Layout, Record, writer_of
 from vit_str.files import exclusive
-from vit_str.rendering.material import BATCH, Look, Material, load_material
+from vit_str.rendering.material import BATCH, Look, renderer_of
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
@@ -85,8 +85,8 @@ def write_dataset(look: Look, target: Target) -> None:
         raise ValueError(
             f"{foreign} is there and was not made by vit-str render; give a new name as --out"
         )
-    material = load_material(look)
-    record = _record(look, target, material)
+    renderer = renderer_of(look)
+    record = _record(look, target, renderer)
     record_path.parent.mkdir(parents=True, exist_ok=True)
     with exclusive(record_path.with_name(f".{record_path.name}.lock")):
         old = Record.load(record_path) if record_path.exists() else None
@@ -96,7 +96,7 @@ def write_dataset(look: Look, target: Target) -> None:
             record.save(record_path)
         with writer_class(path, target.layout) as writer:
             try:
-                _fill(writer, material.renderer, target)
+                _fill(writer, renderer, target)
             except KeyboardInterrupt:
                 console.complain(
                     f"stopped after {writer.done:,} of {target.count:,} words; the same command "
@@ -105,7 +105,7 @@ def write_dataset(look: Look, target: Target) -> None:
                 raise
 
 
-def _record(look: Look, target: Target, material: Material) -> Record:
+def _record(look: Look, target: Target, renderer: Renderer) -> Record:
     """Everything that decides the words of a data set, so that no others are mixed in."""
     made_with: dict[str, Any] = {
         "seed": target.seed,
@@ -116,16 +116,16 @@ def _record(look: Look, target: Target, material: Material) -> Record:
         "shard-size": target.layout.shard_size if "%" in target.path.name else None,
         "words": _digest([look.words.read_bytes()]) if look.words else None,
         "language": None if look.words else look.language,
-        "charset": material.renderer.charset.characters,
-        "fonts": _digest(_atlas_bytes(material.atlas)),
+        "charset": renderer.charset.characters,
+        "fonts": _digest(_atlas_bytes(renderer.atlas)),
         "held-out": look.held_out,
-        "pictures": _digest([_bytes(material.pictures)]) if look.pictures else None,
+        "pictures": _digest([_bytes(renderer.pictures)]) if look.pictures else None,
         "height": look.size[0],
         "width": look.size[1],
         "difficulty": look.difficulty,
         "ingredients": {name: s for name, s in sorted(look.strengths.items()) if s != 1},
-        "device": material.renderer.device.type,
-        "drawing": _drawing(material.renderer, target.seed),
+        "device": renderer.device.type,
+        "drawing": _drawing(renderer, target.seed),
     }
     return Record(made_with, target.count, f"vit-str {vit_str.__version__}")
 

@@ -4,9 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jaxtyping import UInt8
-from torch import Tensor
-
 from vit_str.charset import charset_of
 from vit_str.devices import choose_device
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -48,16 +45,7 @@ class Look:
     device: str = "cpu"
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """A renderer and what it was made of."""
-
-    renderer: Renderer
-    atlas: GlyphAtlas
-    pictures: UInt8[Tensor, "picture 3 height width"] | None
-
-
-def load_material(look: Look) -> Material:
+def renderer_of(look: Look) -> Renderer:
     """A renderer of words that look like this.
 
     Raises:
@@ -70,7 +58,6 @@ def load_material(look: Look) -> Material:
     atlas = GlyphAtlas.load_or_build(charset, look.fonts)
     atlas = (atlas.held_out() if look.held_out else atlas).to(device)
     ingredients = Ingredients(**look.strengths).at(look.difficulty)
-    renderer = Renderer(
+    return Renderer(
         atlas, lexicon, look.size, ingredients=ingredients, pictures=pictures, chunk=BATCH
     )
-    return Material(renderer, atlas, pictures)

@@ -12,8 +12,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from vit_str.charset import PADDING, Charset, charset_of
-from vit_str.rendering.material import BATCH, Look, load_material
-from vit_str.sheets import Captioned, caption_font, sheet
+from vit_str.rendering.material import BATCH, Look, renderer_of
+from vit_str.sheets import Captioned, caption_font, framed, sheet
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter
@@ -33,7 +33,7 @@ _FONTS_AT_ONCE = 256
 
 def write_word_sheet(path: Path, look: Look, seed: int, start: int, count: int) -> None:
     """Words with their labels."""
-    renderer = load_material(look).renderer
+    renderer = renderer_of(look)
     indices = range(start // BATCH, -(-(start + count) // BATCH))
     words = (
         word
@@ -163,7 +163,8 @@ def _samples(atlas: GlyphAtlas) -> list[Image.Image]:
         )
         widths = lines.widths.long().tolist()
         for mask, width in zip(lines.masks, widths, strict=True):
-            images.append(_framed(Image.fromarray(255 - mask[:, :width].numpy())))
+            line = Image.fromarray(255 - mask[:, :width].numpy())
+            images.append(framed(line, _FONT_SIZE, "white"))
     return images
 
 
@@ -183,16 +184,6 @@ def _honest(
         shown = shown or atlas.honest[font].nonzero()[: len(sample), 0].tolist()
         rows.append(shown + [PADDING] * (len(sample) - len(shown)))
     return torch.tensor(rows)
-
-
-def _framed(line: Image.Image) -> Image.Image:
-    """A line of text within a picture of the size of all samples."""
-    width, height = _FONT_SIZE
-    scale = min(width / line.width, height / line.height)
-    small = line.resize((max(1, round(line.width * scale)), max(1, round(line.height * scale))))
-    picture = Image.new("RGB", _FONT_SIZE, "white")
-    picture.paste(small, (0, (height - small.height) // 2))
-    return picture
 
 
 def _save(path: Path, cells: Sequence[Captioned], columns: int, look: Look) -> None:

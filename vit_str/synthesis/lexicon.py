@@ -1,17 +1,17 @@
 """Strings to draw: words in fair shares of case, and everything else that is written on things."""
 
-import math
 import random
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 
 from vit_str.charset import Charset
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.word_lists import count_words, language_words, word_shares
 
 WEIGHTS: Mapping[str, float] = {
     "words": 0.50,
@@ -41,7 +41,6 @@ WEIGHTS: Mapping[str, float] = {
 CASES: Mapping[str, float] = {"listed": 0.27, "title": 0.25, "upper": 0.45, "mixed": 0.03}
 """Shares of case among words. Listed words are lower case, a user's own are as he wrote them."""
 
-_LIST_SIZE = 200_000  # most frequent words of a language
 _FEWEST_WORDS = 100  # that a charset must write, or the language is left out
 _PROBES = 20  # strings that show whether a charset can write an ingredient
 
@@ -81,7 +80,7 @@ class Lexicon:
         self._plain = "".join(filter(_is_plain, self._characters)) or self._characters
         lengths = range(1, maximum_length + 1)
         self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
-        lists = [(_count_words(words), 1.0)] if words else _language_words(language)
+        lists = [(count_words(words), 1.0)] if words else language_words(language)
         self._words, self._shares = self._usable_words(lists)
         if words and not self._words:
             raise ValueError(
@@ -139,7 +138,7 @@ class Lexicon:
         for counts, weight in lists:
             usable = [w for w in counts if len(w) <= self.maximum_length and self._fit(w)]
             words += usable
-            shares += [weight * s for s in _word_shares(usable, [counts[w] for w in usable])]
+            shares += [weight * s for s in word_shares(usable, [counts[w] for w in usable])]
         return words, list(accumulate(shares))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
@@ -256,32 +255,6 @@ def _is_plain(character: str) -> bool:
     return character.isalnum() and (character.isascii() or not latin)
 
 
-def _word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
-    """How often each word is drawn; all together 1.
-
-    Half of the shares follows the square root of the frequency, half is the same for all, so that
-    names and rare words occur. As rare words are long and what hangs over a shop door is short,
-    lengths are half-way between those of such a list and those of running text.
-    """
-    roots = list(map(math.sqrt, counts))
-    flat = sum(roots) / max(1, len(roots))
-    shares = [root + flat for root in roots]
-    listed, running = _shares_of_lengths(words, shares), _shares_of_lengths(words, counts)
-    favor = {length: math.sqrt(running[length] / listed[length]) for length in listed}
-    favored = [share * favor[len(word)] for word, share in zip(words, shares, strict=True)]
-    total = sum(favored)
-    return [share / total for share in favored]
-
-
-def _shares_of_lengths(words: Sequence[str], weights: Sequence[float]) -> Mapping[int, float]:
-    """How much of all weight the words of each length have."""
-    shares: defaultdict[int, float] = defaultdict(float)
-    total = sum(weights)
-    for word, weight in zip(words, weights, strict=True):
-        shares[len(word)] += weight / total
-    return shares
-
-
 def _set_case(word: str, case: str, rng: random.Random) -> str:
     if case == "listed":
         return word
@@ -294,40 +267,3 @@ def _set_case(word: str, case: str, rng: random.Random) -> str:
         character.upper() if bits >> place & 1 else character.lower()
         for place, character in enumerate(word)
     )
-
-
-def _count_words(path: Path) -> Mapping[str, float]:
-    """Words of a text file and how often each occurs, in order of appearance."""
-    try:
-        return Counter(path.read_text(encoding="utf-8-sig").split())
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"cannot read words from {path}: {error}; give a UTF-8 text file"
-        raise ValueError(message) from None
-
-
-def _language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
-    """The most frequent words of each language and its weight.
-
-    Without those in which digits stand for any digit.
-    """
-    try:
-        import wordfreq
-    except ImportError:
-        raise ValueError(
-            "words of a language need the wordfreq library: pip install 'vit-str[train]', "
-            "or give a word list of your own"
-        ) from None
-    known = wordfreq.available_languages("best")
-    lists: list[tuple[Mapping[str, float], float]] = []
-    for part in language.split("+"):
-        code, star, weight = part.partition("*")
-        if code not in known or (star and not re.fullmatch(r"[1-9]\d{0,3}", weight)):
-            raise ValueError(
-                f"language must be one of {', '.join(sorted(known))}, or several as in en*8+de, "
-                f"found {language!r}; give a word list for any other"
-            )
-        frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
-        top = islice(frequencies.items(), _LIST_SIZE)
-        words = {word: share for word, share in top if not re.search(r"\d", word)}
-        lists.append((words, float(weight or 1)))
-    return lists

@@ -86,7 +86,7 @@ class Renderer:
         self.ingredients = ingredients or Ingredients()
         self.pictures = None if pictures is None else pictures.to(self.device)
         self.chunk = chunk or (64 if self.device.type == "cpu" else 4096)
-        self._typesetter = Typesetter(atlas)
+        self.atlas, self._typesetter = atlas, Typesetter(atlas)
         self._noise = noise_bank(self.device)
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:

@@ -1,6 +1,5 @@
 """Training with Lightning: the module, the data, the schedule."""
 
-from vit_str.training.attention import AttentionReach
 from vit_str.training.callbacks import BeforeDecay, RandomStates, StopCleanly
 from vit_str.training.data import RenderedWords
 from vit_str.training.data_loading import DataLoadingShare
@@ -12,7 +11,6 @@ from vit_str.training.schedule import WarmupStableDecay
 from vit_str.training.starting import StartFromWeights
 
 __all__ = [
-    "AttentionReach",
     "BeforeDecay",
     "DataLoadingShare",
     "OwnWords",

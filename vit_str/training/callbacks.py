@@ -21,12 +21,7 @@ class StepCallback(Callback):
     """Is called after each optimizer step, which may be one of several batches."""
 
     def on_train_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         assert isinstance(pl_module, RecognizerTraining)
         if pl_module.count.between_steps:

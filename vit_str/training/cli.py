@@ -1,19 +1,16 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
 import logging
-import re
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
-import yaml
 from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
@@ -23,18 +20,21 @@ from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
 from vit_str.charset import CHARSETS, charset_of
-from vit_str.devices import choose_device, fastest_dtype
 from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
+from vit_str.training.configuration import (
+    duration,
+    emulates_bfloat16,
+    move,
+    set_charset,
+    with_recipes,
+)
 from vit_str.training.console import RunProgress, report
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.starting import StartFromWeights
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
-_PATH_ARGUMENTS = ("dirpath", "path", "folder", "save_dir")
-_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
-_DURATION = re.compile(r"\d+:\d\d:\d\d:\d\d|(\d+[dhms]\s*)+")
 
 
 class OneLineParser(LightningArgumentParser):
@@ -102,7 +102,7 @@ class TrainingCLI(LightningCLI):
         """Let the rest of the configuration follow the options of this project."""
         config = self.config
         trainer = config.trainer
-        if _emulates_bfloat16(trainer):
+        if emulates_bfloat16(trainer):
             trainer.precision = "32-true"
             report("this CPU has no bfloat16 instructions: training in float32")
         if trainer.enable_progress_bar is not False:
@@ -110,11 +110,11 @@ class TrainingCLI(LightningCLI):
         trainer.enable_model_summary = False  # it counts the moving average as part of the model
         try:
             if isinstance(trainer.max_time, str):
-                trainer.max_time = _duration(trainer.max_time)
+                trainer.max_time = duration(trainer.max_time)
             if config.charset is not None:
-                _set_charset(config, charset_of(config.charset).characters)
+                set_charset(config, charset_of(config.charset).characters)
             if config.folder is not None:
-                _move(trainer, config.folder)
+                move(trainer, config.folder)
         except ValueError as error:
             self.parser.error(str(error))
 
@@ -193,71 +193,6 @@ class TrainingCLI(LightningCLI):
         return _STOPPED if stopped else 0
 
 
-def _duration(text: str) -> str:
-    """``3h`` or ``1d 90m`` in the form of Lightning, days:hours:minutes:seconds.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    if not _DURATION.fullmatch(text.strip()):
-        raise ValueError(
-            f"expected --trainer.max_time as in 3h, 90m or 1d 12h, or as "
-            f"days:hours:minutes:seconds, found {text!r}"
-        )
-    if ":" in text:
-        return text
-    time = timedelta(**{_UNITS[unit]: int(count) for count, unit in re.findall(r"(\d+)(\w)", text)})
-    minutes, seconds = divmod(time.seconds, 60)
-    return f"{time.days:02}:{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
-
-
-def _emulates_bfloat16(trainer: Any) -> bool:
-    """Whether the configuration asks a CPU for bfloat16 that would be slower than float32."""
-    on_cpu = trainer.accelerator == "cpu" or (
-        trainer.accelerator == "auto" and choose_device().type == "cpu"
-    )
-    cpu = torch.device("cpu")
-    return trainer.precision == "bf16-mixed" and on_cpu and fastest_dtype(cpu) == torch.float32
-
-
-def _set_charset(config: Any, characters: str) -> None:
-    """Make model and data write these characters."""
-    config.model.charset = config.data.init_args.charset = characters
-    config.model.recognizer.init_args.decoder.init_args.charset_size = len(characters)
-
-
-def _move(trainer: Any, folder: Path) -> None:
-    """Put everything that is kept into a folder."""
-    logger = trainer.logger
-    loggers = logger if isinstance(logger, list) else [logger]
-    for part in [*(trainer.callbacks or []), *loggers]:
-        given = getattr(part, "init_args", None) or {}
-        for name in _PATH_ARGUMENTS:
-            if given.get(name):
-                given[name] = type(given[name])(folder / given[name])
-
-
-def _with_recipes(arguments: Sequence[str]) -> list[str]:
-    """The arguments, each configuration behind the recipe that it names."""
-    expanded: list[str] = []
-    for index, argument in enumerate(arguments):
-        option, equals, value = argument.partition("=")
-        if option in ("-c", "--config"):
-            recipe = _recipe(Path(value if equals else "".join(arguments[index + 1 : index + 2])))
-            expanded += [f"--config={recipe}"] if recipe else []
-        expanded.append(argument)
-    return expanded
-
-
-def _recipe(path: Path) -> Path | None:
-    try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return None  # the parser says what is wrong
-    recipe = given.get("recipe") if isinstance(given, dict) else None
-    return path.parent / recipe if isinstance(recipe, str) else None
-
-
 def main(arguments: Sequence[str]) -> int:
     """Train as the arguments say; returns the exit code."""
     keep_freed_memory()
@@ -279,7 +214,7 @@ def main(arguments: Sequence[str]) -> int:
                 LightningDataModule,
                 subclass_mode_data=True,
                 save_config_kwargs={"overwrite": True},
-                args=_with_recipes(arguments),
+                args=with_recipes(arguments),
                 parser_kwargs={"prog": "vit-str train"},
                 seed_everything_default=1,
                 run=False,

@@ -12,7 +12,6 @@ from PIL import Image
 from vit_str.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.callbacks import StepCallback
-from vit_str.training.data import LabeledPixels
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import WeightsFile, save_weights
 from vit_str.weights.doctor import fitting, make_golden
@@ -50,13 +49,7 @@ class WeightsExport(Callback):
         self._start = time.monotonic()
 
     def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: LabeledPixels,
-        batch_idx: int,
-        dataloader_idx: int = 0,
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         """Rendered words become golden images; crops of the user's own never do."""
         if batch.source == "rendered" and not self._words:
@@ -97,7 +90,7 @@ class WeightsExport(Callback):
 
 
 class WeightsHistory(StepCallback):
-    """Weights files along a run: at step 0 and whenever the number of steps has doubled.
+    """Weights files along a run: at step 0, whenever the number of steps has doubled, at the end.
 
     The model as it is being trained: the average that is validated and published stands, in the
     first thousand steps, for a model that has hardly left its random start.
@@ -124,6 +117,9 @@ class WeightsHistory(StepCallback):
         doublings, rest = divmod(trainer.global_step, self.first)
         if not rest and doublings.bit_count() == 1:
             self._save(trainer, module)
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._save(trainer, pl_module)
 
     def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not trainer.is_global_zero:
@@ -167,13 +163,7 @@ class PredictionSheet(Callback):
         self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
 
     def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: LabeledPixels,
-        batch_idx: int,
-        dataloader_idx: int = 0,
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
     ) -> None:
         shown = self._shown.setdefault(batch.source, [])
         room = self.words - len(shown)

@@ -5,26 +5,20 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vit_str import console
+from vit_str.console import aligned
 from vit_str.files import cpu_count, one_line
 from vit_str.machine import processor, software
-from vit_str.reading import Reader, Source
+from vit_str.reading import Reader
 from vit_str.reading.engine import TORCH_HINT, Engine, has_torch
-from vit_str.reading.inputs import STANDARD_INPUT, find_inputs
 from vit_str.reading.onnx_engine import find_graphs, load_with_graphs
 from vit_str.weights.contents import Contents, load_contents, resolve
-from vit_str.weights.doctor import (
-    Difference,
-    difference,
-    images_per_second,
-    make_golden,
-)
-from vit_str.weights.golden import MOST_IMAGES
+from vit_str.weights.doctor import Difference, difference
 from vit_str.weights.header import is_intact, stored_dtypes
 
 _DESCRIPTION = """\
@@ -36,23 +30,11 @@ _EPILOG = """\
 examples:
   vit-str doctor                                    the weights of the package
   vit-str doctor my.safetensors                     a file
-  vit-str doctor my.safetensors --golden words/ --out checked.safetensors
-                                                    a copy with golden images, of at most 16 files
 
-exit codes: 0 all well; 1 something differs, or the output not written; 2 wrong use, or a file
-that cannot be used; 130 interrupted with Ctrl-C."""
+exit codes: 0 all well; 1 something differs; 2 wrong use, or a file that cannot be used;
+130 interrupted with Ctrl-C."""
 
-_TITLES = (
-    "device",
-    "backend",
-    "format",
-    "read alike",
-    "score off by",
-    "allowed",
-    "confidence",
-    "1",
-    "32",
-)
+_TITLES = "device", "backend", "format", "read alike", "score off by", "allowed", "confidence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +47,6 @@ class Check:
         precision: the number format.
         found: what differs; None without golden images.
         failure: why they could not be read at all.
-        speeds: images at once -> images per second.
     """
 
     device: str
@@ -73,7 +54,6 @@ class Check:
     precision: str
     found: Difference | None = None
     failure: str | None = None
-    speeds: dict[int, float] | None = None
 
     @property
     def is_well(self) -> bool:
@@ -91,28 +71,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backend", choices=("onnx", "torch"), help="check this one only (default: all there are)"
     )
-    parser.add_argument("--no-speed", dest="speed", action="store_false", help="measure no speed")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument(
-        "--golden", nargs="+", metavar="PATH", help="make a copy of the file with these images"
-    )
-    parser.add_argument("--out", metavar="FILE", help="name of the copy, with --golden")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; returns its exit code."""
-    if bool(options.golden) != bool(options.out):
-        raise ValueError("--golden and --out belong together: images, and the file to write")
-    if options.out and not options.out.endswith(".safetensors"):
-        raise ValueError(f"--out {options.out}: give a name ending in .safetensors")
     path = resolve(options.weights)
-    if options.golden:
-        _write_copy(path, options.golden, options.out)
-        return 0
     file = load_contents(path)
     devices = _devices(options.device)
     facts = _facts(path, file)
-    checks = list(_checks(path, file, options.device, options.backend, options.speed))
+    checks = list(_checks(path, file, options.device, options.backend))
     if not checks:
         raise ValueError(
             f"nothing here reads {path} so: leave out --device and --backend, or {TORCH_HINT}"
@@ -127,30 +95,6 @@ def run(options: argparse.Namespace) -> int:
     if not problems and not options.json:
         console.write("all well" if file.golden else "nothing wrong that can be seen without them")
     return 1 if problems else 0
-
-
-def _write_copy(path: Path, golden: Sequence[str], out: str) -> None:
-    """Write a copy of the file with golden images, and print what is read in them."""
-    if not has_torch():
-        raise ValueError(f"--golden needs torch, {TORCH_HINT}")
-    from vit_str.weights import load_weights, renew_weights
-
-    file = load_weights(path)
-    found = find_inputs(golden)
-    for name, problem in found.problems:
-        raise ValueError(f"{one_line(name)}: {problem}")
-    images: list[Source] = [image for image in found.paths if image != STANDARD_INPUT]
-    if not 1 <= len(images) <= MOST_IMAGES:
-        raise ValueError(
-            f"--golden takes 1 to {MOST_IMAGES} images, found {len(images)}; name some of them"
-        )
-    made = make_golden(file, images)
-    try:
-        renew_weights(path, out, replace(file, golden=made))
-    except OSError as error:
-        raise OSError(f"cannot write {out}: {error.strerror}") from error
-    for image, text, confidence in zip(images, made.texts, made.confidences, strict=True):
-        console.write(f"{one_line(str(image))}\t{one_line(text)}\t{confidence:.4f}")
 
 
 def _facts(path: Path, file: Contents) -> dict[str, Any]:
@@ -207,16 +151,12 @@ def _engines(
             yield names, partial(TorchEngine, weights, each, dtype)
 
 
-def _checks(
-    path: Path, file: Contents, device: str | None, backend: str | None, with_speed: bool
-) -> Iterator[Check]:
+def _checks(path: Path, file: Contents, device: str | None, backend: str | None) -> Iterator[Check]:
     for names, start in _engines(path, file, device, backend):
         try:
             reader = Reader(start())
             found = difference(reader, file.golden) if file.golden else None
-            images = file.golden.images if file.golden else ()
-            speeds = images_per_second(reader, images) if with_speed else None
-            yield Check(*names, found, None, speeds)
+            yield Check(*names, found)
         except (ValueError, RuntimeError) as error:  # of torch: out of memory, broken driver
             reason = one_line(str(error).strip().split("\n")[0]) or type(error).__name__
             yield Check(*names, failure=reason)
@@ -238,7 +178,7 @@ def _values(
         "devices": dict(devices),
         "file": facts,
         "checks": described,
-        "troubles": list(problems),
+        "problems": list(problems),
     }
 
 
@@ -306,17 +246,11 @@ def _lines(
     yield ""
     count = facts["golden_images"]
     yield f"{count} golden images" if count else "no golden images: reading cannot be compared"
-    rows = [_TITLES, *(_row(check, count) for check in checks)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        first, *others = zip(row, widths, strict=True)
-        cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
-        yield "  ".join(cells).rstrip()
+    yield from aligned([_TITLES, *(_row(check, count) for check in checks)])
 
 
 def _row(check: Check, count: int) -> tuple[str, ...]:
-    found, speeds = check.found, check.speeds or {}
-    cells = ["-"] * 4
+    found, cells = check.found, ["-"] * 4
     if found:
         cells = [
             f"{count - len(found.texts)} of {count}",
@@ -324,5 +258,4 @@ def _row(check: Check, count: int) -> tuple[str, ...]:
             f"{found.allowed:g}",
             f"{found.confidence:.2g}",
         ]
-    fast = [f"{speeds[size]:.0f}/s" if size in speeds else "-" for size in (1, 32)]
-    return (check.device, check.backend, check.precision, *cells, *fast)
+    return (check.device, check.backend, check.precision, *cells)

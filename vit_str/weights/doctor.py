@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import cycle, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,6 @@ On a CPU float32 is held to 0.0002, which a change of any one tensor by 1 % exce
 may multiply in TF32, which keeps 11 bits: its limit is reckoned from that, not measured.
 """
 _STEPS = 10  # of a text, whose differences add up in its confidence
-_SPEED_BATCHES = (1, 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,36 +154,6 @@ def tolerance(device: str, number_format: str) -> float:
     """Largest difference of a score that rounding explains, see ``TOLERANCES``."""
     exact = (device, number_format) == ("cpu", "float32")
     return _CPU_FLOAT32 if exact else TOLERANCES[number_format]
-
-
-def images_per_second(
-    reader: Reader, images: Sequence[Source] = (), seconds: float = 0.5
-) -> dict[int, float]:
-    """How fast a reader is from pixels to texts: images at once -> images per second.
-
-    Args:
-        reader: what reads.
-        images: what it reads, over and over; an image of noise if there are none.
-        seconds: to measure for, after one batch to warm up.
-
-    Raises:
-        UnreadableImage: one of the images cannot be read.
-    """
-    height, width = reader.preprocessing.height, reader.preprocessing.width
-    noise = np.random.default_rng(0).integers(256, size=(3, height, width), dtype=np.uint8)
-    some = [reader.pixels(image) for image in images] or [noise]
-    speeds = {}
-    for size in _SPEED_BATCHES:
-        count = -(-max(size, len(some)) // size)  # batches until every image was read
-        pixels = np.stack([*islice(cycle(some), count * size)])
-        pixels = pixels.reshape(count, size, 3, height, width)
-        reader.read_pixels(pixels[0])
-        start, batches = time.perf_counter(), 0
-        while batches < count or time.perf_counter() - start < seconds:
-            reader.read_pixels(pixels[batches % count])
-            batches += 1
-        speeds[size] = size * batches / (time.perf_counter() - start)
-    return speeds
 
 
 def _png(pixels: UInt8[np.ndarray, "3 height width"]) -> bytes:

@@ -16,7 +16,8 @@ _LARGEST_FILE = 1 << 32
 _LONGEST_REASON = 300  # characters
 _CHUNK = 1 << 20
 _FOREIGN_STARTS = {
-    b"PK": "a PyTorch checkpoint or other zip archive; give the .safetensors file made for reading",
+    # Four bytes: "PK" alone also begins a safetensors file whose header has 0x4B50 bytes.
+    b"PK\x03\x04": "a PyTorch checkpoint or other zip; give the .safetensors file made for reading",
     b"version https://git-lfs": "a Git LFS pointer; get the file itself with: git lfs pull",
 }
 

@@ -8,6 +8,7 @@ from vit_str.reading.pages.geometry import (
     Strip,
     corners_from,
     homography,
+    leveled,
     project,
     rectangle,
     side_lengths,
@@ -68,3 +69,12 @@ def test_four_quarter_turns_change_nothing() -> None:
 
 def test_lengths_of_sides() -> None:
     assert side_lengths(rectangle(0, 0, 30, 10)) == (30, 10)
+
+
+def test_lines_of_a_tilted_page_are_leveled() -> None:
+    angle = np.radians(8)
+    tilt = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    boxes = [rectangle(20, 30 * row, 220, 30 * row + 20) for row in range(3)]
+    crooked = rectangle(300, 0, 320, 20) @ tilt @ tilt
+    result = leveled([*(box @ tilt for box in boxes), crooked])
+    np.testing.assert_allclose(result[:3], boxes, atol=1e-9)

@@ -29,6 +29,12 @@ def test_names_and_prices_of_a_receipt_share_rows() -> None:
     assert reading_order(names + prices) == [[[0, 4], [1, 5], [2, 6], [3, 7]]]
 
 
+def test_what_lies_above_each_other_is_no_row() -> None:
+    names = [_box(0, 14 * row, 90, 26) for row in range(3)]
+    prices = [_box(160, 14 * row - 5, 30, 26) for row in range(3)]
+    assert reading_order(names + prices) == [[[0, 3], [1, 4], [2, 5]]]
+
+
 def test_signs_far_from_each_other_are_blocks() -> None:
     assert reading_order([_box(0, 100, 40), _box(0, 0, 40)]) == [[[1]], [[0]]]
 

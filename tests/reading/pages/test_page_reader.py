@@ -10,8 +10,9 @@ import pytest
 from PIL import Image
 
 from vit_str.reading import Reader, Reading
-from vit_str.reading.pages.geometry import Quadrilateral, rectangle
-from vit_str.reading.pages.reader import PageReader, _joined
+from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
+from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined
+from vit_str.reading.pages.reader import PageReader
 from vit_str.reading.pages.splitting import WordSplitter
 from vit_str.reading.readings import Box, Character
 
@@ -95,9 +96,30 @@ def test_parts_are_joined_where_their_texts_agree() -> None:
     def reading(text: str) -> Reading:
         return Reading(text, 1.0, tuple(Character(letter, 0.5) for letter in text))
 
-    assert _joined(reading("interna"), reading("ernatio")).text == "internatio"
-    assert _joined(reading("ab"), reading("cd")).text == "abcd"
-    assert _joined(reading("ab"), reading("cd")).confidence == 0.5**4
+    assert joined(reading("interna"), reading("ernatio")).text == "internatio"
+    assert joined(reading("ab"), reading("cd")).text == "abcd"
+    assert joined(reading("ab"), reading("cd")).confidence == 0.5**4
+
+
+def test_marks_that_are_tall_are_not_taken_for_columns() -> None:
+    strip = Strip(Image.new("RGB", (100, 40)), rectangle(0, 0, 100, 40))
+    piece = Piece(strip, (50, 0, 60, 40))
+    assert piece.image.size == (40, 40)
+    seen = Character(":", 1.0, Box(10, 4, 30, 36))
+    (character,) = piece.in_strip(Reading(":", 1.0, (seen,))).characters
+    assert character.box == Box(52.5, 4, 57.5, 36)
+
+
+def test_words_are_cut_where_the_reader_sees_a_space() -> None:
+    strip = Strip(Image.new("RGB", (100, 20)), rectangle(0, 0, 100, 20))
+    characters = tuple(
+        Character(letter, 0.5, Box(10 * i, 0, 10 * i + 10, 20)) for i, letter in enumerate("to be")
+    )
+    parts = cut_at_spaces(Piece(strip, (0, 0, 60, 20)), Reading("to be", 0.1, characters))
+    assert [(r.text, r.confidence, piece.box) for piece, r in parts] == [
+        ("to", 0.25, (0, 0, 20, 20)),
+        ("be", 0.25, (30, 0, 50, 20)),
+    ]
 
 
 def test_the_bundled_splitter_cuts_drawn_lines_at_their_gaps(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from vit_str.analysis.characters.localization import LOWER_IS_BETTER, METRICS
 from vit_str.analysis.characters.measure import Source
 from vit_str.analysis.characters.scores import LENGTHS, SLICES, Score
-from vit_str.pages.style import (
+from vit_str.reports.style import (
     INK,
     PLATE,
     UNTRAINED,

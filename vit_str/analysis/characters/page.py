@@ -13,7 +13,7 @@ from vit_str.analysis.images import batches_of
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.results import Inspection
 from vit_str.devices import choose_device
-from vit_str.pages.page import Page
+from vit_str.reports.page import Page
 
 _LEAD = """\
 Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \
@@ -142,6 +142,7 @@ def _scores(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
         "scores-by-length",
         "Scores against the length of the label: means over words of the means over their "
         "characters, with 95 % bootstrap intervals over n words.",
+        vector=True,
     )
     page.figure(
         center_errors({source: board.errors[source] for source in board.chosen}),

@@ -2,13 +2,14 @@
 
 import argparse
 
-from vit_str.analysis.arguments import add_images, add_norm
+from vit_str.analysis.arguments import add_checkpoint, add_images, add_norm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this question."""
     for name in ("first", "second"):
         parser.add_argument(name, metavar=name.upper(), help="a model, as for distance")
+    add_checkpoint(parser)
     add_images(parser)
     add_norm(parser)
 

@@ -43,6 +43,7 @@ def answer(inspection: Inspection, norm: str) -> int:
                 f"Difference of attention distance in pixels, heads matched by {matching}: "
                 f"{_MATCHING[matching]}. Lines are means of layers. 95 % bootstrap intervals over "
                 f"n = {n:,} paired images; full dots leave out zero.",
+                vector=True,
             )
     page.heading("In numbers")
     columns = ["layer", "metric", "unit", "first", "second", "difference", "low", "high"]

@@ -4,9 +4,24 @@ import argparse
 
 from vit_str.analysis.arguments import add_images, add_models, add_norm
 
+_EPILOG = """\
+Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, and the
+figures as PNG, for papers also as SVG and PDF. Several models are drawn on one scale; weights
+called step-*, as training keeps them with vit_str.training.WeightsHistory, as distance against
+training, a panel for each layer.
+
+examples:
+  vit-str analyze distance tiny untrained:tiny --data photos/ --out out/
+  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors --out out/
+
+In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
+"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this question."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
     add_models(parser)
     add_images(parser)
     add_norm(parser)

@@ -2,7 +2,7 @@
 
 Measurements are those of one norm (renormalized or raw). Chance values go by model and then by
 name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into the
-panels of the others. `scatter` and `offset_figure` have more.
+panels of the others. `scatter`, `training_figure` and `offset_figure` have more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
-from vit_str.pages.style import (
+from vit_str.reports.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
+from vit_str.reports.style import (
     COLORS,
     PLATE,
     UNTRAINED,
@@ -23,27 +22,31 @@ from vit_str.pages.style import (
     chance_style,
     depth_color,
     model_colors,
+    plain_lines,
     styled,
 )
+from vit_str.reports.vector import on_hover
 
 Chances = Mapping[str, Mapping[str, float]]
-"""Model -> name of a chance line -> distance in px."""
-_MOST_NUMBERED = 72  # heads across the page: more numbers cannot be read
+"""Model -> name of a chance line -> distance, in the unit that is drawn."""
+_MOST_NUMBERED = {1: 72, 2: 100, 3: 100}  # heads across, by panels: more cannot be read
+_MEAN, _HEAD = "mean of the layer, 95 % interval", "head, 95 % interval"
 _SPREAD = 0.27  # of the dots of a layer, to either side
 
 
 @styled()
-def heads_by_depth(rows: Sequence[Measurement], chance: Chances) -> Figure:
+def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
     """A dot with its number for every head over the layers, means of layers as a line.
 
     Args:
-        rows: ``distance`` in px, of heads and layers; others are left out.
+        rows: ``distance`` of heads and layers; others are left out.
         chance: attention distance by chance.
+        unit: px, share of uniform or share of diagonal.
 
     Raises:
         ValueError: no such rows, or rows of several norms.
     """
-    table = HeadTable(rows, "distance", "px")
+    table = HeadTable(rows, "distance", unit)
     sheet, grid = _distance_panels(table, chance)
     for (model, color), axes in zip(model_colors(table.shown).items(), grid, strict=True):
         for name in table.references(model):
@@ -52,19 +55,51 @@ def heads_by_depth(rows: Sequence[Measurement], chance: Chances) -> Figure:
             dots = [(row.layer, row.mean) for row in table.heads(name)]
             style: LineStyle = {"color": UNTRAINED["color"], "markersize": 3, "zorder": 1.2}
             axes.plot(*zip(*dots, strict=True), "o", **style)
-        _draw_layers(axes, table, model, color)
+        draw_layers(axes, table, model, color)
     legend(sheet, grid, columns=3)
     return sheet
 
 
 @styled()
-def sorted_heads(rows: Sequence[Measurement], chance: Chances) -> Figure:
+def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
+    """All models in one panel, as a share of uniform attention and of the image's diagonal.
+
+    Args:
+        rows: ``distance`` of heads and layers in both units; others are left out.
+
+    Raises:
+        ValueError: no such rows, or rows of several norms.
+    """
+    tables = [HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")]
+    n = f"n = {max(row.n for row in rows):,}"
+    titles = [("share of uniform attention", n), ("share of the diagonal of the image", n)]
+    sheet, grid = panels(titles, shared=False)
+    for table, axes in zip(tables, grid, strict=True):
+        for model, color in model_colors([*table.shown, *table.untrained]).items():
+            layers, means, lows, highs = zip(*table.layer_means(model), strict=True)
+            axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0)
+            axes.plot(layers, means, color=color, label=plain_lines(model, 30))
+            for head in table.heads(model):
+                style: LineStyle = {"markersize": 3.5, "alpha": 0.55, "markeredgewidth": 0}
+                (dot,) = axes.plot(head.layer, head.mean, "o", color=color, **style)
+                on_hover(dot, f"{model}: {hover_text(head)}")
+        axes.set(xlabel="layer", xlim=(0.5, table.layers + 0.5), ylim=(0, 1.05 * table.highest()))
+        axes.set_xticks(layer_ticks(table.layers, 8))
+        axes.grid(visible=False, axis="x")
+    grid[0].axhline(1, zorder=1.5, label="uniform attention", **chance_style("uniform"))
+    grid[0].set_ylabel(f"attention distance ({tables[0].norm})")
+    legend(sheet, grid, columns=4)
+    return sheet
+
+
+@styled()
+def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
     """The heads of every layer from the nearest to the farthest looking, a line for each layer.
 
     Arguments and errors are those of `heads_by_depth`. The untrained model is one line, the mean
     over its layers.
     """
-    table = HeadTable(rows, "distance", "px")
+    table = HeadTable(rows, "distance", unit)
     sheet, grid = _distance_panels(table, chance)
     for model, axes in zip(table.shown, grid, strict=True):
         for name in table.references(model):
@@ -103,58 +138,26 @@ def differences_by_layer(
     sheet, grid = panels(table.titles())
     for model, axes in zip(table.shown, grid, strict=True):
         axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
-        _draw_layers(axes, table, model, COLORS[0], hollow_at_zero=True)
+        draw_layers(axes, table, model, COLORS[0], hollow_at_zero=True)
     grid[0].set_ylabel(f"difference of {metric.replace('_', ' ')} ({unit})")
     legend(sheet, grid)
     return sheet
 
 
-@styled()
-def along_training(
-    rows: Sequence[Measurement], images: Mapping[str, int], chance: Mapping[str, float]
-) -> Figure:
-    """Attention distance of every layer, and of the nearest looking head of each, over a run.
-
-    Args:
-        rows: ``distance`` in px, of heads and layers, of models of the same depth.
-        images: model -> images that it had been trained on; gives the order.
-        chance: attention distance by chance, in px.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
-    """
-    table = HeadTable([row for row in rows if row.model in images], "distance", "px")
-    models = sorted(images, key=images.__getitem__)
-    remark = f"n = {max(row.n for row in rows):,}"
-    sheet, grid = panels([("mean of the layer", remark), ("its nearest looking head", remark)])
-    for layer in range(1, table.layers + 1):
-        means = [table.layer_means(model)[layer - 1][1] for model in models]
-        nearest = [table.sorted_means(model)[layer][0] for model in models]
-        for axes, values in zip(grid, (means, nearest), strict=True):
-            color = depth_color(layer, table.layers)
-            axes.plot(range(len(models)), values, "o-", color=color, markersize=3.5)
-    shorten = EngFormatter(sep="")  # such as 4k and 1.5M
-    for axes in grid:
-        chance_lines(axes, chance)
-        axes.set_xlabel("images trained on")
-        axes.set_xticks(
-            range(len(models)), [shorten(float(f"{images[model]:.3g}")) for model in models]
-        )
-        axes.grid(visible=False, axis="x")
-    grid[0].set_ylabel("attention distance (px)")
-    grid[0].set_ylim(0, 1.1 * max(*chance.values(), table.highest()))
-    depth_legend(sheet, grid, table.layers)
-    legend(sheet, grid)
-    return sheet
-
-
-def _draw_layers(
-    axes: Axes, table: HeadTable, model: str, color: str, hollow_at_zero: bool = False
+def draw_layers(
+    axes: Axes,
+    table: HeadTable,
+    model: str,
+    color: str,
+    hollow_at_zero: bool = False,
+    mean: str = _MEAN,
 ) -> None:
     """Means of layers as a line with a band, and the heads of each as dots with intervals."""
     layers, means, lows, highs = zip(*table.layer_means(model), strict=True)
     axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0, zorder=1.8)
-    axes.plot(layers, means, color=color, zorder=2, label="mean of the layer")
+    axes.plot(layers, means, color=color, zorder=2, label=mean)
+    across = sum(len(table.heads(other)) for other in table.shown[:COLUMNS])
+    numbered = across <= _MOST_NUMBERED[min(len(table.shown), COLUMNS)]
     for layer, heads in table.by_layer(model).items():
         offsets = np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
         for head, offset in zip(heads, offsets, strict=True):
@@ -162,23 +165,33 @@ def _draw_layers(
             x = layer + offset
             axes.plot([x, x], [head.low, head.high], color=color, linewidth=1.0, zorder=2.5)
             face, edge = (PLATE, color) if hollow else (color, PLATE)
-            numbered = len(heads) * len(layers) <= _MOST_NUMBERED // min(len(table.shown), COLUMNS)
-            label = "head, with its number" if numbered else "head"
-            style: LineStyle = {"markersize": 9 if numbered else 5, "markeredgecolor": edge}
-            axes.plot(x, head.mean, "o", color=face, label=label, zorder=3, **style)
+            label = _HEAD.replace("head", "head with its number") if numbered else _HEAD
+            style: LineStyle = {"markersize": 8 if numbered else 5, "markeredgecolor": edge}
+            (dot,) = axes.plot(x, head.mean, "o", color=face, label=label, zorder=3, **style)
+            on_hover(dot, hover_text(head))
             if numbered:
                 text: LineStyle = {"ha": "center", "va": "center_baseline", "fontsize": 6}
-                axes.text(x, head.mean, f"{head.head}", color=edge, zorder=3.5, **text)
-    axes.set(xlim=(0.5, table.layers + 0.5), xticks=layer_ticks(table.layers, 8), xlabel="layer")
+                number = axes.text(x, head.mean, f"{head.head}", color=edge, zorder=3.5, **text)
+                on_hover(number, hover_text(head))
+    most = 8 if len(table.shown) > 1 else 12
+    axes.set(xlim=(0.5, len(layers) + 0.5), xticks=layer_ticks(len(layers), most), xlabel="layer")
     axes.grid(visible=False, axis="x")
 
 
+def hover_text(row: Measurement) -> str:
+    """Which head it is, and how far it looks."""
+    digits = 1 if row.unit == "px" else 3
+    mean, low, high = (f"{value:.{digits}f}" for value in (row.mean, row.low, row.high))
+    return f"layer {row.layer}, head {row.head}: {mean} [{low}, {high}] {row.unit}"
+
+
 def _distance_panels(table: HeadTable, chance: Chances) -> tuple[Figure, list[Axes]]:
-    """A panel for each model with its chance lines, and one axis of distances in px for all."""
-    sheet, grid = panels(table.titles())
+    """A panel for each model with its chance lines, and one axis of distances for all."""
+    widths = [max(4, len(table.by_layer(model))) for model in table.shown]
+    sheet, grid = panels(table.titles(), widths=widths)
     for model, axes in zip(table.shown, grid, strict=True):
-        chance_lines(axes, chance[model])
+        chance_lines(axes, chance[model], table.unit)
     highest = max(max(chance[model].values()) for model in table.shown)
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
-    grid[0].set_ylabel(f"attention distance (px, {table.norm})")
+    grid[0].set_ylabel(f"attention distance ({table.unit}, {table.norm})")
     return sheet, grid

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from vit_str.analysis.results import Measurement
-from vit_str.pages.style import is_untrained, plain_lines
+from vit_str.reports.style import is_untrained, plain_lines
 
 
 class HeadTable:
@@ -18,6 +18,7 @@ class HeadTable:
     Attributes:
         shown: models, in the order of the rows; those without training only if there is no other.
         untrained: models to compare them with.
+        unit: of the rows.
         norm: of all rows.
         layers: of the deepest model.
 
@@ -36,7 +37,7 @@ class HeadTable:
         trained = [model for model in models if not is_untrained(model)]
         self.shown = trained or models
         self.untrained = [model for model in models if model not in self.shown]
-        self.norm = norms[0]
+        self.unit, self.norm = unit, norms[0]
         self.layers = max(row.layer for row in self._rows)
 
     def heads(self, model: str) -> list[Measurement]:

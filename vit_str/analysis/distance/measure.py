@@ -1,18 +1,23 @@
 """Attention distance and its companions: models + images -> tidy rows with intervals."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
 from vit_str.analysis.images import ImageSet, batches_of
+from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
+from vit_str.analysis.libraries.statistics import LayerStatistics
 from vit_str.analysis.means import mean_over_images
-from vit_str.analysis.probe import probe
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
+from vit_str.devices import choose_device
 from vit_str.models.attention import ScaledDotProductAttention
 
 Chance = dict[str, dict[str, float]]
@@ -26,11 +31,11 @@ class DistanceAnalysis:
     Attributes:
         model: its name.
         statistics: of every image, layer and head of its encoder.
-        offsets: mean attention by offset, of the first images.
+        offsets: mean attention by offset, of the first images; empty for models with windows.
     """
 
     model: str
-    statistics: AttentionStatistics
+    statistics: LayerStatistics
     offsets: OffsetMaps
 
     @property
@@ -46,8 +51,8 @@ class DistanceAnalysis:
 
 def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
-    modules = subject.recognizer.encoder.modules()
-    return any(isinstance(module, ScaledDotProductAttention) for module in modules)
+    known = ScaledDotProductAttention, LibraryEncoder
+    return any(isinstance(module, known) for module in subject.encoder.modules())
 
 
 @torch.no_grad()
@@ -74,21 +79,51 @@ def measure(
     Raises:
         ValueError: the encoder has no attention, or no image could be read.
     """
-    encoder = subject.recognizer.encoder
+    encoder = subject.encoder
+    batches = (batch for _, batch in batches_of(subject, images, batch_size, device))
     grid = TokenGrid.of(encoder)
-    statistics = AttentionStatistics(grid, metrics, norm)
+    return measure_batches(subject.name, encoder, grid, batches, norm, metrics, None, offset_images)
+
+
+@torch.no_grad()
+def measure_batches(
+    name: str,
+    encoder: nn.Module,
+    grid: TokenGrid,
+    batches: Iterable[Float[Tensor, "batch channel height width"]],
+    norm: str = "renormalized",
+    metrics: Sequence[str] = METRICS,
+    device: torch.device | str | None = "cpu",
+    offset_images: int = 64,
+) -> DistanceAnalysis:
+    """As `measure`, of any module and images prepared as it takes them.
+
+    The module is put into eval mode for it; ``device`` None leaves it where it is.
+    """
+    statistics = LayerStatistics(encoder, metrics, norm, grid)
     offsets = OffsetMaps(grid, offset_images)
-    for _, batch in batches_of(subject, images, batch_size, device):
-        with probe(encoder, statistics.update, offsets.update):
-            encoder(batch)
-    return DistanceAnalysis(subject.name, statistics, offsets)
+    listeners = [statistics.update]
+    if not statistics.in_windows:  # in which offsets of one layer are not those of another
+        listeners.append(offsets.update)
+    training = encoder.training
+    if device is not None:
+        device = choose_device(str(device))
+        encoder.to(device)
+    encoder.eval()
+    try:
+        for batch in batches:
+            with probe_layers(encoder, *listeners):
+                encoder(batch if device is None else batch.to(device))
+    finally:
+        encoder.train(training)
+    return DistanceAnalysis(name, statistics, offsets)
 
 
 def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]:
     """Every metric of every head, and of every layer as the mean of its heads.
 
-    Distance comes in pixels, in patches (sides of the square as large as one) and as a share of
-    what looking everywhere alike gives.
+    Distance comes in pixels, in patches (sides of the square as large as one), and as a share of
+    what looking everywhere alike gives and of the diagonal of the image.
     """
     rows: list[Measurement] = []
     statistics = analysis.statistics
@@ -129,6 +164,7 @@ def _scales(metric: str, grid: TokenGrid) -> list[tuple[str, float]]:
         scales += [
             ("patches", grid.mean_patch_side()),
             ("share of uniform", grid.uniform_distance() or 1.0),
+            ("share of diagonal", math.hypot(*grid.image_size)),
         ]
     if metric == "entropy":
         scales += [("share of uniform", torch.tensor(float(len(grid))).log().item() or 1.0)]

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from vit_str.pages.style import INK, RATIO, figure, styled
+from vit_str.reports.style import INK, RATIO, figure, styled
 
 _WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
 _LABELS = 1.8  # inches, above and below the maps

@@ -5,7 +5,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.models.attention import Mask, attention_weights
+from vit_str.analysis.probe import map_of
 
 
 class OffsetMaps:
@@ -25,7 +25,7 @@ class OffsetMaps:
         self._images: dict[str, int] = {}
 
     @torch.no_grad()
-    def update(self, layer: str, queries: Tensor, keys: Tensor, mask: Mask | None = None) -> None:
+    def update(self, layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None = None) -> None:
         """Add a batch of images, see ``probe``."""
         special = self.grid.special_tokens
         seen = self._images.get(layer, 0)
@@ -36,9 +36,8 @@ class OffsetMaps:
             part = (
                 mask if mask is None or mask.ndim < 4 or len(mask) == 1 else mask[image : image + 1]
             )
-            weights = attention_weights(
-                queries[image : image + 1].float(), keys[image : image + 1].float(), part
-            )[0, :, special:, special:]
+            weights = map_of(queries[image : image + 1], keys[image : image + 1], part)
+            weights = weights[0, :, special:, special:]
             total = (weights / weights.sum(-1, keepdim=True)).cpu().double()
             self._sums[layer] = self._sums[layer] + total if layer in self._sums else total
         self._images[layer] = seen + count

@@ -1,12 +1,14 @@
 """The answer of ``vit-str analyze distance``."""
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.analysis.distance.figures import along_training, heads_by_depth, sorted_heads
+from vit_str.analysis.distance.figures import heads_by_depth, models_on_one_scale, sorted_heads
 from vit_str.analysis.distance.measure import (
     Chance,
     DistanceAnalysis,
@@ -18,6 +20,7 @@ from vit_str.analysis.distance.measure import (
 from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
+from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.receptive_field.gradients import (
@@ -27,7 +30,9 @@ from vit_str.analysis.receptive_field.gradients import (
 )
 from vit_str.analysis.results import Inspection, Measurement
 from vit_str.analysis.statistics import METRICS
-from vit_str.pages.tables import Table
+from vit_str.analysis.subjects import Subject
+from vit_str.reports.page import Page
+from vit_str.reports.tables import Table
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
@@ -40,15 +45,22 @@ _CAUTION = (
     "close to that line in every layer; so a large distance alone says nothing about what was "
     "learned. That a head looks somewhere does not say that what it finds there is used."
 )
-_TERMS = (
+_ENTROPY = (
     "Entropy is that of the attention of a token, in nats: 0 if it looks at one token only, ln N "
-    "if it looks at all N alike. NMI, the normalized mutual information of the token that looks "
+    "if it looks at all N alike."
+)
+_TERMS = (
+    f"{_ENTROPY} NMI, the normalized mutual information of the token that looks "
     "and the token looked at, is 0 where all tokens look at the same places, and 1 where each "
     "looks at a place of its own. The sink is the token that a head looks at most, on average. "
     "Head divergence is the Jensen-Shannon divergence of the heads of a layer: 0 if they look "
     "alike."
 )
+Distances = Mapping[str, Mapping[str, float]]
+"""Model -> name of a chance line -> attention distance."""
+_STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
 _STAGES = 3  # weights of one run, from which on its course is drawn
+_UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
 _COLUMNS = {
     "distance": "distance (px)",
     "distance_x": "sideways (px)",
@@ -86,36 +98,28 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
     distances = {model: _metric(of_model, "distance") for model, of_model in lines.items()}
     n = f"n = {analyses[0].images:,} images"
     page = inspection.page("Attention distance", _LEAD)
-    page.heading("By depth")
-    for analysis in analyses:
-        page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
-    page.figure(
-        heads_by_depth(rows, distances),
-        "distance-by-depth",
-        f"Attention distance of every head (dot with its number) and layer (line, the mean of its "
-        f"heads) in pixels, {norm}; bars and bands are 95 % bootstrap intervals over {n}.",
-    )
-    page.note(_CAUTION)
-    page.figure(
-        sorted_heads(rows, distances),
-        "distance-sorted",
-        f"The heads of every layer from the nearest to the farthest looking, {n}.",
-    )
-    page.heading("Direction and spread")
-    page.figure(
-        reach(rows, _points(lines, "distance_x", "distance_y")),
-        "distance-directions",
-        f"How far heads look to the sides and up and down, in pixels, {n}.",
-    )
-    page.paragraph(_TERMS)
-    page.figure(
-        distance_against_entropy(rows, _points(lines, "entropy", "distance")),
-        "distance-entropy",
-        "Entropy in nats against distance in pixels: heads in the upper left look at few tokens "
-        f"far away, {n}.",
-    )
+    course = _course(subjects)
+    of_course = [row for row in rows if row.model in course]
+    passed = list(course)[:-1]  # of the run, the other figures show the last weights
+    shown = [analysis for analysis in analyses if analysis.model not in passed]
+    rows = [row for row in rows if row.model not in passed]
+    _by_depth(page, shown, rows, distances, norm)
+    if course:
+        page.heading("While learning")
+        page.figure(
+            along_training(of_course, course, distances[next(iter(course))]),
+            "distance-training",
+            "Attention distance in pixels by the number of images that the weights had been "
+            "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
+            f"95 % bootstrap interval over {n}.",
+            vector=True,
+        )
+    _spread(page, rows, lines, n)
     page.heading("What heads look at, relative to themselves")
-    for number, analysis in enumerate(analyses, 1):
+    for number, analysis in enumerate(shown, 1):
+        if analysis.statistics.in_windows:
+            page.paragraph(f"{analysis.model}: its windows differ from layer to layer.")
+            continue
         page.figure(
             _gallery(analysis),
             f"offsets-{number}",
@@ -123,30 +127,96 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
             "looking everywhere alike.",
         )
     page.heading("In numbers")
-    for analysis in analyses:
+    page.paragraph(_TERMS)
+    for analysis in shown:
         page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
     if gradients:
         page.heading("In the unit of convolutions")
         page.figure(
             distance_by_depth(
-                gradients, {"uniform": uniform_gradient_distance(subjects[0].recognizer.encoder)}
+                gradients, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
             ),
             "gradient-distance",
             "How far the pixels lie that the output of a layer depends on, by gradients, in "
             f"pixels; 95 % bootstrap intervals over n = {gradients[0].n:,} images. It is about all "
             "layers up to that one, and skip connections hold it near the token.",
-        )
-    trained_on = {subject.name: subject.images for subject in subjects if subject.images}
-    if len(trained_on) >= _STAGES:
-        page.heading("While learning")
-        page.figure(
-            along_training(rows, trained_on, next(iter(distances.values()))),
-            "distance-training",
-            "Attention distance of every layer in pixels, by the number of images that the weights "
-            "had been trained on: mean over heads at the left, nearest looking head at the right.",
+            vector=True,
         )
     sinks = {analysis.model: analysis.statistics.sinks() for analysis in analyses}
     return inspection.finish(page, n=analyses[0].images, chance=lines, sinks=sinks)
+
+
+def _by_depth(
+    page: Page,
+    shown: Sequence[DistanceAnalysis],
+    rows: Sequence[Measurement],
+    distances: Distances,
+    norm: str,
+) -> None:
+    n = f"n = {shown[0].images:,} images"
+    page.heading("By depth")
+    for analysis in shown:
+        page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
+    unit, in_unit = _common_unit(shown, distances)
+    page.figure(
+        heads_by_depth(rows, in_unit, unit),
+        "distance-by-depth",
+        f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
+        f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
+        f"95 % bootstrap intervals over {n}.",
+        vector=True,
+    )
+    page.note(_CAUTION)
+    if len(shown) > 1:
+        page.figure(
+            models_on_one_scale(rows),
+            "distance-models",
+            "All models on one scale, heads as dots and means of layers as lines with 95 % "
+            f"bootstrap intervals over {n}: as a share of looking everywhere alike on the model's "
+            "own tokens, and of the diagonal of its input image, so that models of other image "
+            "sizes compare.",
+            vector=True,
+        )
+    page.figure(
+        sorted_heads(rows, in_unit, unit),
+        "distance-sorted",
+        f"The heads of every layer from the nearest to the farthest looking, {n}.",
+    )
+
+
+def _spread(page: Page, rows: Sequence[Measurement], lines: Mapping[str, Chance], n: str) -> None:
+    page.heading("Direction and spread")
+    page.figure(
+        reach(rows, _points(lines, "distance_x", "distance_y")),
+        "distance-directions",
+        f"How far heads look to the sides and up and down, in pixels, {n}.",
+    )
+    page.figure(
+        distance_against_entropy(rows, _points(lines, "entropy", "distance")),
+        "distance-entropy",
+        f"Entropy against distance in pixels: heads in the upper left look at few tokens far away, "
+        f"{n}. {_ENTROPY}",
+    )
+
+
+def _course(subjects: Sequence[Subject]) -> dict[str, int]:
+    """Model -> images trained on, of the weights that one run has kept; empty if too few."""
+    stages = {each.name: each.images for each in subjects if _STAGE.fullmatch(each.name)}
+    course = {name: images for name, images in stages.items() if images is not None}
+    return dict(sorted(course.items(), key=lambda of: of[1])) if len(course) >= _STAGES else {}
+
+
+def _common_unit(
+    analyses: Sequence[DistanceAnalysis], distances: Distances
+) -> tuple[str, Distances]:
+    """Pixels, or the share of the diagonal if images differ in size; with chance in that unit."""
+    if len({analysis.grid.image_size for analysis in analyses}) == 1:
+        return "px", distances
+    diagonals = {analysis.model: math.hypot(*analysis.grid.image_size) for analysis in analyses}
+    return "share of diagonal", {
+        model: {name: value / diagonal for name, value in distances[model].items()}
+        for model, diagonal in diagonals.items()
+    }
 
 
 def _metric(lines: Chance, metric: str) -> dict[str, float]:

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import depth_legend, legend, panels
-from vit_str.pages.style import (
+from vit_str.reports.panels import depth_legend, legend, panels
+from vit_str.reports.style import (
     MUTED,
     PLATE,
     UNTRAINED,

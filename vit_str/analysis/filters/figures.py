@@ -8,7 +8,7 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from vit_str.pages.style import (
+from vit_str.reports.style import (
     INK,
     UNIFORM,
     figure,

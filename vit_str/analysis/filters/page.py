@@ -40,7 +40,7 @@ _MEAN_COLUMNS = (
 def answer(inspection: Inspection) -> int:
     """Measure the filters of every model and the patches of the images; write tables and a page."""
     subjects = inspection.subjects
-    banks = {subject.name: first_filters(subject.recognizer.encoder) for subject in subjects}
+    banks = {subject.name: first_filters(subject.encoder) for subject in subjects}
     covariances = {size: PatchCovariance(size) for size in map(_size, banks.values())}
     for _, batch in inspection.batches(subjects[0]):
         for covariance in covariances.values():

@@ -7,7 +7,7 @@ from einops import rearrange
 from jaxtyping import Float64
 from matplotlib.figure import Figure
 
-from vit_str.pages.style import (
+from vit_str.reports.style import (
     DIFFERENCE,
     UNIFORM,
     figure,

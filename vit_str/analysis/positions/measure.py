@@ -13,6 +13,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.models import Encoder
 from vit_str.models.positions import FixedPositions, LearnedPositions, sinusoidal_positions_2d
 
@@ -24,14 +25,18 @@ class Positions(NamedTuple):
 
     Attributes:
         vectors: as they are.
-        start: the sinusoids that learned ones are started from.
+        start: the sinusoids that learned ones of this project are started from.
+        started_there: whether these ones were.
     """
 
     vectors: Float64[Tensor, "token dim"]
     start: Float64[Tensor, "token dim"]
+    started_there: bool = True
 
     def change(self) -> float:
-        """How far the vectors have moved, over the length of the start."""
+        """How far the vectors have moved, over the length of the start; NaN if that is unknown."""
+        if not self.started_there:
+            return float("nan")
         return float((self.vectors - self.start).norm() / self.start.norm())
 
 
@@ -39,8 +44,17 @@ def positions_of(encoder: Encoder) -> Positions:
     """The positions of an encoder.
 
     Raises:
-        ValueError: it has none of ours.
+        ValueError: it has none.
     """
+    if isinstance(encoder, LibraryEncoder):
+        if encoder.positions is None:
+            raise ValueError(
+                f"{type(encoder.model).__name__} has no vector for every position: positions are "
+                "rotary or relative, or learned for images of another size"
+            )
+        vectors = encoder.positions.double().cpu()
+        start = sinusoidal_positions_2d(*encoder.grid, vectors.shape[1]).double()
+        return Positions(vectors, start, started_there=False)
     positions = getattr(encoder, "embed_positions", None)
     if not isinstance(positions, LearnedPositions | FixedPositions):
         raise ValueError(f"{type(encoder).__name__} has no positions, learned or sinusoidal")

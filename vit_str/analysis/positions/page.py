@@ -69,11 +69,11 @@ def answer(inspection: Inspection) -> int:
     """Compare the positions of every model, and write tables and a page."""
     models = []
     for subject in inspection.subjects:
-        encoder, grid = subject.recognizer.encoder, TokenGrid.of(subject.recognizer.encoder)
+        encoder, grid = subject.encoder, TokenGrid.of(subject.encoder)
         positions = positions_of(encoder)
         values = similarities(positions.vectors)
         models.append(_Similarity(subject.name, grid, values, positions.change()))
-    start = similarities(positions_of(inspection.subjects[0].recognizer.encoder).start)
+    start = similarities(positions_of(inspection.subjects[0].encoder).start)
     compared = [*models, _Similarity(SINUSOIDS, models[0].grid, start, 0.0)]
     columns, shares = ["positions of", *_SHARE_COLUMNS, "change"], [m.shares() for m in compared]
     inspection.write_table("positions.csv", columns, shares)

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from vit_str.analysis.results import Measurement
-from vit_str.pages.panels import chance_lines, layer_ticks, legend
-from vit_str.pages.style import (
+from vit_str.reports.panels import chance_lines, layer_ticks, legend
+from vit_str.reports.style import (
     HEAT,
     INK,
     UNTRAINED,

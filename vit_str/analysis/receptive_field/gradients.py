@@ -191,7 +191,7 @@ def measure_gradients(
     Raises:
         ValueError: an encoder that is not known, or no image could be read.
     """
-    fields = GradientFields(subject.recognizer.encoder, queries, seed)
+    fields = GradientFields(subject.encoder, queries, seed)
     for _, batch in batches_of(subject, images, batch_size, device):
         fields.update(batch)
     return fields

@@ -41,7 +41,7 @@ def answer(inspection: Inspection, queries: int) -> int:
     models = {
         subject.name: (
             measure_gradients(subject, inspection.load(subject), queries, seed, *inspection.how),
-            fields_by_layer(subject.recognizer.encoder),
+            fields_by_layer(subject.encoder),
         )
         for subject in inspection.subjects
     }
@@ -57,7 +57,7 @@ def answer(inspection: Inspection, queries: int) -> int:
     ]
     inspection.write_rows("gradient_distance.csv", Measurement, rows)
     inspection.write_table("theoretical.csv", _BOUND_COLUMNS, bounds_rows)
-    chance = {"uniform": uniform_gradient_distance(inspection.subjects[0].recognizer.encoder)}
+    chance = {"uniform": uniform_gradient_distance(inspection.subjects[0].encoder)}
     n = rows[0].n
     page = inspection.page("Receptive fields", _LEAD)
     page.heading("How far tokens see")
@@ -66,6 +66,7 @@ def answer(inspection: Inspection, queries: int) -> int:
         "gradient-distance",
         f"Mean gradient distance in pixels by layer; bands are 95 % bootstrap intervals over n = "
         f"{n:,} images. The line uniform is for gradients that are alike everywhere.",
+        vector=True,
     )
     for name, (fields, bounds) in models.items():
         page.paragraph(_finding(name, fields, bounds[-1]))

@@ -11,6 +11,7 @@ from typing import Any
 from torch import nn
 
 from vit_str.analysis.layers import layers_of
+from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.models import ConvolutionalEncoder, Encoder, PlainConvolutionalEncoder
 from vit_str.models.convolutions import WindowLayer
 
@@ -59,6 +60,8 @@ def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:
 
 def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     """The field of every layer of an encoder; attention sees the whole image from the first on."""
+    if isinstance(encoder, LibraryEncoder) and encoder.in_windows:
+        return _fields_of_windows(encoder)
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in layers_of(encoder)]
     fields, field = [], ReceptiveField()
@@ -67,6 +70,40 @@ def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
             field = field.through(window_of(module)) if isinstance(module, _WINDOWS) else field
         fields.append(field)
     return fields
+
+
+def _fields_of_windows(encoder: LibraryEncoder) -> list[ReceptiveField]:
+    """What the token in the middle sees through windows of attention, layer by layer."""
+    axes = []
+    for axis in range(2):
+        first = encoder.blocks[0].grid
+        count, length = (first.rows, first.columns)[axis], first.patch_size[axis]
+        spans = [(i * length, (i + 1) * length) for i in range(count)]
+        middles = []
+        for block in encoder.blocks:
+            cells = (block.grid.rows, block.grid.columns)[axis]
+            merged = len(spans) // cells
+            spans = [_joined(spans[i * merged : (i + 1) * merged]) for i in range(cells)]
+            window, shift = (block.window or (cells, cells))[axis], block.shift[axis]
+            # Cells before the first window have come round from the other end, behind a mask.
+            of_cell = [(((i - shift) % cells) // window, i < shift) for i in range(cells)]
+            seen = {
+                key: _joined([span for span, of in zip(spans, of_cell, strict=True) if of == key])
+                for key in set(of_cell)
+            }
+            spans = [seen[key] for key in of_cell]
+            middles.append(
+                spans[(2 * (encoder.grid[axis] // 2) + 1) * cells // (2 * encoder.grid[axis])]
+            )
+        axes.append(middles)
+    return [
+        ReceptiveField((bottom - top, right - left), (0, 0), (top, left))
+        for (top, bottom), (left, right) in zip(*axes, strict=True)
+    ]
+
+
+def _joined(spans: list[tuple[int, int]]) -> tuple[int, int]:
+    return min(start for start, _ in spans), max(end for _, end in spans)
 
 
 def window_of(module: nn.Module) -> WindowLayer:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from vit_str.analysis.relevance.scores import RANDOM, MethodScore
-from vit_str.pages.style import (
+from vit_str.reports.style import (
     COLORS,
     UNIFORM,
     UNTRAINED,

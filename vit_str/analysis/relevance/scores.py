@@ -23,7 +23,7 @@ from vit_str.analysis.relevance.methods import (
 )
 from vit_str.analysis.subjects import UNTRAINED, Subject
 from vit_str.models import VisionTransformer
-from vit_str.pages.style import is_untrained
+from vit_str.reports.style import is_untrained
 
 
 class MethodScore(NamedTuple):

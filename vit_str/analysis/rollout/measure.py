@@ -14,15 +14,14 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
 from vit_str.analysis.means import mean_over_images
-from vit_str.analysis.probe import probe
+from vit_str.analysis.probe import Listener, map_of
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Decoder, Encoder, Recognizer
-from vit_str.models.attention import record_attention
 from vit_str.models.character_boxes import attention_maps, cross_attention
-from vit_str.models.encoders.vit import VisionTransformer
 
 Mixed = Float64[Tensor, "batch token token"]
 
@@ -60,17 +59,30 @@ def encoder_rollout(
     encoder: Encoder,
     images: Float[Tensor, "batch channel height width"],
     residual: float = RESIDUAL,
+    *listeners: Listener,
 ) -> list[Mixed]:
     """The rollout of a Vision Transformer after each of its layers.
 
+    Args:
+        encoder: the model.
+        images: normalized.
+        residual: share of the skip connection.
+        listeners: are passed the attention too, see `probe`.
+
     Raises:
-        ValueError: the encoder has no attention.
+        ValueError: the encoder has no attention, or attention inside windows.
     """
-    if not isinstance(encoder, VisionTransformer):
-        raise ValueError(f"{type(encoder).__name__} has no attention to roll out")
-    with record_attention(encoder) as maps:
+    if isinstance(encoder, LibraryEncoder) and encoder.in_windows:
+        name = type(encoder.model).__name__
+        raise ValueError(f"{name} attends inside windows: rollout needs the same tokens everywhere")
+    maps: dict[str, Tensor] = {}
+
+    def keep(layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
+        maps[layer] = map_of(queries, keys, mask)
+
+    with probe_layers(encoder, keep, *listeners):
         encoder(images)
-    return rollout([calls[0] for calls in maps.values()], residual)
+    return rollout(list(maps.values()), residual)
 
 
 @torch.no_grad()
@@ -109,7 +121,7 @@ class RolloutAnalysis:
 
     def __init__(self, subject: Subject, residual: float = RESIDUAL) -> None:
         self.subject, self.residual = subject, residual
-        grid = TokenGrid.of(subject.recognizer.encoder)
+        grid = TokenGrid.of(subject.encoder)
         self._statistics = {
             "rollout_": AttentionStatistics(grid, _METRICS),
             "": AttentionStatistics(grid, _METRICS),
@@ -117,9 +129,8 @@ class RolloutAnalysis:
 
     def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
         """Add normalized images."""
-        encoder = self.subject.recognizer.encoder
-        with probe(encoder, self._statistics[""].update):
-            mixed = encoder_rollout(encoder, images, self.residual)
+        encoder = self.subject.encoder
+        mixed = encoder_rollout(encoder, images, self.residual, self._statistics[""].update)
         for layer, maps in enumerate(mixed):
             self._statistics["rollout_"].update_maps(f"{layer}", maps[:, None])
 

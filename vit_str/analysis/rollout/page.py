@@ -33,11 +33,11 @@ def answer(inspection: Inspection, residual: float, show: int) -> int:
         analysis, shown = RolloutAnalysis(subject, residual), words.setdefault(subject.name, [])
         for batch, pixels in inspection.batches(subject):
             analysis.update(pixels)
-            if (missing := show - len(shown)) > 0:
+            if subject.reads and (missing := show - len(shown)) > 0:
                 shown += rollout_words(subject, batch, pixels[:missing], residual)
         rows += analysis.measurements(inspection.seed)
     inspection.write_rows("rollout.csv", Measurement, rows)
-    grid = TokenGrid.of(inspection.subjects[0].recognizer.encoder)
+    grid = TokenGrid.of(inspection.subjects[0].encoder)
     chance, n = {"uniform": grid.uniform_distance()}, rows[0].n
     page = inspection.page("Attention rollout", _LEAD)
     page.heading("By depth")

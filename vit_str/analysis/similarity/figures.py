@@ -8,7 +8,7 @@ from jaxtyping import Float64
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vit_str.pages.style import HEAT, INK, PLATE, figure, plain_lines, styled
+from vit_str.reports.style import HEAT, INK, PLATE, figure, plain_lines, styled
 
 _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 

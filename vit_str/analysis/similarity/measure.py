@@ -150,8 +150,8 @@ def compare_layers(
     for batches in zip(*runs, strict=True):
         outputs = []
         for subject, (_, pixels) in zip(subjects, batches, strict=True):
-            with layer_outputs(subject.recognizer.encoder) as layers:
-                subject.recognizer.encode(pixels)
+            with layer_outputs(subject.encoder) as layers:
+                subject.encoder(pixels)
             outputs.append(layers)
         similarity.update(examples_of([layer for layers in outputs for layer in layers], unit))
         count += len(batches[0][0])

@@ -43,6 +43,7 @@ def answer(inspection: Inspection, unit: Literal["tokens", "images"]) -> int:
         similarity_matrix(unbiased.numpy(), models),
         "similarity",
         f"Linear CKA, unbiased, of n = {similarity.examples:,} {unit} of {n:,} images.",
+        vector=True,
     )
     page.note(_CAUTION)
     return inspection.finish(page, n=n, examples=similarity.examples)

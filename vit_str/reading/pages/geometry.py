@@ -6,6 +6,7 @@ bottom right, bottom left **as the text is read**: the first side runs along the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +48,19 @@ def turn_points(
     for _ in range(quarters % 4):
         points = np.stack([-points[..., 1], points[..., 0]], -1)
     return points
+
+
+def leveled(quadrilaterals: Sequence[Quadrilateral]) -> list[Quadrilateral]:
+    """Upright quadrilaterals turned about the origin by the median slope of their lines."""
+    if not quadrilaterals:
+        return []
+    widths = np.stack([q[1] - q[0] for q in quadrilaterals])
+    slopes = np.arctan2(widths[:, 1], widths[:, 0])
+    order = np.argsort(slopes)
+    lengths = np.cumsum(np.linalg.norm(widths, axis=1)[order])
+    angle = slopes[order][np.searchsorted(lengths, lengths[-1] / 2)]  # weighted by length
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return [q @ turn for q in quadrilaterals]
 
 
 def homography(source: Quadrilateral, target: Quadrilateral) -> Float[np.ndarray, "3 3"]:

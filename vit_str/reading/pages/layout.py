@@ -60,9 +60,16 @@ def _rows(sides: np.ndarray, chosen: np.ndarray) -> list[list[int]]:
         for row in rows[-3:]:
             low, high = sides[row[-1], 1], sides[row[-1], 3]
             shared = min(bottom, high) - max(top, low)
-            if shared > _SAME_ROW * min(bottom - top, high - low):
+            near = shared > _SAME_ROW * min(bottom - top, high - low)
+            if near and not _lie_above_each_other(sides[row], sides[index]):
                 row.append(int(index))
                 break
         else:
             rows.append([int(index)])
     return [sorted(row, key=lambda index: sides[index, 0]) for row in rows]
+
+
+def _lie_above_each_other(row: np.ndarray, box: np.ndarray) -> bool:
+    """Whether a box shares most of its columns, or of theirs, with one of a row."""
+    shared = np.minimum(row[:, 2], box[2]) - np.maximum(row[:, 0], box[0])
+    return bool((shared > _SAME_ROW * np.minimum(row[:, 2] - row[:, 0], box[2] - box[0])).any())

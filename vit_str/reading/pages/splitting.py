@@ -19,7 +19,7 @@ class WordSplitter:
     """Finds the words of straight lines.
 
     Args:
-        path: an ONNX file that ``python -m vit_str.training.splitter`` has written.
+        path: an ONNX file that ``python -m vit_str.training.word_splitter`` has written.
         threads: that one line uses.
 
     Raises:

@@ -1,0 +1,183 @@
+"""What ``vit-str serve`` makes of bad requests, and whether good ones among them are answered.
+
+    python benchmarks/serving_faults.py [--requests 1000]
+
+A third of the requests is broken, empty, huge in bytes or in pixels, cut off in the middle, slow to
+send, left by its client, or carries a pattern that takes for ever. All others have to be answered
+with what reading alone gives. Then the server is stopped while it is busy. Exits with 1 if anything
+was wrong.
+"""
+
+import argparse
+import asyncio
+import io
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+from http_load import ServerProcess, send
+from measuring import REPOSITORY, positive
+from PIL import Image, ImageDraw, ImageFont
+
+_SERVE = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", "onnx"]
+_RECEIVE = 3  # seconds in which a request has to arrive
+_CLIENTS = 32
+_EVIL = "?pattern=(?:(?:a%7C.)*)*(?:(?:.%7C..)*)*Z"
+_PATH = "/v1/read"
+
+
+class Run:
+    """Requests of all sorts to one server."""
+
+    def __init__(self, server: ServerProcess, words: list[bytes], expected: list[str]) -> None:
+        self.server, self.words, self.expected = server, words, expected
+        self.outcomes: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self.slowest = 0.0
+        self._huge = _png(Image.new("1", (8000, 8000)))
+
+    async def all(self, count: int) -> None:
+        """A third of them bad, some at a time."""
+        chance = random.Random(0)
+        faults = list(self._faults())
+        waiting = [None if n % 3 else chance.choice(faults) for n in range(count)]
+        chance.shuffle(waiting)
+
+        async def client(number: int) -> None:
+            while waiting:
+                fault = waiting.pop()
+                try:
+                    await (self._good(number + len(waiting)) if fault is None else self._bad(fault))
+                except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
+                    self.wrong.append(f"{fault or 'good'}: {type(error).__name__} {error}")
+
+        await asyncio.gather(*(client(number) for number in range(_CLIENTS)))
+
+    def _faults(self) -> dict[str, Callable[[], Awaitable[set[int]]]]:
+        word = self.words[0]
+        head = f"POST {_PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: {len(word)}\r\n\r\n".encode()
+        return {
+            "broken": lambda: self._ask(word[: len(word) // 2], {200}),
+            "empty": lambda: self._ask(b"", {422}),
+            "huge in bytes": lambda: self._ask(bytes(11_000_000), {413, 0}),
+            "huge in pixels": lambda: self._ask(self._huge, {422}),
+            "endless pattern": lambda: self._ask(word, {200, 422, 504}, _PATH + _EVIL),
+            "cut off": lambda: self._raw(head + word[:50], wait=0.0),
+            "slow": lambda: self._raw(head + word[:50], wait=30.0),
+            "silent": lambda: self._raw(b"", wait=30.0),
+            "abandoned": lambda: self._raw(head + word, wait=0.0),
+            "no HTTP": lambda: self._raw(b"\x16\x03\x01 hello\r\n\r\n", wait=30.0),
+        }
+
+    async def _good(self, number: int) -> None:
+        index = number % len(self.words)
+        started = time.perf_counter()
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        status, body = await asyncio.wait_for(
+            send(reader, writer, _PATH, self.words[index]), timeout=60
+        )
+        writer.close()
+        self.slowest = max(self.slowest, time.perf_counter() - started)
+        self.outcomes[f"good: {status}"] += 1
+        if status != 200 or json.loads(body)["readings"][0]["text"] != self.expected[index]:
+            self.wrong.append(f"good: {status} {body[:200]!r}")
+
+    async def _bad(self, name: str) -> None:
+        await self._faults()[name]()
+        self.outcomes[name] += 1
+
+    async def _ask(self, body: bytes, allowed: set[int], path: str = _PATH) -> set[int]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        try:
+            status, answer = await asyncio.wait_for(send(reader, writer, path, body), timeout=60)
+        except (OSError, asyncio.IncompleteReadError):
+            status, answer = 0, b""
+        writer.close()
+        if status not in allowed:
+            self.wrong.append(f"{status} instead of {allowed}: {answer[:200]!r}")
+        return allowed
+
+    async def _raw(self, data: bytes, wait: float) -> set[int]:
+        """Send something, then leave, or wait until the server closes or answers."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        writer.write(data)
+        await writer.drain()
+        if wait:
+            try:
+                await asyncio.wait_for(reader.read(1), wait)
+            except ConnectionError:
+                pass
+            except TimeoutError:
+                self.wrong.append(f"neither answered nor closed within {wait:g} s: {data[:30]!r}")
+        writer.close()
+        return set()
+
+    async def stop(self) -> tuple[int, float]:
+        """SIGTERM while requests are in hand: the exit code, and the seconds that it took."""
+        asking = []
+        for number in range(_CLIENTS):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+            asking.append(
+                asyncio.ensure_future(send(reader, writer, _PATH, self.words[number % 5]))
+            )
+        await asyncio.sleep(0.02)
+        started = time.perf_counter()
+        self.server.process.send_signal(signal.SIGTERM)
+        answers = await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 30)
+        code = await asyncio.to_thread(self.server.process.wait, 30)
+        seconds = time.perf_counter() - started
+        done = Counter(each[0] if isinstance(each, tuple) else "closed" for each in answers)
+        print(f"SIGTERM with {_CLIENTS} requests on their way: {dict(done)}, exit code {code}")
+        if code or seconds > 10:
+            self.wrong.append(f"SIGTERM: exit code {code} after {seconds:.1f} s")
+        return code, seconds
+
+
+def main() -> int:
+    """Print what happened; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--requests", type=positive, default=1000, help="in all (1000)")
+    options = parser.parse_args()
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])
+    import vit_str
+
+    words = [_word(text) for text in ("Hallo", "street", "42", "Museum", "bread", "exit", "No.7")]
+    expected = [reading.text for reading in vit_str.load("tiny", "cpu", backend="onnx").read(words)]
+    command = [*_SERVE, "--receive-deadline", str(_RECEIVE)]
+    with ServerProcess(command, os.sched_getaffinity(0)) as server:
+        run = Run(server, words, expected)
+        before, started = server.megabytes(), time.perf_counter()
+        asyncio.run(run.all(options.requests))
+        seconds = time.perf_counter() - started
+        print(f"{options.requests} requests in {seconds:.0f} s, {_CLIENTS} at a time:")
+        print("\n".join(f"  {name}: {count}" for name, count in sorted(run.outcomes.items())))
+        after, peak = server.megabytes(), server.megabytes("VmHWM")
+        print(f"slowest good answer: {run.slowest:.2f} s")
+        print(f"memory, MiB: {before:.0f} before, {after:.0f} after, {peak:.0f} at most")
+        code, seconds = asyncio.run(run.stop())
+        print(f"stopped with exit code {code} in {seconds:.1f} s")
+    print("\n".join(["", *run.wrong[:20]]) if run.wrong else "nothing was wrong")
+    return int(bool(run.wrong))
+
+
+def _word(text: str) -> bytes:
+    image = Image.new("RGB", (160, 40), "white")
+    ImageDraw.Draw(image).text((4, 2), text, fill="black", font=ImageFont.load_default(28))
+    return _png(image)
+
+
+def _png(image: Image.Image) -> bytes:
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,460 @@
+"""Models of other libraries: small random ones of every family against their own maps."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from torch import Tensor, nn
+
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, probe_layers
+from vit_str.analysis.libraries.load import encoder_of, load_library_model
+from vit_str.analysis.libraries.statistics import LayerStatistics
+from vit_str.analysis.probe import map_of, probe, register_attention
+from vit_str.cli import main
+
+timm = pytest.importorskip("timm")
+torchvision = pytest.importorskip("torchvision")
+transformers = pytest.importorskip("transformers")
+
+SIZES = {"embed_dim": 24, "depth": 2, "num_heads": 3, "num_classes": 0}
+HF = {
+    "hidden_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 3,
+    "intermediate_size": 48,
+    "image_size": (32, 48),
+    "patch_size": 8,
+}
+HF_SQUARE = HF | {"image_size": 32}  # not all of transformers is made for other images
+SWIN = {"embed_dim": 12, "depths": [2, 1], "num_heads": [2, 3], "window_size": 4, "patch_size": 2}
+
+
+def timm_model(module: str, name: str, **options: Any) -> nn.Module:
+    models = pytest.importorskip(f"timm.models.{module}")
+    return getattr(models, name)(**({"img_size": (32, 48)} | options))
+
+
+def timm_vit(name: str = "VisionTransformer", module: str = "vision_transformer", **options: Any):
+    return partial(timm_model, module, name, **({"patch_size": 8} | SIZES | options))
+
+
+def hf_model(name: str, **options: Any) -> nn.Module:
+    model_class = getattr(transformers, f"{name}Model")
+    return model_class(model_class.config_class(**options))
+
+
+def torchvision_swin(version: str = "") -> nn.Module:
+    swin = torchvision.models.swin_transformer
+    parts = {
+        "block": getattr(swin, f"SwinTransformerBlock{version}"),
+        "downsample_layer": getattr(swin, f"PatchMerging{version}"),
+    }
+    return swin.SwinTransformer([2, 2], 12, [2, 1], [2, 3], [4, 4], num_classes=2, **parts)
+
+
+class Case:
+    """A family: how to make a small model, the size of its images, names of special tokens."""
+
+    def __init__(self, make: Callable[[], nn.Module], size: tuple[int, int], *special: str) -> None:
+        self.make, self.size, self.special = make, size, special
+
+
+REGISTERS = [f"register {i}" for i in range(1, 5)]
+CASES = {
+    "timm ViT": Case(timm_vit(reg_tokens=4), (32, 48), "class", *REGISTERS),
+    "timm ViT, normed": Case(
+        timm_vit(qk_norm=True, class_token=False, global_pool="avg"), (32, 48)
+    ),
+    "timm DeiT": Case(
+        timm_vit("VisionTransformerDistilled", "deit"), (32, 48), "class", "distillation"
+    ),
+    "timm ViT, relative": Case(
+        timm_vit("VisionTransformerRelPos", "vision_transformer_relpos"), (32, 48)
+    ),
+    "timm EVA, rotary": Case(
+        timm_vit("Eva", "eva", use_rot_pos_emb=True, num_reg_tokens=4, qkv_fused=False),
+        (32, 48),
+        *("class", *REGISTERS),
+    ),
+    "timm BEiT": Case(timm_vit("Beit", "beit", use_rel_pos_bias=True), (32, 48), "class"),
+    "timm Swin": Case(
+        partial(timm_model, "swin_transformer", "SwinTransformer", num_classes=0, **SWIN), (32, 48)
+    ),
+    "timm Swin v2": Case(
+        partial(timm_model, "swin_transformer_v2", "SwinTransformerV2", num_classes=0, **SWIN),
+        (32, 48),
+    ),
+    "torchvision ViT": Case(
+        lambda: torchvision.models.VisionTransformer(32, 8, 2, 3, 24, 48), (32, 32), "class"
+    ),
+    "torchvision Swin": Case(torchvision_swin, (32, 48)),
+    "torchvision Swin v2": Case(partial(torchvision_swin, "V2"), (32, 48)),
+    "HF ViT": Case(partial(hf_model, "ViT", **HF), (32, 48), "class"),
+    "HF DeiT": Case(partial(hf_model, "DeiT", **HF), (32, 48), "class", "distillation"),
+    "HF MAE": Case(partial(hf_model, "ViTMAE", **HF_SQUARE), (32, 32), "class"),
+    "HF DINOv2": Case(
+        partial(hf_model, "Dinov2WithRegisters", **HF_SQUARE), (32, 48), "class", *REGISTERS
+    ),
+    "HF DINOv3": Case(
+        partial(hf_model, "DINOv3ViT", **HF_SQUARE, num_register_tokens=4),
+        (32, 48),
+        *("class", *REGISTERS),
+    ),
+    "HF BEiT": Case(
+        partial(hf_model, "Beit", **HF_SQUARE, use_relative_position_bias=True), (32, 32), "class"
+    ),
+    "HF CLIP": Case(partial(hf_model, "CLIPVision", **HF_SQUARE), (32, 48), "class"),
+    "HF SigLIP": Case(partial(hf_model, "SiglipVision", **HF_SQUARE), (32, 32)),
+    "HF Swin": Case(partial(hf_model, "Swin", **SWIN, image_size=(32, 48)), (32, 48)),
+    "HF Swin v2": Case(partial(hf_model, "Swinv2", **SWIN, image_size=(32, 48)), (32, 48)),
+    "HF Donut": Case(partial(hf_model, "DonutSwin", **SWIN, image_size=(32, 48)), (32, 48)),
+}
+
+
+@contextmanager
+def own_maps(model: nn.Module, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Tensor]]:
+    """What a model multiplies its values with, as it goes through dropout after the softmax."""
+    maps: list[Tensor] = []
+    dropout = F.dropout
+
+    def spy(x: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        if x.ndim > 2 and x.shape[-1] > 1 and torch.allclose(x.sum(-1), torch.ones(())):
+            maps.append(x.detach())
+        return dropout(x, *arguments, **named)
+
+    def ask(module: nn.Module, inputs: Any, named: Any, _: Any) -> None:
+        if named.get("need_weights") is False:  # not when asked again, nor of pooling
+            again = named | {"need_weights": True, "average_attn_weights": False}
+            maps.append(module(*inputs, **again)[1].detach())
+
+    set_fused(model, False)
+    handles = [
+        module.register_forward_hook(ask, with_kwargs=True)
+        for module in model.modules()
+        if isinstance(module, nn.MultiheadAttention)
+    ]
+    with monkeypatch.context() as patch:
+        patch.setattr(F, "dropout", spy)
+        yield maps
+    for handle in handles:
+        handle.remove()
+
+
+def set_fused(model: Any, fused: bool) -> None:
+    for module in model.modules():
+        if hasattr(module, "fused_attn"):
+            module.fused_attn = fused
+    if hasattr(model, "set_attn_implementation") and model._supports_sdpa:
+        model.set_attn_implementation("sdpa" if fused else "eager")
+
+
+def heard_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
+    maps: list[Tensor] = []
+    with torch.no_grad(), probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))):
+        encoder(images)
+    return maps
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_family_against_its_own_maps(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    model = case.make().eval()
+    for parameter in model.parameters():  # far from even, and biases that matter
+        parameter.data += 0.3 * torch.randn_like(parameter)
+    encoder, images = encoder_of(model, case.size), torch.randn(2, 3, *case.size)
+    assert encoder.special == case.special
+    assert encoder.image_size == case.size
+    assert not encoder.training
+    with torch.no_grad(), own_maps(model, monkeypatch) as expected:
+        output = encoder(images)
+    for fused in (False, True):
+        set_fused(model, fused)
+        found = heard_maps(encoder, images)
+        assert len(found) == len(expected) == len(encoder.blocks)
+        for one, other in zip(found, expected, strict=True):
+            torch.testing.assert_close(one, other.view_as(one), atol=1e-5, rtol=1e-5)
+    with torch.no_grad():
+        torch.testing.assert_close(encoder(images), output, atol=1e-4, rtol=1e-4)
+    statistics = LayerStatistics(encoder)
+    with probe_layers(encoder, statistics.update):
+        encoder(images)
+    distances = [in_image(*each) for each in zip(encoder.blocks, expected, strict=True)]
+    for one, other in zip(statistics.values("distance"), distances, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-5)
+
+
+def in_image(block: Block, maps: Tensor) -> Tensor:
+    """Mean distance by image and head, from every two tokens' places in the whole image."""
+    rows, columns = block.grid.rows, block.grid.columns
+    places = torch.arange(rows * columns)
+    if block.window:
+        height, width = block.window
+        shift = getattr(block.module, "shift_size", getattr(block.module, "attn", None))
+        down, across = shift_of(shift, block)
+        rolled = places.view(rows, columns).roll((-down, -across), (0, 1))
+        places = rolled.view(rows // height, height, columns // width, width).transpose(1, 2)
+    places = places.reshape(-1, len(block.attended))
+    maps = maps[..., -len(block.attended) :, -len(block.attended) :].double()
+    maps = (maps / maps.sum(-1, keepdim=True)).unflatten(0, (-1, len(places)))
+    distances = block.grid.distances()[places[:, :, None], places[:, None]]
+    return (maps * distances[:, None]).sum(-1).mean((1, 3))
+
+
+def shift_of(shift: Any, block: Block) -> tuple[int, int]:
+    """Of the windows, as the model rolls the image."""
+    if isinstance(shift, nn.Module):  # torchvision: none where one window holds all
+        shift = shift.shift_size
+        grid = block.grid.rows, block.grid.columns
+        assert block.window is not None
+        shift = [0 if w >= g else s for s, w, g in zip(shift, block.window, grid, strict=True)]
+    return (shift, shift) if isinstance(shift, int) else tuple(shift)
+
+
+@pytest.mark.parametrize("reader", ["TrOCR", "Donut"])
+def test_cross_attention_of_readers(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from vit_str.analysis.libraries.hugging_face import cross_attention
+
+    torch.manual_seed(0)
+    common = {"vocab_size": 20, "d_model": 24, "decoder_layers": 2, "decoder_attention_heads": 3}
+    common |= {"decoder_ffn_dim": 32, "max_position_embeddings": 16}
+    if reader == "TrOCR":
+        vision = transformers.ViTConfig(**HF)
+        text = transformers.TrOCRConfig(**common, cross_attention_hidden_size=24)
+        special = 1
+    else:
+        vision = transformers.DonutSwinConfig(**SWIN, image_size=(32, 48))
+        text = transformers.MBartConfig(**common, is_decoder=True, add_cross_attention=True)
+        special = 0
+    join = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs
+    model = transformers.VisionEncoderDecoderModel(join(vision, text)).eval()
+    images, labels = torch.randn(2, 3, 32, 48), torch.tensor([[1, 5, 6], [1, 7, 8]])
+    with own_maps(model.decoder, monkeypatch) as own, torch.no_grad():
+        model(pixel_values=images, decoder_input_ids=labels)
+    rows, columns = encoder_of(model, (32, 48)).grid
+    expected = [m for m in own if m.shape[-1] == rows * columns + special and m.shape[-2] == 3]
+    found = cross_attention(model, images, labels)
+    assert len(found) == len(expected) == 2
+    for one, other in zip(found.values(), expected, strict=True):
+        own_map = other[..., special:].reshape_as(one)
+        torch.testing.assert_close(one, own_map, atol=1e-5, rtol=1e-5)
+
+
+class ByHand(nn.Module):
+    """Attention that nobody knows: it does its softmax itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.to_queries, self.to_keys = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        queries, keys = self.to_queries(tokens), self.to_keys(tokens)
+        return (queries @ keys.transpose(1, 2) / 8**0.5).softmax(-1) @ tokens
+
+
+class Taught(ByHand):
+    pass
+
+
+class Difference(nn.Module):
+    """The difference of two maps is no map."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        one = F.scaled_dot_product_attention(tokens, tokens, tokens)
+        return one - F.scaled_dot_product_attention(2 * tokens, tokens, tokens)
+
+
+def test_a_module_of_ones_own_is_registered() -> None:
+    tokens = torch.randn(2, 5, 8)
+    unknown = ByHand()
+    with pytest.raises(ValueError, match="register_attention"), probe(unknown, lambda *_: None):
+        unknown(tokens)
+
+    @register_attention(Taught)
+    def _(module: Taught, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        return module.to_queries(tokens)[:, None], module.to_keys(tokens)[:, None]
+
+    model, maps = Taught(), []
+    with probe(nn.Sequential(model), lambda name, *what: maps.append(map_of(*what))):
+        output = model(tokens)
+    torch.testing.assert_close(maps[0][:, 0] @ tokens, output)
+
+
+@pytest.mark.parametrize("options", [{"is_causal": True}, {"scale": 0.7}, {"enable_gqa": True}])
+def test_options_of_the_fused_kernel(options: dict[str, Any]) -> None:
+    class Fused(nn.Module):
+        def forward(self, *inputs: Tensor) -> Tensor:
+            return F.scaled_dot_product_attention(*inputs, **options)
+
+    keys = torch.randn(2, 2 if "enable_gqa" in options else 4, 5, 8)
+    queries, values = torch.randn(2, 4, 5, 8), torch.randn_like(keys)
+    maps: list[Tensor] = []
+    model = Fused()
+    with probe(model, lambda _, *what: maps.append(map_of(*what))):
+        output = model(queries, keys, values)
+    torch.testing.assert_close(maps[0] @ values.repeat_interleave(4 // keys.shape[1], 1), output)
+
+
+@pytest.mark.parametrize("mask", [None, "bool", "float", "padding", "heads"])
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_masks_of_multi_head_attention(batch_first: bool, mask: str | None) -> None:
+    model = nn.MultiheadAttention(12, 3, batch_first=batch_first, kdim=6, vdim=6).eval()
+    queries, keys = torch.randn(2, 4, 12), torch.randn(2, 5, 6)
+    hidden = torch.rand(4, 5) > 0.7
+    hidden[:, 0] = False
+    named = {
+        "bool": {"attn_mask": hidden},
+        "float": {"attn_mask": torch.randn(4, 5)},
+        "heads": {"attn_mask": torch.randn(6, 4, 5)},
+        "padding": {"key_padding_mask": hidden[:2]},
+    }.get(str(mask), {})
+    inputs = [x if batch_first else x.transpose(0, 1) for x in (queries, keys, keys)]
+    maps: list[Tensor] = []
+    with probe(model, lambda _, *what: maps.append(map_of(*what))):
+        _, expected = model(*inputs, average_attn_weights=False, **named)
+    torch.testing.assert_close(maps[0], expected)
+
+
+def test_what_is_not_understood_is_refused() -> None:
+    model = Difference()
+    with pytest.raises(ValueError, match="more than one softmax"), probe(model, lambda *_: None):
+        model(torch.randn(1, 1, 4, 8))
+    different = timm_vit(attn_layer="diff")().eval()
+    encoder = encoder_of(different)
+    with pytest.raises(ValueError, match="softmax"), probe_layers(encoder, lambda *_: None):
+        encoder(torch.randn(1, 3, 32, 48))
+    cait = timm_model("cait", "Cait", patch_size=8, **SIZES | {"num_heads": 2})
+    with pytest.raises(ValueError, match="Cait is not understood"):
+        encoder_of(cait)
+    with pytest.raises(ValueError, match="bert of transformers"):
+        load_library_model("untrained:hf:bert")
+    with pytest.raises(ValueError, match="not of timm"):
+        encoder_of(ByHand())
+    with pytest.raises(ValueError, match="windows of 4 x 4"):
+        Block(nn.Identity(), TokenGrid(6, 8, (2, 2)), (4, 4))
+
+
+@pytest.fixture
+def photo() -> Image.Image:
+    pixels = np.random.default_rng(0).integers(0, 255, (20, 30, 3), dtype=np.uint8)
+    return Image.fromarray(pixels).resize((200, 150))
+
+
+def test_preprocessing_is_that_of_the_library(photo: Image.Image, tmp_path: Path) -> None:
+    from timm.data import create_transform, resolve_model_data_config
+
+    encoder, ours = load_library_model("untrained:timm:test_vit")
+    config = resolve_model_data_config(encoder.model)
+    check_pixels(ours, photo, create_transform(**config, is_training=False)(photo))
+    _, ours = load_library_model("untrained:torchvision:swin_t")
+    weights = torchvision.models.get_model_weights("swin_t").DEFAULT
+    check_pixels(ours, photo, weights.transforms()(photo))
+    folder = saved_hf_model(tmp_path)
+    _, ours = load_library_model(f"hf:{folder}")
+    processor = transformers.AutoImageProcessor.from_pretrained(folder)
+    check_pixels(ours, photo, processor(images=photo, return_tensors="pt")["pixel_values"][0])
+
+
+def check_pixels(ours: Any, photo: Image.Image, expected: Tensor) -> None:
+    found = ours.normalize(ours.pixels(photo))
+    assert found.shape == expected.shape == (3, ours.height, ours.width)
+    torch.testing.assert_close(found, expected, atol=2e-3, rtol=0)
+
+
+def saved_hf_model(tmp_path: Path) -> Path:
+    """A small ViT of transformers with its processor of images of 32 x 48."""
+    folder = tmp_path / "small"
+    hf_model("ViT", **HF).save_pretrained(folder)
+    size = {"height": 32, "width": 48}
+    transformers.ViTImageProcessor(size=size, image_std=[0.2, 0.3, 0.4]).save_pretrained(folder)
+    return folder
+
+
+def test_weights_of_a_file(tmp_path: Path) -> None:
+    model = timm.create_model("test_vit")
+    path, other = tmp_path / "weights.safetensors", tmp_path / "weights.pt"
+    __import__("safetensors.torch").torch.save_file(model.state_dict(), path)
+    torch.save({"model": model.state_dict()}, other)
+    for file in (path, other):
+        encoder, _ = load_library_model("timm:test_vit", checkpoint=file)
+        found = encoder.model.state_dict()
+        assert all(torch.equal(found[name], model.state_dict()[name]) for name in found)
+    folder = saved_hf_model(tmp_path)
+    weights = folder / "model.safetensors"
+    encoder, _ = load_library_model(f"hf:{folder}", checkpoint=weights)
+    again, _ = load_library_model(f"hf:{folder}")
+    assert torch.equal(encoder.positions, again.positions)
+    for wrong, name in ((weights, "timm:test_vit"), (path, f"hf:{folder}")):
+        with pytest.raises(ValueError, match=r"not weights of this model|size mismatch"):
+            load_library_model(name, checkpoint=wrong)
+
+
+def test_random_weights_depend_on_the_seed_alone() -> None:
+    first, second, other = (
+        load_library_model("untrained:timm:test_vit", seed)[0].positions for seed in (0, 0, 1)
+    )
+    assert first is not None
+    assert second is not None
+    assert other is not None
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)
+
+
+QUESTIONS = ["distance", "compare", "receptive-field", "similarity", "rollout", "filters"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_question(question: str, labeled_folder: Path, tmp_path: Path) -> None:
+    models = ["untrained:timm:test_vit", f"hf:{saved_hf_model(tmp_path)}"]
+    if question == "compare":
+        models[1] = "untrained:timm:test_vit2"
+    arguments = [question, *models, "--data", str(labeled_folder), "--out", str(tmp_path / "out")]
+    arguments += ["--count", "2", "--device", "cpu"]
+    arguments += ["--gradients", "1"] if question == "distance" else []
+    assert main(["analyze", *arguments]) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["models"]["untrained:timm:test_vit"]["special_tokens"] == ["class"]
+
+
+REFUSED = [
+    (["characters", "timm:test_vit"], "is not a model that reads"),
+    (["relevance", "hf:google/vit"], "is not a model that reads"),
+    (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attends inside windows"),
+    (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
+    (["distance", "untrained:timm:nothing"], "timm has no model nothing"),
+    (["distance", "untrained:torchvision:resnet18"], "ResNet is not understood"),
+    (["distance", "untrained:timm:test_vit", "--checkpoint", "x.pt"], "found 0 that take it"),
+    (["distance", "timm:test_vit", "--checkpoint", "x.pt"], "x.pt: no such file"),
+    (["distance", "tiny", "timm:test_vit"], "not loaded (no network"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_what_cannot_be_is_said_in_one_line(
+    arguments: list[str],
+    message: str,
+    labeled_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def offline(*_: Any, **named: Any) -> nn.Module:
+        if named["pretrained"]:
+            raise OSError("no network\nhere")
+        return create(*_, **named)
+
+    create = timm.create_model
+    monkeypatch.setattr(timm, "create_model", offline)
+    data = [] if "--data" in arguments else ["--data", str(labeled_folder)]
+    assert main(["analyze", *arguments, *data, "--out", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1

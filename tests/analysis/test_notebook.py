@@ -1,0 +1,125 @@
+"""Attention distance in Python: what a notebook shows, and the notebook of the documentation."""
+
+import ast
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+
+from vit_str.analysis import AttentionDistance, TokenGrid, attention_distance
+from vit_str.analysis.distance.measure import measure, measurements
+from vit_str.analysis.images import load_images
+from vit_str.analysis.subjects import load_subject
+from vit_str.weights import load_weights
+
+Weights = Callable[..., Path]
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def result(small_weights: Weights, labeled_folder: Path) -> AttentionDistance:
+    return attention_distance(small_weights(), labeled_folder)
+
+
+def test_the_notebook_of_the_documentation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(DOCS)
+    names: dict[str, object] = {}
+    shown = []
+    for cell in json.loads((DOCS / "attention.ipynb").read_text())["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        assert any("data" in output for output in cell["outputs"]), "not executed"
+        *body, last = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(body, []), "cell", "exec"), names)  # noqa: S102
+        assert isinstance(last, ast.Expr)
+        shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))  # noqa: S307
+    plt.close("all")
+    first, table, axes, own = shown
+    assert "<svg" in first._repr_html_()
+    assert table.shape == (4, 4)
+    assert len(axes.collections) == 2, "a band for each model"
+    assert own.grid.columns == 16
+
+
+def test_it_says_what_the_command_says(
+    result: AttentionDistance, small_weights: Weights, labeled_folder: Path
+) -> None:
+    subject = load_subject(str(small_weights()))
+    rows = measurements(measure(subject, load_images(subject, str(labeled_folder), 200)), 1)
+    assert result.rows == rows
+    frame = result.to_frame()
+    assert len(frame) == len(rows)
+    layer = frame.query("metric == 'distance' and unit == 'px' and layer == 2 and head.isna()")
+    assert layer["mean"].item() == next(
+        row.mean for row in rows if (row.layer, row.head, row.unit) == (2, None, "px")
+    )
+    assert repr(result).startswith("AttentionDistance(small, n = 5, px by layer: ")
+
+
+def test_pictures_files_tensors_and_modules_agree(
+    small_weights: Weights, labeled_folder: Path
+) -> None:
+    path = small_weights(class_token=True)
+    files = sorted(labeled_folder.glob("*.png"))[:2]
+    pictures = [Image.open(file) for file in files]
+    weights = load_weights(path)
+    pixels = [weights.preprocessing.pixels(picture.convert("RGB")) for picture in pictures]
+    tensor = weights.preprocessing.normalize(torch.stack(pixels))
+    wanted = attention_distance(path, files).rows
+    for found in (
+        attention_distance(path, pictures),
+        attention_distance(path, tensor),
+        attention_distance(weights.recognizer, tensor, name="small"),
+        attention_distance(weights.recognizer.encoder, tensor, name="small", batch_size=1),
+    ):
+        assert [row.mean for row in found.rows] == pytest.approx([row.mean for row in wanted])
+
+
+def test_plots_share_an_axis(result: AttentionDistance) -> None:
+    _, axes = plt.subplots()
+    assert result.plot(axes) is axes
+    result.plot(axes, color="red")
+    labels = axes.get_legend().get_texts()
+    assert [text.get_text() for text in labels].count("uniform: 22.6 px") == 1
+    assert axes.get_ylabel() == "attention distance (px)"
+    shares = result.plot(unit="share of uniform")
+    levels = [line.get_ydata()[0] for line in shares.lines if line.get_linestyle() == "--"]
+    assert levels[0] == pytest.approx(1.0), "the line of uniform attention"
+    plt.close("all")
+
+
+def test_without_pandas_it_says_what_is_missing(
+    result: AttentionDistance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        result.to_frame()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("no-such", "rendered"), "no model 'no-such'"),
+        (("tiny", "no-such"), "no such folder"),
+        (("tiny", []), "no images"),
+        (("tiny", np.zeros((8, 8, 3))), "path"),
+        ((nn.Linear(2, 2), "rendered"), "needs a tensor of images"),
+        ((nn.Linear(2, 2), torch.zeros(1, 3, 8, 8)), "where its tokens lie"),
+    ],
+)
+def test_wrong_use_is_a_clear_line(arguments: tuple[object, object], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        attention_distance(*arguments)  # type: ignore[arg-type]
+
+
+def test_a_grid_that_does_not_fit(small_weights: Weights) -> None:
+    encoder = load_weights(small_weights()).recognizer.encoder
+    with pytest.raises(ValueError, match="3 x 3"):
+        attention_distance(encoder, torch.zeros(1, 3, 16, 64), grid=TokenGrid(3, 3, (5, 5)))

@@ -1,0 +1,307 @@
+"""The page holds everything, obeys nothing that it shows, and opens in a real browser."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from vit_str.reports.page import Page
+from vit_str.reports.style import figure, plain, styled
+from vit_str.reports.vector import on_hover
+
+HOSTILE = "</title></style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> & 文字"
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+)
+
+
+class Parsed(HTMLParser):
+    """Tags, attributes that load or link, and text by tag."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.references: list[str] = []
+        self.alternatives: list[str] = []
+        self.attributes: set[str] = set()
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        values = {name: value or "" for name, value in attrs}
+        self.attributes |= values.keys()
+        loading = ("src", "href", "srcset", "poster", "data", "action", "background", "xlink:href")
+        self.references += [values[name] for name in loading if name in values]
+        self.references += _addresses(values.get("style", ""))
+        self.alternatives += [values["alt"]] if tag == "img" else []
+        if tag not in ("meta", "link", "img"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag, "tags must be closed in order"
+
+    def handle_data(self, data: str) -> None:
+        tag = self._open[-1] if self._open else ""
+        self.texts.setdefault(tag, []).append(data)
+        if tag == "style":
+            self.references += _addresses(data)
+
+
+def _addresses(css: str) -> list[str]:
+    return re.findall(r"url\(\s*['\"]?([^'\")]*)", css) + re.findall(r"@import\s+(\S+)", css)
+
+
+def draw(seed: int = 0) -> Figure:
+    sheet = figure(6, 3)
+    with styled():
+        axes = sheet.subplots()
+        axes.plot(np.random.default_rng(seed).normal(size=20).cumsum())
+        axes.set(xlabel="layer", ylabel="distance (px)", title="tiny")
+    return sheet
+
+
+def noise() -> Figure:
+    """A figure with a picture of many colors."""
+    sheet = figure(6.4, 1.6)
+    values = np.random.default_rng(0).integers(0, 256, (200, 800, 3), dtype=np.uint8)
+    sheet.subplots().imshow(values)
+    return sheet
+
+
+def report(folder: Path) -> Path:
+    """A page with one of everything."""
+    page = Page("How far heads look", "A few words about what was measured.")
+    page.heading("Figures")
+    page.paragraph("What a reader should see in it. " * 8)
+    page.figure(draw(), "lines", "A line, n = 20.")
+    page.note("Attention is not explanation.")
+    page.heading("Numbers")
+    page.table(["model", "layer", "mean (px)"], [["tiny", 1, 31.5]] * 40, "Means, n = 20.")
+    page.figure(noise(), "picture", "Noise.")
+    return page.write(folder)
+
+
+def test_nothing_is_loaded_from_elsewhere(tmp_path: Path) -> None:
+    parsed = Parsed(report(tmp_path).read_text("utf-8"))
+    assert "img" in parsed.tags
+    assert not {"script", "iframe", "object", "embed", "base", "form"} & set(parsed.tags)
+    assert all(reference.startswith(("#", "data:")) for reference in parsed.references)
+    assert parsed.tags.count("link") == 1, "the empty icon, so that browsers ask for none"
+
+
+def test_hostile_text_is_shown_not_obeyed(tmp_path: Path) -> None:
+    page = Page(HOSTILE, HOSTILE)
+    for number in range(2):
+        page.heading(f"{number} {HOSTILE}")
+    page.paragraph(HOSTILE)
+    page.note(HOSTILE)
+    page.figure(draw(), "figure", HOSTILE)
+    page.figure(noise(), "picture", HOSTILE)
+    page.table([HOSTILE], [[HOSTILE]], HOSTILE)
+    parsed = Parsed(page.write(tmp_path).read_text("utf-8"))
+    assert "script" not in parsed.tags
+    assert parsed.tags.count("img") == 2
+    assert not any(name.startswith("on") for name in parsed.attributes)
+    assert parsed.alternatives == [HOSTILE, HOSTILE], "those who cannot see get the caption"
+    for tag, times in {"title": 1, "h1": 1, "h2": 2, "a": 2, "p": 3, "th": 1, "td": 1}.items():
+        assert sum(HOSTILE in text for text in parsed.texts[tag]) == times, tag
+    assert sum(HOSTILE in text for text in parsed.texts["figcaption"]) == 3
+
+
+def test_text_that_is_not_utf8_does_not_stop_the_page(tmp_path: Path) -> None:
+    name = "bild\udce4\x00\x1b.png"
+    page = Page(name, name)
+    page.table(["file"], [[name]], name)
+    page.figure(noise(), "picture", name)
+    assert "bild\N{REPLACEMENT CHARACTER}" in page.write(tmp_path).read_text("utf-8")
+
+
+def test_every_figure_lands_beside_the_page(tmp_path: Path) -> None:
+    path = report(tmp_path / "new" / "folder")
+    assert path == tmp_path / "new" / "folder" / "report.html"
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        "lines.png",
+        "picture.png",
+        "report.html",
+    ]
+    with Image.open(path.parent / "lines.png") as lines:
+        assert lines.format == "PNG"
+        assert lines.size == (6 * 96 * 2, 3 * 96 * 2), "two pixels for each of the page"
+    page = path.read_text("utf-8")
+    assert page.count("data:image/png") == 1, "lines have few colors"
+    assert page.count("data:image/webp") == 1, "photographs have many"
+
+
+def test_vector_figures_are_in_the_page_and_beside_it(tmp_path: Path) -> None:
+    def write(folder: Path) -> dict[str, bytes]:
+        page, sheet = Page("lines", "A line."), draw()
+        on_hover(sheet.axes[0].lines[0], HOSTILE)
+        page.figure(sheet, "lines", HOSTILE, vector=True)
+        page.write(folder)
+        return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    files = write(tmp_path / "1")
+    assert files.keys() == {"lines.pdf", "lines.png", "lines.svg", "report.html"}
+    assert files["lines.pdf"].startswith(b"%PDF")
+    parsed = Parsed(files["report.html"].decode())
+    assert {"svg"} == {"svg", "img", "script"} & set(parsed.tags)
+    assert HOSTILE in parsed.texts["title"], "what the pointer shows"
+    assert all(reference.startswith(("#", "data:")) for reference in parsed.references)
+    assert write(tmp_path / "2") == files
+
+
+def test_the_same_report_is_the_same_file(tmp_path: Path) -> None:
+    first, second = report(tmp_path / "1"), report(tmp_path / "2")
+    assert first.read_bytes() == second.read_bytes()
+    assert report(tmp_path / "1").read_bytes() == second.read_bytes(), "written over the old one"
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "a b", "ä"])
+def test_names_that_are_no_file_names_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="no name for a figure"):
+        Page("title", "lead").figure(noise(), name, "caption")
+
+
+def test_a_name_is_taken_once() -> None:
+    page = Page("title", "lead")
+    page.figure(noise(), "twice", "caption")
+    with pytest.raises(ValueError, match="already"):
+        page.figure(draw(), "twice", "caption")
+
+
+def test_contents_list_the_headings_of_pages_that_have_several(tmp_path: Path) -> None:
+    page = Page("title", "lead")
+    page.heading("one")
+    assert "nav" not in Parsed(page.write(tmp_path).read_text("utf-8")).tags
+    page.heading("two")
+    parsed = Parsed(page.write(tmp_path).read_text("utf-8"))
+    assert parsed.texts["a"] == ["one", "two"]
+    assert [each for each in parsed.references if each.startswith("#")] == [
+        "#section-1",
+        "#section-2",
+    ]
+
+
+def test_numbers_in_tables_line_up(tmp_path: Path) -> None:
+    page = Page("title", "lead")
+    rows = [
+        ["a", 1, 31.5, 0.00123, None],
+        ["b", None, 4.25, 200.0, np.float32(0.5)],
+        ["c", 200, float("nan"), 0.0, 1.0],
+    ]
+    page.table(["name", "n", "px", "wide", "share"], rows, "caption")
+    cells = Parsed(page.write(tmp_path).read_text("utf-8")).texts["td"]
+    columns = [cells[place::5] for place in range(5)]
+    assert columns[0] == ["a", "b", "c"]
+    assert columns[1] == ["1", "–", "200"]
+    assert columns[2] == ["31.50", "4.25", "–"]
+    assert columns[3] == ["0.00123", "200", "0"], "small numbers do not vanish"
+    assert columns[4] == ["–", "0.500", "1.000"]
+
+
+def test_rows_have_a_cell_for_every_column(tmp_path: Path) -> None:
+    page = Page("title", "lead")
+    page.table(["a", "b"], [], "empty")
+    with pytest.raises(ValueError, match="expected 2 cells in a row, found 1"):
+        page.table(["a", "b"], [[1]], "caption")
+    assert Parsed(page.write(tmp_path).read_text("utf-8")).tags.count("th") == 2
+
+
+def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
+    with matplotlib.rc_context({"font.size": 31.0, "axes.facecolor": "red"}):
+        before = dict(matplotlib.rcParams)
+        report(tmp_path)
+        assert dict(matplotlib.rcParams) == before
+        ours = draw().axes[0]
+    assert ours.xaxis.label.get_fontsize() == 9, "and is not touched by it"
+    code = "import sys, vit_str.reports.page; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["文字 عربي हिन्दी 😀", "a\udcffb", "\x00\x1b", "$a$ $\\frac$", "_a", ""]
+)
+def test_any_letter_can_be_drawn(tmp_path: Path, text: str) -> None:
+    sheet = draw()
+    with styled():
+        sheet.axes[0].set_title(plain(text))
+        sheet.axes[0].plot([1, 2], label=plain(text))
+        sheet.axes[0].legend()
+    page = Page("title", "lead")
+    page.figure(sheet, "figure", text)
+    page.write(tmp_path)
+
+
+@pytest.fixture
+def browse(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run the browser without a network; what it logs and dumps comes back."""
+
+    def run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            *(BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
+            *(f"--user-data-dir={tmp_path / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND"),
+            *("--enable-logging=stderr", "--v=0", "--no-first-run", *options, path.as_uri()),
+        ]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+
+    return run
+
+
+needs_browser = pytest.mark.skipif(not BROWSER, reason="no chromium on PATH")
+Browse = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 420])
+def test_the_page_opens_in_a_browser(tmp_path: Path, browse: Browse, width: int) -> None:
+    path = report(tmp_path / "out")
+    brightness = {}
+    for scheme, number in (("dark", 0), ("light", 1)):
+        shot = tmp_path / f"{scheme}.png"
+        done = browse(
+            path,
+            f"--screenshot={shot}",
+            f"--window-size={width},1400",
+            f"--blink-settings=preferredColorScheme={number}",
+        )
+        assert "CONSOLE" not in done.stderr
+        with Image.open(shot) as image:
+            pixels = np.asarray(image.convert("RGB"))
+        assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 100, "blank"
+        brightness[scheme] = pixels[:20].mean()
+    assert brightness["dark"] < 60
+    assert brightness["light"] > 240
+
+
+@needs_browser
+def test_pictures_show_and_only_tables_scroll_sideways(tmp_path: Path, browse: Browse) -> None:
+    path = report(tmp_path / "out")
+    script = """<script>addEventListener("load", () => { document.body.innerHTML = "found " + [
+        ...Array.from(document.images, image => image.naturalWidth),
+        document.documentElement.scrollWidth - innerWidth,
+    ].join(" ") + " end" })</script>"""
+    text = path.read_text("utf-8").replace("</body>", f"{script}</body>")
+    guarded, open_ = tmp_path / "guarded.html", tmp_path / "open.html"
+    guarded.write_text(text, "utf-8")
+    open_.write_text(re.sub(r'<meta http-equiv="Content-Sec[^>]*>', "", text), "utf-8")
+    size = "--window-size=420,900"
+    refused = browse(guarded, "--dump-dom", size)
+    assert "CONSOLE" in refused.stderr, "scripts are refused, and the log tells"
+    found = re.search(r"found ([\d ]+) end", browse(open_, "--dump-dom", size).stdout)
+    assert found, "pictures were not loaded or the page is wider than the screen"
+    *widths, overflow = map(int, found.group(1).split())
+    assert len(widths) == 2
+    assert min(widths) > 0
+    assert overflow == 0

@@ -1,0 +1,451 @@
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from vit_str.cli import main
+from vit_str.reading import Reader
+from vit_str.serving import app as app_module
+from vit_str.serving import service as service_module
+
+Word = Callable[..., bytes]
+Site = Any  # of conftest.py
+OpenSite = Callable[..., Site]
+FILES = sorted((Path(__file__).parents[2] / "data" / "samples" / "images").iterdir())
+
+
+class Slow(Reader):
+    """A reader that waits for permission."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(reader.engine)
+        self.started, self.go = threading.Event(), threading.Event()
+
+    def encode(self, pixels: np.ndarray) -> Any:
+        self.started.set()
+        assert self.go.wait(20)
+        return super().encode(pixels)
+
+
+@pytest.fixture
+def slow(tiny: Reader) -> Slow:
+    return Slow(tiny)
+
+
+def error_of(response: httpx.Response) -> str:
+    error = response.json()["error"]
+    assert isinstance(error, str)
+    assert "\n" not in error
+    return error
+
+
+@pytest.mark.parametrize(
+    ("options", "query", "lexicon"),
+    [
+        ([], {}, None),
+        (["--boxes"], {"boxes": 1}, None),
+        (["--n-best", "3", "--beams", "4"], {"n_best": 3, "beams": 4}, None),
+        (["--pattern", "[A-Z][a-z]+"], {"pattern": "[A-Z][a-z]+"}, None),
+        (["--alphabet", "abcde"], {"alphabet": "abcde"}, None),
+        (["--lexicon", "words.txt"], {}, "Museum\nbread\n"),
+    ],
+)
+def test_records_are_those_of_the_command_line(
+    options: list[str],
+    query: dict[str, Any],
+    lexicon: str | None,
+    site: OpenSite,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("words.txt").write_text(lexicon or "x")
+    Path("broken.png").write_bytes(b"broken")
+    paths = [*map(str, FILES[:3]), "broken.png"]
+    assert main(["read", *paths, "--format", "jsonl", "--backend", "onnx", *options]) == 1
+    expected = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    files = [("files", (path, Path(path).read_bytes())) for path in paths]
+    data = {"lexicon": lexicon} if lexicon else {}
+    response = site().post("/v1/read", files=files, data=data, params=query)
+    assert response.status_code == 200
+    readings = response.json()["readings"]
+    assert [each["path"] for each in readings] == paths
+    assert [without_numbers(each) for each in readings] == [without_numbers(e) for e in expected]
+    for reading, other in zip(readings[:3], expected[:3], strict=True):
+        assert reading["confidence"] == pytest.approx(other["confidence"], abs=1e-4)
+    assert "not an image" in readings[3]["error"]
+
+
+def without_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_numbers(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [without_numbers(item) for item in value]
+    return round(value, 2) if isinstance(value, float) else value
+
+
+def test_requests_that_wait_are_read_together(site: OpenSite, slow: Slow, word: Word) -> None:
+    pictures = [word(text) for text in ("one", "two", "three", "four", "five")] * 8
+    pictures[7], pictures[20] = b"x", pictures[20][:60]
+    here = site(slow)
+
+    async def ask(client: httpx.AsyncClient) -> list[httpx.Response]:
+        asking = [asyncio.ensure_future(client.post("/v1/read", content=p)) for p in pictures]
+        await asyncio.to_thread(slow.started.wait, 10)
+        while here.service._decoding.is_busy:
+            await asyncio.sleep(0.02)
+        slow.go.set()
+        return await asyncio.gather(*asking)
+
+    answers = [response.json()["readings"][0] for response in here.run(ask)]
+    for index, (picture, answer) in enumerate(zip(pictures, answers, strict=True)):
+        if index in (7, 20):
+            assert answer["text"] is None
+            assert answer["error"]
+            continue
+        alone = slow.read(picture)
+        assert answer["text"] == alone.text
+        assert answer["confidence"] == pytest.approx(alone.confidence, abs=1e-4)
+    assert here.metric("vit_str_batch_pictures_sum") == 38
+    assert here.metric("vit_str_batch_pictures_count") <= 4
+    assert here.metric('vit_str_pictures_total{outcome="unreadable"}') == 2
+    assert here.metric("vit_str_queue") == 0
+
+
+@pytest.mark.parametrize("size", [(160, 32), (32, 160)])
+def test_attention_covers_the_picture(size: tuple[int, int], site: OpenSite, word: Word) -> None:
+    response = site().post("/v1/read?attention=1", content=word("Hallo", size))
+    (reading,) = response.json()["readings"]
+    width, height = size
+    for character in reading["characters"]:
+        seen = np.array(character["attention"])
+        assert seen.shape == ((2, 32) if width > height else (32, 2))
+        assert seen.sum() == pytest.approx(1, abs=1e-3)
+        left, top, right, bottom = character["box"]
+        rows, columns = np.indices(seen.shape) + 0.5
+        x = (seen * columns).sum() * width / seen.shape[1]
+        y = (seen * rows).sum() * height / seen.shape[0]
+        assert left - 1 <= x <= right + 1
+        assert top - 1 <= y <= bottom + 1
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "query", "limits", "reason"),
+    [
+        (413, bytes(3000), "", {"body": 2000}, "a request may hold 2,000 bytes"),
+        (422, "one", "", {"pixels": 1000}, "larger than 1,000 pixels"),
+        (422, b"", "", {}, "no picture"),
+        (422, "one", "?n_best=0", {}, "n_best: Input should be"),
+        (422, "one", "?n_best=5&beams=2", {}, "beams no fewer"),
+        (422, "one", "?boxes=perhaps", {}, "boxes: "),
+        (422, "one", "?pattern=(", {}, "does not parse"),
+        (422, "one", "?pattern=((a%3F){1000}){1000}b", {}, "make it simpler"),
+        (422, "one", "?pattern=" + 201 * "a", {}, "pattern: "),
+        (422, "one", "?alphabet=%E4%B8%80", {}, "characters of the model lack"),
+    ],
+)
+def test_refused(
+    status: int,
+    content: bytes | str,
+    query: str,
+    limits: dict[str, int],
+    reason: str,
+    site: OpenSite,
+    word: Word,
+) -> None:
+    here = site(**limits)
+    content = word(content) if isinstance(content, str) else content
+    response = here.post(f"/v1/read{query}", content=content)
+    assert (response.status_code, reason in error_of(response)) == (status, True), response.text
+    assert here.metric(f'vit_str_requests_total{{path="/v1/read",status="{status}"}}') == 1
+    assert here.metric("vit_str_queue") == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "reason"),
+    [
+        ({"files": [("files", (None, "text"))]}, 422, "no picture"),
+        ({"content": b"--x", "headers": {"content-type": "multipart/form-data"}}, 400, "form"),
+        ({"files": [("files", ("a.png", b"x"))] * 5}, 422, "may hold 4 pictures"),
+        (
+            {
+                "files": [("files", ("a.png", b"x"))],
+                "data": {"lexicon": "\n".join(map(str, range(10_001)))},
+            },
+            *(422, "10,000 words"),
+        ),
+        (
+            {"files": [("files", ("a.png", b"x"))], "data": {"lexicon": 2_000_000 * "a"}},
+            400,
+            "form",
+        ),
+    ],
+)
+def test_refused_forms(options: dict[str, Any], status: int, reason: str, site: OpenSite) -> None:
+    response = site(queue=4).post("/v1/read", **options)
+    assert (response.status_code, reason in error_of(response)) == (status, True), response.text
+
+
+def test_unknown_paths_and_methods(site: OpenSite) -> None:
+    here = site()
+    assert "/docs" in error_of(here.get("/v1/nothing"))
+    assert here.get("/v1/read").status_code == 405
+    assert here.get("/web/../app.py").status_code == 404
+
+
+def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None:
+    here = site(slow, queue=4, deadline=1.5)
+
+    async def ask(client: httpx.AsyncClient) -> tuple[list[httpx.Response], httpx.Response, float]:
+        asking = [
+            asyncio.ensure_future(client.post("/v1/read", content=word("a"))) for _ in range(4)
+        ]
+        await asyncio.to_thread(slow.started.wait, 10)
+        before = time.perf_counter()
+        refused = await client.post("/v1/read", content=word("b"))
+        seconds = time.perf_counter() - before
+        return await asyncio.gather(*asking), refused, seconds
+
+    late, refused, seconds = here.run(ask)
+    assert refused.status_code == 503
+    assert refused.headers["retry-after"] == "1"
+    assert seconds < 1
+    assert [each.status_code for each in late] == 4 * [504]
+    assert "1.5 seconds" in error_of(late[0])
+    slow.go.set()
+    assert here.metric("vit_str_queue") == 0
+    answers = (here.post("/v1/read", content=word("b")).status_code for _ in range(20))
+    assert 200 in answers  # in time, on a machine that is not busy with the others
+
+
+def test_clients_that_leave_are_not_read(site: OpenSite, slow: Slow, word: Word) -> None:
+    here = site(slow)
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        first = asyncio.ensure_future(client.post("/v1/read", content=word("a")))
+        await asyncio.to_thread(slow.started.wait, 10)
+        await asyncio.gather(*(leave(here, word("b")) for _ in range(5)))
+        slow.go.set()
+        await first
+
+    async def leave(here: Site, body: bytes) -> None:
+        messages = [{"type": "http.request", "body": body}]
+
+        async def receive() -> Any:
+            if messages:
+                return messages.pop()
+            await asyncio.sleep(0.3)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            assert message.get("status", 499) == 499
+
+        scope = {"type": "http", "method": "POST", "path": "/v1/read", "headers": []}
+        await here.app({**scope, "query_string": b"", "http_version": "1.1"}, receive, send)
+
+    here.run(ask)
+    assert here.metric("vit_str_batch_pictures_sum") == 1
+    assert here.metric('vit_str_requests_total{path="/v1/read",status="499"}') == 5
+
+
+def test_slow_senders(site: OpenSite) -> None:
+    async def drops() -> AsyncIterator[bytes]:
+        for _ in range(50):
+            yield b"x"
+            await asyncio.sleep(0.1)
+
+    response = site(receive=0.3).run(lambda client: client.post("/v1/read", content=drops()))
+    assert response.status_code == 408
+    assert "0.3 seconds" in error_of(response)
+
+
+def test_patterns_end_and_hurt_nobody(site: OpenSite, word: Word) -> None:
+    here = site(pattern=0.5)
+    evil = "(?:(?:a|b|ab|.)*){1,9}(?:(?:.|..|...)*){1,9}Z"
+
+    async def ask(client: httpx.AsyncClient) -> tuple[httpx.Response, list[httpx.Response]]:
+        other = asyncio.ensure_future(
+            client.post("/v1/read", params={"pattern": evil}, content=word("a" * 12))
+        )
+        plain = [await client.post("/v1/read", content=word("a")) for _ in range(3)]
+        return await other, plain
+
+    started = time.monotonic()
+    refused, plain = here.run(ask)
+    assert time.monotonic() - started < 8
+    assert [response.status_code for response in plain] == 3 * [200]
+    assert refused.status_code in (200, 422)
+    if refused.status_code == 422:
+        assert "make it simpler" in error_of(refused)
+
+
+def test_failures_of_one_do_not_hurt_others(
+    site: OpenSite, tiny: Reader, word: Word, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Fragile(Reader):
+        def encode(self, pixels: np.ndarray) -> Any:
+            if any(image.min() > 200 for image in pixels):
+                raise RuntimeError("white")
+            return super().encode(pixels)
+
+    here = site(Fragile(tiny.engine))
+
+    async def ask(client: httpx.AsyncClient) -> list[httpx.Response]:
+        texts = ["a", "", "b"]
+        return await asyncio.gather(*(client.post("/v1/read", content=word(t)) for t in texts))
+
+    first, broken, last = here.run(ask)
+    assert (first.status_code, broken.status_code, last.status_code) == (200, 500, 200)
+    assert "RuntimeError" not in error_of(broken)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": "Bearer very-secret"}, 200),
+        ({"x-api-key": "very-secret"}, 200),
+        ({"x-api-key": "vëry"}, 401),
+    ],
+)
+def test_key(headers: dict[str, str], status: int, site: OpenSite) -> None:
+    here = site(options={"key": "very-secret"})
+    given = {name: value.encode() for name, value in headers.items()}
+    for path in ("/v1/model", "/metrics"):
+        assert here.get(path, headers=given).status_code == status
+    for path in ("/health", "/ready", "/docs"):
+        assert here.get(path).status_code == 200
+
+
+def test_other_origins_are_not_let_in_unless_named(site: OpenSite) -> None:
+    asked = {"origin": "https://example.com"}
+    name = "access-control-allow-origin"
+    assert name not in site().get("/health", headers=asked).headers
+    here = site(options={"origins": ("https://example.com",)})
+    assert here.get("/health", headers=asked).headers[name] == "https://example.com"
+
+
+def test_own_pages_need_nothing_from_elsewhere(
+    site: OpenSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "index.html").write_text("<title>page</title>")
+    (tmp_path / "app.js").write_text("let a = 1")
+    monkeypatch.setattr(app_module, "WEB", tmp_path)
+    here = site()
+    for path in ("/", "/web/app.js"):
+        response = here.get(path)
+        assert response.status_code == 200
+        assert "default-src 'self'" in response.headers["content-security-policy"]
+    assert "http" not in here.get("/docs").text.replace("http-equiv", "")
+    assert here.get("/docs/swagger-ui-bundle.js").status_code == 200
+    schema = here.get("/openapi.json").json()
+    assert {"/v1/read", "/v1/page", "/v1/model", "/health"} <= set(schema["paths"])
+
+
+def test_model_is_described(site: OpenSite, tiny: Reader) -> None:
+    found = site().get("/v1/model").json()
+    assert found["characters"] == tiny.charset.characters
+    assert found["image_size"] == [32, 128]
+    assert found["limits"]["queue"] == 64
+
+
+class TestPage:
+    class Detector:
+        def lines(self, image: Any) -> list[np.ndarray]:
+            width, height = image.size
+            return [np.array([[0, 0], [width, 0], [width, height], [0, height]], float)]
+
+    @pytest.fixture(autouse=True)
+    def _parts(self, site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+        from vit_str.reading.pages.splitting import WordSplitter
+
+        parts = self.Detector(), WordSplitter()
+        monkeypatch.setattr(service_module, "reads_pages", lambda: True)
+        monkeypatch.setattr(service_module, "_open_page_parts", lambda: parts)
+
+    def test_record_is_that_of_a_page(self, site: OpenSite, tiny: Reader, word: Word) -> None:
+        from vit_str.reading.pages.output import page_row
+        from vit_str.reading.pages.reader import PageReader
+
+        picture = word("Hallo", (300, 60))
+        parts = service_module._open_page_parts()
+        page = PageReader(tiny, *parts).read(picture, boxes=True)
+        response = site().post("/v1/page", files={"files": ("a.png", picture)})
+        assert response.status_code == 200
+        expected = json.loads(json.dumps(page_row("a.png", page) | {"page": 1}))
+        assert response.json() == expected
+        assert expected["words"][0]["characters"]
+
+    def test_pages_of_files(self, site: OpenSite, word: Word) -> None:
+        here, picture = site(), word("Hallo", (300, 60), "TIFF")
+        assert here.post("/v1/page", content=picture).json()["page"] == 1
+        missing = here.post("/v1/page?page=2", content=picture)
+        assert (missing.status_code, "1 pages" in error_of(missing)) == (422, True)
+        broken = here.post("/v1/page", content=b"x").json()
+        assert broken["text"] is None
+        assert "not an image" in broken["error"]
+        assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
+
+    def test_pages_that_nobody_waits_for_end(
+        self, site: OpenSite, slow: Slow, word: Word, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        here = site(slow, deadline=0.5)
+        monkeypatch.setattr(type(here.service.reader.engine), "encode", slow_encode(slow))
+        response = here.post("/v1/page", content=word("Hallo", (300, 60)))
+        assert response.status_code == 504
+        slow.go.set()
+        assert here.service.close(5.0)
+
+    def test_without_the_extra(
+        self, site: OpenSite, word: Word, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(service_module, "reads_pages", lambda: False)
+        response = site().post("/v1/page", content=word("a"))
+        assert response.status_code == 501
+        assert "vit-str[page]" in error_of(response)
+
+
+def slow_encode(slow: Slow) -> Callable[..., Any]:
+    original = type(slow.engine).encode
+
+    def encode(self: Any, images: np.ndarray) -> Any:
+        assert slow.go.wait(20)
+        return original(self, images)
+
+    return encode
+
+
+def test_large_pictures_do_not_hold_up_small_ones(
+    site: OpenSite, word: Word, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, wait = site(), threading.Event()
+    large = word("large", (2000, 1200))
+    decode = service_module.decode
+
+    def slow_decode(data: bytes, preprocessing: Any) -> Any:
+        assert data != large or wait.wait(20)
+        return decode(data, preprocessing)
+
+    monkeypatch.setattr(service_module, "decode", slow_decode)
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        slow_ones = [
+            asyncio.ensure_future(client.post("/v1/read", content=large)) for _ in range(6)
+        ]
+        await asyncio.sleep(0.3)
+        small = await client.post("/v1/read", content=word("small"))
+        assert not any(each.done() for each in slow_ones)
+        assert small.status_code == 200
+        wait.set()
+        assert {each.status_code for each in await asyncio.gather(*slow_ones)} == {200}
+
+    here.run(ask)

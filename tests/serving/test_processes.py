@@ -1,0 +1,205 @@
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import httpx
+import pytest
+
+from vit_str.cli import main
+
+Word = Callable[..., bytes]
+
+
+class Server:
+    """A process of ``vit-str serve``."""
+
+    def __init__(self, *options: str) -> None:
+        command = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", "onnx"]
+        self.process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        self.line = self.process.stdout.readline()
+        self.url = next(w for w in self.line.split() if w.startswith("http://127.0.0.1:"))
+        self.port = int(self.url.rpartition(":")[2])
+
+    def read(self, picture: bytes) -> httpx.Response:
+        return httpx.post(f"{self.url}/v1/read", content=picture, timeout=60)
+
+    def stop(self) -> tuple[int, str]:
+        """The exit code and what was printed to standard error."""
+        self.process.send_signal(signal.SIGTERM)
+        _, errors = self.process.communicate(timeout=20)
+        return self.process.returncode, errors
+
+    def children(self) -> list[int]:
+        found = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.process.pid)], capture_output=True, text=True
+        )
+        return [pid for pid in map(int, found.stdout.split()) if is_serving(pid)]
+
+
+def is_serving(pid: int) -> bool:
+    found = subprocess.run(
+        ["ps", "-ww", "-o", "stat=", "-o", "args=", "-p", str(pid)], capture_output=True, text=True
+    ).stdout
+    return "spawn_main" in found and not found.startswith("Z")
+
+
+@contextmanager
+def running(*options: str) -> Iterator[Server]:
+    server = Server(*options)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+        server.process.communicate()
+
+
+def test_faults_and_sigterm_under_load(word: Word) -> None:
+    """Every good request is answered right, whatever others do; those in hand are finished."""
+    good = word("Hallo")
+    with running("--max-body", "50000", "--receive-deadline", "1") as server:
+        expected = server.read(good).json()
+        assert not server.children()
+
+        def ask(number: int) -> Any:
+            fault = random.Random(number).choice(["good", "good", *FAULTS])
+            if fault == "good":
+                response = server.read(good)
+                return response.status_code == 503 or response.json() == expected
+            return FAULTS[fault](server, good)
+
+        with ThreadPoolExecutor(12) as pool:
+            assert all(pool.map(ask, range(48)))
+        with socket.create_connection(("127.0.0.1", server.port)) as silent:
+            silent.settimeout(20)
+            with suppress(ConnectionResetError):
+                assert silent.recv(1) == b""  # closed by the server
+        with ThreadPoolExecutor(8) as pool:
+            asking = [pool.submit(server.read, good) for _ in range(8)]
+            time.sleep(0.05)
+            started = time.monotonic()
+            code, errors = server.stop()
+        assert (code, errors) == (0, "")
+        assert time.monotonic() - started < 10
+        for answer in asking:
+            if answer.exception() is None:
+                assert answer.result().json() == expected
+            else:  # it came too late
+                assert isinstance(answer.exception(), httpx.TransportError)
+
+
+def broken(server: Server, good: bytes) -> bool:
+    return bool(server.read(good[: len(good) // 2]).json()["readings"][0]["error"])
+
+
+def empty(server: Server, good: bytes) -> bool:
+    return server.read(b"").status_code == 422
+
+
+def huge(server: Server, good: bytes) -> bool:
+    try:
+        return server.read(bytes(60_000)).status_code == 413
+    except httpx.WriteError:  # refused before all was sent
+        return True
+
+
+def left(server: Server, good: bytes) -> bool:
+    with socket.create_connection(("127.0.0.1", server.port)) as link:
+        link.sendall(b"POST /v1/read HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(good))
+        link.sendall(good if len(good) % 2 else good[:20])
+    return True
+
+
+def late(server: Server, good: bytes) -> bool:
+    with socket.create_connection(("127.0.0.1", server.port)) as link:
+        link.sendall(
+            b"POST /v1/read HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n" + bytes(5)
+        )
+        link.settimeout(20)
+        return b" 408 " in link.recv(100)
+
+
+FAULTS = {"broken": broken, "empty": empty, "huge": huge, "left": left, "late": late}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="looks at processes")
+def test_workers_are_replaced_and_end_with_their_parent(word: Word) -> None:
+    with running("--workers", "2") as server:
+        first = server.children()
+        assert len(first) == 2
+        expected = server.read(word("Hallo")).json()
+        os.kill(first[0], signal.SIGKILL)
+        wait_for(lambda: len({*server.children()} - {*first}) == 1)
+        for _ in range(4):
+            with suppress(httpx.TransportError):  # sent to the one that was killed
+                assert server.read(word("Hallo")).json() == expected
+        requests = httpx.get(f"{server.url}/metrics", timeout=60).text
+        assert 'vit_str_requests_total{path="/v1/read",status="200"}' in requests
+        workers = server.children()
+        code, errors = server.stop()
+        assert code == 0
+        assert "starting another" in errors
+        assert not any(map(is_serving, workers))
+    with running("--workers", "2") as server:
+        workers = server.children()
+        server.process.kill()
+        wait_for(lambda: not any(map(is_serving, workers)))
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--host", "no.such.host.invalid"], "no address of this machine"),
+        (["--host", "203.0.113.1"], "cannot listen on 203.0.113.1"),
+        (["--port", "taken"], "cannot listen on 127.0.0.1"),
+        (["--port", "0", "--model", "nothing"], "nothing"),
+        (["--port", "0", "--max-pixels", "999999999"], "--max-pixels"),
+    ],
+)
+def test_bad_options(options: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        try:
+            assert main(["serve", *(port if o == "taken" else o for o in options)]) == 2
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert reason in errors
+
+
+def test_short_keys_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VIT_STR_KEY", "short")
+    assert main(["serve"]) == 2
+    assert "short" not in capsys.readouterr().err.replace("shorter", "")
+
+
+def test_without_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "vit_str.serving.processes", raising=False)
+    assert main(["serve"]) == 2
+    assert 'pip install "vit-str[serve]"' in capsys.readouterr().err

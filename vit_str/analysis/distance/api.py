@@ -1,0 +1,243 @@
+"""Attention distance in Python and in notebooks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from vit_str.analysis.distance.head_table import HeadTable
+from vit_str.analysis.distance.measure import (
+    Chance,
+    chance,
+    measure,
+    measure_batches,
+    measurements,
+)
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.images import RENDERED, ImageSet, LabeledImage, load_images
+from vit_str.analysis.libraries.load import encoder_of, library_of
+from vit_str.analysis.results import Measurement
+from vit_str.analysis.statistics import METRICS
+from vit_str.analysis.subjects import Subject, load_subject
+from vit_str.images import ImageSource, UnreadableImage, load_image
+from vit_str.models import Recognizer
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionDistance:
+    """How far every attention head of a model looks; a notebook shows it as figure and table.
+
+    Attributes:
+        model: its name.
+        rows: every metric of every head and layer with its interval, as in ``distance.csv``.
+        chance: ``uniform`` (looking everywhere alike) and ``window 3x3`` (only at the tokens
+            around) -> metric -> value.
+        grid: of the tokens.
+    """
+
+    model: str
+    rows: list[Measurement]
+    chance: Chance
+    grid: TokenGrid
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The rows as a tidy pandas table: a row per metric, unit, layer and head.
+
+        ``head`` is missing where the row is the mean of a layer.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame() needs pandas: pip install pandas") from None
+        frame = pd.DataFrame([asdict(row) for row in self.rows])
+        return frame.astype({"head": "Int64"})
+
+    def plot(self, ax: "Axes | None" = None, unit: str = "px", color: str | None = None) -> "Axes":
+        """Draw heads by layer (dots) and the means of layers (line), with 95 % intervals.
+
+        Args:
+            ax: to draw on, other models too if you like; a new pyplot figure by default.
+            unit: px, patches, share of uniform or share of diagonal.
+            color: of the dots and the line; the next one of the axis by default.
+
+        Raises:
+            ValueError: no such unit.
+        """
+        import matplotlib.pyplot as plt
+
+        from vit_str.analysis.distance.figures import draw_layers
+        from vit_str.reports.panels import chance_lines
+        from vit_str.reports.style import plain
+
+        table = HeadTable(self.rows, "distance", unit)
+        ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+        drawn = {line.get_label() for line in ax.lines}
+        lines = {
+            name: value
+            for name, value in self._chance(unit).items()
+            if not any(str(label).startswith(name) for label in drawn)
+        }
+        chance_lines(ax, lines, unit)
+        color = color or ax._get_lines.get_next_color()  # type: ignore[attr-defined]
+        draw_layers(ax, table, self.model, color, mean=plain(self.model))
+        ax.set_ylim(0, max(ax.get_ylim()[1], 1.08 * max(table.highest(), *lines.values(), 0)))
+        ax.set_ylabel(f"attention distance ({unit})")
+        handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+        ax.legend(handles.values(), handles, fontsize="small")
+        return ax
+
+    def __repr__(self) -> str:
+        layers = HeadTable(self.rows, "distance", "px").layer_means(self.model)
+        means = ", ".join(f"{mean:.1f}" for _, mean, *_ in layers)
+        return f"AttentionDistance({self.model}, n = {self.rows[0].n}, px by layer: {means})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the figure, in which the pointer shows heads, and a table of layers."""
+        from vit_str.analysis.distance.figures import heads_by_depth
+        from vit_str.reports.vector import svg
+
+        table, shares = (
+            HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")
+        )
+        figure = heads_by_depth(self.rows, {self.model: self._chance("px")})
+        columns = (
+            "layer",
+            "distance (px)",
+            "95 %",
+            "share of uniform",
+            "nearest head (px)",
+            "farthest (px)",
+        )
+        lines = []
+        for (layer, mean, low, high), (_, share, *_) in zip(
+            table.layer_means(self.model), shares.layer_means(self.model), strict=True
+        ):
+            heads = table.sorted_means(self.model)[layer]
+            cells = (f"{layer}", f"{mean:.1f}", f"{low:.1f} to {high:.1f}", f"{share:.2f}")
+            lines.append([*cells, f"{heads[0]:.1f}", f"{heads[-1]:.1f}"])
+        head = "".join(f"<th>{name}</th>" for name in columns)
+        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
+        return (
+            f"<div style='background: white'>{svg(figure)}</div><table><caption>"
+            f"{escape(self.model)}, n = {self.rows[0].n}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+
+    def _chance(self, unit: str) -> dict[str, float]:
+        """Distance by chance in a unit."""
+        row = next(row for row in self.rows if row.metric == "distance" and row.unit == "px")
+        key = (row.metric, row.layer, row.head)
+        other = next(
+            each
+            for each in self.rows
+            if (each.metric, each.layer, each.head) == key and each.unit == unit
+        )
+        scale = other.mean / row.mean if row.mean else 1.0
+        return {name: values["distance"] * scale for name, values in self.chance.items()}
+
+
+def attention_distance(
+    model: str | Path | nn.Module,
+    images: str | Path | Tensor | Sequence[ImageSource] = RENDERED,
+    *,
+    grid: TokenGrid | None = None,
+    name: str | None = None,
+    count: int = 200,
+    norm: str = "renormalized",
+    metrics: Sequence[str] = METRICS,
+    batch_size: int = 32,
+    device: torch.device | str = "cpu",
+    seed: int = 1,
+) -> AttentionDistance:
+    """Measure how far the attention heads of a model look.
+
+        >>> result = attention_distance("tiny", "photos/")  # doctest: +SKIP
+        >>> result.to_frame(), result.plot()  # doctest: +SKIP
+
+    Args:
+        model: what ``vit-str analyze distance`` takes (a name or a file), or a torch module: of
+            this project, timm, torchvision, transformers or one's own. A module whose attention
+            is not understood needs `vit_str.analysis.register_attention`.
+        images: a folder, ``rendered`` words, or image files or Pillow images; or a tensor of what
+            the model takes (batch, channel, height, width), which a module always needs.
+        grid: rows and columns of the tokens of a module; by default what the module says.
+        name: to show; what the model is called by default.
+        count: most images.
+        norm: ``renormalized`` or ``raw``, see `vit_str.analysis.statistics`.
+        metrics: which, of `vit_str.analysis.statistics.METRICS`; distance always.
+        batch_size: images at once.
+        device: where to compute.
+        seed: of rendered words, random weights and the bootstrap.
+
+    Raises:
+        ValueError: no such model, no attention in it, no images or not of its size, in one line.
+    """
+    metrics = list(dict.fromkeys(["distance", *metrics]))
+    subject = None
+    if isinstance(model, nn.Module):
+        if not isinstance(images, Tensor):
+            raise ValueError("a torch module needs a tensor of images, prepared as it takes them")
+        encoder: nn.Module = model.encoder if isinstance(model, Recognizer) else model
+        if grid is None and library_of(encoder):
+            encoder = encoder_of(encoder, (images.shape[-2], images.shape[-1]))
+        name = name or type(model).__name__
+    else:
+        subject = load_subject(str(model), seed)
+        encoder, name = subject.encoder, name or subject.name
+    if isinstance(images, Tensor):
+        grid = grid or grid_of(encoder)
+        batches = torch.split(images[:count], batch_size)
+        analysis = measure_batches(name, encoder, grid, batches, norm, metrics, device)
+    else:
+        assert subject is not None
+        found = _images(subject, images, count, seed)
+        analysis = measure(subject, found, norm, metrics, batch_size, device)
+    rows = measurements(analysis, seed)
+    return AttentionDistance(name, rows, chance(analysis.grid), analysis.grid)
+
+
+def grid_of(module: Any) -> TokenGrid:
+    """The tokens of a module that says what they are, as encoders of this project do.
+
+    Raises:
+        ValueError: it does not.
+    """
+    if hasattr(module, "grid") and hasattr(module, "special_tokens"):
+        return TokenGrid.of(module)
+    raise ValueError(
+        f"{type(module).__name__} does not say where its tokens lie: give grid=TokenGrid(rows, "
+        "columns, (height, width) of a patch, special_tokens)"
+    )
+
+
+def _images(
+    subject: Subject, images: str | Path | Sequence[ImageSource], count: int, seed: int
+) -> ImageSet:
+    if isinstance(images, str | Path):
+        return load_images(subject, str(images), count, seed)
+    chosen = list(images)[:count]
+    if not chosen:
+        raise ValueError("no images: give a folder, files, Pillow images or a tensor")
+    return ImageSet(f"{len(chosen)} images", len(chosen), partial(_opened, subject, chosen))
+
+
+def _opened(subject: Subject, sources: Sequence[ImageSource]) -> Iterator[LabeledImage | str]:
+    for number, source in enumerate(sources, 1):
+        try:
+            pixels = subject.preprocessing.pixels(load_image(source))
+        except UnreadableImage as error:
+            yield str(error)
+        else:
+            yield LabeledImage(pixels, None, None, f"image {number}")

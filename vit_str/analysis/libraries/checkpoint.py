@@ -1,0 +1,67 @@
+"""Weights of a user's own file, by name of the tensor; nothing but tensors is unpickled."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+_WRAPPERS = ("state_dict", "model", "module", "teacher")
+_HEADS = ("head", "classifier", "heads", "pooler", "cls_classifier", "distillation_classifier")
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """Tensors of a ``.safetensors`` file or of one of torch.
+
+    Raises:
+        ValueError: not such a file.
+    """
+    try:
+        if path.suffix == ".safetensors":
+            from safetensors.torch import load_file
+
+            return dict(load_file(path))
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file") from None
+    except Exception as error:  # whatever a damaged file, or one with other objects, ends in
+        raise ValueError(f"{path}: not a file of weights ({brief(error)})") from None
+    while isinstance(state, dict) and (inside := [w for w in _WRAPPERS if w in state]):
+        state = state[inside[0]]
+    if not isinstance(state, dict) or not all(isinstance(v, Tensor) for v in state.values()):
+        raise ValueError(f"{path}: expected tensors by name, found {type(state).__name__}")
+    return {name.removeprefix("module."): value for name, value in state.items()}
+
+
+def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+    """Put weights into a model; those of heads that it does not have are left out.
+
+    Raises:
+        ValueError: weights of another model.
+    """
+    try:
+        found: Any = model.load_state_dict(weights, strict=False)
+    except RuntimeError as error:
+        raise ValueError(f"{path}: {brief(error)}") from None
+    check(path, found.missing_keys, found.unexpected_keys)
+
+
+def check(path: Path, missing: Iterable[str], unknown: Iterable[str]) -> None:
+    """Refuse weights that are not all of a model, or of more than it has but for heads.
+
+    Raises:
+        ValueError: they are.
+    """
+    wrong = [name for name in (*missing, *unknown) if not set(name.split(".")) & set(_HEADS)]
+    if wrong:
+        raise ValueError(
+            f"{path}: not weights of this model: {len(wrong)} tensors are missing or unknown, "
+            f"such as {', '.join(sorted(wrong)[:3])}"
+        )
+
+
+def brief(error: Exception) -> str:
+    """An error in one line that is not too long."""
+    line = " ".join(str(error).split()) or type(error).__name__
+    return line if len(line) <= 240 else f"{line[:240]}..."

@@ -1,0 +1,234 @@
+"""Models of transformers."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from PIL import Image
+from torch import Tensor, nn
+
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.libraries.checkpoint import check, read_weights
+from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
+from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.probe import map_of, probe
+
+PLAIN = (
+    *("vit", "deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "vit_mae", "ijepa", "beit"),
+    *("clip_vision_model", "siglip_vision_model"),
+)
+SWIN = ("swin", "swinv2", "donut-swin")
+_TABLES = ("position_embeddings", "position_embedding")
+
+
+def create(
+    name: str, pretrained: bool, checkpoint: Path | None
+) -> tuple[LibraryEncoder, LibraryPreprocessing]:
+    """A model by its name on the hub or a folder; without the hub's weights also a type: ``vit``.
+
+    Raises:
+        ValueError: one that is not understood.
+    """
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    own = not pretrained or checkpoint is not None
+    if own and name in transformers.CONFIG_MAPPING and not Path(name).exists():
+        config, processor = transformers.AutoConfig.for_model(name), None
+    else:
+        config = transformers.AutoConfig.from_pretrained(name)
+        processor = transformers.AutoImageProcessor.from_pretrained(name)
+    parts = {
+        "clip": ("vision_config", transformers.CLIPVisionModel),
+        "siglip": ("vision_config", transformers.SiglipVisionModel),
+        "vision-encoder-decoder": ("encoder", transformers.VisionEncoderDecoderModel),
+    }
+    part, model_class = parts.get(config.model_type, ("", transformers.AutoModel))
+    vision: Any = getattr(config, part) if part else config
+    _check_understood(vision)
+    config = vision if part == "vision_config" else config
+    if checkpoint is not None:
+        given = {"state_dict": read_weights(checkpoint), "output_loading_info": True}
+        model, found = model_class.from_pretrained(None, config=config, **given)
+        check(checkpoint, found["missing_keys"], found["unexpected_keys"])
+    elif pretrained:
+        model = model_class.from_pretrained(name, dtype=torch.float32)
+    elif model_class is transformers.AutoModel:
+        model = model_class.from_config(config)
+    else:
+        model = model_class(config)
+    prepared = preprocessing(processor) if processor else _square(vision)
+    return encoder(model.eval(), (prepared.height, prepared.width)), prepared
+
+
+def vision_part(model: Any) -> Any:
+    """What sees in a model of images and text."""
+    for name in ("vision_model", "encoder"):
+        part = getattr(model, name, None)
+        if isinstance(getattr(part, "config", None), type(model.config)) or part is None:
+            continue
+        if hasattr(part, "config"):
+            return part
+    return model
+
+
+def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
+    """A model that was made already, or the part of it that sees.
+
+    Args:
+        model: in evaluation mode.
+        image_size: height and width; that of its configuration by default.
+
+    Raises:
+        ValueError: one that is not understood.
+    """
+    model = vision_part(model)
+    config: Any = model.config
+    _check_understood(config)
+    height, width = image_size or _pair(config.image_size)
+    down, across = _pair(config.patch_size)
+    if height % down or width % across:
+        raise ValueError(
+            f"images of {height} x {width} do not divide into patches of {down} x {across}"
+        )
+    grid = TokenGrid(height // down, width // across, (down, across))
+    forward = partial(_features, model, (height, width) != _pair(config.image_size))
+    if config.model_type in SWIN:
+        return LibraryEncoder(model, _swin(model, grid), forward=forward)
+    special = _special(model)
+    blocks = [Block(layer, grid) for layer in _layers(model)]
+    return LibraryEncoder(model, blocks, special, forward, _positions(model, grid))
+
+
+def _check_understood(config: Any) -> None:
+    if config.model_type not in PLAIN + SWIN:
+        raise ValueError(
+            f"{config.model_type} of transformers is not understood; {', '.join(PLAIN + SWIN)} are"
+        )
+
+
+def _layers(model: nn.Module) -> list[nn.Module]:
+    attentions = ("attention", "self_attn")
+    return [
+        module
+        for module in model.modules()
+        if type(module).__name__.endswith("Layer") and any(hasattr(module, n) for n in attentions)
+    ]
+
+
+def _swin(model: Any, grid: TokenGrid) -> list[Block]:
+    blocks = []
+    for stage in model.encoder.layers:
+        window = min(model.config.window_size, grid.rows, grid.columns)
+        whole = min(grid.rows, grid.columns) <= window  # windows are not shifted then
+        for block in stage.blocks:
+            shift = 0 if whole else block.shift_size
+            blocks.append(Block(block, grid, (window, window), (shift, shift)))
+        if stage.downsample is not None:
+            grid = grid.merged()
+    return blocks
+
+
+def _special(model: Any) -> list[str]:
+    """Names of the tokens in front, in the order in which transformers puts them there."""
+    names = [
+        name
+        for name, token in (
+            ("class", "cls_token"),
+            ("class", "class_embedding"),
+            ("distillation", "distillation_token"),
+        )
+        if getattr(model.embeddings, token, None) is not None
+    ]
+    registers = getattr(model.embeddings, "register_tokens", None)
+    if registers is not None:
+        names += [f"register {i}" for i in range(1, registers.shape[1] + 1)]
+    return names
+
+
+def _positions(model: Any, grid: TokenGrid) -> Tensor | None:
+    """Learned vectors of the tokens of the grid, if there is one for each."""
+    for name in _TABLES:
+        table = getattr(model.embeddings, name, None)
+        table = getattr(table, "weight", table)
+        if table is not None and table.ndim in (2, 3):
+            vectors = table.detach().flatten(0, -2)
+            spare = len(vectors) - len(grid)  # of special tokens; registers may have none
+            return vectors[spare:] if spare in (0, 1, len(_special(model))) else None
+    return None
+
+
+def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
+    kind, extra = model.config.model_type, {}
+    if other_size and kind not in ("dinov2", "dinov2_with_registers", "dinov3_vit", "donut-swin"):
+        extra = {"interpolate_pos_encoding": True}
+    if kind != "vit_mae":
+        return model(pixel_values=images, **extra).last_hidden_state
+    # It would leave out and shuffle patches: none are, in the order of this noise.
+    down, across = _pair(model.config.patch_size)
+    patches = images.shape[-2] // down * (images.shape[-1] // across)
+    noise = torch.arange(patches, device=images.device).expand(len(images), -1).float()
+    masked, model.config.mask_ratio = model.config.mask_ratio, 0.0
+    try:
+        return model(pixel_values=images, noise=noise, **extra).last_hidden_state
+    finally:
+        model.config.mask_ratio = masked
+
+
+def preprocessing(processor: Any) -> LibraryPreprocessing:
+    """What an image processor of transformers does to images.
+
+    Raises:
+        ValueError: it scales pixels to something else than 0 to 1.
+    """
+    if not processor.do_rescale or abs(processor.rescale_factor * 255 - 1) > 1e-6:
+        raise ValueError(f"{type(processor).__name__} scales pixels in a way not understood")
+    transform = partial(_process, processor)
+    _, height, width = transform(Image.new("RGB", (640, 480))).shape
+    normalizes = processor.do_normalize
+    mean = tuple(processor.image_mean) if normalizes else (0.0, 0.0, 0.0)
+    std = tuple(processor.image_std) if normalizes else (1.0, 1.0, 1.0)
+    return LibraryPreprocessing(height, width, mean, std, transform=transform)
+
+
+def _process(processor: Any, image: Image.Image) -> Tensor:
+    raw = processor(images=image, return_tensors="pt", do_rescale=False, do_normalize=False)
+    return raw["pixel_values"][0]
+
+
+def _square(config: Any) -> LibraryPreprocessing:
+    """Images as large as a configuration says, for models that come without a processor."""
+    return LibraryPreprocessing(*_pair(config.image_size))
+
+
+def _pair(size: Any) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else tuple(size)
+
+
+def cross_attention(
+    model: Any, images: Tensor, labels: Tensor
+) -> dict[str, Float[Tensor, "batch head position row column"]]:
+    """Where the decoder of a reader such as TrOCR or Donut looks while it writes ``labels``.
+
+    Args:
+        model: a ``VisionEncoderDecoderModel``.
+        images: normalized.
+        labels: ids that the decoder is given, one for each position.
+
+    Returns:
+        Layer -> attention to the tokens of the grid; special tokens are left out, and the rest is
+        as it is.
+    """
+    rows, columns = encoder(model, (images.shape[-2], images.shape[-1])).grid
+    maps: dict[str, Tensor] = {}
+
+    def keep(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
+        if name.startswith("decoder.") and name.endswith(("encoder_attn", "crossattention.self")):
+            weights = map_of(queries, keys, mask)[..., -rows * columns :]
+            maps[name] = weights.unflatten(-1, (rows, columns))
+
+    with torch.no_grad(), probe(model, keep):
+        model(pixel_values=images, decoder_input_ids=labels)
+    return maps

@@ -1,0 +1,89 @@
+"""Models of other libraries by name, such as ``timm:vit_base_patch16_224``, or given in Python."""
+
+from importlib import import_module
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from vit_str.analysis.libraries.checkpoint import brief
+from vit_str.analysis.libraries.encoder import LibraryEncoder
+from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+
+LIBRARIES = {
+    "timm": "timm_models",
+    "hf": "hugging_face",
+    "torchvision": "torchvision_models",
+}
+_PACKAGES = {"timm": "timm", "transformers": "hf", "torchvision": "torchvision"}
+
+
+def is_library_name(name: str) -> bool:
+    """Whether a name, maybe after ``untrained:``, is of another library."""
+    return name.removeprefix("untrained:").partition(":")[0] in LIBRARIES
+
+
+def load_library_model(
+    name: str, seed: int = 0, checkpoint: Path | None = None
+) -> tuple[LibraryEncoder, LibraryPreprocessing]:
+    """The model of a name, with the preprocessing that it was made for.
+
+    Its weights are those that the library finds itself: in its cache, or on its hub.
+
+    Args:
+        name: ``timm:``, ``hf:`` or ``torchvision:`` and what the library calls the model; after
+            ``untrained:`` with random weights, for which nothing is fetched (``hf:`` needs the
+            configuration of a model, or the name of a type such as ``vit``).
+        seed: of random weights.
+        checkpoint: file with the weights instead, ``.safetensors`` or of torch.
+
+    Raises:
+        ValueError: no such model or library, one that is not understood, or no weights.
+    """
+    trained = not name.startswith("untrained:")
+    library, _, called = name.removeprefix("untrained:").partition(":")
+    if checkpoint is not None and not trained:
+        raise ValueError(f"{name} has no training: leave out untrained: or --checkpoint")
+    try:
+        module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            encoder, preprocessing = module.create(called, trained, checkpoint)
+    except ImportError as error:
+        raise ValueError(f"{name} needs a package: pip install {error.name or library}") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {brief(error)}") from None
+    except Exception as error:  # whatever a library raises where there is no network or no file
+        raise ValueError(
+            f"{name}: not loaded ({brief(error)}); without a network give its weights with "
+            f"--checkpoint FILE, or look at untrained:{library}:..."
+        ) from None
+    return encoder.eval(), preprocessing
+
+
+def library_of(model: nn.Module) -> str | None:
+    """Which of ``LIBRARIES`` the class of a model is from; None if it is from none."""
+    return _PACKAGES.get(type(model).__module__.partition(".")[0])
+
+
+def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
+    """A model of timm, torchvision or transformers that was made already.
+
+    Args:
+        model: the model.
+        image_size: height and width of its images, where it takes several.
+
+    Raises:
+        ValueError: a model of something else, or one that is not understood.
+    """
+    library = library_of(model)
+    if library is None:
+        raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")
+    module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
+    encoder = module.encoder(model, image_size)
+    if image_size is not None and encoder.image_size != tuple(image_size):
+        raise ValueError(
+            f"{type(model).__name__} takes images of {encoder.image_size} (height, width), found "
+            f"{tuple(image_size)}"
+        )
+    return encoder

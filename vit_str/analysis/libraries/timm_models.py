@@ -1,0 +1,101 @@
+"""Models of timm."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.libraries.checkpoint import fill, read_weights
+from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
+from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+
+PLAIN = (
+    "VisionTransformer",
+    "VisionTransformerDistilled",
+    "VisionTransformerRelPos",
+    "Eva",
+    "Beit",
+)
+SWIN = ("SwinTransformer", "SwinTransformerV2")
+
+
+def create(
+    name: str, pretrained: bool, checkpoint: Path | None
+) -> tuple[LibraryEncoder, LibraryPreprocessing]:
+    """A model by its name, with weights that timm finds or of a file, and its preprocessing.
+
+    Raises:
+        ValueError: no such model, or one that is not understood.
+    """
+    import timm
+
+    if ":" not in name and not timm.is_model(name.partition(".")[0]):
+        raise ValueError(f"timm has no model {name}: `timm.list_models()` names them")
+    model = timm.create_model(name, pretrained=pretrained and checkpoint is None, num_classes=0)
+    if checkpoint is not None:
+        weights = read_weights(checkpoint)
+        # Weights as their authors published them have other names.
+        rename = getattr(sys.modules[type(model).__module__], "checkpoint_filter_fn", None)
+        fill(model, rename(weights, model) if rename else weights, checkpoint)
+    return encoder(model), preprocessing(model)
+
+
+def encoder(model: Any, _: tuple[int, int] | None = None) -> LibraryEncoder:
+    """A model that was made already, whose images have one size.
+
+    Raises:
+        ValueError: one that is not understood.
+    """
+    kind = type(model).__name__
+    if kind not in PLAIN + SWIN:
+        raise ValueError(f"timm's {kind} is not understood; {', '.join(PLAIN + SWIN)} are")
+    rows, columns = model.patch_embed.grid_size
+    patch: Any = tuple(model.patch_embed.patch_size)
+    if kind in SWIN:
+        return LibraryEncoder(model, _swin(model, patch), forward=model.forward_features)
+    grid, special = TokenGrid(rows, columns, patch), _special(model)
+    blocks = [Block(block, grid) for block in model.blocks]
+    positions = getattr(model, "pos_embed", None)
+    if positions is not None:
+        positions = positions[0, positions.shape[1] - len(grid) :].detach()
+    return LibraryEncoder(model, blocks, special, model.forward_features, positions)
+
+
+def _swin(model: Any, patch: tuple[int, int]) -> list[Block]:
+    rows = model.patch_embed.grid_size[0]
+    blocks = []
+    for block in (block for stage in model.layers for block in stage.blocks):
+        height, width = block.input_resolution
+        scale = rows // height
+        grid = TokenGrid(height, width, (patch[0] * scale, patch[1] * scale))
+        blocks.append(Block(block, grid, tuple(block.window_size), tuple(block.shift_size)))
+    return blocks
+
+
+def _special(model: Any) -> list[str]:
+    """Names of the tokens in front, in the order in which timm puts them there."""
+    names = ["class"] if getattr(model, "cls_token", None) is not None else []
+    if getattr(model, "dist_token", None) is not None:
+        names.append("distillation")
+    registers = getattr(model, "reg_token", None)
+    if registers is not None:
+        names += [f"register {i}" for i in range(1, registers.shape[1] + 1)]
+    if len(names) != model.num_prefix_tokens:
+        raise ValueError(
+            f"{type(model).__name__} has {model.num_prefix_tokens} special tokens, of which only "
+            f"these are understood: {', '.join(names) or 'none'}"
+        )
+    return names
+
+
+def preprocessing(model: nn.Module) -> LibraryPreprocessing:
+    """What timm does to images for a model."""
+    from timm.data import create_transform, resolve_model_data_config
+
+    config = resolve_model_data_config(model)
+    # As for timm's own loaders: pixels are normalized in a later step.
+    transform = create_transform(**config, is_training=False, use_prefetcher=True)
+    _, height, width = config["input_size"]
+    return LibraryPreprocessing(height, width, config["mean"], config["std"], transform=transform)

@@ -1,0 +1,103 @@
+"""Models of torchvision."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from PIL import Image
+from torch import Tensor
+
+from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.libraries.checkpoint import fill, read_weights
+from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
+from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+
+
+def create(
+    name: str, pretrained: bool, checkpoint: Path | None
+) -> tuple[LibraryEncoder, LibraryPreprocessing]:
+    """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too.
+
+    Raises:
+        ValueError: no such model, or one that is not understood.
+    """
+    from torchvision import models
+
+    name, _, version = name.partition(".")
+    if name not in models.list_models(models):
+        raise ValueError(f"torchvision has no model {name}: vit_b_16 and swin_t are such")
+    choices = models.get_model_weights(name)
+    if version and version not in choices.__members__:
+        raise ValueError(f"{name} has no weights {version}, only {', '.join(choices.__members__)}")
+    weights = choices[version or "DEFAULT"]
+    model = models.get_model(name, weights=weights if pretrained and checkpoint is None else None)
+    if checkpoint is not None:
+        fill(model, read_weights(checkpoint), checkpoint)
+    preset = weights.transforms()
+    size = getattr(model, "image_size", preset.crop_size[0])
+    transform = partial(_resize_and_crop, preset, size)
+    return (
+        encoder(model.eval(), (size, size)),
+        LibraryPreprocessing(size, size, preset.mean, preset.std, transform=transform),
+    )
+
+
+def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
+    """A model that was made already.
+
+    Args:
+        model: a ``VisionTransformer``, or a ``SwinTransformer`` with the size of its images.
+        image_size: height and width.
+
+    Raises:
+        ValueError: one that is not understood.
+    """
+    kind = type(model).__name__
+    if kind == "VisionTransformer":
+        side = model.image_size // model.patch_size
+        grid = TokenGrid(side, side, (model.patch_size, model.patch_size))
+        blocks = [Block(block, grid) for block in model.encoder.layers]
+        positions = model.encoder.pos_embedding[0, 1:].detach()
+        return LibraryEncoder(model, blocks, ["class"], partial(_features, model), positions)
+    if kind != "SwinTransformer":
+        raise ValueError(
+            f"torchvision's {kind} is not understood; VisionTransformer and SwinTransformer are"
+        )
+    if image_size is None:
+        raise ValueError("a SwinTransformer of torchvision reads images of any size: name one")
+    return LibraryEncoder(model, _swin(model, image_size), forward=model.features)
+
+
+def _features(model: Any, images: Tensor) -> Tensor:
+    tokens = model._process_input(images)
+    special = model.class_token.expand(len(tokens), -1, -1)
+    return model.encoder(torch.cat([special, tokens], 1))
+
+
+def _swin(model: Any, image_size: tuple[int, int]) -> list[Block]:
+    down, across = model.features[0][0].stride
+    grid = TokenGrid(image_size[0] // down, image_size[1] // across, (down, across))
+    blocks = []
+    for number, stage in enumerate(model.features):
+        if number % 2:
+            blocks += [_block(block, grid) for block in stage]
+        elif number:
+            grid = grid.merged()
+    return blocks
+
+
+def _block(module: Any, grid: TokenGrid) -> Block:
+    window, shift, size = module.attn.window_size, module.attn.shift_size, (grid.rows, grid.columns)
+    # One window that holds all is not shifted.
+    down, across = (0 if w >= n else s for w, s, n in zip(window, shift, size, strict=True))
+    return Block(module, grid, tuple(window), (down, across))
+
+
+def _resize_and_crop(preset: Any, size: int, image: Image.Image) -> Tensor:
+    """What ``ImageClassification`` does before it normalizes."""
+    from torchvision.transforms import functional
+
+    resize = preset.resize_size if preset.crop_size[0] == size else [size]
+    image = functional.resize(image, resize, interpolation=preset.interpolation)
+    return functional.pil_to_tensor(functional.center_crop(image, [size, size]))

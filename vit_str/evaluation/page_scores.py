@@ -1,0 +1,231 @@
+"""How well the words of a page are found and read, by the protocols of ICDAR 2015.
+
+A found word matches a label one to one if their overlap (intersection over union) is above 0.5;
+reading counts too if the texts are the same but for case and one mark at either end of the label.
+Found words that lie by more than half in a region that is not judged do not count. Pages whose
+labels are lines are scored by their words as a bag.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vit_str.reading.pages.page import Page, Word
+from vit_str.statistics import Interval, percentile_interval, resamples
+
+_UNJUDGED = "###"
+_OVERLAP = 0.5
+OUTCOMES = ("read", "read wrong", "cut wrong", "not found")
+_LINES = 0.2
+"""Share of labels with spaces from which on they are lines, not words."""
+_MARKS = "!?.:,*\"()[]/'-"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A word or line that people have labelled; ``###`` is not judged."""
+
+    polygon: np.ndarray
+    text: str
+
+    @property
+    def is_judged(self) -> bool:
+        return self.text != _UNJUDGED
+
+
+class Fate(NamedTuple):
+    """What became of a judged label: ``read``, or where it was lost."""
+
+    label: str
+    outcome: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageScore:
+    """Counts of one picture.
+
+    Attributes:
+        labels: judged labels.
+        words: found words that count.
+        detected: matches by place.
+        read: matches by place and text.
+        bag: labelled words, found words, and those in both, without places.
+        fates: what became of each judged label.
+    """
+
+    labels: int
+    words: int
+    detected: int
+    read: int
+    bag: tuple[int, int, int]
+    fates: tuple[Fate, ...] = field(repr=False)
+
+
+class Score(NamedTuple):
+    """Precision, recall and their harmonic mean, with its 95 % interval over pictures."""
+
+    precision: float
+    recall: float
+    harmonic_mean: float
+    interval: Interval
+
+
+def read_labels(path: Path) -> list[Label]:
+    """Labels of one picture: eight corner coordinates and a text in every line, with commas.
+
+    Raises:
+        ValueError: the file cannot be read, or a line is something else.
+    """
+    labels = []
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"cannot read labels from {path}: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        *corners, text = line.split(",", 8)
+        try:
+            polygon = np.array(corners, float).reshape(4, 2)
+        except ValueError:
+            raise ValueError(
+                f"{path}, line {number}: expected eight numbers and a text, with commas between"
+            ) from None
+        labels.append(Label(polygon, text.strip()))
+    return labels
+
+
+def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
+    """Compare the words of a page with its labels."""
+    judged = [label for label in labels if label.is_judged]
+    unjudged = [_shape(label.polygon) for label in labels if not label.is_judged]
+    words = [(word, _shape(word.polygon)) for word in page.words]
+    words = [
+        (word, shape)
+        for word, shape in words
+        if not any(_inside(shape, region) > _OVERLAP for region in unjudged)
+    ]
+    free = dict(enumerate(words))
+    fates = []
+    for label in judged:
+        shape = _shape(label.polygon)
+        match = next((i for i, (_, other) in free.items() if _iou(shape, other) > _OVERLAP), None)
+        if match is None:
+            fates.append(_lost(label, shape, words))
+            continue
+        word = free.pop(match)[0]
+        outcome = "read" if same_text(label.text, word.text) else "read wrong"
+        fates.append(Fate(label.text, outcome, word.text))
+    outcomes = Counter(fate.outcome for fate in fates)
+    detected = outcomes["read"] + outcomes["read wrong"]
+    bag = _bag([word for word, _ in words], judged)
+    return PageScore(len(judged), len(words), detected, outcomes["read"], bag, tuple(fates))
+
+
+def same_text(label: str, text: str) -> bool:
+    """Whether the text is that of the label; case and a mark at either end of it are no matter."""
+    text, label = text.casefold(), label.casefold()
+    accepted = {label}
+    if label[:1] in _MARKS:
+        accepted.add(label[1:])
+    if label[-1:] in _MARKS:
+        accepted |= {other[:-1] for other in accepted}
+    return text in accepted
+
+
+def detection(pages: Sequence[PageScore]) -> Score:
+    """How well words are found."""
+    return _score(np.array([(page.detected, page.words, page.labels) for page in pages]))
+
+
+def end_to_end(pages: Sequence[PageScore]) -> Score:
+    """How well words are found and read."""
+    return _score(np.array([(page.read, page.words, page.labels) for page in pages]))
+
+
+def bag_of_words(pages: Sequence[PageScore]) -> Score:
+    """How well words are read, wherever they are."""
+    return _score(np.array([(page.bag[2], page.bag[1], page.bag[0]) for page in pages]))
+
+
+def summary(scores: Sequence[PageScore | None]) -> dict[str, Any]:
+    """All figures of some pictures, as plain values."""
+    pages = [score for score in scores if score is not None]
+    outcomes = Counter(fate.outcome for page in pages for fate in page.fates)
+    lines = sum(" " in fate.label for page in pages for fate in page.fates)
+    return {
+        "pictures": len(pages),
+        "labels": sum(page.labels for page in pages),
+        "labels_are_lines": lines > _LINES * max(1, sum(page.labels for page in pages)),
+        "detection": detection(pages)._asdict(),
+        "end_to_end": end_to_end(pages)._asdict(),
+        "bag_of_words": bag_of_words(pages)._asdict(),
+        "outcomes": {name: outcomes[name] for name in OUTCOMES},
+    }
+
+
+def compare(
+    first: Sequence[PageScore | None], second: Sequence[PageScore | None]
+) -> dict[str, Any]:
+    """By how much the harmonic mean of reading rises, second minus first, on the same pictures."""
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a and b]
+    counts = np.array([[(p.read, p.words, p.labels) for p in pair] for pair in both])
+
+    def difference(chosen: np.ndarray) -> float:
+        before, after = counts[chosen].sum(0)
+        return _harmonic_mean(*after) - _harmonic_mean(*before)
+
+    means = np.array([difference(chosen) for chosen in resamples(len(both))])
+    everything = difference(np.arange(len(both)))
+    return {"end_to_end": everything, "interval": percentile_interval(means)}
+
+
+def _score(counts: np.ndarray) -> Score:
+    """Counts of every page: hits, found, labels."""
+    hits, found, labels = counts.sum(0)
+    means = np.array([_harmonic_mean(*counts[chosen].sum(0)) for chosen in resamples(len(counts))])
+    return Score(
+        float(hits / max(found, 1)),
+        float(hits / max(labels, 1)),
+        _harmonic_mean(hits, found, labels),
+        percentile_interval(means),
+    )
+
+
+def _harmonic_mean(hits: float, found: float, labels: float) -> float:
+    return float(2 * hits / max(found + labels, 1))
+
+
+def _bag(words: Sequence[Word], labels: Sequence[Label]) -> tuple[int, int, int]:
+    found = Counter(part.casefold() for word in words for part in word.text.split())
+    wanted = Counter(part.casefold() for label in labels for part in label.text.split())
+    return wanted.total(), found.total(), (found & wanted).total()
+
+
+def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> Fate:
+    """Whether a label without a match was not found at all, or cut elsewhere than it ends."""
+    shares = [(_inside(shape, other), word.text) for word, other in words]
+    covered, text = max(shares, default=(0.0, ""))
+    parts = max((_inside(other, shape) for _, other in words), default=0.0)
+    return Fate(label.text, "cut wrong" if max(covered, parts) > _OVERLAP else "not found", text)
+
+
+def _shape(polygon: object):  # type: ignore[no-untyped-def]
+    from shapely import Polygon
+
+    return Polygon(np.asarray(polygon)).buffer(0)
+
+
+def _inside(shape, region) -> float:  # type: ignore[no-untyped-def]
+    """Share of a shape that lies in a region."""
+    return shape.intersection(region).area / max(shape.area, 1e-9)
+
+
+def _iou(one, other) -> float:  # type: ignore[no-untyped-def]
+    shared = one.intersection(other).area
+    return shared / max(one.area + other.area - shared, 1e-9)

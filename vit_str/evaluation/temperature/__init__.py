@@ -1,0 +1,1 @@
+"""Temperatures that make confidences mean what they say: ``vit-str calibrate``."""

@@ -1,0 +1,115 @@
+"""Words within the strips of their lines, and what was read in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import groupby, pairwise
+from math import ceil, floor, prod
+
+from PIL import Image
+
+from vit_str.reading.pages.geometry import Strip
+from vit_str.reading.pages.page import Word
+from vit_str.reading.readings import Box, Character, Reading
+
+_MARGIN = 0.15, 0.05
+"""Added at the sides of a word, and above and below it, over its height."""
+_OVERLAP = 0.25
+"""Share of a long word that both of its halves hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word, or a part of one, within the strip of its line.
+
+    Attributes:
+        strip: the line.
+        box: the word, in whole pixels of the strip.
+    """
+
+    strip: Strip
+    box: tuple[int, int, int, int]
+
+    @property
+    def image(self) -> Image.Image:
+        """The crop, widened to a square if it is tall: readers turn what looks like a column."""
+        crop = self.strip.image.crop(self.box)
+        return crop.resize((max(crop.size), crop.height)) if crop.width < crop.height else crop
+
+    def in_strip(self, reading: Reading) -> Reading:
+        """A reading of the image, its boxes in pixels of the strip."""
+        left, top, right, bottom = self.box
+        scale = (right - left) / max(right - left, bottom - top)  # of what was widened
+        moved = (
+            replace(c, box=Box(left + x * scale, top + y, left + x2 * scale, top + y2))
+            for c in reading.characters
+            if c.box
+            for x, y, x2, y2 in [c.box]
+        )
+        return replace(reading, characters=tuple(moved) or reading.characters)
+
+    def halves(self) -> tuple["Piece", "Piece"]:
+        """Two parts that overlap."""
+        left, top, right, bottom = self.box
+        middle, shared = (left + right) // 2, round((right - left) * _OVERLAP / 2)
+        return (
+            replace(self, box=(left, top, middle + shared, bottom)),
+            replace(self, box=(middle - shared, top, right, bottom)),
+        )
+
+
+def pieces_of(strip: Strip, boxes: Sequence[Box]) -> list[Piece]:
+    """The words of a line from left to right, with margins that do not reach their neighbors."""
+    width, height = strip.image.size
+    gaps = [(before.right, after.left) for before, after in pairwise(boxes)]
+    starts = [0.0, *((left + right) / 2 for left, right in gaps)]
+    ends = [*starts[1:], float(width)]
+    pieces = []
+    for (left, top, right, bottom), start, end in zip(boxes, starts, ends, strict=True):
+        beside, above = (share * (bottom - top) for share in _MARGIN)
+        low = floor(max(start, left - beside)), max(0, floor(top - above))
+        high = ceil(min(end, right + beside)), min(height, ceil(bottom + above))
+        pieces.append(Piece(strip, (*low, max(high[0], low[0] + 1), max(high[1], low[1] + 1))))
+    return pieces
+
+
+def cut_at_spaces(piece: Piece, reading: Reading) -> list[tuple[Piece, Reading]]:
+    """A reading with boxes and spaces, cut at the spaces."""
+    parts = []
+    for is_space, group in groupby(reading.characters, lambda c: c.character.isspace()):
+        characters = tuple(group)
+        boxes = [c.box for c in characters if c.box]
+        if is_space or not boxes:
+            continue
+        left, right = floor(min(b.left for b in boxes)), ceil(max(b.right for b in boxes))
+        text = "".join(c.character for c in characters)
+        confidence = prod(c.confidence for c in characters)
+        part = replace(piece, box=(left, piece.box[1], max(left + 1, right), piece.box[3]))
+        parts.append((part, Reading(text, confidence, characters)))
+    return parts
+
+
+def word(piece: Piece, reading: Reading) -> Word:
+    """A word of the page."""
+    polygon = piece.strip.polygon(*piece.box)
+    characters = tuple(_on_page(piece.strip, character) for character in reading.characters)
+    corners = tuple((float(x), float(y)) for x, y in polygon)
+    return Word(reading.text, reading.confidence, corners, characters)  # type: ignore[arg-type]
+
+
+def _on_page(strip: Strip, character: Character) -> Character:
+    if character.box is None:
+        return character
+    polygon = strip.polygon(*character.box)
+    return replace(character, box=Box(*polygon.min(0).tolist(), *polygon.max(0).tolist()))
+
+
+def joined(left: Reading, right: Reading) -> Reading:
+    """One reading of two that overlap, joined in the middle of the longest text that both hold."""
+    match = SequenceMatcher(None, left.text, right.text, False).find_longest_match()
+    size = match.size // 2
+    characters = left.characters[: match.a + size] + right.characters[match.b + size :]
+    if not match.size:
+        characters = left.characters + right.characters
+    text = "".join(character.character for character in characters)
+    return Reading(text, prod(c.confidence for c in characters), characters)

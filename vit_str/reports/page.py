@@ -1,0 +1,159 @@
+"""One page of HTML that holds everything: text, tables, figures; nothing is loaded from elsewhere.
+
+It is opened by a double click, sent by mail, printed, and looks the same in ten years.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from vit_str.files import write_atomically
+from vit_str.reports.images import SHARPNESS, data_uri, figure_image, png
+from vit_str.reports.vector import pdf, svg
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_LONG = 40  # letters of a cell that may be broken into lines
+
+
+class Page:
+    """A report: written from top to bottom, then to a folder.
+
+    All text is plain: what looks like HTML in it is shown, not obeyed.
+
+    Args:
+        title: of the page.
+        lead: the paragraph under the title: what was done, in a sentence or two.
+    """
+
+    def __init__(self, title: str, lead: str) -> None:
+        self._title, self._lead = title, lead
+        self._parts: list[dict[str, Any]] = []
+        self._files: dict[str, bytes] = {}
+
+    def heading(self, text: str) -> None:
+        """Begin a section; the table of contents lists it."""
+        self._add("heading", text)
+
+    def paragraph(self, text: str) -> None:
+        """Add a paragraph of plain text."""
+        self._add("paragraph", text)
+
+    def note(self, text: str) -> None:
+        """Add a remark set apart, such as what a figure does not show."""
+        self._add("note", text)
+
+    def figure(self, figure: Figure, name: str, caption: str, vector: bool = False) -> None:
+        """Add a figure; `write` puts it next to the page too, as ``<name>.png``.
+
+        Args:
+            figure: from `style.figure`, for instance; it is drawn here and now.
+            name: letters, digits, ``-``, ``_`` and ``.``; another than all before.
+            caption: what is seen, with units and n; also the text for those who cannot see it.
+            vector: in the page as SVG, with the texts of `vector.on_hover`; next to it as
+                ``<name>.svg`` and ``<name>.pdf`` too, for papers.
+
+        Raises:
+            ValueError: the name is taken, or no name for a file.
+        """
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name for a figure: use letters, digits, - and _")
+        if f"{name}.png" in self._files:
+            raise ValueError(f"there is a figure {name!r} already; give this one another name")
+        image = figure_image(figure)
+        self._files[f"{name}.png"] = png(image)
+        width, height = (side // SHARPNESS for side in image.size)
+        drawing = None
+        if vector:
+            drawing = Markup(svg(figure))  # noqa: S704 - of matplotlib, which escapes what it is given
+            self._files |= {f"{name}.svg": drawing.encode(), f"{name}.pdf": pdf(figure)}
+        uri = None if drawing else data_uri(image)
+        self._add("figure", caption, uri=uri, svg=drawing, width=width, height=height)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
+        """Add a table. Floats are shown with about four digits, None and NaN as a dash.
+
+        Raises:
+            ValueError: a row has more or fewer cells than there are columns.
+        """
+        for row in rows:
+            if len(row) != len(columns):
+                raise ValueError(f"expected {len(columns)} cells in a row, found {len(row)}")
+        shown = [_column([row[index] for row in rows]) for index in range(len(columns))]
+        self._add(
+            "table",
+            caption,
+            columns=columns,
+            classes=[css for css, _ in shown],
+            rows=list(zip(*(cells for _, cells in shown), strict=True)),
+        )
+
+    def write(self, folder: Path) -> Path:
+        """Write ``report.html`` and the figures, each file atomically.
+
+        Args:
+            folder: made if it is missing.
+
+        Returns:
+            Path of the page.
+        """
+        template = _environment().get_template("page.html")
+        html = template.render(title=self._title, lead=self._lead, parts=self._parts)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in {**self._files, "report.html": f"{html}\n".encode()}.items():
+            with write_atomically(folder / name) as path:
+                path.write_bytes(content)
+        return folder / "report.html"
+
+    def _add(self, part: str, text: str, **values: Any) -> None:
+        number = 1 + sum(other["type"] == part for other in self._parts)
+        self._parts.append({"type": part, "number": number, "text": text, **values})
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("vit_str.reports", "."), autoescape=True, finalize=_printable
+    )
+
+
+def _printable(value: object) -> object:
+    """Text without what UTF-8 or HTML cannot hold."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}"
+        if unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\t\n"
+        else letter
+        for letter in value
+    )
+
+
+def _column(cells: Sequence[object]) -> tuple[str, list[str]]:
+    """Class of a column in the style sheet, and its cells as they are shown."""
+    numbers = [cell for cell in cells if isinstance(cell, Real)]
+    form = _number_format([float(cell) for cell in numbers if not isinstance(cell, Integral)])
+    shown = [_shown(cell, form) for cell in cells]
+    if numbers and all(cell is None or isinstance(cell, Real) for cell in cells):
+        return "number", shown
+    return "long" if max(map(len, shown), default=0) > _LONG else "", shown
+
+
+def _number_format(numbers: Sequence[float]) -> str:
+    """Four digits for the largest, and the point in line unless the smallest would vanish."""
+    sizes = [abs(number) for number in numbers if number and math.isfinite(number)]
+    if not sizes or max(sizes) > 1000 * min(sizes):
+        return ".4g"
+    return f".{max(0, 3 - math.floor(math.log10(max(sizes))))}f"
+
+
+def _shown(cell: object, form: str) -> str:
+    if isinstance(cell, Real) and not isinstance(cell, Integral):
+        return "–" if math.isnan(cell) else f"{float(cell):{form}}"
+    return "–" if cell is None else str(cell)

@@ -1,0 +1,84 @@
+"""Panels side by side, lines of chance, and legends."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.figure import Figure
+
+from vit_str.reports.style import MUTED, chance_style, depth_color, figure, plain, plain_lines
+
+COLUMNS = 3
+"""Panels in a row at most."""
+
+_ONE, _SEVERAL = 7.5, 10.5  # inches: the text column of the page, and its widest figure
+_TITLE_WIDTH = {1: 60, 2: 36, 3: 22, 4: 16}  # letters in a line, by panels in a row
+
+
+def panels(
+    titles: Sequence[tuple[str, str]],
+    height: float = 4.2,
+    most: int = COLUMNS,
+    shared: bool = True,
+    widths: Sequence[float] | None = None,
+) -> tuple[Figure, list[Axes]]:
+    """Panels that share the y axis, unless it is said that they do not.
+
+    Args:
+        titles: for each panel what it shows, and in small letters of how much.
+        height: of a row, in inches.
+        most: panels in a row.
+        shared: whether they have one y axis.
+        widths: of the panels, relative to each other, where they are in one row.
+    """
+    columns = min(len(titles), most)
+    rows = math.ceil(len(titles) / columns)
+    sheet = figure(_ONE if columns == 1 else _SEVERAL, height * rows)
+    ratios = widths if rows == 1 else None
+    shape = sheet.subplots(rows, columns, sharey=shared, squeeze=False, width_ratios=ratios)
+    grid = list(shape.flat)
+    for unused in grid[len(titles) :]:
+        unused.remove()
+    for axes, (title, remark) in zip(grid, titles, strict=False):
+        axes.set_title(plain_lines(title, _TITLE_WIDTH[columns]))
+        axes.set_title(plain(remark), loc="right", fontsize=8, fontweight="normal", color=MUTED)
+    return sheet, grid[: len(titles)]
+
+
+def chance_lines(axes: Axes, chance: Mapping[str, float], unit: str = "px") -> None:
+    """Draw a level line for each chance value, with a label for the legend."""
+    for name, value in chance.items():
+        shown = f"{value:.1f} px" if unit == "px" else f"{value:.2f}"
+        axes.axhline(value, label=f"{name}: {shown}", zorder=1.5, **chance_style(name))
+
+
+def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:
+    """One legend below all panels; labels that several of them have appear once."""
+    handles: dict[str, Any] = {}
+    for axes in grid:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if handles:
+        columns = min(columns, len(handles))
+        sheet.legend(handles.values(), handles, loc="outside lower center", ncols=columns)
+
+
+def depth_legend(sheet: Figure, grid: Sequence[Axes], layers: int) -> None:
+    """A bar with the colors of the layers, the first layer on top."""
+    colors = ListedColormap([depth_color(layer, layers) for layer in range(1, layers + 1)])
+    norm = BoundaryNorm([layer + 0.5 for layer in range(layers + 1)], layers)
+    mappable = matplotlib.cm.ScalarMappable(norm, colors)
+    bar = sheet.colorbar(mappable, ax=list(grid), ticks=layer_ticks(layers), aspect=40, pad=0.02)
+    bar.set_label("layer")
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(which="both", size=0)
+    bar.ax.invert_yaxis()
+
+
+def layer_ticks(layers: int, most: int = 12) -> list[int]:
+    """Layers to write at an axis: all if there is room for so many, else every second or so."""
+    step = math.ceil(layers / most)
+    return [layer for layer in range(1, layers + 1) if step == 1 or layer % step == 0]

@@ -1,0 +1,309 @@
+"""Paths -> `ReadingService`: the application that uvicorn runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+from swagger_ui_bundle import swagger_ui_path
+
+import vit_str
+from vit_str.reading.rows import json_line
+from vit_str.serving.examples import PAGE_ANSWERS, PICTURES, READ_ANSWERS
+from vit_str.serving.guard import Guard
+from vit_str.serving.limits import MOST_CHARACTERS, MOST_WORDS, Bodies, ClientLeft, Refusal
+from vit_str.serving.service import Choice, ReadingService, Upload, Wish, reads_pages
+
+WEB = Path(vit_str.__file__).parent / "web"
+_MOST_READINGS, _MOST_BEAMS = 10, 20
+_LEXICON_BYTES = 1 << 20
+# Nothing of the page may come from elsewhere, or go there.
+_PAGE_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' blob: data:; "
+    "media-src 'self' blob:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+
+Result = TypeVar("Result")
+
+
+def create_app(
+    service: ReadingService, model: str, key: str | None = None, origins: tuple[str, ...] = ()
+) -> FastAPI:
+    """The application.
+
+    Args:
+        service: that reads.
+        model: its name, to be shown.
+        key: that requests have to carry; None for no key.
+        origins: of web pages that may ask, besides the own page.
+    """
+    app = FastAPI(
+        title="vit-str",
+        version=vit_str.__version__,
+        description="Reads the text in pictures.",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.openapi_version = "3.0.3"  # what the pages of /docs understand
+    app.state.draining = False
+    _add_reading(app, service)
+    _add_state(app, service, model)
+    _add_pages(app)
+    for error in (Refusal, ClientLeft, RequestValidationError, StarletteHTTPException, Exception):
+        app.add_exception_handler(error, _answer_error)
+    rooms = {"/v1/read": service.crops, "/v1/page": service.pages}
+    app.add_middleware(Guard, metrics=service.metrics, rooms=rooms, key=key, state=app.state)
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "x-api-key"],
+        )
+    return app
+
+
+class ChoiceQuery:
+    """Which readings a request asks for."""
+
+    def __init__(
+        self,
+        n_best: Annotated[
+            int, Query(ge=1, le=_MOST_READINGS, description="likeliest texts to give")
+        ] = 1,
+        beams: Annotated[
+            int,
+            Query(ge=0, le=_MOST_BEAMS, description="texts to keep while writing; 0 for what fits"),
+        ] = 0,
+        pattern: Annotated[
+            str,
+            Query(
+                max_length=MOST_CHARACTERS,
+                description="read only what this regular expression matches as a whole",
+            ),
+        ] = "",
+        alphabet: Annotated[
+            str, Query(max_length=1000, description="read only these characters")
+        ] = "",
+    ) -> None:
+        self.choice = Choice(n_best, beams, pattern, alphabet)
+
+
+def _add_reading(app: FastAPI, service: ReadingService) -> None:
+    bodies = Bodies(service.limits)
+
+    @app.post(
+        "/v1/read",
+        summary="Read pictures of one word or short line each",
+        openapi_extra=PICTURES,
+        responses=READ_ANSWERS,
+    )
+    async def read(
+        request: Request,
+        query: Annotated[ChoiceQuery, Depends()],
+        boxes: Annotated[bool, Query(description="say where each character is")] = False,
+        attention: Annotated[
+            bool, Query(description="give boxes, and where the model looked for each character")
+        ] = False,
+    ) -> Response:
+        async def work(body: bytearray) -> Response:
+            uploads, lexicon = await _uploads(request, body)
+            wish = Wish(query.choice._replace(lexicon=lexicon), boxes or attention, attention)
+            records = await service.read(uploads, wish)
+            lines = ", ".join(map(json_line, records))
+            return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
+
+        return await answer(request, work)
+
+    @app.post(
+        "/v1/page",
+        summary="Find and read the words of a whole picture, or of a page of a PDF or TIFF file",
+        openapi_extra=PICTURES,
+        responses=PAGE_ANSWERS,
+    )
+    async def page(
+        request: Request,
+        query: Annotated[ChoiceQuery, Depends()],
+        number: Annotated[
+            int, Query(alias="page", ge=1, le=1000, description="of a file with several pages")
+        ] = 1,
+    ) -> Response:
+        async def work(body: bytearray) -> Response:
+            uploads, lexicon = await _uploads(request, body)
+            if len(uploads) > 1:
+                raise Refusal(422, "a request reads one whole picture; send several requests")
+            choice = query.choice._replace(lexicon=lexicon)
+            record = await service.read_page(uploads[0], number, choice)
+            return Response(json.dumps(record, ensure_ascii=False), media_type="application/json")
+
+        return await answer(request, work)
+
+    async def answer(request: Request, work: Any) -> Response:
+        """Receive the body and do the work, while there is time and somebody waits."""
+        end = asyncio.get_running_loop().time() + service.limits.deadline
+        with bodies.account() as body:
+            await bodies.receive(request, body)
+            return await _while_wanted(request, work(body), end, service.limits.deadline)
+
+
+async def _while_wanted(
+    request: Request, work: Coroutine[Any, Any, Result], end: float, seconds: float
+) -> Result:
+    """The result of some work; cancelled when the client leaves or the deadline is over.
+
+    Raises:
+        ClientLeft: that.
+        Refusal: that.
+    """
+    loop = asyncio.get_running_loop()
+    task, leaving = loop.create_task(work), loop.create_task(_left(request))
+    try:
+        left = max(0.0, end - loop.time())
+        await asyncio.wait((task, leaving), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        if leaving.done():
+            raise ClientLeft
+        raise Refusal(504, f"not read within {seconds:g} seconds; send less, or try again later")
+    finally:
+        task.cancel()
+        leaving.cancel()
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _uploads(request: Request, body: bytearray) -> tuple[list[Upload], tuple[str, ...]]:
+    """The pictures of a request, and the words that may be read.
+
+    Raises:
+        Refusal: there is no picture, or the form cannot be understood.
+    """
+    kind = request.headers.get("content-type", "")
+    if not kind.lower().startswith("multipart/"):
+        if not body:
+            raise Refusal(422, "no picture: send one as the body, or files in the field 'files'")
+        return [Upload("image", bytes(body))], ()
+    parser = MultiPartParser(
+        request.headers, _once(bytes(body)), max_fields=10, max_part_size=_LEXICON_BYTES
+    )
+    parser.spool_max_size = len(body) + 1  # no files on the disk
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise Refusal(400, f"the form cannot be understood: {error.message}") from None
+    items = form.multi_items()
+    try:
+        uploads = [
+            Upload(value.filename or "image", await value.read())
+            for _, value in items
+            if isinstance(value, UploadFile)
+        ]
+    finally:
+        await form.close()
+    if not uploads:
+        raise Refusal(422, "no picture: send files in the field 'files'")
+    words = str(form.get("lexicon") or "").split("\n")
+    lexicon = tuple(sorted({word.strip() for word in words if word.strip()}))
+    if len(lexicon) > MOST_WORDS:
+        raise Refusal(422, f"a lexicon may hold {MOST_WORDS:,} words; send fewer")
+    return uploads, lexicon
+
+
+async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
+    yield body
+
+
+def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
+    @app.get("/health", summary="Whether the process is alive")
+    async def health() -> dict[str, str]:
+        return {"status": "alive"}
+
+    @app.get("/ready", summary="Whether the model is warm and requests are welcome")
+    async def ready() -> JSONResponse:
+        if app.state.draining:
+            raise Refusal(503, "the server is about to stop; ask another one")
+        return JSONResponse({"status": "ready"})
+
+    @app.get("/metrics", summary="Numbers for Prometheus")
+    async def metrics() -> Response:
+        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/v1/model", summary="What reads here, and its limits")
+    async def describe() -> dict[str, Any]:
+        found = service.reader.engine.model
+        return {
+            "name": model,
+            "version": vit_str.__version__,
+            "characters": found.charset.characters,
+            "maximum_length": found.interface.maximum_length,
+            "image_size": list(found.interface.image_size),
+            "boxes": found.interface.looks,
+            "pages": reads_pages(),
+            "limits": asdict(service.limits),
+        }
+
+
+def _add_pages(app: FastAPI) -> None:
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return get_swagger_ui_html(
+            openapi_url="openapi.json",
+            title="vit-str",
+            swagger_js_url="docs/swagger-ui-bundle.js",
+            swagger_css_url="docs/swagger-ui.css",
+            swagger_favicon_url="data:,",
+        )
+
+    app.mount("/docs", StaticFiles(directory=swagger_ui_path))
+
+    @app.get("/", include_in_schema=False)
+    async def index() -> FileResponse:
+        return FileResponse(WEB / "index.html", headers=_PAGE_HEADERS)
+
+    app.mount("/web", _PageFiles(directory=WEB, check_dir=False))
+
+
+class _PageFiles(StaticFiles):
+    def file_response(self, *arguments: Any, **options: Any) -> Response:
+        response = super().file_response(*arguments, **options)
+        response.headers.update(_PAGE_HEADERS)
+        return response
+
+
+async def _answer_error(request: Request, error: Exception) -> Response:
+    """One sentence that says what to do."""
+    if isinstance(error, ClientLeft):
+        return Response(status_code=499)
+    headers: dict[str, str] = {}
+    status, reason = 500, "something broke while this was read; try again, and report it"
+    if isinstance(error, Refusal):
+        status, reason = error.status, error.reason
+        if error.retry_after is not None:
+            headers["Retry-After"] = str(error.retry_after)
+    elif isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        status = 422
+        reason = f"{first['loc'][-1]}: {first['msg']}, found {str(first.get('input'))[:50]!r}"
+    elif isinstance(error, HTTPException | StarletteHTTPException):
+        status, headers = error.status_code, dict(error.headers or {})
+        reason = f"{request.method} {request.url.path}: {error.detail}; /docs lists what there is"
+    return JSONResponse({"error": reason}, status, headers)

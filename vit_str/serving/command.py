@@ -1,0 +1,94 @@
+"""``vit-str serve``: answer over HTTP."""
+
+import argparse
+import os
+from functools import partial
+
+from vit_str.arguments import positive, whole_number
+from vit_str.reading.command import add_model_arguments
+
+KEY = "VIT_STR_KEY"
+
+_EPILOG = f"""\
+GET / is a page to drop pictures on, /docs describes the requests, /ready says whether the model is
+warm, /metrics is for Prometheus. Where the environment variable {KEY} is set, requests have to
+carry that key. Limits of requests and queues hold for each process.
+
+examples:
+  vit-str serve
+  curl --data-binary @word.png http://127.0.0.1:8000/v1/read
+  curl -F files=@a.png -F files=@b.png 'http://127.0.0.1:8000/v1/read?boxes=1'
+  vit-str serve --host 0.0.0.0 --port 80 --workers 4
+
+exit codes: 0 stopped by SIGTERM; 1 a process could not be started; 2 wrong use; 130 interrupted
+with Ctrl-C."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``vit-str serve``."""
+    parser.description = "Read the pictures that come over HTTP."
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on; 0.0.0.0 lets other machines in (default: 127.0.0.1)",
+    )
+    parser.add_argument(
+        "--port",
+        type=partial(whole_number, end=65536),
+        default=8000,
+        metavar="N",
+        help="to listen on; 0 takes a free one (default: 8000)",
+    )
+    parser.add_argument(
+        "--workers", type=positive, default=1, metavar="N", help="processes (default: 1)"
+    )
+    add_model_arguments(parser)
+    parser.add_argument("--log", action="store_true", help="print a line for each request")
+    parser.add_argument(
+        "--cors",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let web pages of this origin ask, such as https://example.com",
+    )
+    limits = parser.add_argument_group("limits")
+    for name, default, text in (
+        ("--max-body", 10_000_000, "bytes of a request"),
+        ("--max-pixels", 50_000_000, "pixels of a picture"),
+        ("--queue", 64, "pictures of words in hand, and the most in a request"),
+        ("--page-queue", 8, "whole pictures in hand"),
+        ("--deadline", 30, "seconds from a request to its answer"),
+        ("--receive-deadline", 20, "seconds in which a request has to arrive"),
+    ):
+        limits.add_argument(
+            name, type=positive, default=default, metavar="N", help=f"{text} (default: {default:,})"
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until a signal comes."""
+    from vit_str.images import MAX_PIXELS
+    from vit_str.serving.limits import Limits
+    from vit_str.serving.processes import Settings, serve
+
+    if options.max_pixels > MAX_PIXELS:
+        raise ValueError(
+            f"--max-pixels can be {MAX_PIXELS:,} at most, found {options.max_pixels:,}"
+        )
+    key = os.environ.get(KEY)
+    if key is not None and len(key) < 8:
+        raise ValueError(f"the key in {KEY} is shorter than 8 characters; choose a longer one")
+    limits = Limits(
+        options.max_body,
+        options.max_pixels,
+        options.queue,
+        options.page_queue,
+        float(options.deadline),
+        float(options.receive_deadline),
+    )
+    settings = Settings(
+        *(options.model, options.device, options.backend, options.care),
+        *(limits, key, tuple(options.cors), options.log),
+    )
+    return serve(settings, options.host, options.port, options.workers)

@@ -1,0 +1,96 @@
+"""Around the application: what is refused at once, numbers, and a log."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from vit_str.serving.limits import Refusal, Room, is_allowed
+from vit_str.serving.metrics import Metrics
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOG = logging.getLogger("vit_str.serving")
+_PATHS = {"/v1/read", "/v1/page", "/v1/model", "/health", "/ready", "/metrics"}
+_NO_KEY = "the key is missing or wrong; send it as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"
+_STOPPING = "the server stops; send this again, to another one"
+
+
+class Guard:
+    """Checks the key, refuses what there is no room for, and counts requests.
+
+    Args:
+        app: what answers.
+        metrics: to count in.
+        rooms: paths and what they need a place in.
+        key: of requests to ``/v1`` and ``/metrics``; None for no key.
+        state: of the server; while ``draining``, requests are cancelled in the end.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        rooms: Mapping[str, Room],
+        key: str | None,
+        state: Any,
+    ) -> None:
+        self._app, self._metrics, self._rooms = app, metrics, rooms
+        self._key, self._state = key, state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, path, status = time.perf_counter(), scope["path"], 0
+
+        async def remember(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            self._check(path, scope)
+            await self._app(scope, receive, remember)
+        except Refusal as refusal:
+            await _refuse(remember, refusal.status, refusal.reason)
+        except asyncio.CancelledError:
+            if not self._state.draining or status:
+                raise
+            await _refuse(remember, 503, _STOPPING)
+        finally:
+            seconds = time.perf_counter() - started
+            label = path if path in _PATHS else "other"
+            self._metrics.requests.labels(label, status or 500).inc()
+            self._metrics.seconds.labels(label).observe(seconds)
+            LOG.info("%s %s %d %.0f ms", scope["method"], path, status, 1000 * seconds)
+
+    def _check(self, path: str, scope: Scope) -> None:
+        """Before anything of the body is looked at.
+
+        Raises:
+            Refusal: the key is wrong, or there is no room.
+        """
+        needs_key = self._key is not None and path.startswith(("/v1/", "/metrics"))
+        if needs_key and not is_allowed(dict(scope["headers"]), self._key or ""):
+            raise Refusal(401, _NO_KEY)
+        if path in self._rooms:
+            self._rooms[path].check()
+
+
+async def _refuse(send: Send, status: int, reason: str) -> None:
+    body = json.dumps({"error": reason}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    else:
+        headers.append((b"retry-after", b"1"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,216 @@
+"""What strangers may ask for: limits, refusals, bounded bodies and patterns."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+MOST_WORDS = 10_000
+"""Words that the lexicon of a request may hold."""
+MOST_CHARACTERS = 200
+"""Length of a pattern."""
+_BODIES = 16  # of the greatest size, in memory at the same time
+_REPEATS = 10_000  # the regex package compiles x{100}{100} to as many copies
+_COUNTS = re.compile(r"\{[^}]*?(\d+)\s*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a request, and all that wait, may take.
+
+    Attributes:
+        body: bytes of a request.
+        pixels: of a picture.
+        queue: pictures of words in hand, and the most in a request.
+        pages: whole pictures in hand.
+        deadline: seconds from the first line of a request to its answer.
+        receive: seconds in which a request has to arrive.
+        pattern: seconds that matching a pattern may take for the pictures that are read together.
+    """
+
+    body: int = 10_000_000
+    pixels: int = 50_000_000
+    queue: int = 64
+    pages: int = 8
+    deadline: float = 30.0
+    receive: float = 20.0
+    pattern: float = 1.0
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer
+    """A request that is not answered with readings.
+
+    Attributes:
+        status: of HTTP.
+        reason: what is wrong and what to do, in one sentence.
+        retry_after: seconds after which to try again; None if that is no use.
+    """
+
+    def __init__(self, status: int, reason: str, retry_after: int | None = None) -> None:
+        super().__init__(status, reason)
+        self.status, self.reason, self.retry_after = status, reason, retry_after
+
+
+class ClientLeft(Exception):  # noqa: N818 - nobody is to blame
+    """Nobody waits for the answer."""
+
+
+class Room:
+    """Places for pictures or for bytes, which requests take and give back.
+
+    Args:
+        size: number of places.
+        what: they are for, in the plural.
+        report: is told how many are taken.
+    """
+
+    def __init__(
+        self, size: int, what: str, report: Callable[[float], object] = lambda taken: None
+    ) -> None:
+        self._free, self._size = size, size
+        self._what, self._report = what, report
+
+    def check(self, count: int = 1) -> None:
+        """Refuse at once what has no room.
+
+        Raises:
+            Refusal: so many places are not free.
+        """
+        if count > self._free:
+            raise Refusal(503, f"too many {self._what} are in hand; try again in a second", 1)
+
+    def take(self, count: int) -> None:
+        """Take some places, or give them back if there are fewer than 0.
+
+        Raises:
+            Refusal: they are not free.
+        """
+        self.check(count)
+        self._free -= count
+        self._report(self._size - self._free)
+
+    @contextmanager
+    def places(self, count: int) -> Iterator[None]:
+        """Take some places for a while.
+
+        Raises:
+            Refusal: they are not free.
+        """
+        self.take(count)
+        try:
+            yield
+        finally:
+            self.take(-count)
+
+
+class Bodies:
+    """Receives the bodies of requests, all together in bounded memory."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._room = Room(_BODIES * limits.body, "bytes")
+
+    @contextmanager
+    def account(self) -> Iterator[bytearray]:
+        """Where the body of a request goes; it counts until the block ends."""
+        body = bytearray()
+        try:
+            yield body
+        finally:
+            self._room.take(-len(body))
+
+    async def receive(self, request: Request, body: bytearray) -> None:
+        """Fill the body.
+
+        Raises:
+            Refusal: it is larger or slower than the limits allow, or there is no room for it.
+            ClientLeft: it ends before its length.
+        """
+        from starlette.requests import ClientDisconnect
+
+        length = request.headers.get("content-length", "0")
+        if len(length) > 18 or not length.isdecimal() or int(length) > self._limits.body:
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(self._limits.receive):
+                async for chunk in request.stream():
+                    if len(body) + len(chunk) > self._limits.body:
+                        raise self._too_large()
+                    self._room.take(len(chunk))
+                    body += chunk
+        except TimeoutError:
+            slow = f"the request took over {self._limits.receive:g} seconds to arrive"
+            raise Refusal(408, f"{slow}; send it faster or less of it") from None
+        except ClientDisconnect:
+            raise ClientLeft from None
+
+    def _too_large(self) -> Refusal:
+        most = f"{self._limits.body:,} bytes"
+        return Refusal(413, f"a request may hold {most}; send fewer or smaller files")
+
+
+def is_allowed(headers: Mapping[bytes, bytes], key: str) -> bool:
+    """Whether a request carries the key; how long that takes does not depend on how much fits."""
+    scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")
+    given = bearer.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
+    return hmac.compare_digest(given, key.encode())
+
+
+class TimedPattern:
+    """A pattern of a stranger: of bounded size, and given up when matching takes too long.
+
+    Args:
+        pattern: as the ``regex`` package takes it.
+        seconds: that all matches since `restart` may take.
+
+    Raises:
+        ValueError: it does not parse, or is too large.
+    """
+
+    def __init__(self, pattern: str, seconds: float) -> None:
+        from vit_str.reading.constraints import compiled
+
+        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
+        if len(pattern) > MOST_CHARACTERS or repeats > _REPEATS:
+            raise ValueError(
+                f"a pattern may hold {MOST_CHARACTERS} characters, and counts such as {{3}} whose "
+                f"product is at most {_REPEATS:,}; make it simpler"
+            )
+        self._pattern, self._seconds = pattern, seconds
+        self._compiled = compiled(pattern)
+        self.restart()
+
+    def __repr__(self) -> str:
+        return repr(self._pattern)
+
+    def restart(self) -> None:
+        """Allow all of the seconds again."""
+        self._end = time.monotonic() + self._seconds
+
+    def fullmatch(self, text: str, partial: bool = False) -> Any:
+        """The match, as the ``regex`` package gives it.
+
+        Raises:
+            Refusal: the seconds are over.
+        """
+        try:
+            left = self._end - time.monotonic()
+            if left > 0:
+                return self._compiled.fullmatch(
+                    text, partial=partial, timeout=left, concurrent=True
+                )
+        except TimeoutError:
+            pass
+        raise Refusal(
+            422, f"matching the pattern takes over {self._seconds:g} seconds; make it simpler"
+        )

@@ -1,0 +1,301 @@
+"""Uploads -> records: decoding, reading together, reading pages, each in threads of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from io import BytesIO
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from vit_str.images import UnreadableImage
+from vit_str.reading import Reader, Reading, Search
+from vit_str.reading.decoding import DecodedImage, decode
+from vit_str.reading.rows import error_row, reading_row
+from vit_str.serving.lane import Job, Lane
+from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room, TimedPattern
+from vit_str.serving.metrics import Metrics
+
+if TYPE_CHECKING:
+    from vit_str.reading.pages.detection import LineDetector
+    from vit_str.reading.pages.splitting import WordSplitter
+
+_TOGETHER, _PATIENCE = 32, 0.005
+_SEARCHED_TOGETHER = 8  # with up to 20 beams each
+_LARGE = 2_000_000  # pixels, from which pictures are decoded one by one, out of the way of others
+_DECODERS = 4  # threads, for pictures that are not large
+_KNOWN_SEARCHES = 16
+
+
+class Upload(NamedTuple):
+    """A picture as it came."""
+
+    name: str
+    data: bytes
+
+
+class Choice(NamedTuple):
+    """Which readings a request asks for, see `Search`; nothing and 0 stand for its defaults."""
+
+    n_best: int = 1
+    beams: int = 0
+    pattern: str = ""
+    alphabet: str = ""
+    lexicon: tuple[str, ...] = ()
+
+
+class Wish(NamedTuple):
+    """What a request asks for besides the text; what differs is not read together."""
+
+    choice: Choice = Choice()
+    boxes: bool = False
+    attention: bool = False
+
+
+class _PageJob(NamedTuple):
+    upload: Upload
+    number: int
+    choice: Choice
+
+
+class _Interruptible(Reader):
+    """A reader that asks before every batch whether to go on."""
+
+    def __init__(self, check: Callable[[], None], *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._check = check
+
+    def encode(self, pixels: np.ndarray) -> Any:
+        """See `Reader`; raises what the check raises."""
+        self._check()
+        return super().encode(pixels)
+
+
+class ReadingService:
+    """Reads what requests bring, with one model.
+
+    Args:
+        reader: reads words.
+        limits: of all requests together.
+        metrics: to count in.
+        care: of the reader, see ``vit_str.load``.
+    """
+
+    def __init__(
+        self, reader: Reader, limits: Limits, metrics: Metrics, care: str | None = None
+    ) -> None:
+        self.reader, self.limits, self.metrics = reader, limits, metrics
+        self._care = care
+        queue = metrics.queue.labels
+        self.crops = Room(limits.queue, "pictures", queue("crops").set)
+        self.pages = Room(limits.pages, "pages", queue("pages").set)
+        self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
+        self._page_parts = lru_cache(1)(_open_page_parts)
+        self._decoding = Lane(self._decode, threads=_DECODERS)
+        self._decoding_large = Lane(self._decode_large)
+        self._reading = Lane(
+            *(self._read, _TOGETHER, 1, _PATIENCE), more_to_come=lambda: self._decoding.is_busy
+        )
+        self._searching = Lane(self._read_searching, _SEARCHED_TOGETHER)
+        self._paging = Lane(self._read_page, prepare=self._page_parts)
+        self._lanes: tuple[Lane, ...] = (
+            *(self._decoding, self._decoding_large),
+            *(self._reading, self._searching, self._paging),
+        )
+
+    def warm_up(self) -> None:
+        """Read once, so that the first request does not wait."""
+        height, width = self.reader.engine.model.interface.image_size
+        for count in (1, _TOGETHER):
+            self.reader.read_pixels(np.zeros((count, 3, height, width), np.uint8))
+
+    def close(self, seconds: float) -> bool:
+        """Start no more work; returns whether all that was in hand ended within some seconds."""
+        ended = [lane.close(seconds / len(self._lanes)) for lane in self._lanes]
+        return all(ended)
+
+    async def read(self, uploads: Sequence[Upload], wish: Wish) -> list[dict[str, Any]]:
+        """A record for each upload, see `reading_row`; one that cannot be read says so.
+
+        Raises:
+            Refusal: too many pictures, too large ones, or a wish that cannot be fulfilled.
+        """
+        if wish.boxes or wish.attention:
+            with _refused():
+                self.reader.check_looks()
+        if len(uploads) > self.limits.queue:
+            most = f"a request may hold {self.limits.queue} pictures; send several requests"
+            raise Refusal(422, most)
+        with self.crops.places(len(uploads)):
+            records = await asyncio.gather(
+                *(self._record(upload, wish) for upload in uploads), return_exceptions=True
+            )
+        for record in records:
+            if isinstance(record, BaseException):
+                raise record
+        return records  # type: ignore[return-value]
+
+    async def read_page(self, upload: Upload, number: int, choice: Choice) -> dict[str, Any]:
+        """The record of one page of an upload, see `page_row`.
+
+        Raises:
+            Refusal: there is no such page, it is too large, or pages cannot be read here.
+        """
+        if not reads_pages():
+            hint = "pip install 'vit-str[page]' where it runs, and start it again"
+            raise Refusal(501, f"this server reads no whole pictures: {hint}")
+        with self.pages.places(1):
+            return await self._paging.do(_PageJob(upload, number, choice))
+
+    async def _record(self, upload: Upload, wish: Wish) -> dict[str, Any]:
+        try:
+            image = await self._decoding.do(upload)
+            if image is None:
+                image = await self._decoding_large.do(upload)
+            assert image is not None
+        except UnreadableImage as error:
+            self.metrics.pictures.labels("unreadable").inc()
+            return error_row(upload.name, error.reason)
+        lane = self._reading if wish.choice == Choice() else self._searching
+        reading = await lane.do(image, wish)
+        self.metrics.pictures.labels("read").inc()
+        return reading_row(upload.name, reading)
+
+    def _decode(
+        self, jobs: Sequence[Job[Upload, DecodedImage | None]]
+    ) -> list[DecodedImage | None]:
+        """None for one that is large."""
+        (job,) = jobs
+        pixels = self._check_pixels(job.item)
+        return [None if pixels > _LARGE else decode(job.item.data, self.reader.preprocessing)]
+
+    def _decode_large(
+        self, jobs: Sequence[Job[Upload, DecodedImage | None]]
+    ) -> list[DecodedImage | None]:
+        (job,) = jobs
+        return [decode(job.item.data, self.reader.preprocessing)]
+
+    def _check_pixels(self, upload: Upload) -> int:
+        """The number of pixels, 0 where only decoding can tell.
+
+        Raises:
+            Refusal: there are too many.
+        """
+        try:
+            with Image.open(BytesIO(upload.data)) as image:
+                pixels = prod(image.size)
+        except Image.DecompressionBombError:
+            pixels = self.limits.pixels + 1
+        except Exception:  # damage, which is reported when it is decoded
+            return 0
+        if pixels > self.limits.pixels:
+            raise self._too_large(upload)
+        return pixels
+
+    def _too_large(self, upload: Upload) -> Refusal:
+        most = f"larger than {self.limits.pixels:,} pixels"
+        return Refusal(422, f"{upload.name}: {most}; cut out the word or scale it down")
+
+    def _read(self, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
+        return self._read_with(self.reader, jobs)
+
+    def _read_searching(self, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
+        reader, pattern = self._searcher(jobs[0].key.choice)
+        if pattern:
+            pattern.restart()
+        return self._read_with(reader, jobs)
+
+    def _read_with(
+        self, reader: Reader, jobs: Sequence[Job[DecodedImage, Reading]]
+    ) -> list[Reading]:
+        wish: Wish = jobs[0].key
+        self.metrics.batches.observe(len(jobs))
+        images = [job.item for job in jobs]
+        return reader.read_decoded(images, boxes=wish.boxes, attention=wish.attention)
+
+    def _open_searcher(self, choice: Choice) -> tuple[Reader, TimedPattern | None]:
+        with _refused():
+            search, pattern = self._search_of(choice)
+            return Reader(self.reader.engine, care=self._care, search=search), pattern
+
+    def _search_of(self, choice: Choice) -> tuple[Search, TimedPattern | None]:
+        seconds = self.limits.pattern
+        pattern = TimedPattern(choice.pattern, seconds) if choice.pattern else None
+        lexicon = choice.lexicon or None
+        beams, alphabet = choice.beams or None, choice.alphabet or None
+        return Search(choice.n_best, beams, lexicon, pattern, alphabet), pattern
+
+    def _read_page(self, jobs: Sequence[Job[_PageJob, dict[str, Any]]]) -> list[dict[str, Any]]:
+        from vit_str.reading.pages.output import page_row
+        from vit_str.reading.pages.reader import PageReader
+
+        (job,) = jobs
+        upload, number, choice = job.item
+        with _refused():
+            search, pattern = self._search_of(choice)
+
+        def check() -> None:
+            if job.is_abandoned:
+                raise ClientLeft
+            if pattern:
+                pattern.restart()
+
+        self._check_pixels(upload)
+        picture = self._picture(upload, number, check)
+        if isinstance(picture, UnreadableImage):
+            self.metrics.pictures.labels("unreadable").inc()
+            return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
+        with _refused():
+            reader = _Interruptible(check, self.reader.engine, care=self._care, search=search)
+        page = PageReader(reader, *(self._page_parts() or ())).read(
+            picture, boxes=reader.engine.model.interface.looks
+        )
+        self.metrics.pictures.labels("read").inc()
+        return [page_row(upload.name, page) | {"page": number}]
+
+    def _picture(
+        self, upload: Upload, number: int, check: Callable[[], None]
+    ) -> Image.Image | UnreadableImage:
+        """A page of a file."""
+        from vit_str.reading.pages.pictures import pictures_in
+
+        found = 0
+        suffix = ".pdf" if upload.data.startswith(b"%PDF") else ".image"
+        with tempfile.NamedTemporaryFile(suffix=suffix) as file:
+            file.write(upload.data)
+            file.flush()
+            for found, picture in enumerate(pictures_in(file.name), 1):
+                check()
+                if found == number or isinstance(picture, UnreadableImage):
+                    return picture
+        raise Refusal(422, f"{upload.name} has {found} pages; ask for one of them")
+
+
+def reads_pages() -> bool:
+    """Whether the libraries for whole pictures are installed."""
+    return find_spec("rapidocr") is not None
+
+
+def _open_page_parts() -> tuple[LineDetector, WordSplitter] | None:
+    if not reads_pages():
+        return None
+    from vit_str.reading.pages.detection import RapidDetector
+    from vit_str.reading.pages.splitting import WordSplitter
+
+    return RapidDetector(), WordSplitter()
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """A wish that does not fit the model is the client's mistake."""
+    try:
+        yield
+    except ValueError as error:
+        raise Refusal(422, str(error)) from None

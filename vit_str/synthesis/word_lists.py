@@ -1,0 +1,73 @@
+"""Lists of words to draw, and how often each is drawn."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+_LIST_SIZE = 200_000  # most frequent words of a language
+
+
+def count_words(path: Path) -> Mapping[str, float]:
+    """Words of a text file and how often each occurs, in order of appearance."""
+    try:
+        return Counter(path.read_text(encoding="utf-8-sig").split())
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot read words from {path}: {error}; give a UTF-8 text file"
+        raise ValueError(message) from None
+
+
+def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
+    """The most frequent words of each language and its weight.
+
+    Without those in which digits stand for any digit.
+    """
+    try:
+        import wordfreq
+    except ImportError:
+        raise ValueError(
+            "words of a language need the wordfreq library: pip install 'vit-str[train]', "
+            "or give a word list of your own"
+        ) from None
+    known = wordfreq.available_languages("best")
+    lists: list[tuple[Mapping[str, float], float]] = []
+    for part in language.split("+"):
+        code, star, weight = part.partition("*")
+        if code not in known or (star and not re.fullmatch(r"[1-9]\d{0,3}", weight)):
+            raise ValueError(
+                f"language must be one of {', '.join(sorted(known))}, or several as in en*8+de, "
+                f"found {language!r}; give a word list for any other"
+            )
+        frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
+        top = islice(frequencies.items(), _LIST_SIZE)
+        words = {word: share for word, share in top if not re.search(r"\d", word)}
+        lists.append((words, float(weight or 1)))
+    return lists
+
+
+def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
+    """How often each word is drawn; all together 1.
+
+    Half of the shares follows the square root of the frequency, half is the same for all, so that
+    names and rare words occur. As rare words are long and what hangs over a shop door is short,
+    lengths are half-way between those of such a list and those of running text.
+    """
+    roots = list(map(math.sqrt, counts))
+    flat = sum(roots) / max(1, len(roots))
+    shares = [root + flat for root in roots]
+    listed, running = _shares_of_lengths(words, shares), _shares_of_lengths(words, counts)
+    favor = {length: math.sqrt(running[length] / listed[length]) for length in listed}
+    favored = [share * favor[len(word)] for word, share in zip(words, shares, strict=True)]
+    total = sum(favored)
+    return [share / total for share in favored]
+
+
+def _shares_of_lengths(words: Sequence[str], weights: Sequence[float]) -> Mapping[int, float]:
+    """How much of all weight the words of each length have."""
+    shares: defaultdict[int, float] = defaultdict(float)
+    total = sum(weights)
+    for word, weight in zip(words, weights, strict=True):
+        shares[len(word)] += weight / total
+    return shares
