@@ -96,6 +96,7 @@ def test_the_samples_read_as_by_the_command(
     assert all(url.startswith((address, f"blob:{address}")) for url in asked)
 
 
+@pytest.mark.slow  # of tracing three graphs
 def test_a_model_that_refines(
     browser: Any,
     tiny: Path,
