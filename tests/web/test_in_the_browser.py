@@ -18,8 +18,6 @@ from vit_str.export.web import RUNTIME_FILES, write_page
 from vit_str.images import Preprocessing
 from vit_str.models import (
     CtcDecoder,
-    Decoder,
-    ParallelDecoder,
     PermutedDecoder,
     PlainConvolutionalEncoder,
     Recognizer,
@@ -93,23 +91,21 @@ def test_the_samples_read_as_by_the_command(
         page.on("request", lambda request: asked.append(request.url))
         compare(page, address, tiny, [*sorted(SAMPLES.iterdir()), *tall])
         page.set_input_files("#files", no_picture)
-        page.get_by_text("not a picture that the browser can open").wait_for()
+        page.locator(".problem", has_text="not a picture that the browser can open").wait_for()
         page.close()
     assert all(url.startswith((address, f"blob:{address}")) for url in asked)
 
 
-@pytest.mark.parametrize("kind", [PermutedDecoder, ParallelDecoder])
-def test_models_without_steps_or_with_refinement(
+@pytest.mark.slow  # of tracing three graphs
+def test_a_model_that_refines(
     browser: Any,
     tiny: Path,
     serve_files: Callable[[Path], Any],
     tall: list[Path],
     tmp_path: Path,
-    kind: Callable[..., Decoder],
 ) -> None:
     torch.manual_seed(0)
-    options = {"heads": 2} if kind is PermutedDecoder else {}
-    decoder: Any = kind(94, dim=32, maximum_length=6, **options)
+    decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
     torch.nn.init.normal_(decoder.classify.weight)
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
     preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5)

@@ -8,7 +8,7 @@ from vit_str import console
 _DESCRIPTION = """\
 Write a model as ONNX graphs, which onnxruntime runs on any machine and in many languages: the
 graphs, a description with charset and preprocessing, and a README with the loop that reads.
-Or write a static page that reads in the browser, without a server of ours or a network."""
+Or write a static page that reads inside the browser, which pictures never leave."""
 
 _EPILOG = """\
 examples:

@@ -73,7 +73,8 @@ def _open(folder: Path) -> tarfile.TarFile:
     npm = shutil.which("npm")
     if npm is None:
         raise ValueError(f"--web takes {RUNTIME} from npm, which is not installed; or {_HINT}")
-    command = [npm, "pack", "--silent", "--pack-destination", str(folder), RUNTIME]
+    command = [npm, "pack", "--loglevel=error", "--pack-destination", str(folder)]
+    command += ["--fetch-retries=1", RUNTIME]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     package = next(folder.glob("*.tgz"), None)
     if done.returncode or package is None:

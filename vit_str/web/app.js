@@ -39,8 +39,9 @@ async function open() {
     });
   } catch (error) {
     at("note").textContent = "";
-    if (error.status === 401) at("key-form").hidden = false;
-    else complain(error.message);
+    at("key-form").hidden = error.status !== 401;
+    if (error.status !== 401) complain(error.message);
+    else if (at("key").value) complain("The server does not know this key.");
     return;
   } finally {
     document.body.classList.remove("loading");
@@ -49,7 +50,8 @@ async function open() {
   say("Ready");
   at("kind-option").hidden = !reader.pages;
   if (reader.pages) {
-    at("hint").textContent = "Cropped words, or whole photographs and scans. PNG, JPEG, WebP and others.";
+    at("hint").textContent = "Cropped words, or whole photographs, scans and PDF files.";
+    at("files").accept = "image/*,.pdf";
   }
   start();
 }
@@ -85,7 +87,8 @@ function start() {
 async function read(card) {
   if (!cards.has(card)) return;
   const shown = await card.shown;
-  const page = reader.pages && (card.kind === "page" || (card.kind === "auto" && isPage(card.image)));
+  const looksLikePage = card.file.type === "application/pdf" || isPage(card.image);
+  const page = reader.pages && (card.kind === "page" || (card.kind === "auto" && looksLikePage));
   card.kind = page ? "page" : "word";
   try {
     const nBest = Number(at("n-best").value);
@@ -93,7 +96,7 @@ async function read(card) {
       ? reader.readPage(card.file, card.name)
       : reader.readWord(card.file, card.name, nBest));
     card.show(record, reader.pages ? `Read as ${page ? "one word" : "a whole picture"}` : null);
-    if (!page && !reader.pages && shown && isPage(card.image) && record.confidence < 0.5) {
+    if (!reader.pages && shown && isPage(card.image) && record.confidence < 0.5) {
       card.find(".readout").textContent += ". This looks like a whole photograph: cut out one word.";
     }
     say(`${card.name}: ${record.text || "no text"}, ${card.summary}`);
@@ -169,10 +172,7 @@ at("key-form").onsubmit = (event) => {
   for (const card of cards) if (card.problem?.status === 401) enqueue(card);
 };
 
-const pictures = (transfer) =>
-  [...(transfer?.files ?? [])].filter(({ type }) => !type || /^(image|application)\//.test(type));
-
-document.addEventListener("paste", ({ clipboardData }) => add(pictures(clipboardData)));
+document.addEventListener("paste", ({ clipboardData }) => add(clipboardData.files));
 document.addEventListener("dragover", (event) => {
   event.preventDefault();
   document.body.classList.add("dropping");
@@ -181,7 +181,7 @@ for (const name of ["dragleave", "drop"]) {
   document.addEventListener(name, (event) => {
     event.preventDefault();
     if (name === "drop" || !event.relatedTarget) document.body.classList.remove("dropping");
-    if (name === "drop") add(pictures(event.dataTransfer));
+    if (name === "drop") add(event.dataTransfer.files);
   });
 }
 
