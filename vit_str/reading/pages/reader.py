@@ -27,7 +27,7 @@ from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, pieces_of, word
 from vit_str.reading.pages.splitting import WordSplitter
 
-MINIMUM_CONFIDENCE = 0.2
+MINIMUM_CONFIDENCE = 0.5
 _LONG = 1.5
 """Length over height from which the direction of a line shows in its shape."""
 _SAMPLE = 6
@@ -43,15 +43,14 @@ class _Line:
     Attributes:
         quarters: turns to the right that bring the first side of its upright box to where the
             text begins.
+        words: those that are sure enough.
+        confidence: the mean of all words.
     """
 
     quadrilateral: Quadrilateral
     quarters: int
     words: tuple[Word, ...]
-
-    @property
-    def confidence(self) -> float:
-        return fmean(word.confidence for word in self.words) if self.words else 0.0
+    confidence: float
 
 
 class PageReader:
@@ -134,12 +133,14 @@ class PageReader:
         readings = iter(self._read_pieces([piece for line in lines for piece in line], boxes))
         result = []
         for quadrilateral, line in zip(found, lines, strict=True):
-            words = (
+            read = self._cut_at_spaces([(piece, next(readings)) for piece in line])
+            words = tuple(
                 word(piece, reading)
-                for piece, reading in self._cut_at_spaces([(p, next(readings)) for p in line])
+                for piece, reading in read
                 if reading.text and reading.confidence >= self.minimum_confidence
             )
-            result.append(_Line(quadrilateral, quarters, tuple(words)))
+            confidence = fmean(reading.confidence for _, reading in read) if read else 0.0
+            result.append(_Line(quadrilateral, quarters, words, confidence))
         return result
 
     def _cut_at_spaces(self, words: Sequence[tuple[Piece, Reading]]) -> list[tuple[Piece, Reading]]:
@@ -155,11 +156,8 @@ class PageReader:
 
     def _read_pieces(self, pieces: Sequence[Piece], boxes: bool) -> list[Reading]:
         """Readings of pieces; what fills the reader is read again as two halves that overlap."""
-        images = [piece.image for piece in pieces]
-        readings = [
-            piece.in_strip(reading)
-            for piece, reading in zip(pieces, self.reader.read(images, boxes=boxes), strict=True)
-        ]
+        found = self.reader.read([piece.image for piece in pieces], boxes=boxes)
+        readings = [piece.in_strip(each) for piece, each in zip(pieces, found, strict=True)]
         full = [
             index
             for index, reading in enumerate(readings)
