@@ -143,7 +143,7 @@ def cost(rounds: int) -> dict[str, dict[str, list[float]]]:
         command = [sys.executable, __file__, "--peak-of", mode]
         return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-    memory = interleave({mode: partial(peak, mode) for mode in _MODES}, min(rounds, 3))
+    memory = interleave({mode: partial(peak, mode) for mode in _MODES}, (rounds + 1) // 2)
     encoder, images = _ready()
     runs = {
         mode: timed(partial(measure, encoder, images, metrics)) for mode, metrics in _MODES.items()

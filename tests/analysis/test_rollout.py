@@ -78,5 +78,5 @@ def test_what_cannot_be_rolled_out_is_refused() -> None:
         rollout(random_maps(), residual=2)
     with pytest.raises(ValueError, match="one layer or more"):
         rollout([])
-    with pytest.raises(ValueError, match="no attention to roll out"):
+    with pytest.raises(ValueError, match="holds no attention"):
         encoder_rollout(ConvolutionalEncoder((8,), (0,), ((8, 8),)), torch.zeros(1, 3, 32, 128))

@@ -107,8 +107,8 @@ def probe(model: nn.Module, *listeners: Listener) -> Iterator[None]:
             ear.remove_hooks()
     if not ear.heard:
         raise ValueError(
-            f"{type(model).__name__}: no attention that is understood was heard: run the model "
-            "inside the `with` block; for a module of your own see register_attention"
+            f"{type(model).__name__} holds no attention that is understood, or was not run inside "
+            "the `with` block; for a module of your own see register_attention"
         )
 
 
