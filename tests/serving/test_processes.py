@@ -200,6 +200,7 @@ def test_without_the_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "vit_str.serving.processes", raising=False)
+    for module in ("processes", "server"):
+        monkeypatch.delitem(sys.modules, f"vit_str.serving.{module}", raising=False)
     assert main(["serve"]) == 2
     assert 'pip install "vit-str[serve]"' in capsys.readouterr().err

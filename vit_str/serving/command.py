@@ -70,7 +70,8 @@ def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
     from vit_str.images import MAX_PIXELS
     from vit_str.serving.limits import Limits
-    from vit_str.serving.processes import Settings, serve
+    from vit_str.serving.processes import serve
+    from vit_str.serving.server import Settings
 
     if options.max_pixels > MAX_PIXELS:
         raise ValueError(

@@ -1,9 +1,7 @@
-"""Processes that serve: one, or several with one that looks after them."""
+"""``vit-str serve``: one process, or several with one that looks after them."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 import signal
 import socket
@@ -11,52 +9,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
 from types import FrameType
-from typing import Any
-
-import uvicorn
-from uvicorn.server import HANDLED_SIGNALS
 
 from vit_str import console
 from vit_str.files import cpu_count
-from vit_str.serving.limits import Limits
-from vit_str.serving.metrics import FOLDER, Metrics
+from vit_str.serving.metrics import FOLDER
+from vit_str.serving.server import SIGNALS, Settings, serve_alone
 
-_FINISHING = 6  # seconds for requests in hand when the server stops
 _STOPPING = 9.5  # seconds after which processes that have not stopped are killed
-_CONNECTIONS = 1000
-_FILES = 2 * _CONNECTIONS + 100
 _FAILED = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a process needs to know to serve.
-
-    Attributes:
-        model: see ``vit_str.load``, as the next three.
-        device: see there.
-        backend: see there.
-        care: see there.
-        limits: of requests.
-        key: that requests have to carry, if any.
-        origins: of web pages that may ask.
-        log: whether to print a line for each request.
-    """
-
-    model: str
-    device: str
-    backend: str
-    care: str | None
-    limits: Limits
-    key: str | None
-    origins: tuple[str, ...]
-    log: bool
+_LOCAL = {"localhost", "::1"}
 
 
 def serve(settings: Settings, host: str, port: int, workers: int) -> int:
@@ -65,7 +30,7 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
     Raises:
         ValueError: a host or port that cannot be listened on, or a model that cannot be used.
     """
-    for number in HANDLED_SIGNALS:  # before there is anything to finish
+    for number in SIGNALS:  # before there is anything to finish
         signal.signal(number, _leave)
     with _bound(host, port) as listener:
         number = listener.getsockname()[1]
@@ -77,11 +42,8 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
             console.write(f"reading with {settings.model} at {url} (requests: {url}/docs)")
 
         if workers == 1:
-            return _serve_alone(settings, listener, announce)
+            return serve_alone(settings, listener, announce)
         return _Workers(settings, listener).run(workers, announce)
-
-
-_LOCAL = {"localhost", "::1"}
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -115,114 +77,6 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-class _Server(uvicorn.Server):
-    """A server that tells the application when it stops, and closes connections without requests.
-
-    Args:
-        config: of uvicorn.
-        state: of the application.
-        on_start: is called when connections are accepted.
-        patience: seconds that a connection may be silent before and between requests.
-    """
-
-    def __init__(
-        self, config: uvicorn.Config, state: Any, on_start: Callable[[], None], patience: float
-    ) -> None:
-        super().__init__(config)
-        self._state, self._on_start, self._patience = state, on_start, patience
-        self._silent: dict[Any, tuple[object, float]] = {}
-        self.was_interrupted = False
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, without uvicorn's raising the signal again at the end."""
-        self.was_interrupted |= sig == signal.SIGINT
-        self.force_exit = self.should_exit and sig == signal.SIGINT
-        self._state.draining = self.should_exit = True
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """See uvicorn."""
-        await super().startup(sockets)
-        self._on_start()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """See uvicorn, which waits for connections that were accepted while it closed others."""
-        closing = asyncio.create_task(self._close_late())
-        try:
-            await super().shutdown(sockets)
-        finally:
-            closing.cancel()
-
-    async def _close_late(self) -> None:
-        while True:
-            await asyncio.sleep(0.5)
-            for link in list(self.server_state.connections):
-                link.shutdown()
-
-    async def on_tick(self, counter: int) -> bool:
-        """See uvicorn; called ten times a second."""
-        if counter % 10 == 0:
-            self._close_silent(time.monotonic())
-        return await super().on_tick(counter)
-
-    def _close_silent(self, now: float) -> None:
-        """Close connections that have sent no whole request for too long."""
-        silent = {}
-        for link in self.server_state.connections:
-            cycle = getattr(link, "cycle", None)
-            if cycle is None or cycle.response_complete:
-                before, since = self._silent.get(link, (cycle, now))
-                silent[link] = (cycle, since if before is cycle else now)
-                if now - silent[link][1] > self._patience and link.transport:
-                    link.transport.abort()
-        self._silent = silent
-
-
-def _serve_alone(settings: Settings, listener: socket.socket, on_start: Callable[[], None]) -> int:
-    """Serve in this process; returns the exit code."""
-    from vit_str.reading import load
-    from vit_str.serving.app import create_app
-    from vit_str.serving.guard import LOG
-    from vit_str.serving.service import ReadingService
-
-    _allow_files()
-    reader = load(settings.model, settings.device, care=settings.care, backend=settings.backend)
-    service = ReadingService(reader, settings.limits, Metrics(), settings.care)
-    service.warm_up()
-    app = create_app(service, Path(settings.model).stem, settings.key, settings.origins)
-    logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    LOG.setLevel(logging.INFO if settings.log else logging.WARNING)
-    config = uvicorn.Config(
-        app,
-        http="h11",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_FINISHING,
-    )
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-    server = _Server(config, app.state, on_start, settings.limits.receive)
-    server.run([listener])
-    code = 130 if server.was_interrupted else 0
-    if not service.close(1.0):  # nobody waits for what a thread still does
-        console.flush()
-        os._exit(code)
-    return code
-
-
-def _allow_files() -> None:
-    """Let every connection have its file descriptor, where the system lets us."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-
-
 class _Workers:
     """Looks after processes that serve on one socket.
 
@@ -241,7 +95,7 @@ class _Workers:
         """Start processes and replace those that die; returns the exit code."""
         threads = max(1, cpu_count() // count)
         os.environ.setdefault("OMP_NUM_THREADS", str(threads))
-        for number in HANDLED_SIGNALS:
+        for number in SIGNALS:
             signal.signal(number, self._stop)
         with tempfile.TemporaryDirectory(prefix="vit-str-metrics-") as folder:
             os.environ[FOLDER] = folder
@@ -327,7 +181,7 @@ def _work(settings: Settings, listener: socket.socket, parent: Connection) -> No
         threading.Thread(target=_follow, args=(parent,), daemon=True).start()
 
     try:
-        raise SystemExit(_serve_alone(settings, listener, on_start))
+        raise SystemExit(serve_alone(settings, listener, on_start))
     except (ValueError, OSError) as error:
         console.complain(str(error), "serve")
         raise SystemExit(2) from None

@@ -208,11 +208,16 @@ class ReadingService:
     def _read(self, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
         return self._read_with(self.reader, jobs)
 
-    def _read_searching(self, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
-        reader, pattern = self._searcher(jobs[0].key.choice)
-        if pattern:
-            pattern.restart()
-        return self._read_with(reader, jobs)
+    def _read_searching(
+        self, jobs: Sequence[Job[DecodedImage, Reading]]
+    ) -> Sequence[Reading | Refusal]:
+        try:
+            reader, pattern = self._searcher(jobs[0].key.choice)
+            if pattern:
+                pattern.restart()
+            return self._read_with(reader, jobs)
+        except Refusal as refusal:  # of the choice, which they share
+            return [refusal] * len(jobs)
 
     def _read_with(
         self, reader: Reader, jobs: Sequence[Job[DecodedImage, Reading]]
