@@ -233,5 +233,6 @@ function mark(name, text = "") {
 }
 
 const sizeOf = (image) => ({ width: image.naturalWidth || 1, height: image.naturalHeight || 1 });
-const wordSummary = ({ confidence }) => `${percent(confidence)} sure of the whole text`;
+const wordSummary = ({ text, confidence }) =>
+  `${percent(confidence)} sure ${text ? "of the whole text" : "that there is none"}`;
 const pageSummary = ({ words }) => `${words.length} ${words.length === 1 ? "word" : "words"}`;
