@@ -93,6 +93,8 @@ def test_labels_are_read_with_commas_in_their_text(tmp_path: Path) -> None:
     first, second = read_labels(tmp_path / "a.txt")
     assert first.text == "Oh, no" and first.is_judged and not second.is_judged
     np.testing.assert_array_equal(first.polygon, rectangle(0, 0, 9, 5))
+    half = read_labels(tmp_path / "a.txt", 0.5)[0]
+    np.testing.assert_array_equal(half.polygon, rectangle(0, 0, 4.5, 2.5))
 
 
 @pytest.mark.parametrize("content", [b"1,2,3\n", b"a,b,c,d,e,f,g,h,text\n", b"\xff\xfe\xfd"])

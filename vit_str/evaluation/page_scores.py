@@ -75,8 +75,12 @@ class Score(NamedTuple):
     interval: Interval
 
 
-def read_labels(path: Path) -> list[Label]:
+def read_labels(path: Path, scale: float = 1.0) -> list[Label]:
     """Labels of one picture: eight corner coordinates and a text in every line, with commas.
+
+    Args:
+        path: of the labels.
+        scale: of the picture that was read over that of the labels.
 
     Raises:
         ValueError: the file cannot be read, or a line is something else.
@@ -91,7 +95,7 @@ def read_labels(path: Path) -> list[Label]:
             continue
         *corners, text = line.split(",", 8)
         try:
-            polygon = np.array(corners, float).reshape(4, 2)
+            polygon = scale * np.array(corners, float).reshape(4, 2)
         except ValueError:
             raise ValueError(
                 f"{path}, line {number}: expected eight numbers and a text, with commas between"

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from vit_str import console
 from vit_str.evaluation.page_scores import PageScore, compare, read_labels, score_page, summary
 from vit_str.files import find_files, write_atomically
 from vit_str.images import SUFFIXES, UnreadableImage, load_pages
 from vit_str.reading.pages.command import load_page_reader
 from vit_str.reading.pages.output import overlay
+from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.reader import PageReader
 from vit_str.sheets import Captioned, check_picture, framed, sheet
 
@@ -67,12 +70,19 @@ def score_pictures(
     scores: list[PageScore | None] = []
     for picture, labels in pictures:
         try:
-            scores.append(score_page(reader.read(picture), read_labels(labels)))
+            page = reader.read(picture)
+            scores.append(score_page(page, read_labels(labels, _scale(picture, page))))
         except UnreadableImage as error:
             complain(str(error))
             scores.append(None)
         advance()
     return scores
+
+
+def _scale(path: Path, page: Page) -> float:
+    """Size of a page over that of its file: large pictures are scaled down to be read."""
+    with Image.open(path) as image:
+        return float(((page.width * page.height) / (image.width * image.height)) ** 0.5)
 
 
 def table(values: dict[str, Any]) -> str:
