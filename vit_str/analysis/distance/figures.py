@@ -47,7 +47,8 @@ def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px
         ValueError: no such rows, or rows of several norms.
     """
     table = HeadTable(rows, "distance", unit)
-    sheet, grid = _distance_panels(table, chance)
+    widths = [max(4, len(table.by_layer(model))) for model in table.shown]
+    sheet, grid = _distance_panels(table, chance, widths)
     for (model, color), axes in zip(model_colors(table.shown).items(), grid, strict=True):
         for name in table.references(model):
             layers, means, *_ = zip(*table.layer_means(name), strict=True)
@@ -84,7 +85,7 @@ def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
                 (dot,) = axes.plot(head.layer, head.mean, "o", color=color, **style)
                 on_hover(dot, f"{model}: {hover_text(head)}")
         axes.set(xlabel="layer", xlim=(0.5, table.layers + 0.5), ylim=(0, 1.05 * table.highest()))
-        axes.set_xticks(layer_ticks(table.layers, 8))
+        axes.set_xticks(layer_ticks(table.layers))
         axes.grid(visible=False, axis="x")
     grid[0].axhline(1, zorder=1.5, label="uniform attention", **chance_style("uniform"))
     grid[0].set_ylabel(f"attention distance ({tables[0].norm})")
@@ -173,7 +174,7 @@ def draw_layers(
                 text: LineStyle = {"ha": "center", "va": "center_baseline", "fontsize": 6}
                 number = axes.text(x, head.mean, f"{head.head}", color=edge, zorder=3.5, **text)
                 on_hover(number, hover_text(head))
-    most = 8 if len(table.shown) > 1 else 12
+    most = 8 if len(table.shown) > 2 else 12
     axes.set(xlim=(0.5, len(layers) + 0.5), xticks=layer_ticks(len(layers), most), xlabel="layer")
     axes.grid(visible=False, axis="x")
 
@@ -185,9 +186,10 @@ def hover_text(row: Measurement) -> str:
     return f"layer {row.layer}, head {row.head}: {mean} [{low}, {high}] {row.unit}"
 
 
-def _distance_panels(table: HeadTable, chance: Chances) -> tuple[Figure, list[Axes]]:
+def _distance_panels(
+    table: HeadTable, chance: Chances, widths: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
     """A panel for each model with its chance lines, and one axis of distances for all."""
-    widths = [max(4, len(table.by_layer(model))) for model in table.shown]
     sheet, grid = panels(table.titles(), widths=widths)
     for model, axes in zip(table.shown, grid, strict=True):
         chance_lines(axes, chance[model], table.unit)
