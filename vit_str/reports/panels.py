@@ -79,6 +79,6 @@ def depth_legend(sheet: Figure, grid: Sequence[Axes], layers: int) -> None:
 
 
 def layer_ticks(layers: int, most: int = 12) -> list[int]:
-    """Layers to write at an axis: all if there is room for so many, else every second or so."""
+    """Layers to write at an axis: all if there is room, else the first, the third and so on."""
     step = math.ceil(layers / most)
-    return [layer for layer in range(1, layers + 1) if step == 1 or layer % step == 0]
+    return list(range(1, layers + 1, step))

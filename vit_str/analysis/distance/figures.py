@@ -84,7 +84,7 @@ def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
                 (dot,) = axes.plot(head.layer, head.mean, "o", color=color, **style)
                 on_hover(dot, f"{model}: {hover_text(head)}")
         axes.set(xlabel="layer", xlim=(0.5, table.layers + 0.5), ylim=(0, 1.05 * table.highest()))
-        axes.set_xticks(layer_ticks(table.layers, 8))
+        axes.set_xticks(layer_ticks(table.layers))
         axes.grid(visible=False, axis="x")
     grid[0].axhline(1, zorder=1.5, label="uniform attention", **chance_style("uniform"))
     grid[0].set_ylabel(f"attention distance ({tables[0].norm})")
@@ -173,7 +173,7 @@ def draw_layers(
                 text: LineStyle = {"ha": "center", "va": "center_baseline", "fontsize": 6}
                 number = axes.text(x, head.mean, f"{head.head}", color=edge, zorder=3.5, **text)
                 on_hover(number, hover_text(head))
-    most = 8 if len(table.shown) > 1 else 12
+    most = 8 if len(table.shown) > 2 else 12
     axes.set(xlim=(0.5, len(layers) + 0.5), xticks=layer_ticks(len(layers), most), xlabel="layer")
     axes.grid(visible=False, axis="x")
 

@@ -1,6 +1,7 @@
 """Figures of receptive fields: how far gradients reach by depth, and where to."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -66,13 +67,15 @@ def distance_by_depth(
     sheet = figure(7.5, 4.2)
     axes = sheet.subplots()
     chance_lines(axes, chance)
+    strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
     for model, color in model_colors(models).items():
         curve = [row for row in rows if (row.model, row.metric) == (model, metric)]
-        style = UNTRAINED if is_untrained(model) else {"color": color}
+        untrained = is_untrained(model)
+        style = UNTRAINED | {"linestyle": next(strokes)} if untrained else {"color": color}
         layers = [row.layer for row in curve]
-        label = plain_lines(model, _NAME_WIDTH)
         means = [row.mean for row in curve]
-        axes.plot(layers, means, marker="o", markersize=4, zorder=3, label=label, **style)
+        marks: LineStyle = {"marker": "o", "markersize": 4, "zorder": 3, **style}
+        axes.plot(layers, means, label=plain_lines(model, _NAME_WIDTH), **marks)
         band = [row.low for row in curve], [row.high for row in curve]
         axes.fill_between(layers, *band, color=style["color"], alpha=0.2, linewidth=0)
         others = [row for row in rows if (row.model, row.metric) == (model, dotted)]
