@@ -20,7 +20,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from attention_speed import peak_of_process, ratios, timed
-from measuring import add_common_options, interleave, pin, print_machine, table, write_json
+from measuring import add_common_options, interleave, pin, print_machine, write_json
 from torch import Tensor, nn
 
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
@@ -31,22 +31,22 @@ from vit_str.analysis.statistics import METRICS
 
 MODELS = (
     "timm:vit_base_patch16_224",
-    "timm:deit_small_distilled_patch16_224",
     "timm:vit_small_patch16_dinov3",
     "timm:eva02_tiny_patch14_224",
-    "timm:beitv2_base_patch16_224",
-    "timm:vit_relpos_small_patch16_224",
     "timm:swin_tiny_patch4_window7_224",
-    "timm:swinv2_tiny_window8_256",
     "torchvision:vit_b_16",
     "torchvision:swin_t",
-    "torchvision:swin_v2_t",
-    "hf:vit",
-    "hf:vit_mae",
-    "hf:dinov2_with_registers",
     "hf:dinov3_vit",
-    "hf:clip",
+    "hf:dinov2_with_registers",
+    "hf:vit",
     "hf:swin",
+    "hf:clip",
+    "timm:deit_small_distilled_patch16_224",
+    "timm:vit_relpos_small_patch16_224",
+    "timm:swinv2_tiny_window8_256",
+    "timm:beitv2_base_patch16_224",
+    "torchvision:swin_v2_t",
+    "hf:vit_mae",
     "hf:donut-swin",
 )
 _MODES = {"forward pass": None, "with distance": ("distance",), "with all metrics": METRICS}
@@ -167,11 +167,10 @@ def main() -> None:
         return
     results: dict[str, Any] = {}
     if options.check or not options.cost:
-        rows = [["", "layers", "most attention", "map differs by", "distance by, px"]]
+        print("model, layers, most attention, largest difference of a map and of a distance in px")
         for name in MODELS:
             layers, most, maps, distances = results[name] = check(name)
-            rows.append([name, f"{layers}", f"{most:.2f}", f"{maps:.1e}", f"{distances:.1e}"])
-        print(table(rows))
+            print(f"{name:<40}{layers:>4}{most:>8.2f}{maps:>10.1e}{distances:>10.1e}", flush=True)
     if options.cost or not options.check:
         pin(1)
         print_machine()

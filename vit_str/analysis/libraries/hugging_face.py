@@ -84,7 +84,8 @@ def _pretrained(model_class: Any, name: str, source: Path) -> Any:
 
 def vision_part(model: Any) -> Any:
     """What sees in a model of images and text, or below a head."""
-    model = getattr(model, "base_model", model)
+    base = getattr(model, "base_model", model)
+    model = base if hasattr(base, "embeddings") else model
     for name in ("vision_model", "encoder"):
         part = getattr(model, name, None)
         if isinstance(getattr(part, "config", None), type(model.config)) or part is None:
