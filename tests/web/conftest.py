@@ -21,9 +21,9 @@ _FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A context of Chromium; each test opens a page of its own."""
+    """A context of Chromium; each test opens a page of its own. While it runs, asyncio.run cannot."""
     sync_api = pytest.importorskip("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
