@@ -23,7 +23,7 @@ _FLAGS = (
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A context of Chromium; each test opens a page of its own. While it runs, asyncio.run cannot."""
+    """A context of Chromium, for a file of tests: while one is open, ``asyncio.run`` cannot run."""
     sync_api = pytest.importorskip("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
