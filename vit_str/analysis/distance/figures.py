@@ -47,7 +47,8 @@ def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px
         ValueError: no such rows, or rows of several norms.
     """
     table = HeadTable(rows, "distance", unit)
-    sheet, grid = _distance_panels(table, chance)
+    widths = [max(4, len(table.by_layer(model))) for model in table.shown]
+    sheet, grid = _distance_panels(table, chance, widths)
     for (model, color), axes in zip(model_colors(table.shown).items(), grid, strict=True):
         for name in table.references(model):
             layers, means, *_ = zip(*table.layer_means(name), strict=True)
@@ -185,9 +186,10 @@ def hover_text(row: Measurement) -> str:
     return f"layer {row.layer}, head {row.head}: {mean} [{low}, {high}] {row.unit}"
 
 
-def _distance_panels(table: HeadTable, chance: Chances) -> tuple[Figure, list[Axes]]:
+def _distance_panels(
+    table: HeadTable, chance: Chances, widths: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
     """A panel for each model with its chance lines, and one axis of distances for all."""
-    widths = [max(4, len(table.by_layer(model))) for model in table.shown]
     sheet, grid = panels(table.titles(), widths=widths)
     for model, axes in zip(table.shown, grid, strict=True):
         chance_lines(axes, chance[model], table.unit)

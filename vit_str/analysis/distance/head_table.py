@@ -67,8 +67,9 @@ class HeadTable:
         return [name for name in self.untrained if name == f"untrained:{model}"] or self.untrained
 
     def short_name(self, untrained: str) -> str:
-        """Of an untrained model; which one needs saying only where there are several."""
-        return "untrained" if len(self.untrained) == 1 else plain_lines(untrained, 18)
+        """Of an untrained model; which one goes without saying if it is that of a model shown."""
+        known = [f"untrained:{model}" for model in self.shown] * (len(self.untrained) == 1)
+        return "untrained" if untrained in known else plain_lines(untrained, 18)
 
     def titles(self) -> list[tuple[str, str]]:
         """For each model shown its name, and of how many images."""
