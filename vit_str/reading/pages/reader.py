@@ -32,8 +32,9 @@ _LONG = 1.5
 """Length over height from which the direction of a line shows in its shape."""
 _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
-_SURE = 0.8
-"""Confidence from which on the other way up is not tried."""
+_SURE = 0.97
+"""Confidence from which on the other way up is not tried; the model reads clean words upside down
+too, at about 0.9."""
 
 
 @dataclass(frozen=True, slots=True)
