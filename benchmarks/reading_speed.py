@@ -11,7 +11,6 @@ onnxruntime``, perhaps in a virtual environment of its own (``--rapidocr-python`
 """
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -268,7 +267,6 @@ def _peak(backend: str, model: str, files: list[str]) -> float:
     line = [sys.executable, "-c", _READ, "read", *files, *options]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     return float(done.stderr.splitlines()[-1])
-
 
 
 def _readers_table(rows: list[Row], words: Words) -> str:
