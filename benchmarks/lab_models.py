@@ -6,12 +6,13 @@
   (nothing is fetched), maps as the lab hears them with the fused kernel on, against what the model
   multiplies its values with when the kernel is off; and the distances of both.
 * ``--cost``: ViT-B/16, 16 images, alone, with distances and with every metric, in turns on one
-  pinned CPU thread; and the most memory that a process of its own takes for each.
+  pinned CPU thread, in CPU time; and the most memory that a process of its own takes for each.
 """
 
 import argparse
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -146,7 +147,8 @@ def cost(rounds: int) -> dict[str, dict[str, list[float]]]:
     memory = interleave({mode: partial(peak, mode) for mode in _MODES}, (rounds + 1) // 2)
     encoder, images = _ready()
     runs = {
-        mode: timed(partial(measure, encoder, images, metrics)) for mode, metrics in _MODES.items()
+        mode: timed(partial(measure, encoder, images, metrics), clock=time.thread_time)
+        for mode, metrics in _MODES.items()
     }
     return {"passes": interleave(runs, rounds), "memory_mb": memory}
 
