@@ -18,7 +18,7 @@ from vit_str.analysis.distance.figures import (
     models_on_one_scale,
     sorted_heads,
 )
-from vit_str.analysis.distance.offset_figure import offsets_gallery
+from vit_str.analysis.distance.offsets import offsets_gallery
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.results import Measurement

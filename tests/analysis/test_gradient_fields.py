@@ -164,7 +164,7 @@ def test_unknown_encoders_are_refused() -> None:
         def forward(self, images: torch.Tensor) -> torch.Tensor:
             return images
 
-    with pytest.raises(ValueError, match="no layers that are understood"):
+    with pytest.raises(ValueError, match="no layers that are supported"):
         layers_of(Other())
     with pytest.raises(ValueError, match="1 or more"):
         GradientFields(make_vit(), queries=0)

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import encoder_of, load_library_model
-from vit_str.analysis.libraries.statistics import LayerStatistics
 from vit_str.analysis.probe import map_of, probe, register_attention
+from vit_str.analysis.statistics import AttentionStatistics
 from vit_str.cli import main
 
 timm = pytest.importorskip("timm")
@@ -184,7 +184,7 @@ def test_a_family_against_its_own_maps(case: Case, monkeypatch: pytest.MonkeyPat
             torch.testing.assert_close(one, other.view_as(one), atol=1e-5, rtol=1e-5)
     with torch.no_grad():
         torch.testing.assert_close(encoder(images), output, atol=1e-4, rtol=1e-4)
-    statistics = LayerStatistics(encoder)
+    statistics = AttentionStatistics(TokenGrid.of(encoder), windows=encoder.windows)
     with probe_layers(encoder, statistics.update):
         encoder(images)
     distances = [in_image(*each) for each in zip(encoder.blocks, expected, strict=True)]
@@ -340,7 +340,7 @@ def test_what_is_not_understood_is_refused() -> None:
     with pytest.raises(ValueError, match="softmax"), probe_layers(encoder, lambda *_: None):
         encoder(torch.randn(1, 3, 32, 48))
     cait = timm_model("cait", "Cait", patch_size=8, **SIZES | {"num_heads": 2})
-    with pytest.raises(ValueError, match="Cait is not understood"):
+    with pytest.raises(ValueError, match="Cait is not supported"):
         encoder_of(cait)
     with pytest.raises(ValueError, match="bert of transformers"):
         load_library_model("untrained:hf:bert")
@@ -437,7 +437,7 @@ REFUSED = [
     (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attends inside windows"),
     (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
     (["distance", "untrained:timm:nothing"], "timm has no model nothing"),
-    (["distance", "untrained:torchvision:resnet18"], "ResNet is not understood"),
+    (["distance", "untrained:torchvision:resnet18"], "ResNet is not supported"),
     (["distance", "untrained:timm:test_vit", "--checkpoint", "x.pt"], "found 0 that take it"),
     (["distance", "timm:test_vit", "--checkpoint", "x.pt"], "x.pt: no such file"),
     (["distance", "tiny", "timm:test_vit"], "not loaded (no network"),

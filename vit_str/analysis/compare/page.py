@@ -7,6 +7,7 @@ from vit_str.analysis.distance.figures import differences_by_layer
 from vit_str.analysis.distance.measure import measure
 from vit_str.analysis.results import Inspection, Measurement
 from vit_str.analysis.statistics import METRICS
+from vit_str.reports.tables import write_rows
 
 _LEAD = (
     "Both models saw the same images; every difference is the second model minus the first, image "
@@ -28,7 +29,7 @@ def answer(inspection: Inspection, norm: str) -> int:
         for subject in inspection.subjects
     )
     rows = differences(first, second, inspection.seed)
-    inspection.write_rows("compare.csv", Difference, rows)
+    write_rows(inspection.folder / "compare.csv", Difference, rows)
     layers = [row for row in rows if row.matching == "layer"]
     n = first.images
     page = inspection.page(f"{second.model} against {first.model}", _LEAD)

@@ -1,8 +1,9 @@
 """Figures of attention distance by depth: measurements in, a figure out.
 
-Measurements are those of one norm (renormalized or raw). Chance values go by model and then by
-name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into the
-panels of the others. `scatter`, `training_figure` and `offset_figure` have more.
+Measurements are those of one norm (renormalized or raw); of those given, the ones of the metric and
+unit of the figure are drawn, and without such a ValueError is raised. Chance values go by model and
+then by name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into
+the panels of the others. `scatter`, `training_figure` and `offset_figure` have more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,16 +37,7 @@ _SPREAD = 0.27  # of the dots of a layer, to either side
 
 @styled()
 def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
-    """A dot with its number for every head over the layers, means of layers as a line.
-
-    Args:
-        rows: ``distance`` of heads and layers; others are left out.
-        chance: attention distance by chance.
-        unit: px, share of uniform or share of diagonal.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
-    """
+    """A dot with its number for every head over the layers, means of layers as a line."""
     table = HeadTable(rows, "distance", unit)
     widths = [max(4, len(table.by_layer(model))) for model in table.shown]
     sheet, grid = _distance_panels(table, chance, widths)
@@ -63,14 +55,7 @@ def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px
 
 @styled()
 def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
-    """All models in one panel, as a share of uniform attention and of the image's diagonal.
-
-    Args:
-        rows: ``distance`` of heads and layers in both units; others are left out.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
-    """
+    """All models in one panel, as a share of uniform attention and of the image's diagonal."""
     tables = [HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")]
     n = f"n = {max(row.n for row in rows):,}"
     titles = [("share of uniform attention", n), ("share of the diagonal of the image", n)]
@@ -97,8 +82,7 @@ def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
 def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
     """The heads of every layer from the nearest to the farthest looking, a line for each layer.
 
-    Arguments and errors are those of `heads_by_depth`. The untrained model is one line, the mean
-    over its layers.
+    The untrained model is one line, the mean over its layers.
     """
     table = HeadTable(rows, "distance", unit)
     sheet, grid = _distance_panels(table, chance)
@@ -120,27 +104,17 @@ def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px")
 
 
 @styled()
-def differences_by_layer(
-    rows: Sequence[Measurement], metric: str = "distance", unit: str = "px"
-) -> Figure:
-    """Paired differences of two models: a dot for every head over the layers, with intervals.
+def differences_by_layer(rows: Sequence[Measurement]) -> Figure:
+    """Paired differences of distance: a dot for every head over the layers, with intervals.
 
-    Dots are full where the interval leaves out zero, hollow where it does not.
-
-    Args:
-        rows: differences; their ``model`` says of what, and each has a panel.
-        metric: which to draw.
-        unit: in which unit.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
+    Dots are hollow where the interval includes zero. Every ``model`` of the rows has a panel.
     """
-    table = HeadTable(rows, metric, unit)
+    table = HeadTable(rows, "distance", "px")
     sheet, grid = panels(table.titles())
     for model, axes in zip(table.shown, grid, strict=True):
         axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
         draw_layers(axes, table, model, COLORS[0], hollow_at_zero=True)
-    grid[0].set_ylabel(f"difference of {metric.replace('_', ' ')} ({unit})")
+    grid[0].set_ylabel("difference of distance (px)")
     legend(sheet, grid)
     return sheet
 
@@ -180,7 +154,7 @@ def draw_layers(
 
 
 def hover_text(row: Measurement) -> str:
-    """Which head it is, and how far it looks."""
+    """Head, distance and interval."""
     digits = 1 if row.unit == "px" else 3
     mean, low, high = (f"{value:.{digits}f}" for value in (row.mean, row.low, row.high))
     return f"layer {row.layer}, head {row.head}: {mean} [{low}, {high}] {row.unit}"

@@ -17,7 +17,7 @@ from vit_str.analysis.distance.measure import (
     measure,
     measurements,
 )
-from vit_str.analysis.distance.offset_figure import offsets_gallery
+from vit_str.analysis.distance.offsets import offsets_gallery
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.distance.training_figure import along_training
@@ -32,7 +32,7 @@ from vit_str.analysis.results import Inspection, Measurement
 from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
-from vit_str.reports.tables import Table
+from vit_str.reports.tables import Table, write_rows
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
@@ -74,26 +74,20 @@ _COLUMNS = {
 }
 
 
-def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
-    """Measure every model on the same images, and write tables and a page.
-
-    Args:
-        inspection: the models.
-        norm: see ``statistics``.
-        gradient_images: on which to measure gradient distance too.
-    """
+def answer(inspection: Inspection, norm: str, gradients: int) -> int:
+    """Measure every model on the same images, and write tables and a page."""
     subjects, seed = inspection.subjects, inspection.seed
     analyses = [
         measure(subject, inspection.load(subject), norm, METRICS, *inspection.how)
         for subject in [subject for subject in subjects if attends(subject)] or subjects
     ]
     rows = [row for analysis in analyses for row in measurements(analysis, seed)]
-    gradients: list[Measurement] = []
-    for subject in subjects if gradient_images else []:
-        few = inspection.load(subject, gradient_images)
+    gradient_rows: list[Measurement] = []
+    for subject in subjects if gradients > 0 else []:
+        few = inspection.load(subject, gradients)
         fields = measure_gradients(subject, few, 4, seed, *inspection.how)
-        gradients += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
-    inspection.write_rows("distance.csv", Measurement, [*rows, *gradients])
+        gradient_rows += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
+    write_rows(inspection.folder / "distance.csv", Measurement, [*rows, *gradient_rows])
     lines = {analysis.model: chance(analysis.grid) for analysis in analyses}
     distances = {model: _metric(of_model, "distance") for model, of_model in lines.items()}
     n = f"n = {analyses[0].images:,} images"
@@ -117,7 +111,7 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
     _spread(page, rows, lines, n)
     page.heading("What heads look at, relative to themselves")
     for number, analysis in enumerate(shown, 1):
-        if analysis.statistics.in_windows:
+        if analysis.statistics.windows:
             page.paragraph(f"{analysis.model}: its windows differ from layer to layer.")
             continue
         page.figure(
@@ -130,16 +124,16 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
     page.paragraph(_TERMS)
     for analysis in shown:
         page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
-    if gradients:
+    if gradient_rows:
         page.heading("In the unit of convolutions")
         page.figure(
             distance_by_depth(
-                gradients, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
+                gradient_rows, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
             ),
             "gradient-distance",
             "How far the pixels lie that the output of a layer depends on, by gradients, in "
-            f"pixels; 95 % bootstrap intervals over n = {gradients[0].n:,} images. It is about all "
-            "layers up to that one, and skip connections hold it near the token.",
+            f"pixels; 95 % bootstrap intervals over n = {gradient_rows[0].n:,} images. It is about "
+            "all layers up to that one, and skip connections hold it near the token.",
             vector=True,
         )
     sinks = {analysis.model: analysis.statistics.sinks() for analysis in analyses}

@@ -27,13 +27,8 @@ ChancePoints = Mapping[str, Mapping[str, tuple[float, float]]]
 def reach(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
     """Horizontal against vertical distance: a dot for every head, colored by depth.
 
-    Args:
-        rows: ``distance_x`` and ``distance_y`` in px; others are left out.
-        chance: the two of chance, in px. Heads on the diagonal through ``uniform`` reach as much
-            farther to the sides than up and down as the image is wider than high.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
+    Heads on the diagonal through ``uniform`` reach as much farther to the sides than up and down as
+    the image is wider than high.
     """
     return _head_scatter(
         HeadTable(rows, "distance_x", "px"),
@@ -48,13 +43,6 @@ def distance_against_entropy(rows: Sequence[Measurement], chance: ChancePoints) 
     """Entropy (across) against distance (up): a dot for every head, colored by depth.
 
     A head that looks at few tokens has little entropy, be they near or far.
-
-    Args:
-        rows: ``entropy`` in nats and ``distance`` in px; others are left out.
-        chance: the two of chance, in nats and px.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
     """
     return _head_scatter(
         HeadTable(rows, "entropy", "nats"),

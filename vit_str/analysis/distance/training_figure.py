@@ -21,13 +21,7 @@ def along_training(
 ) -> Figure:
     """Attention distance over a run: heads as thin lines, the mean of the layer with its interval.
 
-    Args:
-        rows: ``distance`` in px, of heads and layers, of models of the same depth.
-        images: model -> images that it had been trained on; gives the order.
-        chance: attention distance by chance, in px.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
+    The rows are of models of one depth; ``images`` is how many each had been trained on.
     """
     table = HeadTable([row for row in rows if row.model in images], "distance", "px")
     models = sorted(images, key=images.__getitem__)

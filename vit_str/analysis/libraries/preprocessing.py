@@ -14,11 +14,7 @@ from vit_str.images import Preprocessing
 
 @dataclass(frozen=True, slots=True)
 class LibraryPreprocessing(Preprocessing):
-    """`Preprocessing` whose resizing and cropping is that of another library.
-
-    Attributes:
-        transform: from an RGB image to its pixels, channel first.
-    """
+    """`Preprocessing` whose ``transform`` resizes and crops: RGB image to pixels, channel first."""
 
     transform: Callable[[Image.Image], Any] | None = None
 

@@ -20,7 +20,7 @@ def create(
     """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too.
 
     Raises:
-        ValueError: no such model, or one that is not understood.
+        ValueError: no such model, or one that is not supported.
     """
     from torchvision import models
 
@@ -44,14 +44,10 @@ def create(
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """A model that was made already.
-
-    Args:
-        model: a ``VisionTransformer``, or a ``SwinTransformer`` with the size of its images.
-        image_size: height and width.
+    """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size.
 
     Raises:
-        ValueError: one that is not understood.
+        ValueError: one that is not supported.
     """
     kind = type(model).__name__
     if kind == "VisionTransformer":
@@ -59,14 +55,14 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
         grid = TokenGrid(side, side, (model.patch_size, model.patch_size))
         blocks = [Block(block, grid) for block in model.encoder.layers]
         positions = model.encoder.pos_embedding[0, 1:].detach()
-        return LibraryEncoder(model, blocks, ["class"], partial(_features, model), positions)
+        return LibraryEncoder(model, blocks, partial(_features, model), ["class"], positions)
     if kind != "SwinTransformer":
         raise ValueError(
-            f"torchvision's {kind} is not understood; VisionTransformer and SwinTransformer are"
+            f"torchvision's {kind} is not supported; VisionTransformer and SwinTransformer are"
         )
     if image_size is None:
         raise ValueError("a SwinTransformer of torchvision reads images of any size: name one")
-    return LibraryEncoder(model, _swin(model, image_size), forward=model.features)
+    return LibraryEncoder(model, _swin(model, image_size), model.features)
 
 
 def _features(model: Any, images: Tensor) -> Tensor:
