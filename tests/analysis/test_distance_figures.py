@@ -16,9 +16,9 @@ from vit_str.analysis.distance.figures import (
     differences_by_layer,
     heads_by_depth,
     models_on_one_scale,
+    offsets_gallery,
     sorted_heads,
 )
-from vit_str.analysis.distance.offsets import offsets_gallery
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.results import Measurement

@@ -1,14 +1,17 @@
+from collections.abc import Iterable
+from functools import reduce
+
 import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.receptive_field.windows import (
-    ReceptiveField,
-    receptive_field,
-    window_of,
-)
+from vit_str.analysis.receptive_field.windows import ReceptiveField, window_of
 from vit_str.models import ConvolutionalEncoder
 from vit_str.models.convolutions import WindowLayer
+
+
+def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:
+    return reduce(ReceptiveField.through, layers, ReceptiveField())
 
 
 def square(kernel: int, stride: int = 1, padding: int = 0) -> WindowLayer:

@@ -27,8 +27,7 @@ In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 def _distance(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _DISTANCE
-    _add_models(parser)
-    _add_images(parser)
+    _add_models_and_images(parser)
     _add_norm(parser)
     parser.add_argument(
         "--gradients",
@@ -49,8 +48,7 @@ def _compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _characters(parser: argparse.ArgumentParser) -> None:
-    _add_models(parser, 1)
-    _add_images(parser)
+    _add_models_and_images(parser, models=1)
     parser.add_argument(
         "--block", type=int, metavar="N", help="of the decoder, from 1 (default: the last)"
     )
@@ -61,16 +59,10 @@ def _characters(parser: argparse.ArgumentParser) -> None:
 
 
 def _receptive_field(parser: argparse.ArgumentParser) -> None:
-    _add_models(parser)
-    _add_images(parser, 100)
+    _add_models_and_images(parser, count=100)
     parser.add_argument(
         "--queries", type=int, default=4, metavar="N", help="tokens measured in each image (4)"
     )
-
-
-def _filters(parser: argparse.ArgumentParser) -> None:
-    _add_models(parser)
-    _add_images(parser)
 
 
 def _positions(parser: argparse.ArgumentParser) -> None:
@@ -80,8 +72,7 @@ def _positions(parser: argparse.ArgumentParser) -> None:
 
 
 def _similarity(parser: argparse.ArgumentParser) -> None:
-    _add_models(parser)
-    _add_images(parser)
+    _add_models_and_images(parser)
     parser.add_argument(
         "--examples",
         choices=("tokens", "images"),
@@ -91,8 +82,7 @@ def _similarity(parser: argparse.ArgumentParser) -> None:
 
 
 def _rollout(parser: argparse.ArgumentParser) -> None:
-    _add_models(parser)
-    _add_images(parser)
+    _add_models_and_images(parser)
     parser.add_argument(
         "--residual",
         type=float,
@@ -104,8 +94,7 @@ def _rollout(parser: argparse.ArgumentParser) -> None:
 
 
 def _relevance(parser: argparse.ArgumentParser) -> None:
-    _add_models(parser, 1)
-    _add_images(parser, 50)
+    _add_models_and_images(parser, models=1, count=50)
     parser.add_argument(
         "--hide",
         type=float,
@@ -143,7 +132,7 @@ QUESTIONS = {
     "receptive-field": Question(
         "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, ("queries",)
     ),
-    "filters": Question("what the first layer looks for", _filters),
+    "filters": Question("what the first layer looks for", _add_models_and_images),
     "positions": Question("which positions look alike to a model", _positions),
     "similarity": Question(
         "how alike layers are, of one model and of several (linear CKA)", _similarity, ("examples",)
@@ -208,6 +197,13 @@ def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
         help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
         "of those that the library would fetch",
     )
+
+
+def _add_models_and_images(
+    parser: argparse.ArgumentParser, models: int | str = "+", count: int = 200
+) -> None:
+    _add_models(parser, models)
+    _add_images(parser, count)
 
 
 def _add_images(parser: argparse.ArgumentParser, count: int = 200) -> None:

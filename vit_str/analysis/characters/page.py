@@ -3,24 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
+
+import torch
+from torch import Tensor
+
 from vit_str.analysis.characters.figures import TITLES, center_errors, heads, scores_by_length
-from vit_str.analysis.characters.localization import METRICS
-from vit_str.analysis.characters.measure import Observer
+from vit_str.analysis.characters.localization import METRICS, Looks
+from vit_str.analysis.characters.measure import Observer, Source, Word
 from vit_str.analysis.characters.scores import GROUPS, Score, Scoreboard, comparisons, not_better
 from vit_str.analysis.images import batches_of
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
+from vit_str.analysis.relevance.methods import gradient_times_input
 from vit_str.analysis.results import Inspection
+from vit_str.analysis.subjects import Subject
 from vit_str.devices import choose_device
 from vit_str.reports.page import Page
 from vit_str.reports.tables import write_json, write_rows
-from typing import Any
-import torch
-from torch import Tensor
-from vit_str.analysis.characters.localization import Looks
-from vit_str.analysis.characters.measure import Source, Word
-from vit_str.analysis.map_sheet import MappedWord
-from vit_str.analysis.relevance.methods import gradient_times_input
-from vit_str.analysis.subjects import Subject
 
 _LEAD = """\
 Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \

@@ -117,19 +117,17 @@ class AttentionDistance:
             *("layer", "distance (px)", "95 %", "share of uniform", "nearest head (px)"),
             "farthest (px)",
         )
-        lines = []
+        lines = [f"<tr><th>{'</th><th>'.join(columns)}</th></tr>"]
         for (layer, mean, low, high), (_, share, *_) in zip(
             table.layer_means(self.model), shares.layer_means(self.model), strict=True
         ):
             heads = table.sorted_means(self.model)[layer]
-            cells = (f"{layer}", f"{mean:.1f}", f"{low:.1f} to {high:.1f}", f"{share:.2f}")
-            lines.append([*cells, f"{heads[0]:.1f}", f"{heads[-1]:.1f}"])
-        head = "".join(f"<th>{name}</th>" for name in columns)
-        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
+            cells = [f"{layer}", f"{mean:.1f}", f"{low:.1f} to {high:.1f}", f"{share:.2f}"]
+            cells += [f"{heads[0]:.1f}", f"{heads[-1]:.1f}"]
+            lines.append(f"<tr><td>{'</td><td>'.join(cells)}</td></tr>")
         return (
             f"<div style='background: white'>{svg(figure)}</div><table><caption>"
-            f"{escape(self.model)}, n = {self.rows[0].n}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
+            f"{escape(self.model)}, n = {self.rows[0].n}</caption>{''.join(lines)}</table>"
         )
 
     def _chance(self, unit: str) -> dict[str, float]:
@@ -191,8 +189,8 @@ def attention_distance(
         analysis = measure_batches(name, encoder, grid, batches, norm, metrics, device)
     else:
         assert subject is not None
-        images = _image_set(subject, images, count, seed)
-        analysis = measure(subject, images, norm, metrics, batch_size, device)
+        image_set = _image_set(subject, images, count, seed)
+        analysis = measure(subject, image_set, norm, metrics, batch_size, device)
     rows = measurements(analysis, seed)
     return AttentionDistance(name, rows, chance(analysis.grid), analysis.grid)
 

@@ -3,13 +3,15 @@
 Measurements are those of one norm (renormalized or raw); of those given, the ones of the metric and
 unit of the figure are drawn, and without such a ValueError is raised. Chance values go by model and
 then by name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into
-the panels of the others. `scatter`, `training_figure` and `offset_figure` have more.
+the panels of the others. `scatter` and `training_figure` have more.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.head_table import HeadTable
@@ -17,11 +19,14 @@ from vit_str.analysis.results import Measurement
 from vit_str.reports.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
 from vit_str.reports.style import (
     COLORS,
+    INK,
     PLATE,
+    RATIO,
     UNTRAINED,
     LineStyle,
     chance_style,
     depth_color,
+    figure,
     model_colors,
     plain_lines,
     styled,
@@ -33,6 +38,10 @@ Chances = Mapping[str, Mapping[str, float]]
 _MOST_NUMBERED = {1: 72, 2: 100, 3: 100}  # heads across, by panels: more cannot be read
 _MEAN, _HEAD = "mean of the layer, 95 % interval", "head, 95 % interval"
 _SPREAD = 0.27  # of the dots of a layer, to either side
+_WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
+_LABELS = 1.8  # inches, above and below the maps
+_FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
+_TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
 
 
 @styled()
@@ -171,3 +180,58 @@ def _distance_panels(
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({table.unit}, {table.norm})")
     return sheet, grid
+
+
+@styled()
+def offsets_gallery(
+    offsets: Float[np.ndarray, "layer head dy dx"],
+    uniform: float | Float[np.ndarray, "dy dx"],
+    patch_size: tuple[float, float],
+    n: int,
+) -> Figure:
+    """Mean attention by offset from the query, a map for every layer and head, one scale for all.
+
+    The query is in the middle of its map. Colors are ratios to uniform attention, white being as
+    much as that.
+
+    Raises:
+        ValueError: not four dimensions, or an even number of offsets, which has no middle.
+    """
+    if offsets.ndim != 4 or offsets.shape[2] % 2 == 0 or offsets.shape[3] % 2 == 0:
+        raise ValueError(f"expected (layer, head, odd, odd) numbers, found {offsets.shape}")
+    layers, heads, rows, columns = offsets.shape
+    down, across = rows * patch_size[0] / 2, columns * patch_size[1] / 2
+    width = min(_WIDEST, heads * _TALLEST_MAP * across / down + 1)
+    height = layers * min(_TALLEST_MAP, width / heads * down / across) + _LABELS
+    sheet = figure(max(width, 5.2), height)
+    sheet.set_layout_engine("constrained", rect=(0, 0.003, 1, 0.997))
+    grid = sheet.subplots(layers, heads, squeeze=False)
+    for layer, head in np.ndindex(layers, heads):
+        axes: Axes = grid.item(layer, head)
+        image = axes.imshow(
+            np.ma.masked_invalid(offsets[layer, head] / uniform),
+            cmap=RATIO,
+            norm=LogNorm(1 / _FACTOR, _FACTOR),
+            extent=(-across, across, down, -down),
+        )
+        axes.plot(0, 0, "+", color=INK, markersize=4, markeredgewidth=0.7)
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set_visible(False)
+        if not layer:
+            axes.set_title(f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal")
+        if not head:
+            axes.set_ylabel(
+                f"layer {layer + 1}", fontsize=8, color=INK, rotation=0, ha="right", va="center"
+            )
+    bar = sheet.colorbar(
+        image, ax=list(grid.flat), location="bottom", shrink=0.9, aspect=40, extend="both"
+    )
+    bar.set_ticks(list(_TICKS.values()), labels=list(_TICKS))
+    bar.minorticks_off()
+    bar.outline.set_visible(False)
+    bar.set_label(
+        f"attention, times uniform; every map: {across:.0f} px to either side,\n"
+        f"{down:.0f} px up and down of the query; n = {n:,}",
+        fontsize=8,
+    )
+    return sheet

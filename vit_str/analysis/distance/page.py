@@ -8,7 +8,12 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.analysis.distance.figures import heads_by_depth, models_on_one_scale, sorted_heads
+from vit_str.analysis.distance.figures import (
+    heads_by_depth,
+    models_on_one_scale,
+    offsets_gallery,
+    sorted_heads,
+)
 from vit_str.analysis.distance.measure import (
     Chance,
     DistanceAnalysis,
@@ -17,7 +22,6 @@ from vit_str.analysis.distance.measure import (
     measure,
     measurements,
 )
-from vit_str.analysis.distance.offsets import offsets_gallery
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.distance.training_figure import along_training

@@ -1,5 +1,13 @@
 """The answer of ``vit-str analyze filters``."""
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from einops import rearrange
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
 from vit_str.analysis.filters.measure import (
     CHANCE_GRAY,
     CHANCE_ROUGHNESS,
@@ -14,14 +22,8 @@ from vit_str.analysis.filters.measure import (
     roughness,
 )
 from vit_str.analysis.results import Inspection
-from vit_str.reports.tables import write_csv
-from collections.abc import Mapping, Sequence
-import numpy as np
-from einops import rearrange
-from jaxtyping import Float
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 from vit_str.reports.style import INK, UNIFORM, figure, model_colors, plain, plain_lines, styled
+from vit_str.reports.tables import write_csv
 
 _LEAD = """\
 The filters of the first layer, their principal components, and how these compare with the \
@@ -42,6 +44,13 @@ _MEAN_COLUMNS = (
     *("model", "filters", "low frequencies", "roughness", "gray", "components"),
     "in a tenth of the patches'",
 )
+
+
+_COLUMNS, _ROWS = 7, 4
+_PIXEL, _ROOM = 8, 20  # of a weight, and between filters, in pixels
+SHOWN = _COLUMNS * _ROWS
+"""How many filters fit into one mosaic."""
+Weights = Float[np.ndarray, "filter channel height width"]
 
 
 def answer(inspection: Inspection) -> int:
@@ -124,13 +133,6 @@ def _norms(filters: Filters) -> tuple[Weights, list[str]]:
     norms = filters.flatten(1).norm(dim=1)
     strongest = norms.argsort(descending=True)[:SHOWN]
     return filters[strongest].numpy(), [f"{norm:.2f}" for norm in norms[strongest].tolist()]
-
-
-_COLUMNS, _ROWS = 7, 4
-_PIXEL, _ROOM = 8, 20  # of a weight, and between filters, in pixels
-SHOWN = _COLUMNS * _ROWS
-"""How many filters fit into one mosaic."""
-Weights = Float[np.ndarray, "filter channel height width"]
 
 
 @styled()

@@ -28,11 +28,7 @@ _TABLES = ("position_embeddings", "position_embedding")
 def create(
     name: str, pretrained: bool, checkpoint: Path | None
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name on the hub or a folder; without the hub's weights also a type: ``vit``.
-
-    Raises:
-        ValueError: one that is not supported.
-    """
+    """A model by its name on the hub or a folder; untrained also by a type such as ``vit``."""
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -97,11 +93,7 @@ def vision_part(model: Any) -> Any:
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated model, or the vision part of one; image size by default as configured.
-
-    Raises:
-        ValueError: one that is not supported.
-    """
+    """An instantiated model, or the vision part of one; image size by default as configured."""
     model = vision_part(model)
     config: Any = model.config
     _check_supported(config)
@@ -179,11 +171,7 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
 
 
 def preprocessing(processor: Any) -> LibraryPreprocessing:
-    """What an image processor of transformers does to images.
-
-    Raises:
-        ValueError: it scales pixels to something else than 0 to 1.
-    """
+    """What an image processor of transformers does to images."""
     if not processor.do_rescale or abs(processor.rescale_factor * 255 - 1) > 1e-6:
         raise ValueError(f"{type(processor).__name__} scales pixels in a way not supported")
     transform = partial(_process, processor)

@@ -1,4 +1,7 @@
-"""Models of other libraries by name, such as ``timm:vit_base_patch16_224``, or given in Python."""
+"""Models of other libraries by name, such as ``timm:vit_base_patch16_224``, or given in Python.
+
+A model, an architecture or a file that is not supported is a ValueError of one line.
+"""
 
 import logging
 from importlib import import_module

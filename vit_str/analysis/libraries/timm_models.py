@@ -20,11 +20,7 @@ SWIN = ("SwinTransformer", "SwinTransformerV2")
 def create(
     name: str, pretrained: bool, checkpoint: Path | None
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name, with weights that timm finds or of a file, and its preprocessing.
-
-    Raises:
-        ValueError: no such model, or one that is not supported.
-    """
+    """A model by its name, with weights that timm finds or of a file, and its preprocessing."""
     import timm
 
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
@@ -39,11 +35,7 @@ def create(
 
 
 def encoder(model: Any, _: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated model, whose images have one size.
-
-    Raises:
-        ValueError: one that is not supported.
-    """
+    """An instantiated model, whose images have one size."""
     kind = type(model).__name__
     if kind not in PLAIN + SWIN:
         raise ValueError(f"timm's {kind} is not supported; {', '.join(PLAIN + SWIN)} are")

@@ -17,11 +17,7 @@ from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
 def create(
     name: str, pretrained: bool, checkpoint: Path | None
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too.
-
-    Raises:
-        ValueError: no such model, or one that is not supported.
-    """
+    """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too."""
     from torchvision import models
 
     name, _, version = name.partition(".")
@@ -44,11 +40,7 @@ def create(
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size.
-
-    Raises:
-        ValueError: one that is not supported.
-    """
+    """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size."""
     kind = type(model).__name__
     if kind == "VisionTransformer":
         side = model.image_size // model.patch_size

@@ -1,6 +1,13 @@
 """The answer of ``vit-str analyze positions``."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
+from einops import rearrange
+from jaxtyping import Float64
+from matplotlib.figure import Figure
+
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.positions.measure import (
     Similarities,
@@ -10,13 +17,8 @@ from vit_str.analysis.positions.measure import (
     similarities,
 )
 from vit_str.analysis.results import Inspection
-from vit_str.reports.tables import write_csv
-from collections.abc import Mapping, Sequence
-import numpy as np
-from einops import rearrange
-from jaxtyping import Float64
-from matplotlib.figure import Figure
 from vit_str.reports.style import DIFFERENCE, UNIFORM, figure, model_colors, plain, styled
+from vit_str.reports.tables import write_csv
 
 _LEAD = """\
 Every token is given a vector that says where it stands. Training starts from sinusoids and may \
@@ -31,6 +33,13 @@ nothing else matters. Change is the length of what training added, over the leng
 
 _SHARE_COLUMNS = ("distance", "offset", "rows", "columns")
 _PAIR_COLUMNS = ("model", "row", "column", "other row", "other column", "distance px", "cosine")
+
+
+SINUSOIDS = "sinusoids"
+Curve = Sequence[tuple[float, float]]
+"""Distance in px and mean similarity."""
+
+_MOST_COLUMNS = 8
 
 
 class _Similarity(NamedTuple):
@@ -107,13 +116,6 @@ def _place(token: int, grid: TokenGrid) -> tuple[int, int]:
     """Row and column of a token, from 1."""
     row, column = divmod(token, grid.columns)
     return row + 1, column + 1
-
-
-SINUSOIDS = "sinusoids"
-Curve = Sequence[tuple[float, float]]
-"""Distance in px and mean similarity."""
-
-_MOST_COLUMNS = 8
 
 
 @styled()

@@ -4,7 +4,6 @@ r = 1 + sum over layers of (k - 1) times the strides before it (Araujo et al. 20
 axis: (row, column).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,14 +44,6 @@ class ReceptiveField:
         """Top, left, bottom and right of what a unit sees, parts outside of the image included."""
         top, left = self.start[0] + row * self.stride[0], self.start[1] + column * self.stride[1]
         return top, left, top + self.size[0], left + self.size[1]
-
-
-def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:
-    """The field of a chain of layers, such as ``ConvolutionalEncoder.layers``."""
-    field = ReceptiveField()
-    for layer in layers:
-        field = field.through(layer)
-    return field
 
 
 def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:

@@ -1,12 +1,12 @@
 """The answer of ``vit-str analyze relevance``."""
 
-from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet, mapped_words
-from vit_str.analysis.relevance.scores import MethodScore, MethodScores
-from vit_str.analysis.results import Inspection
-from vit_str.reports.tables import write_csv
 from collections.abc import Sequence
+
 from matplotlib.figure import Figure
-from vit_str.analysis.relevance.scores import RANDOM, MethodScore
+
+from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet, mapped_words
+from vit_str.analysis.relevance.scores import RANDOM, MethodScore, MethodScores
+from vit_str.analysis.results import Inspection
 from vit_str.reports.style import (
     COLORS,
     UNIFORM,
@@ -16,6 +16,7 @@ from vit_str.reports.style import (
     plain,
     styled,
 )
+from vit_str.reports.tables import write_csv
 
 _LEAD = """\
 Which tokens of the image made the decoder write a character: attention weighted by its gradients \

@@ -1,17 +1,18 @@
 """The answer of ``vit-str analyze similarity``."""
 
-from itertools import product
-from typing import Literal
-from vit_str.analysis.results import Inspection
-from vit_str.analysis.similarity.measure import compare_layers
-from vit_str.reports.tables import write_csv
 from collections.abc import Sequence
-from typing import Any
+from itertools import product
+from typing import Any, Literal
+
 import numpy as np
 from jaxtyping import Float64
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from vit_str.analysis.results import Inspection
+from vit_str.analysis.similarity.measure import compare_layers
 from vit_str.reports.style import HEAT, INK, PLATE, figure, plain_lines, styled
+from vit_str.reports.tables import write_csv
 
 _LEAD = """\
 How alike the layers of one model or several are: linear centered kernel alignment (CKA) is 1 if \
@@ -22,6 +23,9 @@ _CAUTION = """\
 CKA follows the few directions in which features vary most. Layers that are alike in them may \
 differ in what little the decoder reads; and models that have learned nothing share what comes \
 from the images themselves, so likeness of layers is judged against untrained models."""
+
+
+_MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 
 
 def answer(inspection: Inspection, examples: Literal["tokens", "images"]) -> int:
@@ -48,9 +52,6 @@ def answer(inspection: Inspection, examples: Literal["tokens", "images"]) -> int
     )
     page.note(_CAUTION)
     return inspection.finish(page, n=n, examples=similarity.examples)
-
-
-_MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 
 
 @styled()
