@@ -26,8 +26,11 @@ from vit_str.reports.style import ready_to_draw
 from vit_str.reports.vector import svg
 
 LENGTHS = defaultdict(lambda: {"uniform": 45.55, "window 3x3": 6.43})
-REACH = defaultdict(lambda: {"uniform": (42.5, 10.5), "window 3x3": (5.2, 2.5)})
-ENTROPY = defaultdict(lambda: {"uniform": (4.85, 45.55), "window 3x3": (2.04, 6.43)})
+NAMES = ("distance", "distance_x", "distance_y", "entropy")
+CHANCE = {"uniform": (45.55, 42.5, 10.5, 4.85), "window 3x3": (6.43, 5.2, 2.5, 2.04)}
+CHANCES = defaultdict(
+    lambda: {name: dict(zip(NAMES, values, strict=True)) for name, values in CHANCE.items()}
+)
 ENDS = ("mean", "low", "high")
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "runs/$x$ 文字 \udcff\x1b _/a rather long name of a folder/weights.safetensors"
@@ -120,12 +123,12 @@ def test_sorted_heads(models: list[str], layers: int, heads: int) -> None:
 def test_reach_and_entropy(models: list[str], layers: int, heads: int) -> None:
     rows = make_rows(models, layers, heads)
     check(
-        reach(rows, REACH),
+        reach(rows, CHANCES),
         *("horizontal distance (px)", "vertical distance (px)", "n = 1,200", "layer"),
         *("uniform: 42.5, 10.5", "window 3x3: 5.2, 2.5", "untrained"),
     )
     check(
-        distance_against_entropy(rows, ENTROPY),
+        distance_against_entropy(rows, CHANCES),
         *("attention distance (px)", "entropy (nats)", "n = 1,200", "layer"),
         *("uniform: 4.8, 45.5", "window 3x3", "untrained"),
     )

@@ -24,6 +24,72 @@ In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 """
 
 
+def _add_models(parser: argparse.ArgumentParser, count: int | str = "+") -> None:
+    parser.add_argument(
+        "models",
+        nargs=count,
+        metavar="WEIGHTS",
+        help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
+        "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that these find in "
+        "their caches or fetch from their hubs, or untrained:timm:NAME, for which nothing is "
+        "fetched",
+    )
+    _add_checkpoint(parser)
+
+
+def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
+        "of those that the library would fetch",
+    )
+
+
+def _add_models_and_images(
+    parser: argparse.ArgumentParser, models: int | str = "+", count: int = 200
+) -> None:
+    _add_models(parser, models)
+    _add_images(parser, count)
+
+
+def _add_images(parser: argparse.ArgumentParser, count: int = 200) -> None:
+    """Which images, how many, where to compute and where to write."""
+    parser.add_argument(
+        "--data",
+        default="rendered",
+        metavar="FOLDER",
+        help="folder of images to look at; or 'rendered': words drawn for it (default)",
+    )
+    parser.add_argument(
+        "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--fonts", type=Path, nargs="+", metavar="DIR", help="to render with, not the system's"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
+    add_batch_size(parser)
+    add_device(parser)
+
+
+def _add_norm(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--norm",
+        choices=("renormalized", "raw"),
+        default="renormalized",
+        help="attention to special tokens left out and the rest scaled to 1 (renormalized, the "
+        "default), or the rest as it is (raw, as the ViT paper); the same without special tokens",
+    )
+
+
+def _add_show(parser: argparse.ArgumentParser, count: int) -> None:
+    parser.add_argument(
+        "--show", type=int, default=count, metavar="N", help=f"words to draw with maps ({count})"
+    )
+
+
 def _distance(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _DISTANCE
@@ -174,69 +240,3 @@ def run(options: argparse.Namespace) -> int:
         line = " ".join(str(error).split())
         sys.stderr.write(f"vit-str analyze {options.command}: {line}\n")
         return 2
-
-
-def _add_models(parser: argparse.ArgumentParser, count: int | str = "+") -> None:
-    parser.add_argument(
-        "models",
-        nargs=count,
-        metavar="WEIGHTS",
-        help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
-        "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that these find in "
-        "their caches or fetch from their hubs, or untrained:timm:NAME, for which nothing is "
-        "fetched",
-    )
-    _add_checkpoint(parser)
-
-
-def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="FILE",
-        help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
-        "of those that the library would fetch",
-    )
-
-
-def _add_models_and_images(
-    parser: argparse.ArgumentParser, models: int | str = "+", count: int = 200
-) -> None:
-    _add_models(parser, models)
-    _add_images(parser, count)
-
-
-def _add_images(parser: argparse.ArgumentParser, count: int = 200) -> None:
-    """Which images, how many, where to compute and where to write."""
-    parser.add_argument(
-        "--data",
-        default="rendered",
-        metavar="FOLDER",
-        help="folder of images to look at; or 'rendered': words drawn for it (default)",
-    )
-    parser.add_argument(
-        "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
-    parser.add_argument(
-        "--fonts", type=Path, nargs="+", metavar="DIR", help="to render with, not the system's"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
-    add_batch_size(parser)
-    add_device(parser)
-
-
-def _add_norm(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--norm",
-        choices=("renormalized", "raw"),
-        default="renormalized",
-        help="attention to special tokens left out and the rest scaled to 1 (renormalized, the "
-        "default), or the rest as it is (raw, as the ViT paper); the same without special tokens",
-    )
-
-
-def _add_show(parser: argparse.ArgumentParser, count: int) -> None:
-    parser.add_argument(
-        "--show", type=int, default=count, metavar="N", help=f"words to draw with maps ({count})"
-    )

@@ -30,7 +30,7 @@ class HeadTable:
         trained = [model for model in models if not is_untrained(model)]
         self.shown = trained or models
         self.untrained = [model for model in models if model not in self.shown]
-        self.unit, self.norm = unit, norms[0]
+        self.metric, self.unit, self.norm = metric, unit, norms[0]
         self.layers = max(row.layer for row in self._rows)
 
     def heads(self, model: str) -> list[Measurement]:

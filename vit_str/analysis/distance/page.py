@@ -93,7 +93,10 @@ def answer(inspection: Inspection, norm: str, gradients: int) -> int:
         gradient_rows += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
     write_rows(inspection.folder / "distance.csv", Measurement, [*rows, *gradient_rows])
     lines = {analysis.model: chance(analysis.grid) for analysis in analyses}
-    distances = {model: _metric(of_model, "distance") for model, of_model in lines.items()}
+    distances = {
+        model: {name: metrics["distance"] for name, metrics in of_model.items()}
+        for model, of_model in lines.items()
+    }
     n = f"n = {analyses[0].images:,} images"
     page = inspection.page("Attention distance", _LEAD)
     course = _course(subjects)
@@ -185,12 +188,12 @@ def _by_depth(
 def _spread(page: Page, rows: Sequence[Measurement], lines: Mapping[str, Chance], n: str) -> None:
     page.heading("Direction and spread")
     page.figure(
-        reach(rows, _points(lines, "distance_x", "distance_y")),
+        reach(rows, lines),
         "distance-directions",
         f"How far heads look to the sides and up and down, in pixels, {n}.",
     )
     page.figure(
-        distance_against_entropy(rows, _points(lines, "entropy", "distance")),
+        distance_against_entropy(rows, lines),
         "distance-entropy",
         f"Entropy against distance in pixels: heads in the upper left look at few tokens far away, "
         f"{n}. {_ENTROPY}",
@@ -214,19 +217,6 @@ def _common_unit(
     return "share of diagonal", {
         model: {name: value / diagonal for name, value in distances[model].items()}
         for model, diagonal in diagonals.items()
-    }
-
-
-def _metric(lines: Chance, metric: str) -> dict[str, float]:
-    return {name: metrics[metric] for name, metrics in lines.items()}
-
-
-def _points(
-    chance: Mapping[str, Chance], first: str, second: str
-) -> dict[str, dict[str, tuple[float, float]]]:
-    return {
-        model: {name: (metrics[first], metrics[second]) for name, metrics in lines.items()}
-        for model, lines in chance.items()
     }
 
 
