@@ -151,12 +151,6 @@ def test_values_are_drawn_where_they_belong() -> None:
     assert axes.get_ylim()[0] == 0
 
 
-def test_chance_of_every_model_where_their_grids_differ() -> None:
-    chance = {**LENGTHS, "a": LENGTHS["a"], "b": {"uniform": 100.0, "window 3x3": 20.0}}
-    for draw in (heads_by_depth, sorted_heads):
-        check(draw(make_rows(["a", "b"]), chance), "45.5 px", "100.0 px", "20.0 px")
-
-
 def test_only_the_untrained_twin_is_drawn_if_there_is_one() -> None:
     sheet = heads_by_depth(make_rows(["a", "b", "untrained:b", "untrained:c"]), LENGTHS)
     labels = [axes.get_legend_handles_labels()[1] for axes in sheet.axes]
@@ -225,16 +219,8 @@ def test_the_pointer_shows_which_head_a_dot_is() -> None:
 def test_differences_by_layer() -> None:
     rows = [
         Measurement(
-            f"b − a, heads by {by}",
-            layer,
-            head,
-            "distance",
-            "px",
-            "raw",
-            mean,
-            mean - 1,
-            mean + 1,
-            99,
+            *(f"b − a, heads by {by}", layer, head, "distance", "px", "raw"),
+            *(mean, mean - 1, mean + 1, 99),
         )
         for by in ("index", "rank")
         for layer in (1, 2, 3)
@@ -279,12 +265,6 @@ def test_rows_that_cannot_be_drawn_are_an_error() -> None:
     rows = make_rows(["tiny"])
     with pytest.raises(ValueError, match="no rows of distance in px"):
         heads_by_depth([row for row in rows if row.metric == "entropy"], LENGTHS)
-    other = [Measurement(*(getattr(row, name) for name in Measurement.__slots__)) for row in rows]
-    mixed = [*rows, *(_with_norm(row, "renormalized") for row in other)]
+    mixed = [*rows, *(replace(row, norm="renormalized") for row in rows)]
     with pytest.raises(ValueError, match="raw and renormalized"):
         heads_by_depth(mixed, LENGTHS)
-
-
-def _with_norm(row: Measurement, norm: str) -> Measurement:
-    values = {name: getattr(row, name) for name in Measurement.__slots__} | {"norm": norm}
-    return Measurement(**values)

@@ -431,42 +431,6 @@ def test_every_question(question: str, folder: Path, labeled_folder: Path, tmp_p
     assert [of["special_tokens"] for of in models.values()] == [["class"], ["class"]]
 
 
-REFUSED = [
-    (["characters", "timm:test_vit"], "is not a model that reads"),
-    (["relevance", "hf:google/vit"], "is not a model that reads"),
-    (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attends inside windows"),
-    (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
-    (["distance", "untrained:timm:nothing"], "timm has no model nothing"),
-    (["distance", "untrained:torchvision:resnet18"], "ResNet is not supported"),
-    (["distance", "untrained:timm:test_vit", "--checkpoint", "x.pt"], "found 0 that take it"),
-    (["distance", "timm:test_vit", "--checkpoint", "x.pt"], "x.pt: no such file"),
-    (["distance", "tiny", "timm:test_vit"], "not loaded (no network"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), REFUSED)
-def test_what_cannot_be_is_said_in_one_line(
-    arguments: list[str],
-    message: str,
-    labeled_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def offline(*_: Any, **named: Any) -> nn.Module:
-        if named["pretrained"]:
-            raise OSError("no network\nhere")
-        return create(*_, **named)
-
-    create = timm.create_model
-    monkeypatch.setattr(timm, "create_model", offline)
-    data = [] if "--data" in arguments else ["--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, *data, "--out", str(tmp_path)]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-
-
 def test_what_tokens_see_through_windows_is_what_gradients_reach() -> None:
     from vit_str.analysis.layers import layer_outputs
     from vit_str.analysis.receptive_field.windows import fields_by_layer

@@ -13,13 +13,6 @@ CONFIGURATIONS = sorted(
 )
 
 
-def test_weights_of_a_file(small_weights: Weights) -> None:
-    subject = load_subject(str(small_weights()))
-    assert subject.trained
-    assert subject.recognizer.encoder.grid == (4, 8)
-    assert not subject.recognizer.training
-
-
 def test_the_same_architecture_without_training(small_weights: Weights) -> None:
     path = small_weights(seed=5, class_token=True)
     trained, fresh = load_subject(str(path)), load_subject(f"untrained:{path}")
