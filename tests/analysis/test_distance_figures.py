@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from vit_str.analysis.distance.figures import (
+    along_training,
     differences_by_layer,
     heads_by_depth,
     models_on_one_scale,
@@ -20,7 +21,6 @@ from vit_str.analysis.distance.figures import (
     sorted_heads,
 )
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
-from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.results import Measurement
 from vit_str.reports.style import ready_to_draw
 from vit_str.reports.vector import svg

@@ -3,7 +3,7 @@
 Measurements are those of one norm (renormalized or raw); of those given, the ones of the metric and
 unit of the figure are drawn, and without such a ValueError is raised. Chance values go by model and
 then by name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into
-the panels of the others. `scatter` and `training_figure` have more.
+the panels of the others. `scatter` has more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
@@ -42,6 +43,10 @@ _WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
 _LABELS = 1.8  # inches, above and below the maps
 _FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
 _TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
+
+
+_IN_A_ROW = 4
+_MOST_TICKS = 4
 
 
 @styled()
@@ -235,3 +240,49 @@ def offsets_gallery(
         fontsize=8,
     )
     return sheet
+
+
+@styled()
+def along_training(
+    rows: Sequence[Measurement], images: Mapping[str, int], chance: Mapping[str, float]
+) -> Figure:
+    """Attention distance over a run: heads as thin lines, the mean of the layer with its interval.
+
+    The rows are of models of one depth; ``images`` is how many each had been trained on.
+    """
+    table = HeadTable([row for row in rows if row.model in images], "distance", "px")
+    models = sorted(images, key=images.__getitem__)
+    seen = [images[model] for model in models]
+    means = [table.layer_means(model) for model in models]
+    heads = [table.by_layer(model) for model in models]
+    layers = range(1, table.layers + 1)
+    sheet, grid = panels([(f"layer {layer}", "") for layer in layers], 2.1, _IN_A_ROW)
+    for layer, axes in zip(layers, grid, strict=True):
+        chance_lines(axes, chance)
+        for head in range(len(heads[0][layer])):
+            of_head = [at[layer][head].mean for at in heads]
+            (line,) = axes.plot(seen, of_head, color=COLORS[0], linewidth=0.8, alpha=0.6)
+            line.set_label("head")
+            on_hover(line, f"layer {layer}, head {head + 1}")
+        _, mean, low, high = zip(*(at[layer - 1] for at in means), strict=True)
+        axes.fill_between(seen, low, high, color=INK, alpha=0.16, linewidth=0)
+        axes.plot(seen, mean, color=INK, label="mean of the layer, 95 % interval")
+        axes.set_xscale("symlog", linthresh=min([at for at in seen if at], default=1))
+        axes.set_xticks(_spread(seen))
+        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.grid(visible=False, axis="x")
+        if layer > len(layers) - _IN_A_ROW:
+            axes.set_xlabel("images trained on")
+        if layer % _IN_A_ROW == 1:
+            axes.set_ylabel("distance (px)")
+    grid[0].set_ylim(0, 1.1 * max(*chance.values(), table.highest()))
+    legend(sheet, grid)
+    return sheet
+
+
+def _spread(values: Sequence[int]) -> list[int]:
+    """The first and the last of some, and a few between them."""
+    last = len(values) - 1
+    count = min(len(values), _MOST_TICKS)
+    return [values[round(index * last / max(count - 1, 1))] for index in range(count)]

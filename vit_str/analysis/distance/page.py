@@ -9,6 +9,7 @@ import torch
 from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.figures import (
+    along_training,
     heads_by_depth,
     models_on_one_scale,
     offsets_gallery,
@@ -24,7 +25,6 @@ from vit_str.analysis.distance.measure import (
 )
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
-from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.receptive_field.gradients import (

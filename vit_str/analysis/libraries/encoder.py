@@ -3,13 +3,17 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
+import torch
 from einops import rearrange
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
+from PIL import Image
 from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.probe import Callback, Keys, Queries, probe
+from vit_str.images import Preprocessing
 from vit_str.models import Encoder
 
 Forward = Callable[[Float[Tensor, "batch channel height width"]], Tensor]
@@ -148,3 +152,26 @@ def probe_layers(encoder: nn.Module, *callbacks: Callback) -> Iterator[None]:
             f"{type(encoder.model).__name__}: attention of {wrong} is not supported: found "
             f"{calls[wrong]} softmaxes in it"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPreprocessing(Preprocessing):
+    """`Preprocessing` whose ``transform`` resizes and crops: RGB image to pixels, channel first."""
+
+    transform: Callable[[Image.Image], Any] | None = None
+
+    def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
+        """Resize and crop as the library does, before it normalizes.
+
+        Raises:
+            ValueError: the result is of another size than this model's images.
+        """
+        if self.transform is None:
+            return Preprocessing.pixels(self, image)
+        pixels = torch.as_tensor(self.transform(image))
+        if tuple(pixels.shape) != (3, self.height, self.width):
+            raise ValueError(
+                f"preprocessing made {tuple(pixels.shape)} of an image of {image.height} x "
+                f"{image.width}, the model takes (3, {self.height}, {self.width})"
+            )
+        return pixels.to(torch.uint8)

@@ -13,8 +13,12 @@ from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import check, read_weights
-from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, special_names
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import (
+    Block,
+    LibraryEncoder,
+    LibraryPreprocessing,
+    special_names,
+)
 from vit_str.analysis.probe import map_of, probe
 
 PLAIN = (

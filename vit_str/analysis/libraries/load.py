@@ -11,8 +11,7 @@ import torch
 from torch import nn
 
 from vit_str.analysis.libraries.checkpoint import brief
-from vit_str.analysis.libraries.encoder import LibraryEncoder
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import LibraryEncoder, LibraryPreprocessing
 
 LIBRARIES = {
     "timm": "timm_models",

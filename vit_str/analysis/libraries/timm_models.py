@@ -8,8 +8,12 @@ from torch import nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import fill, read_weights
-from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, special_names
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import (
+    Block,
+    LibraryEncoder,
+    LibraryPreprocessing,
+    special_names,
+)
 
 PLAIN = (
     *("VisionTransformer", "VisionTransformerDistilled", "VisionTransformerRelPos", "Eva", "Beit"),

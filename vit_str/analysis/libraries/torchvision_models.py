@@ -10,8 +10,7 @@ from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import fill, read_weights
-from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, LibraryPreprocessing
 
 
 def create(
