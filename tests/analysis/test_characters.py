@@ -98,13 +98,6 @@ def test_others_write_the_same_text(small_weights: Weights, folder: Path) -> Non
         assert shapes == {(1, 2, len(word.text), 4, 8)}
 
 
-def test_models_of_different_architectures_are_not_compared(small_weights: Weights) -> None:
-    first = load_subject(str(small_weights("a")))
-    second = load_subject(str(small_weights("b", class_token=True)))
-    with pytest.raises(ValueError, match="not the same architecture"):
-        Observer(first, (second,))
-
-
 @pytest.fixture
 def fonts(matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A folder with one font, drawn anew."""

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from vit_str.analysis.distance.offsets import OffsetMaps, by_offset
-from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
+from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.models import VisionTransformer
 from vit_str.models.attention import attention_weights
 
@@ -26,13 +26,6 @@ def test_uniform_distance(grid: TokenGrid, expected: float) -> None:
 @pytest.mark.parametrize(("radius", "expected"), [(1, 6.433234), (2, 11.118385), (3, 15.493966)])
 def test_window_distance(radius: int, expected: float) -> None:
     assert GRID.window_distance(radius) == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_window_is_cut_at_the_border() -> None:
-    window = window_attention(GRID, 1)
-    assert window[0].gt(0).sum() == 4
-    assert window[17].gt(0).sum() == 9
-    torch.testing.assert_close(window.sum(-1), torch.ones(128, dtype=torch.float64))
 
 
 def test_centers_are_in_reading_order_and_in_x_y() -> None:

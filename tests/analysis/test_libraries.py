@@ -157,7 +157,7 @@ def set_fused(model: Any, fused: bool) -> None:
         model.set_attn_implementation("sdpa" if fused else "eager")
 
 
-def heard_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
+def probed_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
     maps: list[Tensor] = []
     with torch.no_grad(), probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))):
         encoder(images)
@@ -178,7 +178,7 @@ def test_a_family_against_its_own_maps(case: Case, monkeypatch: pytest.MonkeyPat
         output = encoder(images)
     for fused in (False, True):
         set_fused(model, fused)
-        found = heard_maps(encoder, images)
+        found = probed_maps(encoder, images)
         assert len(found) == len(expected) == len(encoder.blocks)
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one, other.view_as(one), atol=1e-5, rtol=1e-5)
@@ -331,7 +331,7 @@ def test_models_with_a_head_or_a_text_part() -> None:
     assert encoder_of(both).model is both.vision_model
 
 
-def test_what_is_not_understood_is_refused() -> None:
+def test_unsupported_models_are_refused() -> None:
     model = Difference()
     with pytest.raises(ValueError, match="more than one softmax"), probe(model, lambda *_: None):
         model(torch.randn(1, 1, 4, 8))

@@ -1,4 +1,4 @@
-"""The probe hears what the models compute; other people's models are asked for their own maps."""
+"""The probe passes on what the model computes."""
 
 import pytest
 import torch
@@ -16,13 +16,13 @@ def encoder(**options: object) -> VisionTransformer:
 
 
 def recorded(model: nn.Module, *inputs: Tensor) -> tuple[dict[str, Tensor], Tensor]:
-    """Maps by layer as the probe hears them, and what the model returns."""
+    """Maps by layer from the probe, and what the model returns."""
     maps: dict[str, Tensor] = {}
 
-    def listen(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
+    def keep(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
         maps[name] = map_of(queries, keys, mask).detach()
 
-    with probe(model, listen):
+    with probe(model, keep):
         output = model(*inputs)
     return maps, output
 
@@ -31,14 +31,14 @@ def recorded(model: nn.Module, *inputs: Tensor) -> tuple[dict[str, Tensor], Tens
 def test_statistics_of_a_running_encoder_are_those_of_its_maps(options: dict) -> None:
     model, images = encoder(**options), torch.randn(5, 3, 16, 48)
     grid = TokenGrid.of(model)
-    heard, expected = AttentionStatistics(grid), AttentionStatistics(grid)
-    with torch.no_grad(), record_attention(model) as maps, probe(model, heard.update):
+    probed, expected = AttentionStatistics(grid), AttentionStatistics(grid)
+    with torch.no_grad(), record_attention(model) as maps, probe(model, probed.update):
         with_probe = model(images)
     for name, (weights,) in maps.items():
         expected.update_maps(name, weights)
-    assert len(heard.layers) == 3
+    assert len(probed.layers) == 3
     for metric in METRICS:
-        for found, value in zip(heard.values(metric), expected.values(metric), strict=True):
+        for found, value in zip(probed.values(metric), expected.values(metric), strict=True):
             torch.testing.assert_close(found, value, atol=1e-5, rtol=1e-5)
     with torch.no_grad():
         assert torch.equal(with_probe, model(images))
@@ -65,7 +65,7 @@ def test_the_hooks_are_gone_afterwards() -> None:
     assert not any(module._forward_hooks for module in model.modules())
 
 
-def test_nothing_to_hear() -> None:
+def test_nothing_to_probe() -> None:
     with pytest.raises(ValueError, match="supported"), probe(nn.Linear(2, 2), lambda *_: None):
         pass
     with pytest.raises(ValueError, match="run the model"), probe(encoder(), lambda *_: None):

@@ -124,14 +124,6 @@ def test_relevance_of_a_model(options: dict[str, object]) -> None:
     torch.testing.assert_close(found[1:, :2], alone, atol=1e-5, rtol=1e-4)
 
 
-def test_characters_to_come_change_nothing() -> None:
-    recognizer, images = make_recognizer(), torch.randn(1, 3, 12, 40)
-    first = character_relevance(recognizer, images, torch.tensor([[1, 2, 3]]))
-    second = character_relevance(recognizer, images, torch.tensor([[1, 2, 8]]))
-    torch.testing.assert_close(first[:, :2], second[:, :2])
-    assert not torch.allclose(first[:, 2], second[:, 2])
-
-
 @pytest.mark.parametrize("conv", [False, True])
 def test_every_method_gives_maps_that_sum_to_one(conv: bool) -> None:
     recognizer, images = make_recognizer(conv), torch.randn(2, 3, 12, 40)
@@ -191,12 +183,6 @@ def layer_maps(layers: int = 3, tokens: int = 15) -> list[torch.Tensor]:
     return list(scores.softmax(-1))
 
 
-def test_tokens_that_look_at_themselves_stay_unmixed() -> None:
-    identity = torch.eye(15).expand(2, 4, 15, 15)
-    for mixed in rollout([identity] * 4):
-        torch.testing.assert_close(mixed, torch.eye(15).double().expand(2, -1, -1))
-
-
 def test_even_attention_mixes_by_the_share_it_has() -> None:
     """After n layers, residual^n of a token is its own; the rest is even over all tokens."""
     even = uniform_attention(GRID).expand(1, 2, 15, 15)
@@ -204,16 +190,6 @@ def test_even_attention_mixes_by_the_share_it_has() -> None:
         kept = 0.6**number
         expected = kept * torch.eye(15, dtype=torch.float64) + (1 - kept) / 15
         torch.testing.assert_close(mixed[0], expected)
-
-
-def test_everybody_looking_right_moves_along() -> None:
-    """Two layers of tokens that look one column right, half by half: binomial weights."""
-    right = torch.zeros(15, 15)
-    for token in range(15):
-        right[token, token + (token % 5 < 4)] = 1
-    mixed = rollout([right.expand(1, 1, 15, 15)] * 2)[-1][0]
-    assert mixed[5, 5:8].tolist() == pytest.approx([0.25, 0.5, 0.25])
-    assert mixed[3, 3:5].tolist() == pytest.approx([0.25, 0.75])
 
 
 def test_the_product_is_last_layer_times_the_ones_before() -> None:

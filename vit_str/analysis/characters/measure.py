@@ -84,10 +84,10 @@ class Word:
 
 
 class Observer:
-    """Runs a model over images, and other models with the text that it read.
+    """Runs a model over images, and others of its architecture with the text that it read.
 
     Raises:
-        ValueError: a decoder without cross-attention, or models of different grids or charsets.
+        ValueError: a decoder without cross-attention.
     """
 
     def __init__(
@@ -98,11 +98,8 @@ class Observer:
     ) -> None:
         self.subject, self.device = subject, torch.device(device)
         self.grid = TokenGrid.of(subject.recognizer.encoder)
-        self.blocks, self.heads = _sizes(subject)
-        for other in others:
-            architecture = other.charset, TokenGrid.of(other.recognizer.encoder), *_sizes(other)
-            if architecture != (subject.charset, self.grid, self.blocks, self.heads):
-                raise ValueError(f"{other.name} and {subject.name} have not the same architecture")
+        looking = looking_blocks(subject.recognizer.decoder)
+        self.blocks, self.heads = len(looking), looking[0].cross_attention.heads
         self._recognizers = {
             each.name: each.recognizer.to(self.device).eval() for each in (subject, *others)
         }
@@ -147,12 +144,6 @@ class Observer:
                 )
             )
         return words
-
-
-def _sizes(subject: Subject) -> tuple[int, int]:
-    """Blocks of the decoder that look at the image, and heads of each."""
-    looking = looking_blocks(subject.recognizer.decoder)
-    return len(looking), looking[0].cross_attention.heads
 
 
 def _grid_attention(
