@@ -28,7 +28,7 @@ OTHER_LIBRARIES = [
     (["relevance", "hf:google/vit"], "is not a model that reads"),
     (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attends inside windows"),
     (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
-    (["distance", "untrained:timm:nothing"], "timm has no model nothing"),
+    (["distance", "untrained:timm:nothing"], "timm has no model 'nothing'"),
     (["distance", "untrained:torchvision:resnet18"], "ResNet is not supported"),
     (["distance", "untrained:timm:test_vit", "--checkpoint", "x.pt"], "found 0 that take it"),
     (["distance", "timm:test_vit", "--checkpoint", "x.pt"], "x.pt: no such file"),

@@ -40,7 +40,7 @@ class AttentionDistance:
     Attributes:
         model: its name.
         rows: every metric of every head and layer with its interval, as in ``distance.csv``.
-        chance: ``uniform`` (looking everywhere alike) and ``window 3x3`` (only at the tokens
+        chance: ``uniform`` (to all tokens) and ``window 3x3`` (only to the tokens
             around) -> metric -> value.
         grid: of the tokens.
     """

@@ -106,7 +106,7 @@ def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]
     """Every metric of every head, and of every layer as the mean of its heads.
 
     Distance comes in pixels, in patches (sides of the square as large as one), and as a share of
-    what looking everywhere alike gives and of the diagonal of the image.
+    that of uniform attention and of the diagonal of the image.
     """
     rows: list[Measurement] = []
     statistics = analysis.statistics

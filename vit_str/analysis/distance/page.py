@@ -40,25 +40,24 @@ from vit_str.reports.tables import Table, write_rows
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
-    "looks at lie from it on average. Small values mean that a head looks around itself, large "
-    "ones that it looks across the image."
+    "attends to lie from it, weighted by attention. It is small for local heads and large for "
+    "heads that attend across the image."
 )
 _CAUTION = (
-    "What to make of it: a distance is judged against its chance lines. A head that looks "
-    'everywhere alike has the distance of the line "uniform", and a model without training is '
-    "close to that line in every layer; so a large distance alone says nothing about what was "
-    "learned. That a head looks somewhere does not say that what it finds there is used."
+    "How to read it: compare distances with the chance lines. A head with uniform attention has "
+    'the distance of the line "uniform", and a model without training is close to that line in '
+    "every layer; so a large distance alone says nothing about what was learned. That a head "
+    "attends to a token does not say that what is there is used."
 )
 _ENTROPY = (
-    "Entropy is that of the attention of a token, in nats: 0 if it looks at one token only, ln N "
-    "if it looks at all N alike."
+    "Entropy is that of the attention of a token, in nats: 0 if it attends to one token only, ln N "
+    "for uniform attention to N tokens."
 )
 _TERMS = (
-    f"{_ENTROPY} NMI, the normalized mutual information of the token that looks "
-    "and the token looked at, is 0 where all tokens look at the same places, and 1 where each "
-    "looks at a place of its own. The sink is the token that a head looks at most, on average. "
-    "Head divergence is the Jensen-Shannon divergence of the heads of a layer: 0 if they look "
-    "alike."
+    f"{_ENTROPY} NMI, the normalized mutual information of query and key, is 0 if all tokens "
+    "attend to the same tokens, and 1 if each attends to one of its own. The sink is the token "
+    "that a head attends to most, on average. Head divergence is the Jensen-Shannon divergence of the "
+    "heads of a layer: 0 if their attention is the same."
 )
 Distances = Mapping[str, Mapping[str, float]]
 """Model -> name of a chance line -> attention distance."""
@@ -116,16 +115,16 @@ def answer(inspection: Inspection, norm: str, gradients: int) -> int:
             vector=True,
         )
     _spread(page, rows, lines, n)
-    page.heading("What heads look at, relative to themselves")
+    page.heading("Attention by offset")
     for number, analysis in enumerate(shown, 1):
         if analysis.statistics.windows:
-            page.paragraph(f"{analysis.model}: its windows differ from layer to layer.")
+            page.paragraph(f"{analysis.model}: not drawn, as its windows differ by layer.")
             continue
         page.figure(
             _gallery(analysis),
             f"offsets-{number}",
-            f"{analysis.model}: mean attention by offset from the token that looks, relative to "
-            "looking everywhere alike.",
+            f"{analysis.model}: mean attention by offset from the query, relative to uniform "
+            "attention.",
         )
     page.heading("In numbers")
     page.paragraph(_TERMS)
@@ -173,7 +172,7 @@ def _by_depth(
             models_on_one_scale(rows),
             "distance-models",
             "All models on one scale, heads as dots and means of layers as lines with 95 % "
-            f"bootstrap intervals over {n}: as a share of looking everywhere alike on the model's "
+            f"bootstrap intervals over {n}: as a share of uniform attention on the model's "
             "own tokens, and of the diagonal of its input image, so that models of other image "
             "sizes compare.",
             vector=True,
@@ -181,7 +180,7 @@ def _by_depth(
     page.figure(
         sorted_heads(rows, in_unit, unit),
         "distance-sorted",
-        f"The heads of every layer from the nearest to the farthest looking, {n}.",
+        f"The heads of every layer, sorted by distance, {n}.",
     )
 
 
@@ -190,13 +189,13 @@ def _spread(page: Page, rows: Sequence[Measurement], lines: Mapping[str, Chance]
     page.figure(
         reach(rows, lines),
         "distance-directions",
-        f"How far heads look to the sides and up and down, in pixels, {n}.",
+        f"Horizontal and vertical attention distance of every head in pixels, {n}.",
     )
     page.figure(
         distance_against_entropy(rows, lines),
         "distance-entropy",
-        f"Entropy against distance in pixels: heads in the upper left look at few tokens far away, "
-        f"{n}. {_ENTROPY}",
+        f"Entropy against distance in pixels: heads in the upper left attend to few tokens far "
+        f"away, {n}. {_ENTROPY}",
     )
 
 
@@ -227,10 +226,10 @@ def _finding(analysis: DistanceAnalysis, uniform: float) -> str:
     near = int((heads < uniform / 2).sum())
     return (
         f"{analysis.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
-        f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); looking everywhere "
-        f"alike is {uniform:.1f} px. The nearest looking head reaches {float(heads.min()):.1f} px, "
-        f"the farthest {float(heads.max()):.1f} px; {near} of {len(heads)} heads look less than "
-        "half as far as uniform attention."
+        f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); uniform "
+        f"attention has {uniform:.1f} px. Heads are from {float(heads.min()):.1f} px to "
+        f"{float(heads.max()):.1f} px; {near} of {len(heads)} have less than half the distance of "
+        "uniform attention."
     )
 
 

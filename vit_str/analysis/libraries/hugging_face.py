@@ -119,7 +119,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
 def _check_supported(config: Any) -> None:
     if config.model_type not in PLAIN + SWIN:
         raise ValueError(
-            f"{config.model_type} of transformers is not supported; {', '.join(PLAIN + SWIN)} are"
+            f"{config.model_type} of transformers is not supported, only {', '.join(PLAIN + SWIN)}"
         )
 
 

@@ -28,7 +28,7 @@ def create(
     import timm
 
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
-        raise ValueError(f"timm has no model {name}: `timm.list_models()` names them")
+        raise ValueError(f"timm has no model {name!r}; timm.list_models() lists them")
     model = timm.create_model(name, pretrained=pretrained and checkpoint is None, num_classes=0)
     if checkpoint is not None:
         weights = read_weights(checkpoint)
@@ -42,7 +42,7 @@ def encoder(model: Any, _: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated model, whose images have one size."""
     kind = type(model).__name__
     if kind not in PLAIN + SWIN:
-        raise ValueError(f"timm's {kind} is not supported; {', '.join(PLAIN + SWIN)} are")
+        raise ValueError(f"timm's {kind} is not supported, only {', '.join(PLAIN + SWIN)}")
     rows, columns = model.patch_embed.grid_size
     patch: Any = tuple(model.patch_embed.patch_size)
     if kind in SWIN:

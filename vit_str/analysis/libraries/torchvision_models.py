@@ -21,7 +21,7 @@ def create(
 
     name, _, version = name.partition(".")
     if name not in models.list_models(models):
-        raise ValueError(f"torchvision has no model {name}: vit_b_16 and swin_t are such")
+        raise ValueError(f"torchvision has no model {name}; it has vit_b_16 and swin_t")
     choices = models.get_model_weights(name)
     if version and version not in choices.__members__:
         raise ValueError(f"{name} has no weights {version}, only {', '.join(choices.__members__)}")
@@ -49,7 +49,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
         return LibraryEncoder(model, blocks, partial(_features, model), ["class"], positions)
     if kind != "SwinTransformer":
         raise ValueError(
-            f"torchvision's {kind} is not supported; VisionTransformer and SwinTransformer are"
+            f"torchvision's {kind} is not supported, only VisionTransformer and SwinTransformer"
         )
     if image_size is None:
         raise ValueError("a SwinTransformer of torchvision reads images of any size: name one")
