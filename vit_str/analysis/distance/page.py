@@ -56,8 +56,8 @@ _ENTROPY = (
 _TERMS = (
     f"{_ENTROPY} NMI, the normalized mutual information of query and key, is 0 if all tokens "
     "attend to the same tokens, and 1 if each attends to one of its own. The sink is the token "
-    "that a head attends to most, on average. Head divergence is the Jensen-Shannon divergence of the "
-    "heads of a layer: 0 if their attention is the same."
+    "that a head attends to most, on average. Head divergence is the Jensen-Shannon divergence of "
+    "the heads of a layer: 0 if their attention is the same."
 )
 Distances = Mapping[str, Mapping[str, float]]
 """Model -> name of a chance line -> attention distance."""
