@@ -44,8 +44,6 @@ _MEAN_COLUMNS = (
     *("model", "filters", "low frequencies", "roughness", "gray", "components"),
     "in a tenth of the patches'",
 )
-
-
 _COLUMNS, _ROWS = 7, 4
 _PIXEL, _ROOM = 8, 20  # of a weight, and between filters, in pixels
 SHOWN = _COLUMNS * _ROWS

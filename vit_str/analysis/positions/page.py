@@ -33,8 +33,6 @@ nothing else matters. Change is the length of what training added, over the leng
 
 _SHARE_COLUMNS = ("distance", "offset", "rows", "columns")
 _PAIR_COLUMNS = ("model", "row", "column", "other row", "other column", "distance px", "cosine")
-
-
 SINUSOIDS = "sinusoids"
 Curve = Sequence[tuple[float, float]]
 """Distance in px and mean similarity."""

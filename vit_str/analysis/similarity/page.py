@@ -23,8 +23,6 @@ _CAUTION = """\
 CKA follows the few directions in which features vary most. Layers that are alike in them may \
 differ in what little the decoder reads; and models that have learned nothing share what comes \
 from the images themselves, so likeness of layers is judged against untrained models."""
-
-
 _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 
 
