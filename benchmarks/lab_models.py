@@ -3,7 +3,7 @@
     python benchmarks/lab_models.py [--check] [--cost] [--json FILE]
 
 * ``--check``: models of timm, torchvision and transformers in their full size with random weights
-  (nothing is fetched), maps as the lab hears them with the fused kernel on, against what the model
+  (nothing is fetched), maps as the probe gets them with the fused kernel on, against what the model
   multiplies its values with when the kernel is off; and the distances of both.
 * ``--cost``: ViT-B/16, 16 images, alone, with distances and with every metric, in turns on one
   pinned CPU thread, in CPU time; and the most memory that a process of its own takes for each.
@@ -24,11 +24,11 @@ from attention_speed import peak_of_process, ratios, timed
 from measuring import add_common_options, interleave, pin, print_machine, write_json
 from torch import Tensor, nn
 
+from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import load_library_model
-from vit_str.analysis.libraries.statistics import LayerStatistics
 from vit_str.analysis.probe import map_of
-from vit_str.analysis.statistics import METRICS
+from vit_str.analysis.statistics import METRICS, AttentionStatistics
 
 MODELS = (
     "timm:vit_base_patch16_224",
@@ -103,7 +103,7 @@ def check(name: str) -> tuple[int, float, float, float]:
     with own_maps(encoder.model) as expected:
         encoder(images)
     found: list[Tensor] = []
-    measured = LayerStatistics(encoder, ("distance",))
+    measured = AttentionStatistics(TokenGrid.of(encoder), ("distance",), windows=encoder.windows)
     with probe_layers(encoder, lambda _, *what: found.append(map_of(*what)), measured.update):
         encoder(images)
     assert len(found) == len(expected) == len(encoder.blocks)
@@ -127,7 +127,8 @@ def distance(encoder: LibraryEncoder, layer: int, maps: Tensor) -> Tensor:
 @torch.no_grad()
 def measure(encoder: LibraryEncoder, images: Tensor, metrics: tuple[str, ...] | None) -> None:
     """One forward pass, measured or not."""
-    measured = metrics and LayerStatistics(encoder, metrics)
+    grid, windows = TokenGrid.of(encoder), encoder.windows
+    measured = metrics and AttentionStatistics(grid, metrics, windows=windows)
     with probe_layers(encoder, measured.update) if measured else nullcontext():
         encoder(images)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from vit_str.analysis.means import mean_difference, mean_over_images
+from vit_str.analysis.means import mean_over_images
 from vit_str.statistics import (
     bootstrap_interval,
     bootstrap_intervals,
@@ -159,16 +159,6 @@ def test_images_without_a_value_do_not_count() -> None:
     assert mean_over_images(values).high.tolist()[1] == 5.0
 
 
-def test_pairing_takes_out_what_images_have_in_common() -> None:
-    common = 100 * torch.randn(50, 1, dtype=torch.float64)
-    first, second = common.expand(-1, 2), common + torch.tensor([1.0, -2.0])
-    difference = mean_difference(first, second)
-    torch.testing.assert_close(difference.low, torch.tensor([1.0, -2.0], dtype=torch.float64))
-    torch.testing.assert_close(difference.high, torch.tensor([1.0, -2.0], dtype=torch.float64))
-
-
-def test_no_images_and_other_images() -> None:
+def test_no_images() -> None:
     with pytest.raises(ValueError, match="no images"):
         mean_over_images(torch.empty(0, 2, dtype=torch.float64))
-    with pytest.raises(ValueError, match="same images"):
-        mean_difference(torch.zeros(2, 1).double(), torch.zeros(3, 1).double())

@@ -98,19 +98,6 @@ def test_others_write_the_same_text(small_weights: Weights, folder: Path) -> Non
         assert shapes == {(1, 2, len(word.text), 4, 8)}
 
 
-def test_models_of_different_architectures_are_not_compared(small_weights: Weights) -> None:
-    first = load_subject(str(small_weights("a")))
-    second = load_subject(str(small_weights("b", class_token=True)))
-    with pytest.raises(ValueError, match="not the same architecture"):
-        Observer(first, (second,))
-
-
-def test_combinations_take_heads_or_their_mean() -> None:
-    attention = torch.rand(3, 2, 5, 4, 8, dtype=torch.float64)
-    torch.testing.assert_close(Source("x").of(attention), attention[2].mean(0))
-    torch.testing.assert_close(Source("x", 0, 1).of(attention), attention[0, 1])
-
-
 @pytest.fixture
 def fonts(matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A folder with one font, drawn anew."""
@@ -182,29 +169,6 @@ def test_the_command_on_photographs(
     assert [image["label"] for image in found["images"]] == ["one", "two", "three", "five", "six"]
     assert set(pd.read_csv(out / "characters.csv")["metric"]) <= {"monotonic"}
     assert "is not known, so that nothing can be scored" in (out / "report.html").read_text()
-
-
-@pytest.mark.parametrize(
-    ("option", "reason"),
-    [
-        (["--block", "2"], "--block and --head are from 1 to 1 and 2"),
-        (["--head", "0"], "--block and --head"),
-        (["--show", "-1"], "--show must be from 0"),
-    ],
-)
-def test_wrong_use_is_one_line(
-    option: list[str],
-    reason: str,
-    small_weights: Weights,
-    labeled_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    arguments = ["characters", str(small_weights()), "--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, "--out", str(tmp_path / "out"), *option]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(f"vit-str analyze characters: {reason}")
-    assert error.count("\n") == 1
 
 
 def test_a_model_that_sees_no_text(

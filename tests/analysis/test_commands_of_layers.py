@@ -93,17 +93,6 @@ def check_similarities(out: Path) -> None:
 CHECKS = {"receptive-field": check_receptive_fields, "similarity": check_similarities}
 
 
-def test_mistakes_are_told_in_one_line(
-    conv_path: Path, words: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert analyze("rollout", [conv_path], words, tmp_path) == 2
-    assert "ConvolutionalEncoder holds no attention" in capsys.readouterr().err
-    assert analyze("relevance", [conv_path], words, tmp_path, "--hide", "2") == 2
-    assert "--hide must be above 0" in capsys.readouterr().err
-    assert analyze("receptive-field", [conv_path], words, tmp_path, "--queries", "0") == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_maps_are_scored_by_boxes_of_words_read_right() -> None:
     """One character whose box is the right half of a 2 x 4 grid of 4 x 8 pixels."""
     grid = TokenGrid(2, 4, (4, 8))

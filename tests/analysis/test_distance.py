@@ -84,16 +84,6 @@ def test_differences_are_paired_and_heads_are_matched(
     assert all(row.difference == row.low == row.high == 0 for row in same)
 
 
-def test_models_of_other_depth_are_not_compared(
-    small_weights: Weights, labeled_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = small_weights("a")
-    arguments = ["compare", str(first), "tiny", "--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, "--out", str(tmp_path / "out")]) == 2
-    error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert "layers 2 and 4" in error
-
-
 def test_the_command_writes_tables_pictures_and_a_page(
     small_weights: Weights, labeled_folder: Path, tmp_path: Path
 ) -> None:
@@ -118,37 +108,6 @@ def test_the_command_writes_tables_pictures_and_a_page(
     assert {file.suffix for file in out.iterdir()} == {
         *(".csv", ".json", ".png", ".html", ".svg", ".pdf")
     }
-
-
-def test_compare_writes_a_page(
-    small_weights: Weights, labeled_folder: Path, tmp_path: Path
-) -> None:
-    path, out = str(small_weights()), tmp_path / "out"
-    arguments = ["compare", f"untrained:{path}", path, "--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, "--out", str(out)]) == 0
-    table = pd.read_csv(out / "compare.csv")
-    assert set(table["matching"]) == {"index", "rank", "layer"}
-    assert (out / "report.html").is_file()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["distance", "no-such"], "no model 'no-such'"),
-        (["distance", "tiny", "--data", "no-such"], "no such folder"),
-        (["distance", "tiny", "--data", str(CROPS), "--count", "0"], "--count"),
-        (["distance", "tiny", "--device", "abacus", "--data", str(CROPS)], "unknown device"),
-        (["distance", "tiny", "tiny"], "once"),
-    ],
-)
-def test_wrong_use_is_one_line(
-    arguments: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["analyze", *arguments, "--out", str(tmp_path / "out")]) == 2
-    error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert error.startswith("vit-str analyze distance: ")
-    assert reason in error
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_place_that_cannot_be_written(

@@ -13,21 +13,24 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from vit_str.analysis.distance.figures import (
+    along_training,
     differences_by_layer,
     heads_by_depth,
     models_on_one_scale,
+    offsets_gallery,
     sorted_heads,
 )
-from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
-from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.results import Measurement
 from vit_str.reports.style import ready_to_draw
 from vit_str.reports.vector import svg
 
 LENGTHS = defaultdict(lambda: {"uniform": 45.55, "window 3x3": 6.43})
-REACH = defaultdict(lambda: {"uniform": (42.5, 10.5), "window 3x3": (5.2, 2.5)})
-ENTROPY = defaultdict(lambda: {"uniform": (4.85, 45.55), "window 3x3": (2.04, 6.43)})
+NAMES = ("distance", "distance_x", "distance_y", "entropy")
+CHANCE = {"uniform": (45.55, 42.5, 10.5, 4.85), "window 3x3": (6.43, 5.2, 2.5, 2.04)}
+CHANCES = defaultdict(
+    lambda: {name: dict(zip(NAMES, values, strict=True)) for name, values in CHANCE.items()}
+)
 ENDS = ("mean", "low", "high")
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "runs/$x$ 文字 \udcff\x1b _/a rather long name of a folder/weights.safetensors"
@@ -120,12 +123,12 @@ def test_sorted_heads(models: list[str], layers: int, heads: int) -> None:
 def test_reach_and_entropy(models: list[str], layers: int, heads: int) -> None:
     rows = make_rows(models, layers, heads)
     check(
-        reach(rows, REACH),
+        reach(rows, CHANCES),
         *("horizontal distance (px)", "vertical distance (px)", "n = 1,200", "layer"),
         *("uniform: 42.5, 10.5", "window 3x3: 5.2, 2.5", "untrained"),
     )
     check(
-        distance_against_entropy(rows, ENTROPY),
+        distance_against_entropy(rows, CHANCES),
         *("attention distance (px)", "entropy (nats)", "n = 1,200", "layer"),
         *("uniform: 4.8, 45.5", "window 3x3", "untrained"),
     )
@@ -146,12 +149,6 @@ def test_values_are_drawn_where_they_belong() -> None:
         if (row.model, row.metric) == ("tiny", "distance") and row.head
     }
     assert axes.get_ylim()[0] == 0
-
-
-def test_chance_of_every_model_where_their_grids_differ() -> None:
-    chance = {**LENGTHS, "a": LENGTHS["a"], "b": {"uniform": 100.0, "window 3x3": 20.0}}
-    for draw in (heads_by_depth, sorted_heads):
-        check(draw(make_rows(["a", "b"]), chance), "45.5 px", "100.0 px", "20.0 px")
 
 
 def test_only_the_untrained_twin_is_drawn_if_there_is_one() -> None:
@@ -222,16 +219,8 @@ def test_the_pointer_shows_which_head_a_dot_is() -> None:
 def test_differences_by_layer() -> None:
     rows = [
         Measurement(
-            f"b − a, heads by {by}",
-            layer,
-            head,
-            "distance",
-            "px",
-            "raw",
-            mean,
-            mean - 1,
-            mean + 1,
-            99,
+            *(f"b − a, heads by {by}", layer, head, "distance", "px", "raw"),
+            *(mean, mean - 1, mean + 1, 99),
         )
         for by in ("index", "rank")
         for layer in (1, 2, 3)
@@ -276,12 +265,6 @@ def test_rows_that_cannot_be_drawn_are_an_error() -> None:
     rows = make_rows(["tiny"])
     with pytest.raises(ValueError, match="no rows of distance in px"):
         heads_by_depth([row for row in rows if row.metric == "entropy"], LENGTHS)
-    other = [Measurement(*(getattr(row, name) for name in Measurement.__slots__)) for row in rows]
-    mixed = [*rows, *(_with_norm(row, "renormalized") for row in other)]
+    mixed = [*rows, *(replace(row, norm="renormalized") for row in rows)]
     with pytest.raises(ValueError, match="raw and renormalized"):
         heads_by_depth(mixed, LENGTHS)
-
-
-def _with_norm(row: Measurement, norm: str) -> Measurement:
-    values = {name: getattr(row, name) for name in Measurement.__slots__} | {"norm": norm}
-    return Measurement(**values)

@@ -47,31 +47,6 @@ def test_components_are_orthonormal_and_explain_the_filters() -> None:
     assert components.shares.sum() == pytest.approx(1)
 
 
-def test_patches_of_two_kinds_have_two_components() -> None:
-    torch.manual_seed(0)
-    first, second = torch.zeros(3, 4, 6), torch.zeros(3, 4, 6)
-    first[0], second[1, :, :3] = 1.0, 1.0
-    covariance = PatchCovariance((4, 6))
-    for _ in range(3):
-        strengths = torch.randn(2, 5, 2, 4)  # batch, rows, columns
-        images = (
-            torch.einsum(
-                "ksrc,kdhw->sdrhcw",
-                strengths * torch.tensor([1.0, 3.0]).view(2, 1, 1, 1),
-                torch.stack([first, second]),
-            )
-            + 2
-        )
-        covariance.update(images.reshape(5, 3, 8, 24))
-    components = covariance.components()
-    assert covariance.patches == 3 * 5 * 8
-    assert components.shares[:2].sum() == pytest.approx(1)
-    spanned = components.vectors[:2].flatten(1)
-    for kind in (first, second):
-        unit = kind.flatten().double() / kind.norm()
-        assert (spanned @ unit).norm() == pytest.approx(1, abs=1e-5)
-
-
 def test_components_of_a_stream_are_those_of_all_patches_at_once() -> None:
     images = torch.randn(6, 3, 8, 24)
     stream, whole = PatchCovariance((4, 6)), PatchCovariance((4, 6))
@@ -85,7 +60,11 @@ def test_components_of_a_stream_are_those_of_all_patches_at_once() -> None:
     ).double()  # fmt: skip
     variances = torch.linalg.svdvals(patches - patches.mean(0)).square()
     expected = variances / variances.sum()
-    torch.testing.assert_close(whole.components().shares[: len(expected)], expected)
+    components = whole.components()
+    assert whole.patches == 48
+    torch.testing.assert_close(components.shares[: len(expected)], expected)
+    strongest = torch.linalg.svd(patches - patches.mean(0)).Vh[0]
+    assert abs(float(strongest @ components.vectors[0].flatten())) == pytest.approx(1)
 
 
 def test_flat_filters_are_smooth_and_checkerboards_are_not() -> None:

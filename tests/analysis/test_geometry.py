@@ -1,8 +1,10 @@
 import pytest
 import torch
 
-from vit_str.analysis.geometry import TokenGrid, window_attention
+from vit_str.analysis.distance.offsets import OffsetMaps, by_offset
+from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.models import VisionTransformer
+from vit_str.models.attention import attention_weights
 
 GRID = TokenGrid(8, 16, (4, 8))
 
@@ -26,24 +28,12 @@ def test_window_distance(radius: int, expected: float) -> None:
     assert GRID.window_distance(radius) == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_window_is_cut_at_the_border() -> None:
-    window = window_attention(GRID, 1)
-    assert window[0].gt(0).sum() == 4
-    assert window[17].gt(0).sum() == 9
-    torch.testing.assert_close(window.sum(-1), torch.ones(128, dtype=torch.float64))
-
-
 def test_centers_are_in_reading_order_and_in_x_y() -> None:
     centers = GRID.centers
     assert centers.shape == (128, 2)
     assert centers[0].tolist() == [4.0, 2.0]
     assert centers[1].tolist() == [12.0, 2.0]
     assert centers[16].tolist() == [4.0, 6.0]
-
-
-def test_distances_scale_with_the_patch() -> None:
-    twice = TokenGrid(8, 16, (8, 16))
-    torch.testing.assert_close(twice.distances(), 2 * GRID.distances())
 
 
 def test_the_grid_of_an_encoder() -> None:
@@ -58,3 +48,34 @@ def test_the_grid_of_an_encoder() -> None:
 def test_a_grid_that_cannot_be(arguments: tuple) -> None:
     with pytest.raises(ValueError, match="found"):
         TokenGrid(*arguments)
+
+
+SMALL = TokenGrid(3, 5, (4, 8))
+
+
+def test_a_head_that_looks_at_the_right_neighbor() -> None:
+    maps = torch.zeros(1, 15, 15, dtype=torch.float64)
+    for token in range(15):
+        if token % 5 < 4:
+            maps[0, token, token + 1] = 1
+    found = by_offset(maps, SMALL)
+    assert found.shape == (1, 5, 9)
+    assert found[0, 2, 5] == 1
+    assert found.sum() == 1
+
+
+def test_uniform_attention_is_even_at_every_offset() -> None:
+    found = by_offset(uniform_attention(SMALL)[None], SMALL)
+    torch.testing.assert_close(found, torch.full_like(found, 1 / 15))
+
+
+def test_images_and_batches_are_averaged() -> None:
+    grid = TokenGrid(3, 5, (4, 8), special_tokens=1)
+    queries, keys = torch.randn(2, 6, 2, 16, 8)
+    offsets = OffsetMaps(grid)
+    offsets.update("layer", queries[:4], keys[:4])
+    offsets.update("layer", queries[4:], keys[4:])
+    assert offsets.images == 6
+    maps = attention_weights(queries, keys)[..., 1:, 1:].double()
+    mean = (maps / maps.sum(-1, keepdim=True)).mean(0)
+    torch.testing.assert_close(offsets.maps()[0], by_offset(mean, grid), atol=1e-6, rtol=1e-5)

@@ -76,13 +76,6 @@ def test_rendered_words_come_with_boxes(subject: Subject, fonts: list[Path]) -> 
             assert not there[len(label) :].any()
 
 
-def test_another_seed_other_words(subject: Subject, fonts: list[Path]) -> None:
-    first, second = (
-        next(load_images(subject, "rendered", 8, seed, fonts).batches()).labels for seed in (1, 2)
-    )
-    assert first != second
-
-
 def test_nothing_to_look_at(subject: Subject, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no such folder"):
         load_images(subject, str(tmp_path / "missing"), 1)

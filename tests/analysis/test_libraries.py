@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import encoder_of, load_library_model
-from vit_str.analysis.libraries.statistics import LayerStatistics
 from vit_str.analysis.probe import map_of, probe, register_attention
+from vit_str.analysis.statistics import AttentionStatistics
 from vit_str.cli import main
 
 timm = pytest.importorskip("timm")
@@ -157,7 +157,7 @@ def set_fused(model: Any, fused: bool) -> None:
         model.set_attn_implementation("sdpa" if fused else "eager")
 
 
-def heard_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
+def probed_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
     maps: list[Tensor] = []
     with torch.no_grad(), probe_layers(encoder, lambda _, *what: maps.append(map_of(*what))):
         encoder(images)
@@ -178,13 +178,13 @@ def test_a_family_against_its_own_maps(case: Case, monkeypatch: pytest.MonkeyPat
         output = encoder(images)
     for fused in (False, True):
         set_fused(model, fused)
-        found = heard_maps(encoder, images)
+        found = probed_maps(encoder, images)
         assert len(found) == len(expected) == len(encoder.blocks)
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one, other.view_as(one), atol=1e-5, rtol=1e-5)
     with torch.no_grad():
         torch.testing.assert_close(encoder(images), output, atol=1e-4, rtol=1e-4)
-    statistics = LayerStatistics(encoder)
+    statistics = AttentionStatistics(TokenGrid.of(encoder), windows=encoder.windows)
     with probe_layers(encoder, statistics.update):
         encoder(images)
     distances = [in_image(*each) for each in zip(encoder.blocks, expected, strict=True)]
@@ -331,7 +331,7 @@ def test_models_with_a_head_or_a_text_part() -> None:
     assert encoder_of(both).model is both.vision_model
 
 
-def test_what_is_not_understood_is_refused() -> None:
+def test_unsupported_models_are_refused() -> None:
     model = Difference()
     with pytest.raises(ValueError, match="more than one softmax"), probe(model, lambda *_: None):
         model(torch.randn(1, 1, 4, 8))
@@ -340,7 +340,7 @@ def test_what_is_not_understood_is_refused() -> None:
     with pytest.raises(ValueError, match="softmax"), probe_layers(encoder, lambda *_: None):
         encoder(torch.randn(1, 3, 32, 48))
     cait = timm_model("cait", "Cait", patch_size=8, **SIZES | {"num_heads": 2})
-    with pytest.raises(ValueError, match="Cait is not understood"):
+    with pytest.raises(ValueError, match="Cait is not supported"):
         encoder_of(cait)
     with pytest.raises(ValueError, match="bert of transformers"):
         load_library_model("untrained:hf:bert")
@@ -429,42 +429,6 @@ def test_every_question(question: str, folder: Path, labeled_folder: Path, tmp_p
     assert main(["analyze", *arguments]) == 0
     models = json.loads((tmp_path / "summary.json").read_text())["models"]
     assert [of["special_tokens"] for of in models.values()] == [["class"], ["class"]]
-
-
-REFUSED = [
-    (["characters", "timm:test_vit"], "is not a model that reads"),
-    (["relevance", "hf:google/vit"], "is not a model that reads"),
-    (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attends inside windows"),
-    (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
-    (["distance", "untrained:timm:nothing"], "timm has no model nothing"),
-    (["distance", "untrained:torchvision:resnet18"], "ResNet is not understood"),
-    (["distance", "untrained:timm:test_vit", "--checkpoint", "x.pt"], "found 0 that take it"),
-    (["distance", "timm:test_vit", "--checkpoint", "x.pt"], "x.pt: no such file"),
-    (["distance", "tiny", "timm:test_vit"], "not loaded (no network"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), REFUSED)
-def test_what_cannot_be_is_said_in_one_line(
-    arguments: list[str],
-    message: str,
-    labeled_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def offline(*_: Any, **named: Any) -> nn.Module:
-        if named["pretrained"]:
-            raise OSError("no network\nhere")
-        return create(*_, **named)
-
-    create = timm.create_model
-    monkeypatch.setattr(timm, "create_model", offline)
-    data = [] if "--data" in arguments else ["--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, *data, "--out", str(tmp_path)]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
 
 
 def test_what_tokens_see_through_windows_is_what_gradients_reach() -> None:

@@ -137,31 +137,6 @@ def test_slices_of_evenly_set_characters_are_right() -> None:
     assert set(found) == set(METRICS) - {"monotonic"}
 
 
-@pytest.mark.parametrize("count", [1, 3, 7, 25])
-def test_slices_share_the_image(count: int) -> None:
-    looks = slices(count, GRID)
-    torch.testing.assert_close(looks.maps.sum((1, 2)), torch.ones(count).double())
-    torch.testing.assert_close(looks.maps.mean(0), torch.full((4, 8), 1 / 32).double())
-    widths = looks.boxes[:, 2] - looks.boxes[:, 0]
-    torch.testing.assert_close(widths, torch.full((count,), 128 / count).double())
-    assert len(looks.points) == len(looks.centers) == count
-
-
-def test_mirroring_everything_changes_nothing_but_the_direction() -> None:
-    torch.manual_seed(0)
-    maps = torch.rand(5, 4, 8, dtype=torch.float64)
-    maps /= maps.sum((1, 2), keepdim=True)
-    low = torch.rand(5, 2, dtype=torch.float64) * torch.tensor([90.0, 20.0])
-    truth = torch.cat([low, low + torch.tensor([20.0, 9.0])], 1)
-    mirrored = torch.tensor([128.0, 0, 128, 0]) + truth[:, [2, 1, 0, 3]] * torch.tensor(
-        [-1.0, 1, -1, 1]
-    )
-    first, second = scores(maps, truth), scores(maps.flip(2), mirrored)
-    for name, values in first.items():
-        values = [-value for value in values] if name == "offset" else values
-        assert second[name] == pytest.approx(values), name
-
-
 def test_characters_keep_their_neighbors_when_some_are_scored() -> None:
     truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
     looks = looks_of(on_tokens((1, 0), (1, 4)), truth[:2], GRID)  # at characters 0 and 2

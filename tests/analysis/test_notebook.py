@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 from torch import nn
 
-from vit_str.analysis import AttentionDistance, TokenGrid, attention_distance
+from vit_str.analysis import AttentionDistance, attention_distance
 from vit_str.analysis.distance.measure import measure, measurements
 from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import load_subject
@@ -117,9 +117,3 @@ def test_without_pandas_it_says_what_is_missing(
 def test_wrong_use_is_a_clear_line(arguments: tuple[object, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         attention_distance(*arguments)  # type: ignore[arg-type]
-
-
-def test_a_grid_that_does_not_fit(small_weights: Weights) -> None:
-    encoder = load_weights(small_weights()).recognizer.encoder
-    with pytest.raises(ValueError, match="3 x 3"):
-        attention_distance(encoder, torch.zeros(1, 3, 16, 64), grid=TokenGrid(3, 3, (5, 5)))

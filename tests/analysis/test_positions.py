@@ -17,7 +17,7 @@ def make_encoder(**arguments: object) -> VisionTransformer:
 
 def test_untrained_positions_are_where_they_started() -> None:
     positions = positions_of(make_encoder())
-    assert positions.change() == 0
+    assert positions.change == 0
     assert positions_of(make_encoder(class_token=True)).vectors.shape == (15, 16)
     assert positions_of(ConvolutionalEncoder((16,), (0,), ((8, 8),))).vectors.shape == (64, 16)
 
@@ -26,7 +26,7 @@ def test_change_is_relative() -> None:
     encoder = make_encoder()
     with torch.no_grad():
         encoder.embed_positions.weight.mul_(1.25)
-    assert positions_of(encoder).change() == pytest.approx(0.25)
+    assert positions_of(encoder).change == pytest.approx(0.25)
 
 
 def test_cosines_worked_by_hand() -> None:

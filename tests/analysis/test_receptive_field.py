@@ -1,14 +1,180 @@
+import math
+from collections.abc import Callable, Iterable
+from functools import reduce
+
 import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.receptive_field.windows import (
-    ReceptiveField,
-    receptive_field,
-    window_of,
+from vit_str.analysis.layers import layer_outputs, layers_of
+from vit_str.analysis.receptive_field.gradients import (
+    UNITS,
+    GradientFields,
+    field_statistics,
+    gradient_distances,
+    uniform_gradient_distance,
 )
-from vit_str.models import ConvolutionalEncoder
+from vit_str.analysis.receptive_field.windows import ReceptiveField, fields_by_layer, window_of
+from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
 from vit_str.models.convolutions import WindowLayer
+
+
+def make_vit(**arguments: object) -> VisionTransformer:
+    torch.manual_seed(0)
+    sizes = {"dim": 16, "depth": 3, "heads": 2, "image_size": (16, 48), "patch_size": (4, 8)}
+    return VisionTransformer(**{**sizes, **arguments}).eval()
+
+
+def make_conv() -> ConvolutionalEncoder:
+    torch.manual_seed(0)
+    return ConvolutionalEncoder(
+        widths=(8, 16), depths=(1, 1), strides=((2, 2), (2, 4)), image_size=(16, 48), reach=1
+    ).eval()
+
+
+ENCODERS: dict[str, Callable[[], Encoder]] = {
+    "vit": make_vit,
+    "vit with tokens": lambda: make_vit(class_token=True, registers=2),
+    "conv": make_conv,
+}
+
+
+@pytest.fixture(params=ENCODERS)
+def encoder(request: pytest.FixtureRequest) -> Encoder:
+    return ENCODERS[request.param]()
+
+
+def test_layers_put_out_maps_over_the_image(encoder: Encoder) -> None:
+    with layer_outputs(encoder) as outputs:
+        features = encoder(torch.randn(2, 3, 16, 48))
+    assert len(outputs) == len(layers_of(encoder))
+    assert outputs[-1].shape == (2, encoder.dim, *encoder.grid)
+    last = outputs[-1].flatten(2).transpose(1, 2)
+    if isinstance(encoder, VisionTransformer):
+        expected = encoder.norm(last)
+    else:
+        expected = encoder.norm(last) + encoder.embed_positions.weight
+    torch.testing.assert_close(features[:, encoder.special_tokens :], expected)
+    encoder(torch.randn(1, 3, 16, 48))
+    assert len(outputs[-1]) == 2, "the listener must be gone"
+
+
+def test_statistics_of_fields_worked_by_hand() -> None:
+    field = torch.zeros(2, 4, 6, dtype=torch.float64)
+    field[0, 0, 0], field[0, 3, 5] = 0.75, 0.25
+    field[1] = 1 / 24
+    middles = torch.tensor([[2.0, 3.0], [0.5, 0.5]], dtype=torch.float64)
+    found = field_statistics(field, middles)
+    assert found["gradient_distance"][0] == pytest.approx(math.hypot(1.5, 2.5))
+    assert found["gradient_distance_x"].tolist() == pytest.approx([2.5, 2.5])
+    assert found["gradient_distance_y"].tolist() == pytest.approx([1.5, 1.5])
+    assert found["gradient_area"].tolist() == pytest.approx([2 / 24, 22 / 24])
+
+
+def test_one_layer_of_windows_sees_its_windows_only() -> None:
+    """One convolution with windows of 6 x 10 pixels over cells of 4 x 8."""
+    encoder = ConvolutionalEncoder((8,), (0,), ((4, 8),), (16, 48), reach=1)
+    with torch.no_grad():
+        encoder.stages[0][0].weight.copy_(
+            2.0 ** torch.arange(8).view(8, 1, 1, 1).expand(-1, 3, 6, 10)
+        )
+    distance = gradient_distances(encoder, torch.randn(6, 3, 16, 48), queries=4)
+    y, x = torch.meshgrid(torch.arange(-2.5, 3), torch.arange(-4.5, 5), indexing="ij")
+    inside = [
+        (y * y + x * x).sqrt()[top : 6 - bottom, left : 10 - right].mean()
+        for top, bottom in ((1, 0), (0, 0), (0, 0), (0, 1))
+        for left, right in ((1, 0), (0, 0), (0, 0), (0, 0), (0, 0), (0, 1))
+    ]
+    assert distance.mean() == pytest.approx(float(torch.stack(inside).mean()))
+
+
+def test_nothing_is_seen_outside_of_the_theoretical_field() -> None:
+    encoder = make_conv()
+    fields = GradientFields(encoder)
+    fields.update(torch.randn(3, 3, 16, 48))
+    for layer, field in enumerate(fields_by_layer(encoder)):
+        unit, cell = fields.middle_cells()[layer]
+        assert 8 <= cell[0] < cell[2] <= 12, "inside of token (2, 3)"
+        assert 24 <= cell[1] < cell[3] <= 32
+        top, left, bottom, right = field.of_unit(*unit)
+        seen = fields.centered[layer] > 0
+        expected = torch.zeros(16, 48, dtype=torch.bool)
+        expected[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)] = True
+        assert not (seen & ~expected).any()
+        assert (seen & expected).sum() > 0.9 * expected.sum()
+
+
+def test_random_signs_stand_for_the_norm_of_the_jacobian() -> None:
+    encoder, image = make_vit(), torch.randn(1, 3, 16, 48)
+    fields = GradientFields(encoder, queries=4)
+    fields._order = torch.tensor([2 * 6 + 3])  # the token in the middle, again and again
+    fields.update(image.expand(50, -1, -1, -1))
+
+    def output(pixels: torch.Tensor) -> torch.Tensor:
+        with layer_outputs(encoder) as outputs:
+            encoder(pixels)
+        return torch.stack([each[0, :, 2, 3] for each in outputs])
+
+    jacobian = torch.autograd.functional.jacobian(output, image)[:, :, 0]
+    norms = jacobian.double().square().sum((1, 2)).sqrt()
+    exact = field_statistics(
+        norms / norms.sum((1, 2), keepdim=True), torch.tensor([[10.0, 28.0]] * 3).double()
+    )
+    found = fields.values("gradient_distance").mean(1)
+    torch.testing.assert_close(found, exact["gradient_distance"], rtol=0.04, atol=0)
+
+
+def test_streaming_equals_one_batch_and_every_token_is_asked(encoder: Encoder) -> None:
+    images = torch.randn(6, 3, 16, 48)
+    fields = GradientFields(encoder, queries=4)
+    fields.update(images)
+    tokens = encoder.grid[0] * encoder.grid[1]
+    assert tokens == 24
+    asked = fields._order[torch.arange(24)].sort().values
+    assert asked.tolist() == list(range(24))
+    for metric in UNITS:
+        assert fields.values(metric).shape == (fields.layers, 6)
+        assert (fields.values(metric) > 0).all()
+    parts = GradientFields(encoder, queries=4)
+    for start in (0, 4):
+        parts.update(images[start : start + 4])
+    assert parts.seen == 6
+    both = fields.values("gradient_distance").mean(1), parts.values("gradient_distance").mean(1)
+    torch.testing.assert_close(*both, rtol=0.15, atol=0)  # other signs for the same tokens
+    torch.testing.assert_close(
+        parts.centered.sum((1, 2)), torch.ones(fields.layers, dtype=torch.float64)
+    )
+
+
+def test_tokens_without_gradients_say_nothing() -> None:
+    encoder, images = make_vit(), torch.randn(2, 3, 16, 48)
+    with torch.no_grad():
+        encoder.embed_patches.weight.zero_()
+    fields = GradientFields(encoder)
+    fields.update(images)
+    for metric in UNITS:
+        assert fields.values(metric).isnan().all()
+
+
+def test_uniform_distance_is_the_mean_over_pixels() -> None:
+    encoder = make_vit(image_size=(8, 24), patch_size=(8, 12))
+    y, x = torch.meshgrid(torch.arange(-3.5, 4), torch.arange(-5.5, 18), indexing="ij")
+    assert uniform_gradient_distance(encoder) == pytest.approx(float((y * y + x * x).sqrt().mean()))
+
+
+def test_unknown_encoders_are_refused() -> None:
+    class Other(Encoder):
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            return images
+
+    with pytest.raises(ValueError, match="no layers that are supported"):
+        layers_of(Other())
+    with pytest.raises(ValueError, match="1 or more"):
+        GradientFields(make_vit(), queries=0)
+
+
+def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:
+    return reduce(ReceptiveField.through, layers, ReceptiveField())
 
 
 def square(kernel: int, stride: int = 1, padding: int = 0) -> WindowLayer:
@@ -49,22 +215,6 @@ def test_the_axes_have_sizes_of_their_own() -> None:
 
 def test_dilation_widens_a_window() -> None:
     assert window_of(nn.Conv2d(3, 3, (3, 2), dilation=(2, 5))).kernel == (5, 6)
-
-
-def test_the_field_of_our_encoder_is_where_its_gradients_are() -> None:
-    torch.manual_seed(0)
-    encoder = ConvolutionalEncoder(
-        widths=(8, 8), depths=(0, 1), strides=((2, 2), (2, 4)), image_size=(64, 128), reach=1
-    )
-    field = receptive_field(encoder.layers)
-    image = torch.randn(1, 3, 64, 128, requires_grad=True)
-    row, column = 7, 5
-    projection = torch.randn(encoder.dim)
-    (encoder(image)[0, row * encoder.grid[1] + column] @ projection).backward()
-    assert image.grad is not None
-    seen = image.grad[0].abs().sum(0).nonzero()
-    found = (*seen.amin(0).tolist(), *(seen.amax(0) + 1).tolist())
-    assert found == field.of_unit(row, column)
 
 
 def test_padding_that_depends_on_the_image_is_refused() -> None:

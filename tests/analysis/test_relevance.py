@@ -5,22 +5,39 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.analysis.relevance.measure import (
     DecoderLayer,
     character_relevance,
     propagate,
 )
+from vit_str.analysis.relevance.methods import (
+    METHODS,
+    drops,
+    gradient_times_input,
+    hide,
+    probabilities,
+    random_maps,
+)
+from vit_str.analysis.rollout.measure import character_rollout, encoder_rollout, looked_at, rollout
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.models.attention import ScaledDotProductAttention, attention_weights
+from vit_str.models.attention import ScaledDotProductAttention, attention_weights, record_attention
 
 LABELS = torch.tensor([[1, 2, 3], [4, 5, -1]])
+GRID = TokenGrid(3, 5, (4, 8))
 
 
-def make_recognizer(**arguments: object) -> Recognizer:
+def make_recognizer(conv: bool = False, **arguments: object) -> Recognizer:
     torch.manual_seed(0)
     sizes = {"dim": 16, "depth": 2, "heads": 2, "image_size": (12, 40), "patch_size": (4, 8)}
-    encoder = VisionTransformer(**{**sizes, **arguments})
-    return Recognizer(encoder, TransformerDecoder(9, 16, 2, 2, maximum_length=4)).eval()
+    encoder = (
+        ConvolutionalEncoder((16,), (1,), ((4, 8),), (12, 40))
+        if conv
+        else VisionTransformer(**{**sizes, **arguments})
+    )
+    decoder = TransformerDecoder(9, 16, 2, 2, maximum_length=4)
+    torch.nn.init.normal_(decoder.classify.weight)
+    return Recognizer(encoder, decoder).eval()
 
 
 def test_the_model_is_left_as_it_was() -> None:
@@ -107,18 +124,103 @@ def test_relevance_of_a_model(options: dict[str, object]) -> None:
     torch.testing.assert_close(found[1:, :2], alone, atol=1e-5, rtol=1e-4)
 
 
-def test_characters_to_come_change_nothing() -> None:
-    recognizer, images = make_recognizer(), torch.randn(1, 3, 12, 40)
-    first = character_relevance(recognizer, images, torch.tensor([[1, 2, 3]]))
-    second = character_relevance(recognizer, images, torch.tensor([[1, 2, 8]]))
-    torch.testing.assert_close(first[:, :2], second[:, :2])
-    assert not torch.allclose(first[:, 2], second[:, 2])
+@pytest.mark.parametrize("conv", [False, True])
+def test_every_method_gives_maps_that_sum_to_one(conv: bool) -> None:
+    recognizer, images = make_recognizer(conv), torch.randn(2, 3, 12, 40)
+    for name in [name for name in METHODS if not conv or name != "rollout"]:
+        maps = METHODS[name](recognizer, images, LABELS)
+        assert maps.shape == (2, 3, 3, 5)
+        assert maps.dtype == torch.float64
+        assert (maps >= 0).all()
+        written = maps[LABELS != -1]
+        torch.testing.assert_close(written.sum((1, 2)), torch.ones(5).double(), msg=name)
+        assert METHODS[name](recognizer, images, LABELS[:, :0]).shape == (2, 0, 3, 5)
 
 
-def test_encoders_without_attention_have_relevance_too() -> None:
-    torch.manual_seed(0)
-    encoder = ConvolutionalEncoder((16,), (1,), ((4, 8),), (12, 40))
-    recognizer = Recognizer(encoder, TransformerDecoder(9, 16, 1, 2, maximum_length=4)).eval()
-    found = character_relevance(recognizer, torch.randn(2, 3, 12, 40), LABELS)
+def test_gradient_times_input_sees_only_what_the_score_depends_on() -> None:
+    recognizer, images = make_recognizer(conv=True), torch.randn(1, 3, 12, 40)
+    images[:, :, 4:8, 16:24] = 0  # token (1, 2): whatever the gradient, nothing to multiply
+    maps = gradient_times_input(recognizer, images, LABELS[:1])
+    assert (maps[0, :, 1, 2] == 0).all()
+    assert (maps[0, :, 0] > 0).all()
+
+
+def test_the_highest_tokens_are_painted_over() -> None:
+    images = torch.arange(2 * 3 * 12 * 40, dtype=torch.float).view(2, 3, 12, 40)
+    maps = torch.zeros(2, 3, 5).double()
+    maps[0, 1, 2], maps[0, 0, 4], maps[1, 2, 0], maps[1, 2, 1] = 0.6, 0.4, 0.9, 0.1
+    hidden = hide(images, maps, share=2 / 15)
+    expected = images.clone()
+    mean = images.mean((2, 3), keepdim=True)
+    expected[0, :, 4:8, 16:24], expected[0, :, 0:4, 32:40] = mean[0], mean[0]
+    expected[1, :, 8:12, 0:16] = mean[1]
+    torch.testing.assert_close(hidden, expected)
+
+
+def test_drops_are_those_of_each_character_hidden_by_itself() -> None:
+    recognizer, images = make_recognizer(), torch.randn(2, 3, 12, 40)
+    maps = random_maps(torch.zeros(2, 3, 3, 5), seed=1)
+    found = drops(recognizer, images, LABELS, maps, share=0.2)
+    assert found.isnan().tolist() == [[False] * 3, [False, False, True]]
+    before = probabilities(recognizer, images, LABELS)
+    after = probabilities(recognizer, hide(images, maps[:, 1], 0.2), LABELS)
+    torch.testing.assert_close(found[:, 1], (before - after)[:, 1].double())
+    assert before.max() < 1
+    assert found.nan_to_num().abs().max() > 0
+
+
+def test_probabilities_are_those_of_reading() -> None:
+    recognizer, images = make_recognizer(), torch.randn(3, 3, 12, 40)
+    read = recognizer.generate(images)
+    found = probabilities(recognizer, images, read.labels)
+    there = read.labels != -1
+    torch.testing.assert_close(found[there], read.confidences[there])
+
+
+def layer_maps(layers: int = 3, tokens: int = 15) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(layers, 2, 4, tokens, tokens, generator=generator, dtype=torch.float64)
+    return list(scores.softmax(-1))
+
+
+def test_even_attention_mixes_by_the_share_it_has() -> None:
+    """After n layers, residual^n of a token is its own; the rest is even over all tokens."""
+    even = uniform_attention(GRID).expand(1, 2, 15, 15)
+    for number, mixed in enumerate(rollout([even] * 3, residual=0.6), 1):
+        kept = 0.6**number
+        expected = kept * torch.eye(15, dtype=torch.float64) + (1 - kept) / 15
+        torch.testing.assert_close(mixed[0], expected)
+
+
+def test_the_product_is_last_layer_times_the_ones_before() -> None:
+    maps = layer_maps()
+    steps = [0.3 * torch.eye(15, dtype=torch.float64) + 0.7 * each.mean(1) for each in maps]
+    found = rollout(maps, residual=0.3)
+    torch.testing.assert_close(found[2], steps[2] @ steps[1] @ steps[0])
+    torch.testing.assert_close(found[2].sum(-1), torch.ones(2, 15, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("options", [{}, {"class_token": True, "registers": 1}])
+def test_rollout_of_a_model_is_that_of_its_maps(options: dict[str, object]) -> None:
+    recognizer, images = make_recognizer(**options), torch.randn(2, 3, 12, 40)
+    encoder = recognizer.encoder
+    with record_attention(encoder) as maps:
+        features = encoder(images)
+    expected = rollout([calls[0] for calls in maps.values()])
+    for mixed, other in zip(encoder_rollout(encoder, images), expected, strict=True):
+        torch.testing.assert_close(mixed, other)
+    found = character_rollout(recognizer, images, LABELS)
     assert found.shape == (2, 3, 3, 5)
-    assert character_relevance(recognizer, torch.randn(2, 3, 12, 40), LABELS[:, :0]).shape[1] == 0
+    torch.testing.assert_close(found.sum((2, 3)), torch.ones(2, 3, dtype=torch.float64))
+    reached = (looked_at(recognizer.decoder, features, LABELS) @ expected[-1])[1, 1]
+    patches = reached[encoder.special_tokens :]
+    torch.testing.assert_close(found[1, 1].flatten(), patches / patches.sum())
+
+
+def test_what_cannot_be_rolled_out_is_refused() -> None:
+    with pytest.raises(ValueError, match="from 0 to 1, found 2"):
+        rollout(layer_maps(), residual=2)
+    with pytest.raises(ValueError, match="one layer or more"):
+        rollout([])
+    with pytest.raises(ValueError, match="holds no attention"):
+        encoder_rollout(ConvolutionalEncoder((8,), (0,), ((8, 8),)), torch.zeros(1, 3, 32, 128))

@@ -4,7 +4,6 @@ from torch import Tensor
 
 from vit_str.analysis.characters.localization import METRICS, slices
 from vit_str.analysis.characters.measure import Source, Word, matches
-from vit_str.analysis.characters.page import verdict
 from vit_str.analysis.characters.scores import (
     SLICES,
     Score,
@@ -33,19 +32,6 @@ def test_equal_characters_are_matched(
     text: str, label: str, expected: list[tuple[int, int]]
 ) -> None:
     assert matches(text, label) == expected
-
-
-def test_what_is_better_and_what_is_not_is_said() -> None:
-    def score(metric: str, mean: float, group: str = "all", versus: str | None = SLICES) -> Score:
-        return Score("m", versus, 2, None, group, metric, "1", mean, mean - 0.1, mean + 0.1, 1200)
-
-    better = [score("iou", 0.3), score("drift", -0.3), score("monotonic", -0.3)]
-    text = verdict(better)
-    assert text.startswith("Attention beats equal-width slices in all 2 comparisons")
-    assert "Reading direction is left aside" in text
-    text = verdict([*better, score("pointing", 0.05, "length 1-3"), score("iou", 0, versus=None)])
-    assert text.startswith("Attention does not beat equal-width slices in 1 of 3 comparisons")
-    assert "pointing (length 1-3): +0.050 [−0.050, +0.150], n = 1,200" in text
 
 
 GRID = TokenGrid(4, 8, (8, 16))
@@ -101,15 +87,6 @@ def test_looking_at_slices_is_as_good_as_slices_and_never_better() -> None:
     losses = {(row.group, row.metric) for row in not_better(rows)}
     assert ("all", "energy") in losses
     assert all(metric != "monotonic" for _, metric in losses)
-
-
-def test_better_is_more_or_less() -> None:
-    def score(metric: str, low: float, high: float, versus: str | None = SLICES) -> Score:
-        return Score("m", versus, 1, None, "all", metric, "1", (low + high) / 2, low, high, 9)
-
-    better = [score("iou", 0.1, 0.2), score("center_error", -0.2, -0.1)]
-    worse = [score("iou", -0.2, -0.1), score("center_error", 0.1, 0.2), score("drift", -0.1, 0.1)]
-    assert not_better([*better, *worse, score("iou", -1, -1, None)]) == worse
 
 
 def test_means_are_over_words_of_means_over_characters() -> None:

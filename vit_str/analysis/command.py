@@ -1,31 +1,215 @@
-"""``vit-str analyze``: look into models; every question has a folder with its command."""
+"""``vit-str analyze``: look into models. A folder for each question has its measures and page."""
 
 import argparse
 import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
 
-from vit_str.analysis.characters import command as characters
-from vit_str.analysis.compare import command as compare
-from vit_str.analysis.distance import command as distance
-from vit_str.analysis.filters import command as filters
-from vit_str.analysis.positions import command as positions
-from vit_str.analysis.receptive_field import command as receptive_field
-from vit_str.analysis.relevance import command as relevance
-from vit_str.analysis.rollout import command as rollout
-from vit_str.analysis.similarity import command as similarity
+from vit_str.arguments import add_batch_size, add_device
+
+_DISTANCE = """\
+Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, and the
+figures as PNG, for papers also as SVG and PDF. Several models are drawn on one scale; weights
+called step-*, as training keeps them with vit_str.training.WeightsHistory, as distance against
+training, a panel for each layer.
+
+examples:
+  vit-str analyze distance tiny untrained:tiny --data photos/ --out out/
+  vit-str analyze distance timm:vit_base_patch16_224 torchvision:swin_t --data photos/ --out out/
+  vit-str analyze distance runs/vit_deep_transformer/history/step-*.safetensors --out out/
+
+In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
+"""
+
+
+def _add_models(parser: argparse.ArgumentParser, count: int | str = "+") -> None:
+    parser.add_argument(
+        "models",
+        nargs=count,
+        metavar="WEIGHTS",
+        help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
+        "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that these find in "
+        "their caches or fetch from their hubs, or untrained:timm:NAME, for which nothing is "
+        "fetched",
+    )
+    _add_checkpoint(parser)
+
+
+def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
+        "of those that the library would fetch",
+    )
+
+
+def _add_models_and_images(
+    parser: argparse.ArgumentParser, models: int | str = "+", count: int = 200
+) -> None:
+    _add_models(parser, models)
+    _add_images(parser, count)
+
+
+def _add_images(parser: argparse.ArgumentParser, count: int = 200) -> None:
+    """Which images, how many, where to compute and where to write."""
+    parser.add_argument(
+        "--data",
+        default="rendered",
+        metavar="FOLDER",
+        help="folder of images to look at; or 'rendered': words drawn for it (default)",
+    )
+    parser.add_argument(
+        "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--fonts", type=Path, nargs="+", metavar="DIR", help="to render with, not the system's"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
+    add_batch_size(parser)
+    add_device(parser)
+
+
+def _add_norm(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--norm",
+        choices=("renormalized", "raw"),
+        default="renormalized",
+        help="attention to special tokens left out and the rest scaled to 1 (renormalized, the "
+        "default), or the rest as it is (raw, as the ViT paper); the same without special tokens",
+    )
+
+
+def _add_show(parser: argparse.ArgumentParser, count: int) -> None:
+    parser.add_argument(
+        "--show", type=int, default=count, metavar="N", help=f"words to draw with maps ({count})"
+    )
+
+
+def _distance(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _DISTANCE
+    _add_models_and_images(parser)
+    _add_norm(parser)
+    parser.add_argument(
+        "--gradients",
+        type=int,
+        default=16,
+        metavar="N",
+        help="images on which to measure gradient distance too, the yardstick that convolutions "
+        "have as well (16; 0 for none)",
+    )
+
+
+def _compare(parser: argparse.ArgumentParser) -> None:
+    for name in ("first", "second"):
+        parser.add_argument(name, metavar=name.upper(), help="a model, as for distance")
+    _add_checkpoint(parser)
+    _add_images(parser)
+    _add_norm(parser)
+
+
+def _characters(parser: argparse.ArgumentParser) -> None:
+    _add_models_and_images(parser, models=1)
+    parser.add_argument(
+        "--block", type=int, metavar="N", help="of the decoder, from 1 (default: the last)"
+    )
+    parser.add_argument(
+        "--head", type=int, metavar="N", help="of the block, from 1 (default: the mean of all)"
+    )
+    _add_show(parser, 12)
+
+
+def _receptive_field(parser: argparse.ArgumentParser) -> None:
+    _add_models_and_images(parser, count=100)
+    parser.add_argument(
+        "--queries", type=int, default=4, metavar="N", help="tokens measured in each image (4)"
+    )
+
+
+def _positions(parser: argparse.ArgumentParser) -> None:
+    _add_models(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument("--seed", type=int, default=1, help="of untrained models (1)")
+
+
+def _similarity(parser: argparse.ArgumentParser) -> None:
+    _add_models_and_images(parser)
+    parser.add_argument(
+        "--examples",
+        choices=("tokens", "images"),
+        default="tokens",
+        help="compare features of every token (default), or of images, as means over their tokens",
+    )
+
+
+def _rollout(parser: argparse.ArgumentParser) -> None:
+    _add_models_and_images(parser)
+    parser.add_argument(
+        "--residual",
+        type=float,
+        default=0.5,  # the paper's choice
+        metavar="SHARE",
+        help="of the skip connection in every layer (0.5)",
+    )
+    _add_show(parser, 4)
+
+
+def _relevance(parser: argparse.ArgumentParser) -> None:
+    _add_models_and_images(parser, models=1, count=50)
+    parser.add_argument(
+        "--hide",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="of the tokens to paint over in the test of the maps (0.1)",
+    )
+    _add_show(parser, 4)
+
+
+class Question(NamedTuple):
+    """A subcommand; ``answer`` in ``page.py`` of its folder takes the options in ``own``."""
+
+    purpose: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    own: tuple[str, ...] = ()
+    with_untrained: bool = False
+
 
 QUESTIONS = {
-    "distance": (distance, "how far every head of one model or several looks, layer by layer"),
-    "compare": (compare, "the same for two models on the same images, as paired differences"),
-    "characters": (characters, "where the decoder looked for each character, with scores"),
-    "receptive-field": (
-        receptive_field,
-        "how far gradients reach: ViTs and convolutions in one unit",
+    "distance": Question(
+        "how far every head of one model or several looks, layer by layer",
+        _distance,
+        ("norm", "gradients"),
     ),
-    "filters": (filters, "what the first layer looks for"),
-    "positions": (positions, "which positions look alike to a model"),
-    "similarity": (similarity, "how alike layers are, of one model and of several (linear CKA)"),
-    "rollout": (rollout, "attention multiplied through the layers"),
-    "relevance": (relevance, "which tokens made the decoder write a character, by gradients"),
+    "compare": Question(
+        "the same for two models on the same images, as paired differences", _compare, ("norm",)
+    ),
+    "characters": Question(
+        "where the decoder looked for each character, with scores",
+        _characters,
+        ("block", "head", "show"),
+        with_untrained=True,
+    ),
+    "receptive-field": Question(
+        "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, ("queries",)
+    ),
+    "filters": Question("what the first layer looks for", _add_models_and_images),
+    "positions": Question("which positions look alike to a model", _positions),
+    "similarity": Question(
+        "how alike layers are, of one model and of several (linear CKA)", _similarity, ("examples",)
+    ),
+    "rollout": Question("attention multiplied through the layers", _rollout, ("residual", "show")),
+    "relevance": Question(
+        "which tokens made the decoder write a character, by gradients",
+        _relevance,
+        ("hide", "show"),
+        with_untrained=True,
+    ),
 }
 
 
@@ -34,19 +218,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Look into models: every question writes tables, figures and one page."
     parser.epilog = "example: vit-str analyze distance tiny untrained:tiny --out out/"
     questions = parser.add_subparsers(dest="command", metavar="QUESTION", required=True)
-    for name, (command, purpose) in QUESTIONS.items():
+    for name, question in QUESTIONS.items():
+        purpose = question.purpose
         description = f"{purpose[0].upper()}{purpose[1:]}."
-        question = questions.add_parser(
-            name, help=purpose, description=description, allow_abbrev=False
+        question.add_arguments(
+            questions.add_parser(name, help=purpose, description=description, allow_abbrev=False)
         )
-        command.add_arguments(question)
 
 
 def run(options: argparse.Namespace) -> int:
     """Answer the question and print where the page is; returns the exit code."""
-    command, _ = QUESTIONS[options.command]
+    given, question = vars(options), QUESTIONS[options.command]
     try:
-        return command.run(options)
+        from vit_str.analysis.results import Inspection
+
+        page = import_module(f"vit_str.analysis.{options.command.replace('-', '_')}.page")
+        names = given.get("models") or [options.first, options.second]
+        inspection = Inspection(given, names, question.with_untrained)
+        return page.answer(inspection, **{name: given[name] for name in question.own})
     except (ValueError, OSError) as error:
         line = " ".join(str(error).split())
         sys.stderr.write(f"vit-str analyze {options.command}: {line}\n")

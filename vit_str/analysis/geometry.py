@@ -20,11 +20,8 @@ class TokenGrid:
     Attributes:
         rows: of tokens.
         columns: of tokens.
-        patch_size: height and width that a token stands for, in pixels.
-        special_tokens: tokens before those of the grid, which stand for no place.
-
-    Raises:
-        ValueError: no rows or columns, or patches without a size.
+        patch_size: height and width of a token in pixels.
+        special_tokens: before those of the grid, without a position.
     """
 
     rows: int
@@ -84,11 +81,11 @@ class TokenGrid:
         return self.differences().square().sum(-1).sqrt()
 
     def uniform_distance(self) -> float:
-        """Mean attention distance of a head that looks everywhere alike."""
+        """Mean attention distance of uniform attention."""
         return float(self.distances().mean())
 
     def window_distance(self, radius: int = 1) -> float:
-        """That of a head that looks alike at ``2 radius + 1`` tokens squared, cut at the border."""
+        """That of uniform attention to ``2 radius + 1`` tokens squared, cut at the border."""
         return float((window_attention(self, radius) * self.distances()).sum(-1).mean())
 
     def mean_patch_side(self) -> float:
@@ -97,12 +94,12 @@ class TokenGrid:
 
 
 def window_attention(grid: TokenGrid, radius: int) -> Float64[Tensor, "query key"]:
-    """Even attention to the tokens at most ``radius`` rows and columns away."""
+    """Uniform attention to the tokens at most ``radius`` rows and columns away."""
     steps = grid.differences().abs() / torch.tensor(grid.patch_size[::-1], dtype=torch.float64)
     inside = (steps <= radius + 0.5).all(-1).double()
     return inside / inside.sum(-1, keepdim=True)
 
 
 def uniform_attention(grid: TokenGrid) -> Float64[Tensor, "query key"]:
-    """Even attention to all tokens of the grid."""
+    """Uniform attention to all tokens of the grid."""
     return torch.full((len(grid), len(grid)), 1 / len(grid), dtype=torch.float64)

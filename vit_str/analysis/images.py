@@ -1,7 +1,6 @@
 """Which images to look at: those of a folder, or words rendered with all that is known of them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from vit_str.charset import Charset
 from vit_str.datasets.folder_reader import FolderReader
 from vit_str.devices import choose_device
 from vit_str.files import find_files, one_line
-from vit_str.images import SUFFIXES, Preprocessing, UnreadableImage, load_image
+from vit_str.images import SUFFIXES, ImageSource, Preprocessing, UnreadableImage, load_image
 
 RENDERED = "rendered"
 _RENDERED_BATCH = 64  # part of what a seed means
@@ -28,12 +27,8 @@ _RENDERED_BATCH = 64  # part of what a seed means
 class Batch:
     """A few images of the size that a model reads.
 
-    Attributes:
-        pixels: the images.
-        labels: what they say; None if that is not known.
-        boxes: left, top, right, bottom of every character in pixels, zeros after the label; None
-            for photographs, of which they are not known.
-        names: file names, or numbers of rendered words.
+    Labels, and boxes (left, top, right, bottom of every character in pixels, zeros after the label)
+    are None where they are not known.
     """
 
     pixels: UInt8[Tensor, "batch 3 height width"]
@@ -55,15 +50,15 @@ class LabeledImage(NamedTuple):
 
 
 class ImageSet:
-    """Images that can be gone through as often as one likes, always the same.
+    """Images that can be iterated over again and again.
 
     Args:
         description: what they are, for captions.
         count: how many there are at most.
-        images: starts over and gives them all; a line of text for one that cannot be read.
+        images: starts over and yields them all; a line of text for one that cannot be read.
 
     Attributes:
-        skipped: the lines for those that could not be read when they were last gone through.
+        skipped: the lines for those that could not be read in the last pass.
     """
 
     def __init__(
@@ -101,9 +96,9 @@ def load_images(
         subject: the model.
         data: ``rendered``: words in fonts that training never sees, with the box of every
             character; or a folder of images, with or without ``labels.tsv``.
-        count: most images; those of a folder are taken evenly spread.
+        count: most images; those of a folder are evenly spread.
         seed: of rendered words.
-        fonts: folders of fonts to render with instead of the system's.
+        fonts: folders to render with instead of the system's.
 
     Raises:
         ValueError: no such folder, no images in it, no fonts to render with, or a count below 1.
@@ -113,7 +108,7 @@ def load_images(
     preprocessing, charset = subject.preprocessing, subject.charset
     if data == RENDERED:
         if not subject.reads:
-            raise ValueError(f"{subject.name} looks at images of yours: give --data FOLDER")
+            raise ValueError(f"{subject.name} needs images of your own: give --data FOLDER")
         from vit_str.synthesis.glyphs import GlyphAtlas
         from vit_str.synthesis.lexicon import Lexicon
         from vit_str.synthesis.renderer import Renderer
@@ -132,12 +127,7 @@ def load_images(
     count = min(count, len(files))
     chosen = [files[index * len(files) // count] for index in range(count)]
     description = f"{count:,} images of {one_line(folder.resolve().name)}"
-    return ImageSet(description, count, partial(_read, chosen, preprocessing))
-
-
-def progress_bar(subject: Subject, images: ImageSet) -> tqdm:
-    """Counts the images that are done."""
-    return tqdm(total=images.count, unit="image", desc=subject.name, disable=None)
+    return ImageSet(description, count, partial(read_images, chosen, preprocessing))
 
 
 def batches_of(
@@ -145,12 +135,8 @@ def batches_of(
     images: ImageSet,
     batch_size: int = 32,
     device: torch.device | str = "cpu",
-    bar: tqdm | None = None,
 ) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
-    """Every batch and its images normalized for a model.
-
-    The model is moved to the device (``auto``, ``cpu``, ``cuda``, ...). There is a progress bar,
-    unless one is given, which the caller moves.
+    """Every batch and its images normalized for a model, which is moved to the device.
 
     Raises:
         ValueError: no image could be read.
@@ -158,34 +144,35 @@ def batches_of(
     device = choose_device(str(device))
     subject.model.to(device)
     seen = 0
-    with nullcontext() if bar is not None else progress_bar(subject, images) as own:
+    with tqdm(total=images.count, unit="image", desc=subject.name, disable=None) as bar:
         for batch in images.batches(batch_size):
             yield batch, subject.preprocessing.normalize(batch.pixels.to(device))
             seen += len(batch)
-            if own is not None:
-                own.update(len(batch))
+            bar.update(len(batch))
     if not seen:
         raise ValueError(f"none of {images.description} could be read")
 
 
-def _files(folder: Path) -> list[tuple[Path, str | None]]:
-    """Images and what they say."""
+def _files(folder: Path) -> list[tuple[ImageSource, str | None, str]]:
+    """Files of images, labels and names."""
     if (folder / "labels.tsv").is_file():
         images = FolderReader(folder).files()
-        return list(zip(images.paths, images.labels, strict=True))
-    return [(path, None) for path in sorted(find_files(folder, SUFFIXES))]
+        labeled = zip(images.paths, images.labels, strict=True)
+        return [(path, label, path.name) for path, label in labeled]
+    return [(path, None, path.name) for path in sorted(find_files(folder, SUFFIXES))]
 
 
-def _read(
-    files: list[tuple[Path, str | None]], preprocessing: Preprocessing
+def read_images(
+    sources: Iterable[tuple[ImageSource, str | None, str]], preprocessing: Preprocessing
 ) -> Iterator[LabeledImage | str]:
-    for path, label in files:
+    """Images with label and name, read and resized; a line of text for one that is unreadable."""
+    for source, label, name in sources:
         try:
-            pixels = preprocessing.pixels(load_image(path))
+            pixels = preprocessing.pixels(load_image(source))
         except UnreadableImage as error:
             yield str(error)
         else:
-            yield LabeledImage(pixels, label, None, path.name)
+            yield LabeledImage(pixels, label, None, name)
 
 
 def _rendered(renderer: Any, charset: Charset, count: int, seed: int) -> Iterator[LabeledImage]:

@@ -15,7 +15,7 @@ from vit_str.models import (
     PlainConvolutionalEncoder,
     VisionTransformer,
 )
-from vit_str.models.attention import listen
+from vit_str.models.attention import forward_hooks
 
 Outputs = list[Float[Tensor, "batch dim row column"]]
 
@@ -33,7 +33,7 @@ def layers_of(encoder: Encoder) -> list[nn.Module]:
     if isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         return [layer for stage in encoder.stages for layer in stage.children()]
     raise ValueError(
-        f"{type(encoder).__name__} has no layers that are understood; give a VisionTransformer "
+        f"{type(encoder).__name__} has no layers that are supported; give a VisionTransformer "
         "or a convolutional encoder"
     )
 
@@ -56,5 +56,5 @@ def layer_outputs(encoder: Encoder) -> Iterator[Outputs]:
             output = rearrange(tokens, "b (row col) d -> b d row col", row=rows, col=columns)
         outputs.append(output)
 
-    with listen({f"{i}": layer for i, layer in enumerate(layers_of(encoder))}, keep):
+    with forward_hooks({f"{i}": layer for i, layer in enumerate(layers_of(encoder))}, keep):
         yield outputs

@@ -20,25 +20,16 @@ CAUTION = (
     "Attention is not explanation: a map shows where the decoder took features from, not that the "
     "pixels there decided what it wrote; the map of gradients next to it often differs."
 )
-"""To be said wherever maps are shown."""
+"""A note for every page with maps."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappedWord:
-    """A word to be shown.
-
-    Attributes:
-        title: what to write over it.
-        pixels: of the image.
-        rows: a few letters for each row, such as the characters.
-        maps: by method, one map for each row; larger is more.
-        boxes: left, top, right, bottom for each row, if there are any.
-        true_boxes: where the characters truly are, if that is known.
-    """
+    """A word with maps of its characters by method; boxes (left, top, right, bottom) if known."""
 
     title: str
     pixels: UInt8[Tensor, "3 height width"]
-    rows: Sequence[str]
+    text: str
     maps: Mapping[str, Float[Tensor, "character row column"]]
     boxes: Sequence[Sequence[float]] = ()
     true_boxes: Sequence[Sequence[float]] = ()
@@ -70,7 +61,7 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
     Boxes are in the colors of their characters, true ones white in black.
     """
     columns = 1 + max(len(word.maps) for word in words)
-    rows = sum(min(len(word.rows), _MOST_ROWS) for word in words)
+    rows = sum(min(len(word.text), _MOST_ROWS) for word in words)
     _, height, width = words[0].pixels.shape
     tall = 0.88 * _WIDTH / columns * height / width  # of a panel, in inches
     sheet = figure(_WIDTH, rows * (tall + _TITLE))
@@ -82,7 +73,7 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
         axes.set_axis_off()
     start = 0
     for word in words:
-        end = start + min(len(word.rows), _MOST_ROWS)
+        end = start + min(len(word.text), _MOST_ROWS)
         _draw_word(grid[start:end], word)
         start = end
     return sheet
@@ -91,7 +82,7 @@ def map_sheet(words: Sequence[MappedWord]) -> Figure:
 def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
     image = rearrange(word.pixels, "c h w -> h w c").cpu().numpy()
     height, width = image.shape[:2]
-    more = "" if len(grid) == len(word.rows) else f", the first {len(grid)} characters"
+    more = "" if len(grid) == len(word.text) else f", the first {len(grid)} characters"
     grid[0, 0].imshow(image)
     grid[0, 0].set_title(plain(f"{word.title}{more}"), fontsize=9)
     for box in word.true_boxes:
@@ -110,7 +101,7 @@ def _draw_word(grid: np.ndarray, word: MappedWord) -> None:
                 axes.set_title(plain(method), loc="right", fontsize=8, fontweight="normal")
                 axes.title.set_color(MUTED)
         label: LineStyle = {"ha": "right", "va": "center", "fontsize": 11, "in_layout": False}
-        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.rows[row]), color=color, **label)
+        axes_of_row[1].text(-0.03 * width, height / 2, plain(word.text[row]), color=color, **label)
 
 
 def _frame(axes: Axes, box: Sequence[float], color: str, linewidth: float) -> None:

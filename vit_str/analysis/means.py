@@ -24,20 +24,13 @@ def mean_over_images(values: Float64[Tensor, "image ..."], seed: int = 0) -> Mea
     """Mean over images with its bootstrap interval.
 
     All cells see the same resamples. Images without a value (NaN) count in no cell of theirs.
-
-    Args:
-        values: one per image and cell.
-        seed: of the resamples.
-
-    Raises:
-        ValueError: no image.
     """
     n = len(values)
     if not n:
         raise ValueError("no images to take the mean over")
     cells = values.reshape(n, -1)
     known = ~cells.isnan()
-    counts = resampled_counts(n, torch.Generator().manual_seed(seed))
+    counts = _resampled_counts(n, seed)
     width = max(1, _MAX_ELEMENTS // RESAMPLES)
     low, high = [], []
     for start in range(0, cells.shape[1], width):
@@ -56,26 +49,9 @@ def mean_over_images(values: Float64[Tensor, "image ..."], seed: int = 0) -> Mea
     )
 
 
-def mean_difference(
-    first: Float64[Tensor, "image ..."], second: Float64[Tensor, "image ..."], seed: int = 0
-) -> Mean:
-    """Second minus first, image by image, so that what images have in common cancels.
-
-    Raises:
-        ValueError: not the same number of images.
-    """
-    if first.shape != second.shape:
-        raise ValueError(
-            f"a paired comparison needs the same images and heads, found {tuple(first.shape)} "
-            f"and {tuple(second.shape)}"
-        )
-    return mean_over_images(second - first, seed)
-
-
-def resampled_counts(
-    n: int, generator: torch.Generator, count: int = RESAMPLES
-) -> Float64[Tensor, "resample image"]:
+def _resampled_counts(n: int, seed: int) -> Float64[Tensor, "resample image"]:
     """How often each of ``n`` images is in each resample."""
-    chosen = torch.randint(n, (count, n), generator=generator)
-    ones = torch.ones(count, n, dtype=torch.float64)
+    generator = torch.Generator().manual_seed(seed)
+    chosen = torch.randint(n, (RESAMPLES, n), generator=generator)
+    ones = torch.ones(RESAMPLES, n, dtype=torch.float64)
     return torch.zeros_like(ones).scatter_add_(1, chosen, ones)

@@ -1,15 +1,15 @@
-"""Listen to the attention of a running model: what goes into every softmax, layer by layer.
+"""Callbacks on the attention of a running model: the inputs of every softmax, layer by layer.
 
-The model computes what it computes without the probe, with fused kernels and all: the probe gets
-queries and keys, and its listeners work out what they want to know from them.
+The model computes what it computes without the probe, with fused kernels and all: the callbacks
+are called with queries and keys, and compute from them what they need.
 
     >>> statistics = AttentionStatistics(TokenGrid.of(encoder))  # doctest: +SKIP
     >>> with probe(encoder, statistics.update):  # doctest: +SKIP
     ...     encoder(images)
 
-Models of other libraries are understood where they call the fused kernel of PyTorch
+Models of other libraries are supported where they call the fused kernel of PyTorch
 (``scaled_dot_product_attention``): what it is given has been normalized, turned by rotary positions
-and biased already. The attention of timm, torchvision and ``transformers`` is understood without
+and biased already. The attention of timm, torchvision and ``transformers`` is supported without
 the kernel too, and ``nn.MultiheadAttention``. For a module of one's own that does its softmax by
 hand, say what its queries and keys are:
 
@@ -33,11 +33,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from vit_str.models.attention import ScaledDotProductAttention, attention_weights, listen
+from vit_str.models.attention import ScaledDotProductAttention, attention_weights, forward_hooks
 
 Queries = Float[Tensor, "batch head query head_dim"]
 Keys = Float[Tensor, "batch head key head_dim"]
-Listener = Callable[[str, Queries, Keys, Tensor | None], None]
+Callback = Callable[[str, Queries, Keys, Tensor | None], None]
 """Name of the layer, queries, keys, mask; such as ``AttentionStatistics.update``. A mask is True
 where a query may attend, or numbers that are added to the scores (bias)."""
 Attended = tuple[Queries, Keys] | tuple[Queries, Keys, Tensor | None]
@@ -58,9 +58,9 @@ _EXPLICIT = re.compile(
 
 
 def register_attention(module_type: type[nn.Module]) -> Callable[[Inputs], Inputs]:
-    """Teach `probe` a class of modules, by a function that finds their queries and keys.
+    """Make `probe` support a class of modules, by a function that returns their queries and keys.
 
-    The function is given the module and the arguments of its call, and returns queries and keys as
+    The function takes the module and the arguments of its call, and returns queries and keys as
     they go into the softmax of ``queries @ keys.T / sqrt(head_dim)``, split over heads and with
     norms and rotations applied; third, if there is one, a mask (True where a query may attend) or
     a bias that is added to the scores.
@@ -74,62 +74,46 @@ def register_attention(module_type: type[nn.Module]) -> Callable[[Inputs], Input
 
 
 @contextmanager
-def probe(model: nn.Module, *listeners: Listener) -> Iterator[None]:
-    """Pass every attention inside the ``with`` to all ``listeners``.
-
-    Args:
-        model: of this project, of another library, of one's own, or a part of one.
-        listeners: called once per layer and batch, in the order of computing.
+def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
+    """Call all ``callbacks`` once per layer and batch inside the ``with``, in forward order.
 
     Raises:
-        ValueError: the model has no attention that is understood, or none ran in the ``with``.
+        ValueError: the model has no attention that is supported, or none ran in the ``with``.
     """
 
     def pass_on(name: str, queries: Queries, keys: Keys, mask: Tensor | None = None) -> None:
-        for listener in listeners:
-            listener(name, queries, keys, mask)
+        for callback in callbacks:
+            callback(name, queries, keys, mask)
 
     modules = dict(model.named_modules())
     if any(isinstance(module, ScaledDotProductAttention) for module in modules.values()):
-        inputs = attention_inputs(model)
+        inputs = {
+            name: partial(of_class, module)
+            for name, module in modules.items()
+            if (of_class := _registered(module)) is not None
+        }
 
         def call(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: Any) -> None:
             pass_on(name, *inputs[name](*positional, **named))
 
-        with listen({name: modules[name] for name in inputs}, call):
+        with forward_hooks({name: modules[name] for name in inputs}, call):
             yield
         return
-    ear = _Ear(modules, pass_on)
-    with ear:
+    recorder = _SoftmaxRecorder(modules, pass_on)
+    with recorder:
         try:
             yield
         finally:
-            ear.remove_hooks()
-    if not ear.heard:
+            recorder.remove_hooks()
+    if not recorder.called:
         raise ValueError(
-            f"{type(model).__name__} holds no attention that is understood, or was not run inside "
+            f"{type(model).__name__} holds no attention that is supported, or was not run inside "
             "the `with` block; for a module of your own see register_attention"
         )
 
 
-def attention_inputs(model: nn.Module) -> dict[str, Callable[..., Attended]]:
-    """Name of every registered module of a model -> from its arguments to its queries and keys.
-
-    Raises:
-        ValueError: there is none.
-    """
-    inputs: dict[str, Callable[..., Attended]] = {
-        name: partial(of_class, module)
-        for name, module in model.named_modules()
-        if (of_class := _registered(module)) is not None
-    }
-    if not inputs:
-        raise ValueError(f"{type(model).__name__} holds no attention that is understood")
-    return inputs
-
-
 def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:
-    """The attention map of what a listener is given, in float32 or better."""
+    """The attention map from the arguments of a callback, in float32 or better."""
     queries, keys = (x.float() if x.itemsize < 4 else x for x in (queries, keys))
     if mask is None or mask.dtype == torch.bool:
         return attention_weights(queries, keys, mask)
@@ -139,7 +123,7 @@ def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:
 
 @dataclass(slots=True)
 class _Running:
-    """A module that is running, and how many softmaxes it has done."""
+    """A module that is running, and how many softmaxes it has computed."""
 
     name: str
     module: nn.Module
@@ -147,12 +131,12 @@ class _Running:
     softmaxes: int = 0
 
 
-class _Ear(TorchFunctionMode):
-    """Hears every softmax over keys while modules run, and which module it belongs to."""
+class _SoftmaxRecorder(TorchFunctionMode):
+    """Passes on the inputs of every softmax over keys, and which module it belongs to."""
 
     def __init__(self, modules: Mapping[str, nn.Module], pass_on: Callable[..., None]) -> None:
         super().__init__()
-        self.heard, self._pass_on, self._busy = False, pass_on, False
+        self.called, self._pass_on, self._busy = False, pass_on, False
         self._running: list[_Running] = []
         self._handles: list[Any] = []
         for name, module in modules.items():
@@ -174,9 +158,9 @@ class _Ear(TorchFunctionMode):
         registered = any(running.inputs for running in self._running)
         if self._running and not self._busy and not registered:
             if func is F.scaled_dot_product_attention:
-                self._hear(self._innermost(), _fused(*args, **kwargs))
+                self._record(self._innermost(), _fused(*args, **kwargs))
             elif func in _SOFTMAX and self._explicit():
-                self._hear(self._innermost(), _scores(self._innermost().module, *args))
+                self._record(self._innermost(), _scores(self._innermost().module, *args))
         return func(*args, **kwargs)
 
     def _enter(self, running: Callable[[], _Running], *_: Any) -> None:
@@ -185,7 +169,7 @@ class _Ear(TorchFunctionMode):
     def _leave(self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any) -> None:
         ended = self._running.pop()
         if ended.inputs is not None and not any(running.inputs for running in self._running):
-            self._hear(ended, ended.inputs(ended.module, *positional, **named))
+            self._record(ended, ended.inputs(ended.module, *positional, **named))
 
     def _innermost(self) -> _Running:
         within = [each for each in self._running if not isinstance(each.module, nn.Softmax)]
@@ -197,14 +181,14 @@ class _Ear(TorchFunctionMode):
         name = re.sub(r"\.modeling_\w+", "", f"{of.__module__}.{of.__qualname__}")
         return bool(_EXPLICIT.fullmatch(name))
 
-    def _hear(self, running: _Running, attended: Attended) -> None:
+    def _record(self, running: _Running, attended: Attended) -> None:
         running.softmaxes += 1
         if running.softmaxes > 1:
             raise ValueError(
                 f"{type(running.module).__name__} has more than one softmax, which are put "
-                "together in a way that is not understood; see register_attention"
+                "together in a way that is not supported; see register_attention"
             )
-        self.heard = self._busy = True
+        self.called = self._busy = True
         try:
             self._pass_on(running.name, *attended)
         finally:
@@ -227,7 +211,7 @@ def _fused(
 ) -> Attended:
     """From the arguments of the fused kernel."""
     if query.ndim != 4:
-        raise ValueError(f"attention of {query.ndim} dimensions is not understood, 4 are")
+        raise ValueError(f"attention of {query.ndim} dimensions is not supported, 4 are")
     usual = query.shape[-1] ** -0.5
     if scale is not None and not math.isclose(scale, usual, rel_tol=1e-9):
         query = query * (scale / usual)
@@ -245,7 +229,7 @@ def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
     if scores.ndim == 3:  # heads along the batch
         scores = rearrange(scores, "(b h) query key -> b h query key", h=module.num_heads)
     if scores.ndim != 4:
-        raise ValueError(f"attention of {scores.ndim} dimensions is not understood, 4 are")
+        raise ValueError(f"attention of {scores.ndim} dimensions is not supported, 4 are")
     queries = scores.new_zeros(*scores.shape[:3], 1)
     return queries, scores.new_zeros(*scores.shape[:2], scores.shape[3], 1), scores
 
@@ -269,9 +253,9 @@ def _multi_head(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> Attended:
-    """Two of its three projections once more: its queries and keys are nowhere to be had."""
+    """Computes two of its three projections again: it does not keep its queries and keys."""
     if module.bias_k is not None or module.add_zero_attn or query.ndim != 3:
-        raise ValueError("nn.MultiheadAttention with keys added or without a batch: not understood")
+        raise ValueError("nn.MultiheadAttention with keys added or without a batch: not supported")
     if module.in_proj_weight is None:
         weights = (module.q_proj_weight, module.k_proj_weight)
     else:

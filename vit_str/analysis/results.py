@@ -3,8 +3,9 @@
 import platform
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,21 +17,16 @@ from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.means import Mean
 from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
 from vit_str.reports.page import Page
-from vit_str.reports.tables import Table, write_csv, write_json, write_rows
+from vit_str.reports.tables import Table, write_json
 
 
 class Inspection:
     """One question to models: which models and images it is about, and the files of the answer.
 
     Args:
-        options: of the command line by name, see `arguments`.
-        models: names of the models, ``options["models"]`` by default.
-        with_untrained: look into one model, and the same without training.
-
-    Attributes:
-        subjects: the models.
-        seed: of everything random.
-        images: that were loaded last, if any.
+        options: of the command line by name.
+        names: of the models.
+        with_untrained: the one model, and the same without training.
 
     Raises:
         ValueError: no such model.
@@ -39,11 +35,11 @@ class Inspection:
     def __init__(
         self,
         options: Mapping[str, Any],
-        models: Sequence[str] | None = None,
+        names: list[str],
         with_untrained: bool = False,
     ) -> None:
         self._options, self._start, self.seed = options, time.monotonic(), options["seed"]
-        names = list(models or options["models"])
+        self.folder: Path = options["out"]
         self.subjects = (
             load_with_untrained(names[0], self.seed)
             if with_untrained
@@ -51,11 +47,12 @@ class Inspection:
         )
         self.images: ImageSet | None = None
 
-    def load(self, subject: Subject, count: int | None = None) -> ImageSet:
-        """The images for a model; fewer than the whole set are not what the answer is about."""
-        data, most, fonts = (self._options[name] for name in ("data", "count", "fonts"))
-        images = load_images(subject, data, count or most, self.seed, fonts)
-        self.images = self.images if count else images
+    def load(self, subject: Subject, most: int | None = None) -> ImageSet:
+        """The images for a model, or a few of them; the page is about the whole set."""
+        data, count, fonts = (self._options[name] for name in ("data", "count", "fonts"))
+        count = count if most is None else min(most, count)
+        images = load_images(subject, data, count, self.seed, fonts)
+        self.images = images if most is None else self.images
         return images
 
     @property
@@ -73,25 +70,12 @@ class Inspection:
             title, f"{lead} Measured on {self.images.description}." if self.images else lead
         )
 
-    def write_rows(self, name: str, row_type: type, rows: Iterable[Any]) -> None:
-        """Write dataclasses as CSV."""
-        write_rows(self._options["out"] / name, row_type, rows)
-
-    def write_table(self, name: str, columns: Sequence[str], rows: Iterable[Any]) -> None:
-        """Write a table as CSV."""
-        write_csv(self._options["out"] / name, columns, rows)
-
-    def write_json(self, name: str, values: object) -> None:
-        """Write values as JSON."""
-        write_json(self._options["out"] / name, values)
-
     def finish(self, page: Page, **results: Any) -> int:
-        """Write the page and ``summary.json``, and say where the page is; returns the exit code.
+        """Write the page and ``summary.json``, and print where the page is; returns the exit code.
 
-        The summary has what was asked, of which models and images, how long it took, versions, and
-        ``results``. Images that were skipped are reported.
+        The summary has options, models, images, time, versions, and ``results``.
         """
-        folder, skipped = self._options["out"], self.images.skipped if self.images else None
+        skipped = self.images.skipped if self.images else None
         summary = {
             "versions": {
                 "vit-str": vit_str.__version__,
@@ -106,8 +90,8 @@ class Inspection:
             "peak_memory_mb": _peak_memory(),
             **results,
         }
-        write_json(folder / "summary.json", summary)
-        path = page.write(folder)
+        write_json(self.folder / "summary.json", summary)
+        path = page.write(self.folder)
         for reason in skipped or ():
             sys.stderr.write(f"vit-str analyze: {reason}\n")
         sys.stdout.write(f"{path}\n")
@@ -116,19 +100,10 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A mean over images; layers and heads count from 1.
+    """A mean over ``n`` images with its 95 % interval.
 
-    Attributes:
-        model: as the user called it.
-        layer: of the encoder.
-        head: of the layer; None for what is of the whole layer.
-        metric: see ``statistics.UNITS``.
-        unit: of the numbers.
-        norm: ``renormalized`` or ``raw``.
-        mean: over images.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        n: number of images.
+    Layers and heads count from 1; ``head`` is None for what is of the whole layer. The metrics and
+    their units are those of ``statistics.UNITS``.
     """
 
     model: str
@@ -164,14 +139,12 @@ def table_of(measurements: Iterable[Measurement]) -> Table:
 
 def _description(subject: Subject) -> dict[str, Any]:
     encoder = subject.encoder
-    named = {"encoder": type(encoder).__name__, "special_tokens": encoder.special_tokens}
-    if isinstance(encoder, LibraryEncoder):
-        named = {"encoder": type(encoder.model).__name__, "special_tokens": encoder.special}
+    of_library = isinstance(encoder, LibraryEncoder)
     return {
-        "encoder": named["encoder"],
+        "encoder": type(encoder.model if of_library else encoder).__name__,
         "image_size": encoder.image_size,
         "grid": encoder.grid,
-        "special_tokens": named["special_tokens"],
+        "special_tokens": encoder.special if of_library else encoder.special_tokens,
         "trained": subject.trained,
     }
 

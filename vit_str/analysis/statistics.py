@@ -6,9 +6,10 @@ is either scaled to sum to 1 (``renormalized``, as Park et al. 2023) or left as 
 Dosovitskiy et al. 2020 and Raghu et al. 2021): without special tokens there is no difference.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
+from einops import reduce
 from jaxtyping import Float, Float64
 from torch import Tensor
 
@@ -60,11 +61,17 @@ _Rows = Callable[[slice, slice], Tensor]
 class AttentionStatistics:
     """Statistics of attention maps updated batch by batch.
 
+    A layer with windows has the statistics of a window, means over the windows of an image
+    (``rms``: root of the mean of squares); its sinks are places in the window. A token of a shifted
+    window never looks across the border at which the image was rolled, so distances in a window are
+    those in the image.
+
     Args:
         grid: of the tokens.
-        metrics: which ones, of ``METRICS``; fewer are faster.
+        metrics: of ``METRICS``; fewer are faster.
         norm: ``renormalized`` or ``raw``, see above.
         chunk: most numbers of a map in memory at a time.
+        windows: layer -> grid of one of its windows, and how many of them an image has.
 
     Raises:
         ValueError: an unknown metric or norm.
@@ -76,6 +83,7 @@ class AttentionStatistics:
         metrics: Sequence[str] = METRICS,
         norm: str = "renormalized",
         chunk: int | None = None,
+        windows: Mapping[str, tuple[TokenGrid, int]] | None = None,
     ) -> None:
         unknown = sorted(set(metrics) - set(METRICS))
         if unknown:
@@ -83,13 +91,14 @@ class AttentionStatistics:
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {', '.join(NORMS)}, found {norm!r}")
         self.grid, self.metrics, self.norm, self.chunk = grid, tuple(metrics), norm, chunk
+        self.windows = dict(windows or {})
         self._measures: dict[str, list[dict[str, Tensor]]] = {}
         self._looked_at: dict[str, Tensor] = {}
-        self._geometry: dict[tuple[torch.device, torch.dtype], Geometry] = {}
+        self._geometry: dict[tuple[TokenGrid, torch.device, torch.dtype], Geometry] = {}
 
     @property
     def layers(self) -> list[str]:
-        """Names of the layers, in the order in which they were met."""
+        """Names of the layers, in the order of the first batch."""
         return list(self._measures)
 
     @torch.no_grad()
@@ -105,8 +114,7 @@ class AttentionStatistics:
         Raises:
             ValueError: the tokens are not those of the grid.
         """
-        self._check(queries.shape[-2], keys.shape[-2])
-        special = self.grid.special_tokens
+        special = self._checked_grid(layer, queries.shape[-2], keys.shape[-2]).special_tokens
         queries, keys = _at_least_single(queries[..., special:, :]), _at_least_single(keys)
         if mask is not None:
             mask = mask.expand(*queries.shape[:-2], mask.shape[-2], keys.shape[-2])
@@ -127,8 +135,7 @@ class AttentionStatistics:
         Raises:
             ValueError: the tokens are not those of the grid.
         """
-        self._check(*maps.shape[-2:])
-        maps = maps[..., self.grid.special_tokens :, :]
+        maps = maps[..., self._checked_grid(layer, *maps.shape[-2:]).special_tokens :, :]
 
         def rows(images: slice, chosen: slice) -> Tensor:
             return _at_least_single(maps[images, :, chosen])
@@ -137,36 +144,47 @@ class AttentionStatistics:
 
     def values(self, metric: str) -> list[Float64[Tensor, "image head"]]:
         """A metric of every image, layer by layer; one column if it is of the whole layer."""
-        return [
-            torch.cat([measure[metric].cpu().double() for measure in measures])
-            for measures in self._measures.values()
-        ]
+        layers = []
+        for layer, measures in self._measures.items():
+            values = torch.cat([measure[metric].cpu().double() for measure in measures])
+            if layer in self.windows:
+                power = 2 if metric == "rms" else 1
+                count = self.windows[layer][1]
+                means = reduce(values**power, "(b w) head -> b head", "mean", w=count)
+                values = means ** (1 / power)
+            layers.append(values)
+        return layers
 
     def sinks(self) -> list[list[tuple[int, int, float]]]:
         """Per layer and head: row and column of the token most looked at, and its share."""
         sinks = []
-        for looks in self._looked_at.values():
+        for layer, looks in self._looked_at.items():
             shares, places = (looks / looks.sum(-1, keepdim=True)).max(-1)
-            tokens = [divmod(place, self.grid.columns) for place in places.tolist()]
+            tokens = [divmod(place, self._grid(layer).columns) for place in places.tolist()]
             sinks.append([(*t, share) for t, share in zip(tokens, shares.tolist(), strict=True)])
         return sinks
 
-    def _check(self, *tokens: int) -> None:
-        expected = len(self.grid) + self.grid.special_tokens
-        if set(tokens) != {expected}:
+    def _grid(self, layer: str) -> TokenGrid:
+        return self.windows[layer][0] if layer in self.windows else self.grid
+
+    def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
+        grid = self._grid(layer)
+        if set(tokens) != {len(grid) + grid.special_tokens}:
             raise ValueError(
                 f"attention between {' and '.join(map(str, tokens))} tokens, but the grid has "
-                f"{self.grid.rows} x {self.grid.columns} and {self.grid.special_tokens} special"
+                f"{grid.rows} x {grid.columns} and {grid.special_tokens} special"
             )
+        return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
         device, dtype = like.device, _at_least_single(like[:0]).dtype
-        if (device, dtype) not in self._geometry:
-            self._geometry[device, dtype] = Geometry(self.grid, device, dtype)
-        geometry = self._geometry[device, dtype]
+        grid = self._grid(layer)
+        if (grid, device, dtype) not in self._geometry:
+            self._geometry[grid, device, dtype] = Geometry(grid, device, dtype)
+        geometry = self._geometry[grid, device, dtype]
         batch, heads, tokens = like.shape[:3]
         limit = self.chunk or chunk
-        per_row = heads * (tokens + self.grid.special_tokens)
+        per_row = heads * (tokens + grid.special_tokens)
         images = max(1, limit // (per_row * tokens))
         queries = max(1, min(tokens, limit // per_row))
         whole: dict[str, Tensor] = {}  # one piece of memory per metric, not one per chunk

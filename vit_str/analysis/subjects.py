@@ -18,15 +18,9 @@ UNTRAINED = "untrained:"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model to look into.
+    """A model to look into, in evaluation mode; of another library, its encoder.
 
-    Attributes:
-        name: what the user called it, a file without folders and ending.
-        model: in float32 on the CPU, ready to read; of another library, its encoder.
-        charset: of the model; of another library, all of ASCII.
-        preprocessing: of the model.
-        trained: whether it has learned anything.
-        images: how many it had been trained on; None if its file does not say.
+    Its name is what the user called it, a file without folders and suffix.
     """
 
     name: str
@@ -34,11 +28,11 @@ class Subject:
     charset: Charset
     preprocessing: Preprocessing
     trained: bool
-    images: int | None = None
+    images: int | None = None  # that it was trained on, if its file says so
 
     @property
     def encoder(self) -> Encoder:
-        """What sees."""
+        """The encoder."""
         return self.model if isinstance(self.model, LibraryEncoder) else self.model.encoder
 
     @property

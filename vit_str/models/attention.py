@@ -181,8 +181,8 @@ Call = Callable[[str, tuple[Any, ...], dict[str, Any], Any], None]
 
 
 @contextmanager
-def listen(modules: Mapping[str, nn.Module], listener: Call) -> Iterator[None]:
-    """Pass every call of some modules inside the ``with`` to ``listener``.
+def forward_hooks(modules: Mapping[str, nn.Module], callback: Call) -> Iterator[None]:
+    """Call ``callback`` after every call of some modules inside the ``with``.
 
     Raises:
         ValueError: none of them ran inside the ``with``.
@@ -193,7 +193,7 @@ def listen(modules: Mapping[str, nn.Module], listener: Call) -> Iterator[None]:
         def hook(_: nn.Module, positional: Any, named: dict[str, Any], output: Any) -> None:
             nonlocal called
             called = True
-            listener(name, positional, named, output)
+            callback(name, positional, named, output)
 
         return hook
 
@@ -229,7 +229,7 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
         module: Any = modules[name]
         maps.setdefault(name, []).append(module.weights(queries.float(), keys.float(), *mask))
 
-    with listen(modules, record):
+    with forward_hooks(modules, record):
         yield maps
 
 

@@ -44,14 +44,14 @@ _NAME = 28
 
 
 @styled()
-def scores_by_length(rows: Sequence[Score], metrics: Sequence[str] = _BY_LENGTH) -> Figure:
+def scores_by_length(rows: Sequence[Score]) -> Figure:
     """Scores against the length of words, a line with intervals for every model and the slices."""
     chosen = [row for row in rows if row.versus is None and row.group in LENGTHS]
-    names = list(dict.fromkeys(row.model for row in chosen if row.metric in metrics))
+    names = list(dict.fromkeys(row.model for row in chosen if row.metric in _BY_LENGTH))
     groups = [group for group in LENGTHS if any(row.group == group for row in chosen)]
     sheet = figure(10.5, 3.6)
-    grid = sheet.subplots(1, len(metrics), squeeze=False)[0]
-    for axes, metric in zip(grid, metrics, strict=True):
+    grid = sheet.subplots(1, len(_BY_LENGTH))
+    for axes, metric in zip(grid, _BY_LENGTH, strict=True):
         for place, name in enumerate(names):
             line = {row.group: row for row in chosen if (row.model, row.metric) == (name, metric)}
             shift = 0.07 * (place - (len(names) - 1) / 2)  # intervals side by side
@@ -86,10 +86,10 @@ def center_errors(errors: Mapping[Source, Sequence[float]]) -> Figure:
 
 
 @styled()
-def heads(rows: Sequence[Score], metric: str = "energy") -> Figure:
-    """A score of every block and head of the decoder, with the slices and the untrained model."""
+def heads(rows: Sequence[Score]) -> Figure:
+    """Energy of every block and head of the decoder, with the slices and the untrained model."""
     chosen = [
-        row for row in rows if row.versus is None and row.group == "all" and row.metric == metric
+        row for row in rows if row.versus is None and row.group == "all" and row.metric == "energy"
     ]
     own = [row for row in chosen if row.model == chosen[0].model]
     sheet = figure(7.5, 3.6)
@@ -106,7 +106,7 @@ def heads(rows: Sequence[Score], metric: str = "energy") -> Figure:
             axes.axhline(row.mean, label=_shown(row.model), **style)
     axes.set_xticks(places, [f"{row.block}\n{row.head or 'mean'}" for row in own])
     axes.set_xlabel("block of the decoder, head")
-    _label(axes, metric)
+    _label(axes, "energy")
     axes.set_ylim(0, 1.25 * max(row.high for row in chosen))  # room for the legend
     if len(chosen) > len(own):
         axes.legend(loc="upper left", ncols=2)

@@ -46,19 +46,12 @@ LOWER_IS_BETTER = {"center_error", "center_error_y", "drift"}
 
 
 class Looks(NamedTuple):
-    """Where something looked for characters.
+    """Where a model, or a baseline, looked for characters."""
 
-    Attributes:
-        maps: attention over the grid; every map sums to 1.
-        points: where it looks the most.
-        centers: where it looks on average.
-        boxes: left, top, right, bottom that it predicts.
-    """
-
-    maps: Float64[Tensor, "character row column"]
-    points: Points
-    centers: Points
-    boxes: Boxes
+    maps: Float64[Tensor, "character row column"]  # every map sums to 1
+    points: Points  # where it looks the most
+    centers: Points  # where it looks on average
+    boxes: Boxes  # left, top, right, bottom that it predicts
 
 
 def looks_of(maps: Float64[Tensor, "character row column"], boxes: Boxes, grid: TokenGrid) -> Looks:
@@ -110,11 +103,7 @@ def score_characters(
 ) -> dict[str, Float64[Tensor, " character"]]:
     """Every score of `METRICS` but ``monotonic``, and the signed ``offset`` sideways in widths.
 
-    Args:
-        looks: where something looked for the characters of a text.
-        true_boxes: where the characters of the label are.
-        pairs: index in text and in label of every character to score.
-        grid: of the maps.
+    Pairs are the index in the text read and in the label of every character to score.
     """
     read, written = (list(indices) for indices in zip(*pairs, strict=True))
     looks = Looks(*(part[read] for part in looks))

@@ -27,17 +27,11 @@ Attention = Float64[Tensor, "block head character row column"]
 
 
 class Source(NamedTuple):
-    """What looks: a model with one block and head of its decoder, or no model but slices.
-
-    Attributes:
-        model: its name.
-        block: of the decoder, from 0; -1 for the last, which `Reader` takes; None for slices.
-        head: from 0; None for the mean over heads, which `Reader` takes.
-    """
+    """Whose maps: a model with one block and head of its decoder, or slices."""
 
     model: str
-    block: int | None = -1
-    head: int | None = None
+    block: int | None = -1  # from 0; -1 for the last, as `Reader`; None for slices
+    head: int | None = None  # from 0; None for the mean over heads, as `Reader`
 
     def of(self, attention: Attention) -> Float64[Tensor, "character row column"]:
         """The maps of this block and head, each of which sums to 1."""
@@ -55,15 +49,8 @@ class Source(NamedTuple):
 class Word:
     """An image, what a model read in it, and where models looked while they wrote that.
 
-    Attributes:
-        name: of the image.
-        pixels: as the model gets them.
-        text: that was read.
-        label: what it says; None if that is not known.
-        confidences: probability of every character that was read.
-        attention: of every block and head to the characters of the text, by name of the model.
-        special_mass: share of attention that went to tokens without a place, by name.
-        true_boxes: of the characters of the label; None if that is not known.
+    Attention, and the share of it that went to special tokens, is that of every block and head for
+    the characters of the text, by name of the model. Label and true boxes may be unknown.
     """
 
     name: str
@@ -97,20 +84,10 @@ class Word:
 
 
 class Observer:
-    """Has a model read images, and watches it and others write what it read.
-
-    Args:
-        subject: the model that reads.
-        others: models that write the same text over the same images, such as one without training.
-        device: where to run them; they are moved there.
-
-    Attributes:
-        grid: of tokens, of the model that reads.
-        blocks: of its decoder.
-        heads: of a block.
+    """Runs a model over images, and others of its architecture with the text that it read.
 
     Raises:
-        ValueError: a decoder without cross-attention, or models of different grids or charsets.
+        ValueError: a decoder without cross-attention.
     """
 
     def __init__(
@@ -121,11 +98,8 @@ class Observer:
     ) -> None:
         self.subject, self.device = subject, torch.device(device)
         self.grid = TokenGrid.of(subject.recognizer.encoder)
-        self.blocks, self.heads = _sizes(subject)
-        for other in others:
-            architecture = other.charset, TokenGrid.of(other.recognizer.encoder), *_sizes(other)
-            if architecture != (subject.charset, self.grid, self.blocks, self.heads):
-                raise ValueError(f"{other.name} and {subject.name} have not the same architecture")
+        looking = looking_blocks(subject.recognizer.decoder)
+        self.blocks, self.heads = len(looking), looking[0].cross_attention.heads
         self._recognizers = {
             each.name: each.recognizer.to(self.device).eval() for each in (subject, *others)
         }
@@ -146,7 +120,7 @@ class Observer:
 
     @torch.no_grad()
     def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
-        """The words of one batch, whose images are normalized."""
+        """The words of one batch; ``images`` are normalized."""
         hypotheses = self._recognizers[self.subject.name].generate(images)
         seen = {
             name: _grid_attention(recognizer, images, hypotheses.labels)
@@ -170,12 +144,6 @@ class Observer:
                 )
             )
         return words
-
-
-def _sizes(subject: Subject) -> tuple[int, int]:
-    """Blocks of the decoder that look at the image, and heads of each."""
-    looking = looking_blocks(subject.recognizer.decoder)
-    return len(looking), looking[0].cross_attention.heads
 
 
 def _grid_attention(

@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from vit_str.analysis.characters.figures import TITLES, center_errors, heads, scores_by_length
-from vit_str.analysis.characters.localization import METRICS
-from vit_str.analysis.characters.measure import Observer
-from vit_str.analysis.characters.records import mapped, record
+from vit_str.analysis.characters.localization import METRICS, Looks
+from vit_str.analysis.characters.measure import Observer, Source, Word
 from vit_str.analysis.characters.scores import GROUPS, Score, Scoreboard, comparisons, not_better
 from vit_str.analysis.images import batches_of
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
+from vit_str.analysis.relevance.methods import gradient_times_input
 from vit_str.analysis.results import Inspection
+from vit_str.analysis.subjects import Subject
 from vit_str.devices import choose_device
 from vit_str.reports.page import Page
+from vit_str.reports.tables import write_json, write_rows
 
 _LEAD = """\
 Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \
@@ -27,18 +32,17 @@ the image into as many parts as characters were read, and know nothing else; the
 has random weights and writes the text that the trained one read."""
 
 _BY_GROUP = ("iou", "pointing", "center_error")
-_PER_SHEET = 6
+_PER_SHEET, _MOST_SHOWN = 6, 60  # words
 
 
 def answer(inspection: Inspection, block: int | None, head: int | None, show: int) -> int:
-    """Watch a model read, score where it looked, and write tables and a page.
+    """Score where a model looked while it read, and write tables and a page.
 
-    Args:
-        inspection: the model, and the same without training.
-        block: of the decoder, from 1; the last if None.
-        head: from 1; the mean of all if None.
-        show: words to draw, evenly spread; those without text are left out.
+    Blocks (default: the last) and heads (the mean of all) count from 1. The words drawn are evenly
+    spread; those without text are left out.
     """
+    if not 0 <= show <= _MOST_SHOWN:
+        raise ValueError(f"--show must be from 0 to {_MOST_SHOWN}, found {show}")
     subject, *others = inspection.subjects
     batch_size, device = inspection.how
     observer = Observer(subject, others, choose_device(device))
@@ -56,10 +60,10 @@ def answer(inspection: Inspection, block: int | None, head: int | None, show: in
                 shown.append(mapped(subject, word, looks, pixels[index]))
             records.append(record(word, looks, source))
     rows = board.rows(inspection.seed)
-    inspection.write_rows("characters.csv", Score, rows)
+    write_rows(inspection.folder / "characters.csv", Score, rows)
     height, width = subject.recognizer.encoder.image_size
-    inspection.write_json(
-        "characters.json",
+    write_json(
+        inspection.folder / "characters.json",
         {
             "model": subject.name,
             "block": source.counted[0],
@@ -69,7 +73,7 @@ def answer(inspection: Inspection, block: int | None, head: int | None, show: in
             "images": records,
         },
     )
-    page = inspection.page("Where the decoder looked", f"{_LEAD} Asked of {subject.name}.")
+    page = inspection.page("Where the decoder looked", f"{_LEAD} The model is {subject.name}.")
     page.paragraph(_summary(board, records))
     known = {
         (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
@@ -197,3 +201,42 @@ def _words(page: Page, shown: Sequence[MappedWord]) -> None:
             "known, the true ones (white in black). For every character attention, and "
             "|gradient × input| of its score, summed over the patch; dark is the most of each map.",
         )
+
+
+def mapped(subject: Subject, word: Word, looks: Looks, image: Tensor) -> MappedWord:
+    """A word with attention and gradients of every character."""
+    ids = torch.tensor([subject.charset.encode(word.text)], device=image.device)
+    gradients = gradient_times_input(subject.recognizer, image[None], ids)[0]
+    verdict = "" if word.label is None else f"the label is {word.label}"
+    title = f"{word.text}    {'read right' if word.right else verdict}    ({word.name})"
+    maps = {"attention": looks.maps, "|gradient × input|": gradients}
+    truth = [] if word.true_boxes is None else word.true_boxes.tolist()
+    return MappedWord(title, word.pixels, word.text, maps, looks.boxes.tolist(), truth)
+
+
+def record(word: Word, looks: Looks, source: Source) -> dict[str, Any]:
+    """One image as plain values, in pixels of the model's input."""
+    known = word.true_boxes
+    true_boxes = {} if known is None else {i: _rounded(known[j]) for i, j in word.true_places()}
+    special = source.of(word.special_mass[source.model]).tolist()
+    return {
+        "image": word.name,
+        "text": word.text,
+        "label": word.label,
+        "right": word.right,
+        "characters": [
+            {
+                "character": character,
+                "confidence": round(word.confidences[index], 6),
+                "centroid": _rounded(looks.centers[index]),
+                "box": _rounded(looks.boxes[index]),
+                "true_box": true_boxes.get(index),
+                "special_mass": round(special[index], 6),
+            }
+            for index, character in enumerate(word.text)
+        ],
+    }
+
+
+def _rounded(values: Tensor) -> list[float]:
+    return [round(value, 2) for value in values.tolist()]

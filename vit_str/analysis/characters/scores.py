@@ -38,21 +38,11 @@ _RISE, _BOW = 0.5, 0.25
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One number; blocks and heads count from 1.
+    """A mean over ``n`` words of the means over their characters, with its 95 % interval.
 
-    Attributes:
-        model: as the user called it, or the equal-width slices.
-        versus: who is compared with it on the same words, ``mean`` being this model's score minus
-            that; None where it is the score itself.
-        block: of the decoder; None for slices.
-        head: of the block; None for the mean of all.
-        group: which words: ``all``, ``right``, ``wrong``, ``length 1-3``, ``level``, ...
-        metric: see ``localization.METRICS``.
-        unit: of the numbers.
-        mean: over words, of the mean over the characters of a word.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        n: number of words.
+    With ``versus`` it is the difference to the score of that model (or of slices) on the same
+    words. Blocks (None for slices) and heads (None for the mean of all) count from 1. Groups are
+    those of `GROUPS`, metrics those of ``localization.METRICS``.
     """
 
     model: str
@@ -72,13 +62,13 @@ class Scoreboard:
     """Collects the scores of words.
 
     Args:
-        source: the model that reads, and which of its maps make boxes and scores by group; every
-            block and head of it is scored on all words too.
-        others: models that wrote the same text, looked at by the same block and head.
+        source: whose maps make boxes and scores by group; every other block and head of the model
+            is scored on all words too.
+        others: models that wrote the same text, for the same block and head.
         grid: of all of them.
 
     Attributes:
-        chosen: the model that reads, the others and the slices, as they are compared.
+        chosen: source, others and slices, as they are compared.
         words: that were scored.
         characters: of them, with a true box.
         errors: signed sideways error of every character, in character widths, by source.
@@ -177,19 +167,16 @@ def slope(boxes: Boxes) -> list[str]:
     return names or ["level"]
 
 
-def comparisons(rows: Iterable[Score], other: str = SLICES) -> list[Score]:
-    """Differences to something else; without reading direction, which slices have by nature."""
-    return [row for row in rows if row.versus == other and row.metric != "monotonic"]
+def comparisons(rows: Iterable[Score]) -> list[Score]:
+    """Differences to slices; without reading direction, which slices have by construction."""
+    return [row for row in rows if row.versus == SLICES and row.metric != "monotonic"]
 
 
-def not_better(rows: Iterable[Score], than: str = SLICES) -> list[Score]:
-    """Differences in which the model is not shown to be better than something else.
-
-    Their 95 % interval holds zero, or the other is better.
-    """
+def not_better(rows: Iterable[Score]) -> list[Score]:
+    """Comparisons whose 95 % interval includes zero, or in which slices are better."""
     return [
         row
-        for row in comparisons(rows, than)
+        for row in comparisons(rows)
         if not (row.high < 0 if row.metric in LOWER_IS_BETTER else row.low > 0)
     ]
 

@@ -3,28 +3,17 @@
 from dataclasses import dataclass
 
 from vit_str.analysis.distance.measure import DistanceAnalysis
-from vit_str.analysis.means import mean_difference
+from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.results import numbers_of
 from vit_str.analysis.statistics import PER_LAYER, UNITS
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Second model minus first, on the same images.
+    """Second model minus first with its 95 % interval over ``n`` paired images.
 
-    Attributes:
-        matching: ``index`` (head 1 with head 1), ``rank`` (the head that looks least far with the
-            head that does so in the other model) or ``layer`` (means of layers).
-        layer: from 1.
-        head: index or rank from 1; None for the layer.
-        metric: see ``statistics.UNITS``.
-        unit: of the numbers.
-        first: mean of the first model.
-        second: of the second.
-        difference: second minus first.
-        low: lower end of its 95 % interval, over paired images.
-        high: upper end.
-        n: number of images.
+    Matched by ``index`` (head 1 with head 1), ``rank`` (the head that looks least far with the one
+    that does so in the other model) or ``layer`` (means of layers, for which ``head`` is None).
     """
 
     matching: str
@@ -62,7 +51,7 @@ def differences(
                 ranked = [values[:, order] for values, order in zip(both, ranks, strict=True)]
                 matchings |= {"index": list(both), "rank": ranked}
             for matching, (one, other) in matchings.items():
-                mean = mean_difference(one, other, seed)
+                mean = mean_over_images(other - one, seed)
                 means = zip(one.mean(0).tolist(), other.mean(0).tolist(), strict=True)
                 for head, (of_both, numbers) in enumerate(
                     zip(means, numbers_of(mean), strict=True), 1

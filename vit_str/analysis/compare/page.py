@@ -7,6 +7,7 @@ from vit_str.analysis.distance.figures import differences_by_layer
 from vit_str.analysis.distance.measure import measure
 from vit_str.analysis.results import Inspection, Measurement
 from vit_str.analysis.statistics import METRICS
+from vit_str.reports.tables import write_rows
 
 _LEAD = (
     "Both models saw the same images; every difference is the second model minus the first, image "
@@ -15,7 +16,7 @@ _LEAD = (
 _MATCHING = {
     "index": "head 1 with head 1 and so on; heads with the same number have nothing in common but "
     "their starting weights, if even those",
-    "rank": "the nearest looking head of a layer with the nearest looking of the other, and so on",
+    "rank": "the most local head of a layer with the most local of the other, and so on",
     "layer": "mean over the heads of a layer",
 }
 _SHOWN = ("distance", "distance_x", "distance_y", "entropy", "nmi")
@@ -28,7 +29,7 @@ def answer(inspection: Inspection, norm: str) -> int:
         for subject in inspection.subjects
     )
     rows = differences(first, second, inspection.seed)
-    inspection.write_rows("compare.csv", Difference, rows)
+    write_rows(inspection.folder / "compare.csv", Difference, rows)
     layers = [row for row in rows if row.matching == "layer"]
     n = first.images
     page = inspection.page(f"{second.model} against {first.model}", _LEAD)
@@ -76,7 +77,7 @@ def _finding(layers: Sequence[Difference]) -> str:
     nearer = sum(row.high < 0 for row in distances)
     most = max(distances, key=lambda row: abs(row.difference))
     return (
-        f"Of {len(distances)} layers the second model looks farther in {farther} and less far in "
+        f"Of {len(distances)} layers the second model has more distance in {farther} and less in "
         f"{nearer}, as means over heads with intervals that leave out zero. The largest difference "
         f"is {most.difference:+.1f} px [{most.low:+.1f}, {most.high:+.1f}] in layer {most.layer}."
     )

@@ -1,6 +1,6 @@
 """Attention distance in Python and in notebooks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from html import escape
@@ -17,14 +17,15 @@ from vit_str.analysis.distance.measure import (
     measure,
     measure_batches,
     measurements,
+    scales,
 )
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.images import RENDERED, ImageSet, LabeledImage, load_images
+from vit_str.analysis.images import RENDERED, ImageSet, load_images, read_images
 from vit_str.analysis.libraries.load import encoder_of, library_of
 from vit_str.analysis.results import Measurement
 from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject, load_subject
-from vit_str.images import ImageSource, UnreadableImage, load_image
+from vit_str.images import ImageSource
 from vit_str.models import Recognizer
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class AttentionDistance:
     Attributes:
         model: its name.
         rows: every metric of every head and layer with its interval, as in ``distance.csv``.
-        chance: ``uniform`` (looking everywhere alike) and ``window 3x3`` (only at the tokens
+        chance: ``uniform`` (to all tokens) and ``window 3x3`` (only to the tokens
             around) -> metric -> value.
         grid: of the tokens.
     """
@@ -68,7 +69,7 @@ class AttentionDistance:
         """Draw heads by layer (dots) and the means of layers (line), with 95 % intervals.
 
         Args:
-            ax: to draw on, other models too if you like; a new pyplot figure by default.
+            ax: that may show other models too; a new pyplot figure by default.
             unit: px, patches, share of uniform or share of diagonal.
             color: of the dots and the line; the next one of the axis by default.
 
@@ -104,7 +105,7 @@ class AttentionDistance:
         return f"AttentionDistance({self.model}, n = {self.rows[0].n}, px by layer: {means})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the figure, in which the pointer shows heads, and a table of layers."""
+        """For notebooks: the figure, which names heads on hover, and a table of layers."""
         from vit_str.analysis.distance.figures import heads_by_depth
         from vit_str.reports.vector import svg
 
@@ -113,39 +114,25 @@ class AttentionDistance:
         )
         figure = heads_by_depth(self.rows, {self.model: self._chance("px")})
         columns = (
-            "layer",
-            "distance (px)",
-            "95 %",
-            "share of uniform",
-            "nearest head (px)",
+            *("layer", "distance (px)", "95 %", "share of uniform", "nearest head (px)"),
             "farthest (px)",
         )
-        lines = []
+        lines = [f"<tr><th>{'</th><th>'.join(columns)}</th></tr>"]
         for (layer, mean, low, high), (_, share, *_) in zip(
             table.layer_means(self.model), shares.layer_means(self.model), strict=True
         ):
             heads = table.sorted_means(self.model)[layer]
-            cells = (f"{layer}", f"{mean:.1f}", f"{low:.1f} to {high:.1f}", f"{share:.2f}")
-            lines.append([*cells, f"{heads[0]:.1f}", f"{heads[-1]:.1f}"])
-        head = "".join(f"<th>{name}</th>" for name in columns)
-        body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in lines)
+            cells = [f"{layer}", f"{mean:.1f}", f"{low:.1f} to {high:.1f}", f"{share:.2f}"]
+            cells += [f"{heads[0]:.1f}", f"{heads[-1]:.1f}"]
+            lines.append(f"<tr><td>{'</td><td>'.join(cells)}</td></tr>")
         return (
             f"<div style='background: white'>{svg(figure)}</div><table><caption>"
-            f"{escape(self.model)}, n = {self.rows[0].n}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
+            f"{escape(self.model)}, n = {self.rows[0].n}</caption>{''.join(lines)}</table>"
         )
 
     def _chance(self, unit: str) -> dict[str, float]:
-        """Distance by chance in a unit."""
-        row = next(row for row in self.rows if row.metric == "distance" and row.unit == "px")
-        key = (row.metric, row.layer, row.head)
-        other = next(
-            each
-            for each in self.rows
-            if (each.metric, each.layer, each.head) == key and each.unit == unit
-        )
-        scale = other.mean / row.mean if row.mean else 1.0
-        return {name: values["distance"] * scale for name, values in self.chance.items()}
+        scale = scales("distance", self.grid)[unit]
+        return {name: values["distance"] / scale for name, values in self.chance.items()}
 
 
 def attention_distance(
@@ -169,14 +156,14 @@ def attention_distance(
     Args:
         model: what ``vit-str analyze distance`` takes (a name or a file), or a torch module: of
             this project, timm, torchvision, transformers or one's own. A module whose attention
-            is not understood needs `vit_str.analysis.register_attention`.
+            is not supported needs `vit_str.analysis.register_attention`.
         images: a folder, ``rendered`` words, or image files or Pillow images; or a tensor of what
             the model takes (batch, channel, height, width), which a module always needs.
-        grid: rows and columns of the tokens of a module; by default what the module says.
-        name: to show; what the model is called by default.
+        grid: of the tokens of a module, if it has no attribute ``grid``.
+        name: to show.
         count: most images.
         norm: ``renormalized`` or ``raw``, see `vit_str.analysis.statistics`.
-        metrics: which, of `vit_str.analysis.statistics.METRICS`; distance always.
+        metrics: of `vit_str.analysis.statistics.METRICS`; distance always.
         batch_size: images at once.
         device: where to compute.
         seed: of rendered words, random weights and the bootstrap.
@@ -197,47 +184,33 @@ def attention_distance(
         subject = load_subject(str(model), seed)
         encoder, name = subject.encoder, name or subject.name
     if isinstance(images, Tensor):
-        grid = grid or grid_of(encoder)
+        grid = grid or _grid_of(encoder)
         batches = torch.split(images[:count], batch_size)
         analysis = measure_batches(name, encoder, grid, batches, norm, metrics, device)
     else:
         assert subject is not None
-        found = _images(subject, images, count, seed)
-        analysis = measure(subject, found, norm, metrics, batch_size, device)
+        image_set = _image_set(subject, images, count, seed)
+        analysis = measure(subject, image_set, norm, metrics, batch_size, device)
     rows = measurements(analysis, seed)
     return AttentionDistance(name, rows, chance(analysis.grid), analysis.grid)
 
 
-def grid_of(module: Any) -> TokenGrid:
-    """The tokens of a module that says what they are, as encoders of this project do.
-
-    Raises:
-        ValueError: it does not.
-    """
+def _grid_of(module: Any) -> TokenGrid:
     if hasattr(module, "grid") and hasattr(module, "special_tokens"):
         return TokenGrid.of(module)
     raise ValueError(
-        f"{type(module).__name__} does not say where its tokens lie: give grid=TokenGrid(rows, "
-        "columns, (height, width) of a patch, special_tokens)"
+        f"{type(module).__name__} has no attributes grid and special_tokens: give grid=TokenGrid("
+        "rows, columns, (height, width) of a patch, special_tokens)"
     )
 
 
-def _images(
+def _image_set(
     subject: Subject, images: str | Path | Sequence[ImageSource], count: int, seed: int
 ) -> ImageSet:
     if isinstance(images, str | Path):
         return load_images(subject, str(images), count, seed)
-    chosen = list(images)[:count]
+    chosen = [(source, None, f"image {i}") for i, source in enumerate(images[:count], 1)]
     if not chosen:
         raise ValueError("no images: give a folder, files, Pillow images or a tensor")
-    return ImageSet(f"{len(chosen)} images", len(chosen), partial(_opened, subject, chosen))
-
-
-def _opened(subject: Subject, sources: Sequence[ImageSource]) -> Iterator[LabeledImage | str]:
-    for number, source in enumerate(sources, 1):
-        try:
-            pixels = subject.preprocessing.pixels(load_image(source))
-        except UnreadableImage as error:
-            yield str(error)
-        else:
-            yield LabeledImage(pixels, None, None, f"image {number}")
+    description = f"{len(chosen)} images"
+    return ImageSet(description, len(chosen), partial(read_images, chosen, subject.preprocessing))

@@ -1,26 +1,33 @@
 """Figures of attention distance by depth: measurements in, a figure out.
 
-Measurements are those of one norm (renormalized or raw). Chance values go by model and then by
-name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into the
-panels of the others. `scatter`, `training_figure` and `offset_figure` have more.
+Measurements are those of one norm (renormalized or raw); of those given, the ones of the metric and
+unit of the figure are drawn, and without such a ValueError is raised. Chance values go by model and
+then by name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into
+the panels of the others. `scatter` has more.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
 from vit_str.reports.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
 from vit_str.reports.style import (
     COLORS,
+    INK,
     PLATE,
+    RATIO,
     UNTRAINED,
     LineStyle,
     chance_style,
     depth_color,
+    figure,
     model_colors,
     plain_lines,
     styled,
@@ -32,20 +39,17 @@ Chances = Mapping[str, Mapping[str, float]]
 _MOST_NUMBERED = {1: 72, 2: 100, 3: 100}  # heads across, by panels: more cannot be read
 _MEAN, _HEAD = "mean of the layer, 95 % interval", "head, 95 % interval"
 _SPREAD = 0.27  # of the dots of a layer, to either side
+_WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
+_LABELS = 1.8  # inches, above and below the maps
+_FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
+_TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
+_IN_A_ROW = 4
+_MOST_TICKS = 4
 
 
 @styled()
 def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
-    """A dot with its number for every head over the layers, means of layers as a line.
-
-    Args:
-        rows: ``distance`` of heads and layers; others are left out.
-        chance: attention distance by chance.
-        unit: px, share of uniform or share of diagonal.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
-    """
+    """A dot with its number for every head over the layers, means of layers as a line."""
     table = HeadTable(rows, "distance", unit)
     widths = [max(4, len(table.by_layer(model))) for model in table.shown]
     sheet, grid = _distance_panels(table, chance, widths)
@@ -63,14 +67,7 @@ def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px
 
 @styled()
 def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
-    """All models in one panel, as a share of uniform attention and of the image's diagonal.
-
-    Args:
-        rows: ``distance`` of heads and layers in both units; others are left out.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
-    """
+    """All models in one panel, as a share of uniform attention and of the image's diagonal."""
     tables = [HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")]
     n = f"n = {max(row.n for row in rows):,}"
     titles = [("share of uniform attention", n), ("share of the diagonal of the image", n)]
@@ -97,8 +94,7 @@ def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
 def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
     """The heads of every layer from the nearest to the farthest looking, a line for each layer.
 
-    Arguments and errors are those of `heads_by_depth`. The untrained model is one line, the mean
-    over its layers.
+    The untrained model is one line, the mean over its layers.
     """
     table = HeadTable(rows, "distance", unit)
     sheet, grid = _distance_panels(table, chance)
@@ -120,27 +116,17 @@ def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px")
 
 
 @styled()
-def differences_by_layer(
-    rows: Sequence[Measurement], metric: str = "distance", unit: str = "px"
-) -> Figure:
-    """Paired differences of two models: a dot for every head over the layers, with intervals.
+def differences_by_layer(rows: Sequence[Measurement]) -> Figure:
+    """Paired differences of distance: a dot for every head over the layers, with intervals.
 
-    Dots are full where the interval leaves out zero, hollow where it does not.
-
-    Args:
-        rows: differences; their ``model`` says of what, and each has a panel.
-        metric: which to draw.
-        unit: in which unit.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
+    Dots are hollow where the interval includes zero. Every ``model`` of the rows has a panel.
     """
-    table = HeadTable(rows, metric, unit)
+    table = HeadTable(rows, "distance", "px")
     sheet, grid = panels(table.titles())
     for model, axes in zip(table.shown, grid, strict=True):
         axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
         draw_layers(axes, table, model, COLORS[0], hollow_at_zero=True)
-    grid[0].set_ylabel(f"difference of {metric.replace('_', ' ')} ({unit})")
+    grid[0].set_ylabel("difference of distance (px)")
     legend(sheet, grid)
     return sheet
 
@@ -180,7 +166,7 @@ def draw_layers(
 
 
 def hover_text(row: Measurement) -> str:
-    """Which head it is, and how far it looks."""
+    """Head, distance and interval."""
     digits = 1 if row.unit == "px" else 3
     mean, low, high = (f"{value:.{digits}f}" for value in (row.mean, row.low, row.high))
     return f"layer {row.layer}, head {row.head}: {mean} [{low}, {high}] {row.unit}"
@@ -197,3 +183,104 @@ def _distance_panels(
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({table.unit}, {table.norm})")
     return sheet, grid
+
+
+@styled()
+def offsets_gallery(
+    offsets: Float[np.ndarray, "layer head dy dx"],
+    uniform: float | Float[np.ndarray, "dy dx"],
+    patch_size: tuple[float, float],
+    n: int,
+) -> Figure:
+    """Mean attention by offset from the query, a map for every layer and head, one scale for all.
+
+    The query is in the middle of its map. Colors are ratios to uniform attention, white being as
+    much as that.
+
+    Raises:
+        ValueError: not four dimensions, or an even number of offsets, which has no middle.
+    """
+    if offsets.ndim != 4 or offsets.shape[2] % 2 == 0 or offsets.shape[3] % 2 == 0:
+        raise ValueError(f"expected (layer, head, odd, odd) numbers, found {offsets.shape}")
+    layers, heads, rows, columns = offsets.shape
+    down, across = rows * patch_size[0] / 2, columns * patch_size[1] / 2
+    width = min(_WIDEST, heads * _TALLEST_MAP * across / down + 1)
+    height = layers * min(_TALLEST_MAP, width / heads * down / across) + _LABELS
+    sheet = figure(max(width, 5.2), height)
+    sheet.set_layout_engine("constrained", rect=(0, 0.003, 1, 0.997))
+    grid = sheet.subplots(layers, heads, squeeze=False)
+    for layer, head in np.ndindex(layers, heads):
+        axes: Axes = grid.item(layer, head)
+        image = axes.imshow(
+            np.ma.masked_invalid(offsets[layer, head] / uniform),
+            cmap=RATIO,
+            norm=LogNorm(1 / _FACTOR, _FACTOR),
+            extent=(-across, across, down, -down),
+        )
+        axes.plot(0, 0, "+", color=INK, markersize=4, markeredgewidth=0.7)
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set_visible(False)
+        if not layer:
+            axes.set_title(f"head {head + 1}", loc="center", fontsize=8, pad=3, fontweight="normal")
+        if not head:
+            axes.set_ylabel(
+                f"layer {layer + 1}", fontsize=8, color=INK, rotation=0, ha="right", va="center"
+            )
+    bar = sheet.colorbar(
+        image, ax=list(grid.flat), location="bottom", shrink=0.9, aspect=40, extend="both"
+    )
+    bar.set_ticks(list(_TICKS.values()), labels=list(_TICKS))
+    bar.minorticks_off()
+    bar.outline.set_visible(False)
+    bar.set_label(
+        f"attention, times uniform; every map: {across:.0f} px to either side,\n"
+        f"{down:.0f} px up and down of the query; n = {n:,}",
+        fontsize=8,
+    )
+    return sheet
+
+
+@styled()
+def along_training(
+    rows: Sequence[Measurement], images: Mapping[str, int], chance: Mapping[str, float]
+) -> Figure:
+    """Attention distance over a run: heads as thin lines, the mean of the layer with its interval.
+
+    The rows are of models of one depth; ``images`` is how many each had been trained on.
+    """
+    table = HeadTable([row for row in rows if row.model in images], "distance", "px")
+    models = sorted(images, key=images.__getitem__)
+    seen = [images[model] for model in models]
+    means = [table.layer_means(model) for model in models]
+    heads = [table.by_layer(model) for model in models]
+    layers = range(1, table.layers + 1)
+    sheet, grid = panels([(f"layer {layer}", "") for layer in layers], 2.1, _IN_A_ROW)
+    for layer, axes in zip(layers, grid, strict=True):
+        chance_lines(axes, chance)
+        for head in range(len(heads[0][layer])):
+            of_head = [at[layer][head].mean for at in heads]
+            (line,) = axes.plot(seen, of_head, color=COLORS[0], linewidth=0.8, alpha=0.6)
+            line.set_label("head")
+            on_hover(line, f"layer {layer}, head {head + 1}")
+        _, mean, low, high = zip(*(at[layer - 1] for at in means), strict=True)
+        axes.fill_between(seen, low, high, color=INK, alpha=0.16, linewidth=0)
+        axes.plot(seen, mean, color=INK, label="mean of the layer, 95 % interval")
+        axes.set_xscale("symlog", linthresh=min([at for at in seen if at], default=1))
+        axes.set_xticks(_spread(seen))
+        axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.grid(visible=False, axis="x")
+        if layer > len(layers) - _IN_A_ROW:
+            axes.set_xlabel("images trained on")
+        if layer % _IN_A_ROW == 1:
+            axes.set_ylabel("distance (px)")
+    grid[0].set_ylim(0, 1.1 * max(*chance.values(), table.highest()))
+    legend(sheet, grid)
+    return sheet
+
+
+def _spread(values: Sequence[int]) -> list[int]:
+    """The first and the last of some, and a few between them."""
+    last = len(values) - 1
+    count = min(len(values), _MOST_TICKS)
+    return [values[round(index * last / max(count - 1, 1))] for index in range(count)]

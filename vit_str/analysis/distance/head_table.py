@@ -8,18 +8,11 @@ from vit_str.reports.style import is_untrained, plain_lines
 
 
 class HeadTable:
-    """Rows of one metric.
-
-    Args:
-        rows: of any metrics.
-        metric: which to keep.
-        unit: which to keep.
+    """Rows of one metric in one unit.
 
     Attributes:
         shown: models, in the order of the rows; those without training only if there is no other.
         untrained: models to compare them with.
-        unit: of the rows.
-        norm: of all rows.
         layers: of the deepest model.
 
     Raises:
@@ -37,7 +30,7 @@ class HeadTable:
         trained = [model for model in models if not is_untrained(model)]
         self.shown = trained or models
         self.untrained = [model for model in models if model not in self.shown]
-        self.unit, self.norm = unit, norms[0]
+        self.metric, self.unit, self.norm = metric, unit, norms[0]
         self.layers = max(row.layer for row in self._rows)
 
     def heads(self, model: str) -> list[Measurement]:

@@ -12,7 +12,6 @@ from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
 from vit_str.analysis.images import ImageSet, batches_of
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
-from vit_str.analysis.libraries.statistics import LayerStatistics
 from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
@@ -26,16 +25,10 @@ Chance = dict[str, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class DistanceAnalysis:
-    """What was measured of one model.
-
-    Attributes:
-        model: its name.
-        statistics: of every image, layer and head of its encoder.
-        offsets: mean attention by offset, of the first images; empty for models with windows.
-    """
+    """What was measured of one model; models with windows have no maps by offset."""
 
     model: str
-    statistics: LayerStatistics
+    statistics: AttentionStatistics
     offsets: OffsetMaps
 
     @property
@@ -55,7 +48,6 @@ def attends(subject: Subject) -> bool:
     return any(isinstance(module, known) for module in subject.encoder.modules())
 
 
-@torch.no_grad()
 def measure(
     subject: Subject,
     images: ImageSet,
@@ -65,16 +57,9 @@ def measure(
     device: torch.device | str = "cpu",
     offset_images: int = 64,
 ) -> DistanceAnalysis:
-    """Run the encoder over the images and listen to its self-attention.
+    """Measure the self-attention of a model over images.
 
-    Args:
-        subject: the model.
-        images: to run it on.
-        norm: see ``statistics``.
-        metrics: which ones.
-        batch_size: images at once.
-        device: where to compute.
-        offset_images: how many images the maps by offset are the mean of.
+    Norm and metrics are those of `statistics`; maps by offset are means of the first images.
 
     Raises:
         ValueError: the encoder has no attention, or no image could be read.
@@ -82,7 +67,9 @@ def measure(
     encoder = subject.encoder
     batches = (batch for _, batch in batches_of(subject, images, batch_size, device))
     grid = TokenGrid.of(encoder)
-    return measure_batches(subject.name, encoder, grid, batches, norm, metrics, None, offset_images)
+    return measure_batches(
+        subject.name, encoder, grid, batches, norm, metrics, device, offset_images
+    )
 
 
 @torch.no_grad()
@@ -93,27 +80,23 @@ def measure_batches(
     batches: Iterable[Float[Tensor, "batch channel height width"]],
     norm: str = "renormalized",
     metrics: Sequence[str] = METRICS,
-    device: torch.device | str | None = "cpu",
+    device: torch.device | str = "cpu",
     offset_images: int = 64,
 ) -> DistanceAnalysis:
-    """As `measure`, of any module and images prepared as it takes them.
-
-    The module is put into eval mode for it; ``device`` None leaves it where it is.
-    """
-    statistics = LayerStatistics(encoder, metrics, norm, grid)
+    """As `measure`, of any module in eval mode, and images prepared as it takes them."""
+    windows = encoder.windows if isinstance(encoder, LibraryEncoder) else {}
+    statistics = AttentionStatistics(grid, metrics, norm, windows=windows)
     offsets = OffsetMaps(grid, offset_images)
-    listeners = [statistics.update]
-    if not statistics.in_windows:  # in which offsets of one layer are not those of another
-        listeners.append(offsets.update)
+    callbacks = [statistics.update]
+    if not windows:  # in which offsets of one layer are not those of another
+        callbacks.append(offsets.update)
     training = encoder.training
-    if device is not None:
-        device = choose_device(str(device))
-        encoder.to(device)
-    encoder.eval()
+    device = choose_device(str(device))
+    encoder.to(device).eval()
     try:
         for batch in batches:
-            with probe_layers(encoder, *listeners):
-                encoder(batch if device is None else batch.to(device))
+            with probe_layers(encoder, *callbacks):
+                encoder(batch.to(device))
     finally:
         encoder.train(training)
     return DistanceAnalysis(name, statistics, offsets)
@@ -123,7 +106,7 @@ def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]
     """Every metric of every head, and of every layer as the mean of its heads.
 
     Distance comes in pixels, in patches (sides of the square as large as one), and as a share of
-    what looking everywhere alike gives and of the diagonal of the image.
+    that of uniform attention and of the diagonal of the image.
     """
     rows: list[Measurement] = []
     statistics = analysis.statistics
@@ -132,7 +115,7 @@ def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]
             heads = [] if metric in PER_LAYER else [values]
             mean = mean_over_images(torch.cat([*heads, values.mean(1, keepdim=True)], 1), seed)
             names = [*range(1, values.shape[1] + 1), None] if heads else [None]
-            for unit, scale in _scales(metric, analysis.grid):
+            for unit, scale in scales(metric, analysis.grid).items():
                 rows += [
                     Measurement(
                         *(analysis.model, layer, head, metric, unit, statistics.norm),
@@ -157,15 +140,13 @@ def chance(grid: TokenGrid) -> Chance:
     return lines
 
 
-def _scales(metric: str, grid: TokenGrid) -> list[tuple[str, float]]:
-    """Units of a metric, and how many of its first one they are."""
-    scales = [(UNITS[metric], 1.0)]
+def scales(metric: str, grid: TokenGrid) -> dict[str, float]:
+    """Unit of a metric -> how many of its first unit that is."""
+    units = {UNITS[metric]: 1.0}
     if metric == "distance":
-        scales += [
-            ("patches", grid.mean_patch_side()),
-            ("share of uniform", grid.uniform_distance() or 1.0),
-            ("share of diagonal", math.hypot(*grid.image_size)),
-        ]
+        units["patches"] = grid.mean_patch_side()
+        units["share of uniform"] = grid.uniform_distance() or 1.0
+        units["share of diagonal"] = math.hypot(*grid.image_size)
     if metric == "entropy":
-        scales += [("share of uniform", torch.tensor(float(len(grid))).log().item() or 1.0)]
-    return scales
+        units["share of uniform"] = torch.tensor(float(len(grid))).log().item() or 1.0
+    return units

@@ -1,4 +1,4 @@
-"""What a head looks at relative to where it stands: mean attention by offset."""
+"""Mean attention by offset: rows and columns from the query to the key."""
 
 import torch
 from jaxtyping import Float64
@@ -9,17 +9,12 @@ from vit_str.analysis.probe import map_of
 
 
 class OffsetMaps:
-    """Mean attention over images and tokens, by rows and columns from the token that looks.
+    """Mean attention over the first images, by rows and columns from the query.
 
-    Holds one map per layer and head, however many images come. Only the part of a row that goes
-    to tokens of the grid counts, scaled to sum to 1.
-
-    Args:
-        grid: of the tokens.
-        most_images: after so many images, further ones are left out; None for no limit.
+    Special tokens are left out and the rest of a row scaled to sum to 1.
     """
 
-    def __init__(self, grid: TokenGrid, most_images: int | None = None) -> None:
+    def __init__(self, grid: TokenGrid, most_images: int = 64) -> None:
         self.grid, self.most_images = grid, most_images
         self._sums: dict[str, Tensor] = {}
         self._images: dict[str, int] = {}
@@ -29,14 +24,11 @@ class OffsetMaps:
         """Add a batch of images, see ``probe``."""
         special = self.grid.special_tokens
         seen = self._images.get(layer, 0)
-        count = len(queries)
-        if self.most_images is not None:
-            count = max(0, min(count, self.most_images - seen))
+        count = max(0, min(len(queries), self.most_images - seen))
         for image in range(count):
-            part = (
-                mask if mask is None or mask.ndim < 4 or len(mask) == 1 else mask[image : image + 1]
-            )
-            weights = map_of(queries[image : image + 1], keys[image : image + 1], part)
+            chosen = slice(image, image + 1)
+            own = mask if mask is None or mask.ndim < 4 or len(mask) == 1 else mask[chosen]
+            weights = map_of(queries[chosen], keys[chosen], own)
             weights = weights[0, :, special:, special:]
             total = (weights / weights.sum(-1, keepdim=True)).cpu().double()
             self._sums[layer] = self._sums[layer] + total if layer in self._sums else total

@@ -8,7 +8,13 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from vit_str.analysis.distance.figures import heads_by_depth, models_on_one_scale, sorted_heads
+from vit_str.analysis.distance.figures import (
+    along_training,
+    heads_by_depth,
+    models_on_one_scale,
+    offsets_gallery,
+    sorted_heads,
+)
 from vit_str.analysis.distance.measure import (
     Chance,
     DistanceAnalysis,
@@ -17,10 +23,8 @@ from vit_str.analysis.distance.measure import (
     measure,
     measurements,
 )
-from vit_str.analysis.distance.offset_figure import offsets_gallery
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
-from vit_str.analysis.distance.training_figure import along_training
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.receptive_field.gradients import (
@@ -32,29 +36,28 @@ from vit_str.analysis.results import Inspection, Measurement
 from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
-from vit_str.reports.tables import Table
+from vit_str.reports.tables import Table, write_rows
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
-    "looks at lie from it on average. Small values mean that a head looks around itself, large "
-    "ones that it looks across the image."
+    "attends to lie from it, weighted by attention. It is small for local heads and large for "
+    "heads that attend across the image."
 )
 _CAUTION = (
-    "What to make of it: a distance is judged against its chance lines. A head that looks "
-    'everywhere alike has the distance of the line "uniform", and a model without training is '
-    "close to that line in every layer; so a large distance alone says nothing about what was "
-    "learned. That a head looks somewhere does not say that what it finds there is used."
+    "How to read it: compare distances with the chance lines. A head with uniform attention has "
+    'the distance of the line "uniform", and a model without training is close to that line in '
+    "every layer; so a large distance alone says nothing about what was learned. That a head "
+    "attends to a token does not say that what is there is used."
 )
 _ENTROPY = (
-    "Entropy is that of the attention of a token, in nats: 0 if it looks at one token only, ln N "
-    "if it looks at all N alike."
+    "Entropy is that of the attention of a token, in nats: 0 if it attends to one token only, ln N "
+    "for uniform attention to N tokens."
 )
 _TERMS = (
-    f"{_ENTROPY} NMI, the normalized mutual information of the token that looks "
-    "and the token looked at, is 0 where all tokens look at the same places, and 1 where each "
-    "looks at a place of its own. The sink is the token that a head looks at most, on average. "
-    "Head divergence is the Jensen-Shannon divergence of the heads of a layer: 0 if they look "
-    "alike."
+    f"{_ENTROPY} NMI, the normalized mutual information of query and key, is 0 if all tokens "
+    "attend to the same tokens, and 1 if each attends to one of its own. The sink is the token "
+    "that a head attends to most, on average. Head divergence is the Jensen-Shannon divergence of "
+    "the heads of a layer: 0 if their attention is the same."
 )
 Distances = Mapping[str, Mapping[str, float]]
 """Model -> name of a chance line -> attention distance."""
@@ -74,28 +77,25 @@ _COLUMNS = {
 }
 
 
-def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
-    """Measure every model on the same images, and write tables and a page.
-
-    Args:
-        inspection: the models.
-        norm: see ``statistics``.
-        gradient_images: on which to measure gradient distance too.
-    """
+def answer(inspection: Inspection, norm: str, gradients: int) -> int:
+    """Measure every model on the same images, and write tables and a page."""
     subjects, seed = inspection.subjects, inspection.seed
     analyses = [
         measure(subject, inspection.load(subject), norm, METRICS, *inspection.how)
         for subject in [subject for subject in subjects if attends(subject)] or subjects
     ]
     rows = [row for analysis in analyses for row in measurements(analysis, seed)]
-    gradients: list[Measurement] = []
-    for subject in subjects if gradient_images else []:
-        few = inspection.load(subject, gradient_images)
+    gradient_rows: list[Measurement] = []
+    for subject in subjects if gradients > 0 else []:
+        few = inspection.load(subject, gradients)
         fields = measure_gradients(subject, few, 4, seed, *inspection.how)
-        gradients += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
-    inspection.write_rows("distance.csv", Measurement, [*rows, *gradients])
+        gradient_rows += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
+    write_rows(inspection.folder / "distance.csv", Measurement, [*rows, *gradient_rows])
     lines = {analysis.model: chance(analysis.grid) for analysis in analyses}
-    distances = {model: _metric(of_model, "distance") for model, of_model in lines.items()}
+    distances = {
+        model: {name: metrics["distance"] for name, metrics in of_model.items()}
+        for model, of_model in lines.items()
+    }
     n = f"n = {analyses[0].images:,} images"
     page = inspection.page("Attention distance", _LEAD)
     course = _course(subjects)
@@ -115,31 +115,31 @@ def answer(inspection: Inspection, norm: str, gradient_images: int) -> int:
             vector=True,
         )
     _spread(page, rows, lines, n)
-    page.heading("What heads look at, relative to themselves")
+    page.heading("Attention by offset")
     for number, analysis in enumerate(shown, 1):
-        if analysis.statistics.in_windows:
-            page.paragraph(f"{analysis.model}: its windows differ from layer to layer.")
+        if analysis.statistics.windows:
+            page.paragraph(f"{analysis.model}: not drawn, as its windows differ by layer.")
             continue
         page.figure(
             _gallery(analysis),
             f"offsets-{number}",
-            f"{analysis.model}: mean attention by offset from the token that looks, relative to "
-            "looking everywhere alike.",
+            f"{analysis.model}: mean attention by offset from the query, relative to uniform "
+            "attention.",
         )
     page.heading("In numbers")
     page.paragraph(_TERMS)
     for analysis in shown:
         page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
-    if gradients:
+    if gradient_rows:
         page.heading("In the unit of convolutions")
         page.figure(
             distance_by_depth(
-                gradients, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
+                gradient_rows, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
             ),
             "gradient-distance",
             "How far the pixels lie that the output of a layer depends on, by gradients, in "
-            f"pixels; 95 % bootstrap intervals over n = {gradients[0].n:,} images. It is about all "
-            "layers up to that one, and skip connections hold it near the token.",
+            f"pixels; 95 % bootstrap intervals over n = {gradient_rows[0].n:,} images. It is about "
+            "all layers up to that one, and skip connections hold it near the token.",
             vector=True,
         )
     sinks = {analysis.model: analysis.statistics.sinks() for analysis in analyses}
@@ -172,7 +172,7 @@ def _by_depth(
             models_on_one_scale(rows),
             "distance-models",
             "All models on one scale, heads as dots and means of layers as lines with 95 % "
-            f"bootstrap intervals over {n}: as a share of looking everywhere alike on the model's "
+            f"bootstrap intervals over {n}: as a share of uniform attention on the model's "
             "own tokens, and of the diagonal of its input image, so that models of other image "
             "sizes compare.",
             vector=True,
@@ -180,22 +180,22 @@ def _by_depth(
     page.figure(
         sorted_heads(rows, in_unit, unit),
         "distance-sorted",
-        f"The heads of every layer from the nearest to the farthest looking, {n}.",
+        f"The heads of every layer, sorted by distance, {n}.",
     )
 
 
 def _spread(page: Page, rows: Sequence[Measurement], lines: Mapping[str, Chance], n: str) -> None:
     page.heading("Direction and spread")
     page.figure(
-        reach(rows, _points(lines, "distance_x", "distance_y")),
+        reach(rows, lines),
         "distance-directions",
-        f"How far heads look to the sides and up and down, in pixels, {n}.",
+        f"Horizontal and vertical attention distance of every head in pixels, {n}.",
     )
     page.figure(
-        distance_against_entropy(rows, _points(lines, "entropy", "distance")),
+        distance_against_entropy(rows, lines),
         "distance-entropy",
-        f"Entropy against distance in pixels: heads in the upper left look at few tokens far away, "
-        f"{n}. {_ENTROPY}",
+        f"Entropy against distance in pixels: heads in the upper left attend to few tokens far "
+        f"away, {n}. {_ENTROPY}",
     )
 
 
@@ -219,19 +219,6 @@ def _common_unit(
     }
 
 
-def _metric(lines: Chance, metric: str) -> dict[str, float]:
-    return {name: metrics[metric] for name, metrics in lines.items()}
-
-
-def _points(
-    chance: Mapping[str, Chance], first: str, second: str
-) -> dict[str, dict[str, tuple[float, float]]]:
-    return {
-        model: {name: (metrics[first], metrics[second]) for name, metrics in lines.items()}
-        for model, lines in chance.items()
-    }
-
-
 def _finding(analysis: DistanceAnalysis, uniform: float) -> str:
     """The main numbers in a sentence."""
     heads = torch.cat([layer.mean(0) for layer in analysis.statistics.values("distance")])
@@ -239,10 +226,10 @@ def _finding(analysis: DistanceAnalysis, uniform: float) -> str:
     near = int((heads < uniform / 2).sum())
     return (
         f"{analysis.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
-        f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); looking everywhere "
-        f"alike is {uniform:.1f} px. The nearest looking head reaches {float(heads.min()):.1f} px, "
-        f"the farthest {float(heads.max()):.1f} px; {near} of {len(heads)} heads look less than "
-        "half as far as uniform attention."
+        f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); uniform "
+        f"attention has {uniform:.1f} px. Heads are from {float(heads.min()):.1f} px to "
+        f"{float(heads.max()):.1f} px; {near} of {len(heads)} have less than half the distance of "
+        "uniform attention."
     )
 
 

@@ -20,20 +20,15 @@ from vit_str.reports.style import (
     styled,
 )
 
-ChancePoints = Mapping[str, Mapping[str, tuple[float, float]]]
-"""Model -> name of a chance value -> across, up."""
+Chances = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Model -> name of a chance value -> metric -> value."""
 
 
-def reach(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
+def reach(rows: Sequence[Measurement], chance: Chances) -> Figure:
     """Horizontal against vertical distance: a dot for every head, colored by depth.
 
-    Args:
-        rows: ``distance_x`` and ``distance_y`` in px; others are left out.
-        chance: the two of chance, in px. Heads on the diagonal through ``uniform`` reach as much
-            farther to the sides than up and down as the image is wider than high.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
+    Heads on the diagonal through ``uniform`` reach as much farther to the sides than up and down as
+    the image is wider than high.
     """
     return _head_scatter(
         HeadTable(rows, "distance_x", "px"),
@@ -44,17 +39,10 @@ def reach(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
     )
 
 
-def distance_against_entropy(rows: Sequence[Measurement], chance: ChancePoints) -> Figure:
+def distance_against_entropy(rows: Sequence[Measurement], chance: Chances) -> Figure:
     """Entropy (across) against distance (up): a dot for every head, colored by depth.
 
     A head that looks at few tokens has little entropy, be they near or far.
-
-    Args:
-        rows: ``entropy`` in nats and ``distance`` in px; others are left out.
-        chance: the two of chance, in nats and px.
-
-    Raises:
-        ValueError: no such rows, or rows of several norms.
     """
     return _head_scatter(
         HeadTable(rows, "entropy", "nats"),
@@ -69,15 +57,16 @@ def _head_scatter(
     across: HeadTable,
     up: HeadTable,
     names: tuple[str, str],
-    chance: ChancePoints,
+    chance: Chances,
     diagonal: bool = False,
 ) -> Figure:
     sheet, grid = panels(across.titles(), height=4.6)
-    points = [point for model in across.shown for point in chance[model].values()]
-    end = 1.06 * max(across.highest(), *(x for x, _ in points))
-    top = 1.08 * max(up.highest(), *(y for _, y in points))
+    values = [value for model in across.shown for value in chance[model].values()]
+    end = 1.06 * max(across.highest(), *(value[across.metric] for value in values))
+    top = 1.08 * max(up.highest(), *(value[up.metric] for value in values))
     for model, axes in zip(across.shown, grid, strict=True):
-        for name, (x, y) in chance[model].items():
+        for name, value in chance[model].items():
+            x, y = value[across.metric], value[up.metric]
             style: LineStyle = {**chance_style(name), "linewidth": 0.8, "zorder": 1.4}
             axes.axhline(y, **style)
             axes.axvline(x, **style)
@@ -85,7 +74,7 @@ def _head_scatter(
             mark |= {"markeredgecolor": PLATE, "zorder": 4}
             axes.plot(x, y, "X", label=f"{name}: {x:.1f}, {y:.1f}", **mark)
         if diagonal and "uniform" in chance[model]:
-            x, y = chance[model]["uniform"]
+            x, y = (chance[model]["uniform"][table.metric] for table in (across, up))
             line: LineStyle = {"color": MUTED, "linewidth": 0.8, "zorder": 1.3}
             axes.plot([0, end], [0, end * y / x], label="in proportion to the image", **line)
         for name in across.references(model):

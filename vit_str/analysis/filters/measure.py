@@ -36,12 +36,7 @@ def first_filters(encoder: nn.Module) -> Filters:
 
 
 class Components:
-    """Principal components, strongest first.
-
-    Attributes:
-        vectors: of unit length, in the shape of filters.
-        shares: of the energy (sum of squares) that each has.
-    """
+    """Principal components, strongest first: unit vectors and their shares of the energy."""
 
     def __init__(
         self,
@@ -69,11 +64,7 @@ class Components:
 
 
 class PatchCovariance:
-    """Principal components of the patches of images updated batch by batch.
-
-    Args:
-        size: height and width of a patch; patches lie side by side.
-    """
+    """Principal components of patches side by side, updated batch by batch."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         self.size, self.patches = size, 0
@@ -132,7 +123,7 @@ def gray_share(filters: Filters) -> Float64[Tensor, " filter"]:
 
 
 def bank_means(filters: Filters) -> dict[str, float]:
-    """The three measures of a bank of filters, strong ones counting more, and its size."""
+    """The three measures of a bank of filters, weighted by energy, and its components."""
     weights = filters.double().square().sum((1, 2, 3))
     weights = weights / weights.sum()
     return {
@@ -143,10 +134,10 @@ def bank_means(filters: Filters) -> dict[str, float]:
     }
 
 
-def _cosines(length: int) -> Float64[Tensor, "frequency place"]:
+def _cosines(length: int) -> Float64[Tensor, "frequency pixel"]:
     """Orthonormal basis of the discrete cosine transform, lowest frequency first."""
-    places = torch.arange(length, dtype=torch.float64)
-    angles = math.pi * torch.outer(places, places + 0.5) / length
+    index = torch.arange(length, dtype=torch.float64)
+    angles = math.pi * torch.outer(index, index + 0.5) / length
     basis = angles.cos() * math.sqrt(2 / length)
     basis[0] /= math.sqrt(2)
     return basis

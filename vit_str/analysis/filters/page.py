@@ -1,6 +1,13 @@
 """The answer of ``vit-str analyze filters``."""
 
-from vit_str.analysis.filters.figures import SHOWN, Weights, captured_by_patches, mosaics
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from einops import rearrange
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
 from vit_str.analysis.filters.measure import (
     CHANCE_GRAY,
     CHANCE_ROUGHNESS,
@@ -15,6 +22,8 @@ from vit_str.analysis.filters.measure import (
     roughness,
 )
 from vit_str.analysis.results import Inspection
+from vit_str.reports.style import INK, UNIFORM, figure, model_colors, plain, plain_lines, styled
+from vit_str.reports.tables import write_csv
 
 _LEAD = """\
 The filters of the first layer, their principal components, and how these compare with the \
@@ -35,6 +44,11 @@ _MEAN_COLUMNS = (
     *("model", "filters", "low frequencies", "roughness", "gray", "components"),
     "in a tenth of the patches'",
 )
+_COLUMNS, _ROWS = 7, 4
+_PIXEL, _ROOM = 8, 20  # of a weight, and between filters, in pixels
+SHOWN = _COLUMNS * _ROWS
+"""How many filters fit into one mosaic."""
+Weights = Float[np.ndarray, "filter channel height width"]
 
 
 def answer(inspection: Inspection) -> int:
@@ -49,7 +63,7 @@ def answer(inspection: Inspection) -> int:
     components = {name: Components.of_filters(filters) for name, filters in banks.items()}
     components |= {f"patches {h} x {w}": found for (h, w), found in patches.items()}
     rows = [row for name, found in components.items() for row in _component_rows(name, found)]
-    inspection.write_table("components.csv", _COMPONENT_COLUMNS, rows)
+    write_csv(inspection.folder / "components.csv", _COMPONENT_COLUMNS, rows)
     within = {
         name: patches[_size(filters)].captured(filters).tolist() for name, filters in banks.items()
     }
@@ -59,7 +73,7 @@ def answer(inspection: Inspection) -> int:
     ]
     noise = chance_low_frequency(next(iter(banks.values()))), CHANCE_ROUGHNESS, CHANCE_GRAY
     means.append(["noise", None, *noise, None, 0.1])
-    inspection.write_table("filters.csv", _MEAN_COLUMNS, means)
+    write_csv(inspection.folder / "filters.csv", _MEAN_COLUMNS, means)
     page = inspection.page("Filters of the first layer", _LEAD)
     page.heading("Principal components")
     page.figure(
@@ -117,3 +131,57 @@ def _norms(filters: Filters) -> tuple[Weights, list[str]]:
     norms = filters.flatten(1).norm(dim=1)
     strongest = norms.argsort(descending=True)[:SHOWN]
     return filters[strongest].numpy(), [f"{norm:.2f}" for norm in norms[strongest].tolist()]
+
+
+@styled()
+def mosaics(banks: Mapping[str, tuple[Weights, Sequence[str]]]) -> Figure:
+    """The first filters of several banks with a remark over each, each scaled for itself."""
+    columns = min(3, len(banks))
+    rows = -(-len(banks) // columns)
+    sheet = figure(3.5 * columns, 2.4 * rows)
+    grid = sheet.subplots(rows, columns, squeeze=False)
+    for axes in grid.flat:
+        axes.axis("off")
+    for axes, (title, (bank, remarks)) in zip(grid.flat, banks.items(), strict=False):
+        axes.set_title(plain_lines(title, 34))
+        axes.imshow(_mosaic(bank[:SHOWN]), interpolation="nearest")
+        height, width = (side * _PIXEL + _ROOM for side in bank.shape[2:])
+        for place, remark in enumerate(remarks[: len(bank[:SHOWN])]):
+            x, y = place % _COLUMNS * width + width / 2, place // _COLUMNS * height + _ROOM - 3
+            axes.text(x, y, plain(remark), fontsize=5.5, ha="center", va="bottom")
+    return sheet
+
+
+def _mosaic(bank: Weights) -> np.ndarray:
+    """All filters in one picture, framed, with room above each.
+
+    The largest weight of a filter is as far from gray as colors go.
+    """
+    largest = np.abs(bank).max((1, 2, 3), keepdims=True)
+    colors = 0.5 + 0.5 * bank / np.where(largest > 0, largest, 1)
+    pixels = colors.repeat(_PIXEL, 2).repeat(_PIXEL, 3)
+    framed = np.pad(pixels, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=0.3)
+    beside = (_ROOM // 2 - 1, _ROOM // 2 - 1)
+    room = ((0, SHOWN - len(bank)), (0, 0), (_ROOM - 2, 0), beside)
+    cells = np.pad(framed, room, constant_values=1.0)
+    return rearrange(cells, "(row column) c h w -> (row h) (column w) c", row=_ROWS)
+
+
+@styled()
+def captured_by_patches(curves: Mapping[str, Sequence[float]], patches: Sequence[float]) -> Figure:
+    """Share of the energy of filters, and of patches, within 1, 2, ... components of patches."""
+    sheet = figure(7.5, 4.2)
+    axes = sheet.subplots()
+    numbers = np.arange(1, len(patches) + 1)
+    axes.plot(numbers, patches, color=INK, linewidth=1.1, linestyle=":", label="patches")
+    for model, color in model_colors(curves).items():
+        axes.plot(numbers, curves[model], color=color, label=plain(model))
+    axes.plot(numbers, numbers / len(patches), label="chance", **UNIFORM)
+    axes.set(xlim=(1, len(patches)), ylim=(0, 1.02), xscale="log")
+    axes.set_xticks([tick for tick in (1, 3, 10, 30, 100, 300) if tick <= len(patches)])
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("first principal components of the patches (number, logarithmic)")
+    axes.set_ylabel("share of energy within them")
+    axes.legend(loc="center left", frameon=True, framealpha=0.9, edgecolor="none")
+    return sheet

@@ -12,11 +12,7 @@ _HEADS = ("head", "classifier", "heads", "pooler", "cls_classifier", "distillati
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """Tensors of a ``.safetensors`` file or of one of torch.
-
-    Raises:
-        ValueError: not such a file.
-    """
+    """Tensors of a ``.safetensors`` file or of one of torch."""
     try:
         if path.suffix == ".safetensors":
             from safetensors.torch import load_file
@@ -35,11 +31,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
-    """Put weights into a model; those of heads that it does not have are left out.
-
-    Raises:
-        ValueError: weights of another model.
-    """
+    """Put weights into a model; those of heads that it does not have are left out."""
     try:
         found: Any = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:
@@ -48,11 +40,7 @@ def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
 
 
 def check(path: Path, missing: Iterable[str], unknown: Iterable[str]) -> None:
-    """Refuse weights that are not all of a model, or of more than it has but for heads.
-
-    Raises:
-        ValueError: they are.
-    """
+    """Refuse weights that are not all of a model, or of more than it has but for heads."""
     wrong = [name for name in (*missing, *unknown) if not set(name.split(".")) & set(_HEADS)]
     if wrong:
         raise ValueError(

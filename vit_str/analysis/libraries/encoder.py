@@ -3,13 +3,17 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
+import torch
 from einops import rearrange
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
+from PIL import Image
 from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.probe import Listener, Queries, probe
+from vit_str.analysis.probe import Callback, Keys, Queries, probe
+from vit_str.images import Preprocessing
 from vit_str.models import Encoder
 
 Forward = Callable[[Float[Tensor, "batch channel height width"]], Tensor]
@@ -22,9 +26,9 @@ class Block:
     Attributes:
         module: of the model, whose output is that of the layer.
         grid: of the tokens of the whole image in this layer.
-        window: rows and columns of the windows inside which tokens look at each other; None where
-            they look everywhere.
-        shift: by how many rows and columns the windows lie lower and further right.
+        window: rows and columns of the windows inside which tokens attend to each other; None
+            where they attend to all.
+        shift: rows and columns by which the windows are moved down and to the right.
     """
 
     module: nn.Module
@@ -37,20 +41,15 @@ class Block:
         if self.grid.rows % rows or self.grid.columns % columns:
             raise ValueError(
                 f"{self.grid.rows} x {self.grid.columns} tokens do not divide into windows of "
-                f"{rows} x {columns}: attention to padding is not understood"
+                f"{rows} x {columns}: attention to padding is not supported"
             )
 
     @property
     def attended(self) -> TokenGrid:
-        """The tokens that can look at each other: those of one window, or all."""
+        """The tokens that can attend to each other: those of one window, or all."""
         if self.window is None:
             return self.grid
         return TokenGrid(*self.window, self.grid.patch_size)
-
-    @property
-    def windows(self) -> int:
-        """How many there are in an image."""
-        return len(self.grid) // len(self.attended)
 
 
 class LibraryEncoder(Encoder):
@@ -59,8 +58,8 @@ class LibraryEncoder(Encoder):
     Args:
         model: in evaluation mode.
         blocks: its layers, first to last.
+        forward: from images to the features of the last layer.
         special: names of the tokens before those of the grid, such as ``class``, ``register 1``.
-        forward: from images to the features of the last layer; the model itself by default.
         positions: learned vectors of the tokens of the grid, if it has such.
 
     Raises:
@@ -71,15 +70,15 @@ class LibraryEncoder(Encoder):
         self,
         model: nn.Module,
         blocks: Sequence[Block],
+        forward: Forward,
         special: Sequence[str] = (),
-        forward: Forward | None = None,
         positions: Float[Tensor, "token dim"] | None = None,
     ) -> None:
         super().__init__()
         if not blocks:
-            raise ValueError(f"{type(model).__name__} has no layers that are understood")
+            raise ValueError(f"{type(model).__name__} has no supported layers")
         self.model, self.special, self.blocks = model, tuple(special), tuple(blocks)
-        self._forward, self.training = forward or model, model.training
+        self._forward, self.training = forward, model.training
         last = blocks[-1].grid
         self.grid, self.special_tokens = (last.rows, last.columns), len(self.special)
         self.image_size = (round(last.image_size[0]), round(last.image_size[1]))
@@ -88,16 +87,18 @@ class LibraryEncoder(Encoder):
         self.block_names = [names[id(block.module)] for block in blocks]
 
     @property
-    def in_windows(self) -> bool:
-        """Whether tokens of some layer look at those of their window only."""
-        return any(block.window for block in self.blocks)
+    def windows(self) -> dict[str, tuple[TokenGrid, int]]:
+        """Layer -> grid of a window, and windows of an image; empty if no layer has windows."""
+        named = zip(self.block_names, self.blocks, strict=True)
+        windows = {name: (of.attended, len(of.grid) // len(of.attended)) for name, of in named}
+        return windows if any(block.window for block in self.blocks) else {}
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> Tensor:
         self.check_size(images)
         return self._forward(images)
 
     def as_map(self, layer: int, output: Tensor) -> Float[Tensor, "batch dim row column"]:
-        """What a layer put out, without special tokens, on its rows and columns."""
+        """The output of a layer, without special tokens, on its rows and columns."""
         grid = self.blocks[layer].grid
         if output.ndim == 4:
             return rearrange(output, "b row col d -> b d row col")
@@ -105,31 +106,72 @@ class LibraryEncoder(Encoder):
         return rearrange(tokens, "b (row col) d -> b d row col", row=grid.rows, col=grid.columns)
 
 
+def special_names(module: nn.Module) -> list[str]:
+    """Names of the special tokens that a module has, in the order of timm and transformers."""
+    named = {
+        "class": ("cls_token", "class_embedding"),
+        "distillation": ("dist_token", "distillation_token"),
+    }
+    names = [
+        name
+        for name, attributes in named.items()
+        if any(getattr(module, attribute, None) is not None for attribute in attributes)
+    ]
+    for attribute in ("reg_token", "register_tokens"):
+        registers = getattr(module, attribute, None)
+        if registers is not None:
+            names += [f"register {i}" for i in range(1, registers.shape[1] + 1)]
+    return names
+
+
 @contextmanager
-def probe_layers(encoder: nn.Module, *listeners: Listener) -> Iterator[None]:
+def probe_layers(encoder: nn.Module, *callbacks: Callback) -> Iterator[None]:
     """As `probe`; of models of other libraries the self-attention of every layer, nothing else.
 
     Raises:
-        ValueError: a layer has attention that is not understood.
+        ValueError: a layer has attention that is not supported.
     """
     if not isinstance(encoder, LibraryEncoder):
-        with probe(encoder, *listeners):
+        with probe(encoder, *callbacks):
             yield
         return
-    heard = dict.fromkeys(encoder.block_names, 0)
+    calls = dict.fromkeys(encoder.block_names, 0)
 
-    def pass_on(name: str, queries: Queries, keys: Tensor, mask: Tensor | None) -> None:
-        owners = [block for block in heard if name == block or name.startswith(f"{block}.")]
-        for block in owners:
-            heard[block] += 1
-            for listener in listeners:
-                listener(block, queries, keys, mask)
+    def pass_on(name: str, queries: Queries, keys: Keys, mask: Tensor | None) -> None:
+        for block in calls:
+            if name == block or name.startswith(f"{block}."):
+                calls[block] += 1
+                for callback in callbacks:
+                    callback(block, queries, keys, mask)
 
     with probe(encoder, pass_on):
         yield
-    if len(set(heard.values())) > 1 or 0 in heard.values():
-        wrong = min(heard, key=lambda name: heard[name])
+    if len(set(calls.values())) > 1 or 0 in calls.values():
+        wrong = min(calls, key=lambda name: calls[name])
         raise ValueError(
-            f"{type(encoder.model).__name__}: attention of {wrong} is not understood: its softmax "
-            f"was heard {heard[wrong]} times"
+            f"{type(encoder.model).__name__}: attention of {wrong} is not supported: found "
+            f"{calls[wrong]} softmaxes in it"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPreprocessing(Preprocessing):
+    """`Preprocessing` whose ``transform`` resizes and crops: RGB image to pixels, channel first."""
+
+    transform: Callable[[Image.Image], Any] | None = None
+
+    def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
+        """Resize and crop as the library does, before it normalizes.
+
+        Raises:
+            ValueError: the result is of another size than this model's images.
+        """
+        if self.transform is None:
+            return Preprocessing.pixels(self, image)
+        pixels = torch.as_tensor(self.transform(image))
+        if tuple(pixels.shape) != (3, self.height, self.width):
+            raise ValueError(
+                f"preprocessing made {tuple(pixels.shape)} of an image of {image.height} x "
+                f"{image.width}, the model takes (3, {self.height}, {self.width})"
+            )
+        return pixels.to(torch.uint8)

@@ -13,8 +13,12 @@ from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import check, read_weights
-from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import (
+    Block,
+    LibraryEncoder,
+    LibraryPreprocessing,
+    special_names,
+)
 from vit_str.analysis.probe import map_of, probe
 
 PLAIN = (
@@ -28,11 +32,7 @@ _TABLES = ("position_embeddings", "position_embedding")
 def create(
     name: str, pretrained: bool, checkpoint: Path | None
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name on the hub or a folder; without the hub's weights also a type: ``vit``.
-
-    Raises:
-        ValueError: one that is not understood.
-    """
+    """A model by its name on the hub or a folder; untrained also by a type such as ``vit``."""
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -49,7 +49,7 @@ def create(
     }
     part, model_class = parts.get(config.model_type, ("", transformers.AutoModel))
     vision: Any = getattr(config, part) if part else config
-    _check_understood(vision)
+    _check_supported(vision)
     config = vision if part == "vision_config" else config
     if checkpoint is not None:
         model = _filled(model_class, config, checkpoint)
@@ -59,7 +59,8 @@ def create(
         model = model_class.from_config(config)
     else:
         model = model_class(config)
-    prepared = preprocessing(processor) if processor else _square(vision)
+    size = _pair(vision.image_size)
+    prepared = preprocessing(processor) if processor else LibraryPreprocessing(*size)
     return encoder(model.eval(), (prepared.height, prepared.width)), prepared
 
 
@@ -83,7 +84,7 @@ def _pretrained(model_class: Any, name: str, source: Path) -> Any:
 
 
 def vision_part(model: Any) -> Any:
-    """What sees in a model of images and text, or below a head."""
+    """The vision encoder of a model of images and text, or of one with a head."""
     base = getattr(model, "base_model", model)
     model = base if hasattr(base, "embeddings") else model
     for name in ("vision_model", "encoder"):
@@ -96,18 +97,10 @@ def vision_part(model: Any) -> Any:
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """A model that was made already, or the part of it that sees.
-
-    Args:
-        model: in evaluation mode.
-        image_size: height and width; that of its configuration by default.
-
-    Raises:
-        ValueError: one that is not understood.
-    """
+    """An instantiated model, or the vision part of one; image size by default as configured."""
     model = vision_part(model)
     config: Any = model.config
-    _check_understood(config)
+    _check_supported(config)
     height, width = image_size or _pair(config.image_size)
     down, across = _pair(config.patch_size)
     if height % down or width % across:
@@ -117,16 +110,16 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     grid = TokenGrid(height // down, width // across, (down, across))
     forward = partial(_features, model, (height, width) != _pair(config.image_size))
     if config.model_type in SWIN:
-        return LibraryEncoder(model, _swin(model, grid), forward=forward)
-    special = _special(model)
+        return LibraryEncoder(model, _swin(model, grid), forward)
+    special = special_names(model.embeddings)
     blocks = [Block(layer, grid) for layer in _layers(model)]
-    return LibraryEncoder(model, blocks, special, forward, _positions(model, grid))
+    return LibraryEncoder(model, blocks, forward, special, _positions(model, grid, len(special)))
 
 
-def _check_understood(config: Any) -> None:
+def _check_supported(config: Any) -> None:
     if config.model_type not in PLAIN + SWIN:
         raise ValueError(
-            f"{config.model_type} of transformers is not understood; {', '.join(PLAIN + SWIN)} are"
+            f"{config.model_type} of transformers is not supported, only {', '.join(PLAIN + SWIN)}"
         )
 
 
@@ -152,24 +145,7 @@ def _swin(model: Any, grid: TokenGrid) -> list[Block]:
     return blocks
 
 
-def _special(model: Any) -> list[str]:
-    """Names of the tokens in front, in the order in which transformers puts them there."""
-    names = [
-        name
-        for name, token in (
-            ("class", "cls_token"),
-            ("class", "class_embedding"),
-            ("distillation", "distillation_token"),
-        )
-        if getattr(model.embeddings, token, None) is not None
-    ]
-    registers = getattr(model.embeddings, "register_tokens", None)
-    if registers is not None:
-        names += [f"register {i}" for i in range(1, registers.shape[1] + 1)]
-    return names
-
-
-def _positions(model: Any, grid: TokenGrid) -> Tensor | None:
+def _positions(model: Any, grid: TokenGrid, special: int) -> Tensor | None:
     """Learned vectors of the tokens of the grid, if there is one for each."""
     for name in _TABLES:
         table = getattr(model.embeddings, name, None)
@@ -177,7 +153,7 @@ def _positions(model: Any, grid: TokenGrid) -> Tensor | None:
         if table is not None and table.ndim in (2, 3):
             vectors = table.detach().flatten(0, -2)
             spare = len(vectors) - len(grid)  # of special tokens; registers may have none
-            return vectors[spare:] if spare in (0, 1, len(_special(model))) else None
+            return vectors[spare:] if spare in (0, 1, special) else None
     return None
 
 
@@ -199,13 +175,9 @@ def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
 
 
 def preprocessing(processor: Any) -> LibraryPreprocessing:
-    """What an image processor of transformers does to images.
-
-    Raises:
-        ValueError: it scales pixels to something else than 0 to 1.
-    """
+    """What an image processor of transformers does to images."""
     if not processor.do_rescale or abs(processor.rescale_factor * 255 - 1) > 1e-6:
-        raise ValueError(f"{type(processor).__name__} scales pixels in a way not understood")
+        raise ValueError(f"{type(processor).__name__} scales pixels in a way not supported")
     transform = partial(_process, processor)
     _, height, width = transform(Image.new("RGB", (640, 480))).shape
     normalizes = processor.do_normalize
@@ -217,11 +189,6 @@ def preprocessing(processor: Any) -> LibraryPreprocessing:
 def _process(processor: Any, image: Image.Image) -> Tensor:
     raw = processor(images=image, return_tensors="pt", do_rescale=False, do_normalize=False)
     return raw["pixel_values"][0]
-
-
-def _square(config: Any) -> LibraryPreprocessing:
-    """Images as large as a configuration says, for models that come without a processor."""
-    return LibraryPreprocessing(*_pair(config.image_size))
 
 
 def _pair(size: Any) -> tuple[int, int]:

@@ -1,4 +1,7 @@
-"""Models of other libraries by name, such as ``timm:vit_base_patch16_224``, or given in Python."""
+"""Models of other libraries by name, such as ``timm:vit_base_patch16_224``, or given in Python.
+
+A model, an architecture or a file that is not supported is a ValueError of one line.
+"""
 
 import logging
 from importlib import import_module
@@ -8,8 +11,7 @@ import torch
 from torch import nn
 
 from vit_str.analysis.libraries.checkpoint import brief
-from vit_str.analysis.libraries.encoder import LibraryEncoder
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import LibraryEncoder, LibraryPreprocessing
 
 LIBRARIES = {
     "timm": "timm_models",
@@ -39,7 +41,7 @@ def load_library_model(
         checkpoint: file with the weights instead, ``.safetensors`` or of torch.
 
     Raises:
-        ValueError: no such model or library, one that is not understood, or no weights.
+        ValueError: no such model or library, one that is not supported, or no weights.
     """
     trained = not name.startswith("untrained:")
     library, _, called = name.removeprefix("untrained:").partition(":")
@@ -69,14 +71,10 @@ def library_of(model: nn.Module) -> str | None:
 
 
 def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """A model of timm, torchvision or transformers that was made already.
-
-    Args:
-        model: the model.
-        image_size: height and width of its images, where it takes several.
+    """An instantiated model of timm, torchvision or transformers; image size is height, width.
 
     Raises:
-        ValueError: a model of something else, or one that is not understood.
+        ValueError: a model of something else, or one that is not supported.
     """
     library = library_of(model)
     if library is None:

@@ -8,15 +8,15 @@ from torch import nn
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import fill, read_weights
-from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import (
+    Block,
+    LibraryEncoder,
+    LibraryPreprocessing,
+    special_names,
+)
 
 PLAIN = (
-    "VisionTransformer",
-    "VisionTransformerDistilled",
-    "VisionTransformerRelPos",
-    "Eva",
-    "Beit",
+    *("VisionTransformer", "VisionTransformerDistilled", "VisionTransformerRelPos", "Eva", "Beit"),
 )
 SWIN = ("SwinTransformer", "SwinTransformerV2")
 
@@ -24,15 +24,11 @@ SWIN = ("SwinTransformer", "SwinTransformerV2")
 def create(
     name: str, pretrained: bool, checkpoint: Path | None
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name, with weights that timm finds or of a file, and its preprocessing.
-
-    Raises:
-        ValueError: no such model, or one that is not understood.
-    """
+    """A model by its name, with weights that timm finds or of a file, and its preprocessing."""
     import timm
 
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
-        raise ValueError(f"timm has no model {name}: `timm.list_models()` names them")
+        raise ValueError(f"timm has no model {name!r}; timm.list_models() lists them")
     model = timm.create_model(name, pretrained=pretrained and checkpoint is None, num_classes=0)
     if checkpoint is not None:
         weights = read_weights(checkpoint)
@@ -43,24 +39,20 @@ def create(
 
 
 def encoder(model: Any, _: tuple[int, int] | None = None) -> LibraryEncoder:
-    """A model that was made already, whose images have one size.
-
-    Raises:
-        ValueError: one that is not understood.
-    """
+    """An instantiated model, whose images have one size."""
     kind = type(model).__name__
     if kind not in PLAIN + SWIN:
-        raise ValueError(f"timm's {kind} is not understood; {', '.join(PLAIN + SWIN)} are")
+        raise ValueError(f"timm's {kind} is not supported, only {', '.join(PLAIN + SWIN)}")
     rows, columns = model.patch_embed.grid_size
     patch: Any = tuple(model.patch_embed.patch_size)
     if kind in SWIN:
-        return LibraryEncoder(model, _swin(model, patch), forward=model.forward_features)
+        return LibraryEncoder(model, _swin(model, patch), model.forward_features)
     grid, special = TokenGrid(rows, columns, patch), _special(model)
     blocks = [Block(block, grid) for block in model.blocks]
     positions = getattr(model, "pos_embed", None)
     if positions is not None:
         positions = positions[0, positions.shape[1] - len(grid) :].detach()
-    return LibraryEncoder(model, blocks, special, model.forward_features, positions)
+    return LibraryEncoder(model, blocks, model.forward_features, special, positions)
 
 
 def _swin(model: Any, patch: tuple[int, int]) -> list[Block]:
@@ -75,17 +67,11 @@ def _swin(model: Any, patch: tuple[int, int]) -> list[Block]:
 
 
 def _special(model: Any) -> list[str]:
-    """Names of the tokens in front, in the order in which timm puts them there."""
-    names = ["class"] if getattr(model, "cls_token", None) is not None else []
-    if getattr(model, "dist_token", None) is not None:
-        names.append("distillation")
-    registers = getattr(model, "reg_token", None)
-    if registers is not None:
-        names += [f"register {i}" for i in range(1, registers.shape[1] + 1)]
+    names = special_names(model)
     if len(names) != model.num_prefix_tokens:
         raise ValueError(
             f"{type(model).__name__} has {model.num_prefix_tokens} special tokens, of which only "
-            f"these are understood: {', '.join(names) or 'none'}"
+            f"these are supported: {', '.join(names) or 'none'}"
         )
     return names
 

@@ -10,23 +10,18 @@ from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.checkpoint import fill, read_weights
-from vit_str.analysis.libraries.encoder import Block, LibraryEncoder
-from vit_str.analysis.libraries.preprocessing import LibraryPreprocessing
+from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, LibraryPreprocessing
 
 
 def create(
     name: str, pretrained: bool, checkpoint: Path | None
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too.
-
-    Raises:
-        ValueError: no such model, or one that is not understood.
-    """
+    """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too."""
     from torchvision import models
 
     name, _, version = name.partition(".")
     if name not in models.list_models(models):
-        raise ValueError(f"torchvision has no model {name}: vit_b_16 and swin_t are such")
+        raise ValueError(f"torchvision has no model {name}; it has vit_b_16 and swin_t")
     choices = models.get_model_weights(name)
     if version and version not in choices.__members__:
         raise ValueError(f"{name} has no weights {version}, only {', '.join(choices.__members__)}")
@@ -44,29 +39,21 @@ def create(
 
 
 def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """A model that was made already.
-
-    Args:
-        model: a ``VisionTransformer``, or a ``SwinTransformer`` with the size of its images.
-        image_size: height and width.
-
-    Raises:
-        ValueError: one that is not understood.
-    """
+    """An instantiated ``VisionTransformer``, or a ``SwinTransformer`` with its image size."""
     kind = type(model).__name__
     if kind == "VisionTransformer":
         side = model.image_size // model.patch_size
         grid = TokenGrid(side, side, (model.patch_size, model.patch_size))
         blocks = [Block(block, grid) for block in model.encoder.layers]
         positions = model.encoder.pos_embedding[0, 1:].detach()
-        return LibraryEncoder(model, blocks, ["class"], partial(_features, model), positions)
+        return LibraryEncoder(model, blocks, partial(_features, model), ["class"], positions)
     if kind != "SwinTransformer":
         raise ValueError(
-            f"torchvision's {kind} is not understood; VisionTransformer and SwinTransformer are"
+            f"torchvision's {kind} is not supported, only VisionTransformer and SwinTransformer"
         )
     if image_size is None:
         raise ValueError("a SwinTransformer of torchvision reads images of any size: name one")
-    return LibraryEncoder(model, _swin(model, image_size), forward=model.features)
+    return LibraryEncoder(model, _swin(model, image_size), model.features)
 
 
 def _features(model: Any, images: Tensor) -> Tensor:

@@ -25,19 +25,14 @@ class Positions(NamedTuple):
 
     Attributes:
         vectors: as they are.
-        start: the sinusoids that learned ones of this project are started from.
-        started_there: whether these ones were.
+        start: sinusoids.
+        change: how far the vectors have moved from the start over its length; NaN for other
+            libraries, which do not start there.
     """
 
     vectors: Float64[Tensor, "token dim"]
     start: Float64[Tensor, "token dim"]
-    started_there: bool = True
-
-    def change(self) -> float:
-        """How far the vectors have moved, over the length of the start; NaN if that is unknown."""
-        if not self.started_there:
-            return float("nan")
-        return float((self.vectors - self.start).norm() / self.start.norm())
+    change: float
 
 
 def positions_of(encoder: Encoder) -> Positions:
@@ -54,13 +49,13 @@ def positions_of(encoder: Encoder) -> Positions:
             )
         vectors = encoder.positions.double().cpu()
         start = sinusoidal_positions_2d(*encoder.grid, vectors.shape[1]).double()
-        return Positions(vectors, start, started_there=False)
+        return Positions(vectors, start, float("nan"))
     positions = getattr(encoder, "embed_positions", None)
     if not isinstance(positions, LearnedPositions | FixedPositions):
         raise ValueError(f"{type(encoder).__name__} has no positions, learned or sinusoidal")
     vectors = positions.weight.detach().double().cpu()
     start = sinusoidal_positions_2d(*encoder.grid, encoder.dim).double()
-    return Positions(vectors, start)
+    return Positions(vectors, start, float((vectors - start).norm() / start.norm()))
 
 
 def similarities(vectors: Float64[Tensor, "token dim"]) -> Similarities:

@@ -1,14 +1,14 @@
 """The answer of ``vit-str analyze positions``."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from einops import rearrange
+from jaxtyping import Float64
+from matplotlib.figure import Figure
+
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.positions.figures import (
-    SINUSOIDS,
-    Curve,
-    similarity_by_distance,
-    similarity_maps,
-)
 from vit_str.analysis.positions.measure import (
     Similarities,
     along_axes,
@@ -17,6 +17,8 @@ from vit_str.analysis.positions.measure import (
     similarities,
 )
 from vit_str.analysis.results import Inspection
+from vit_str.reports.style import DIFFERENCE, UNIFORM, figure, model_colors, plain, styled
+from vit_str.reports.tables import write_csv
 
 _LEAD = """\
 Every token is given a vector that says where it stands. Training starts from sinusoids and may \
@@ -31,6 +33,11 @@ nothing else matters. Change is the length of what training added, over the leng
 
 _SHARE_COLUMNS = ("distance", "offset", "rows", "columns")
 _PAIR_COLUMNS = ("model", "row", "column", "other row", "other column", "distance px", "cosine")
+SINUSOIDS = "sinusoids"
+Curve = Sequence[tuple[float, float]]
+"""Distance in px and mean similarity."""
+
+_MOST_COLUMNS = 8
 
 
 class _Similarity(NamedTuple):
@@ -72,13 +79,13 @@ def answer(inspection: Inspection) -> int:
         encoder, grid = subject.encoder, TokenGrid.of(subject.encoder)
         positions = positions_of(encoder)
         values = similarities(positions.vectors)
-        models.append(_Similarity(subject.name, grid, values, positions.change()))
+        models.append(_Similarity(subject.name, grid, values, positions.change))
     start = similarities(positions_of(inspection.subjects[0].encoder).start)
     compared = [*models, _Similarity(SINUSOIDS, models[0].grid, start, 0.0)]
     columns, shares = ["positions of", *_SHARE_COLUMNS, "change"], [m.shares() for m in compared]
-    inspection.write_table("positions.csv", columns, shares)
+    write_csv(inspection.folder / "positions.csv", columns, shares)
     pairs = [row for model in models for row in model.pairs()]
-    inspection.write_table("similarity.csv", _PAIR_COLUMNS, pairs)
+    write_csv(inspection.folder / "similarity.csv", _PAIR_COLUMNS, pairs)
     page = inspection.page("Similarity of positions", _LEAD)
     page.heading("By distance")
     page.figure(
@@ -107,3 +114,59 @@ def _place(token: int, grid: TokenGrid) -> tuple[int, int]:
     """Row and column of a token, from 1."""
     row, column = divmod(token, grid.columns)
     return row + 1, column + 1
+
+
+@styled()
+def similarity_maps(
+    values: Float64[np.ndarray, "row column row column"], patch_size: tuple[float, float]
+) -> Figure:
+    """For each token a map: its similarity to every other. Maps lie where their tokens lie.
+
+    Of wide grids some columns are left out.
+    """
+    mosaic, rows, columns = _mosaic(values)
+    height, width = (side * step for side, step in zip(mosaic.shape, patch_size, strict=True))
+    sheet = figure(10.5, 9.3 * height / width + 0.45)
+    axes = sheet.subplots()
+    shown = axes.imshow(mosaic, DIFFERENCE, vmin=-1, vmax=1, extent=(0, width, height, 0))
+    axes.grid(visible=False)
+    axes.set_xticks([x * patch_size[1] for x in columns.values()], [f"{i + 1}" for i in columns])
+    axes.set_yticks([y * patch_size[0] for y in rows.values()], [f"{i + 1}" for i in rows])
+    axes.tick_params(length=0)
+    axes.set(xlabel="column of the token", ylabel="row")
+    axes.spines[:].set_visible(False)
+    sheet.colorbar(shown, ax=axes, aspect=12, pad=0.01, ticks=[-1, 0, 1]).set_label("cosine")
+    return sheet
+
+
+def _mosaic(
+    values: Float64[np.ndarray, "row column row column"],
+) -> tuple[np.ndarray, dict[int, float], dict[int, float]]:
+    """Maps of all rows and some columns with gaps between, and where their middles are."""
+    rows, columns = values.shape[:2]
+    chosen = np.unique(np.linspace(0, columns - 1, min(columns, _MOST_COLUMNS)).round().astype(int))
+    gap = ((0, 0), (0, 0), (0, 1), (0, 1))
+    maps = np.pad(values[:, chosen], gap, constant_values=np.nan)
+    canvas = rearrange(maps, "row column y x -> (row y) (column x)")[:-1, :-1]
+    down = {row: row * (rows + 1) + rows / 2 for row in range(rows)}
+    across = {int(c): i * (columns + 1) + columns / 2 for i, c in enumerate(chosen)}
+    return canvas, down, across
+
+
+@styled()
+def similarity_by_distance(curves: Mapping[str, tuple[Curve, Curve]]) -> Figure:
+    """Mean similarity of tokens in one row, and in one column, by distance and model."""
+    sheet = figure(10.5, 3.6)
+    grid = sheet.subplots(1, 2, sharey=True)
+    colors = model_colors(name for name in curves if name != SINUSOIDS)
+    for axis, axes in enumerate(grid):
+        for name, both in curves.items():
+            distances, values = zip(*both[axis], strict=True)
+            style = UNIFORM if name == SINUSOIDS else {"color": colors[name], "marker": "o"}
+            axes.plot(distances, values, markersize=3.5, label=plain(name), **style)
+        axes.set_xlim(0, None)
+        axes.set_title(("in one row", "in one column")[axis])
+        axes.set_xlabel("distance (px)")
+    grid[0].set_ylabel("mean cosine of positions")
+    grid[1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return sheet

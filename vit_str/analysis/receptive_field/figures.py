@@ -31,19 +31,12 @@ _NAME_WIDTH = 20
 
 
 class LayerField(NamedTuple):
-    """Where the gradients of the middle token of a layer lie.
-
-    Attributes:
-        shares: of every pixel; they sum to 1.
-        distance: mean over tokens and images, in px.
-        cell: top, left, bottom, right of what the token stands for, in px.
-        bounds: the same of what it can see at most.
-    """
+    """Where the gradients of the middle token of a layer lie, in pixels."""
 
     shares: Float64[np.ndarray, "height width"]
-    distance: float
-    cell: Box
-    bounds: Box
+    distance: float  # mean over tokens and images
+    cell: Box  # top, left, bottom, right of what the token stands for
+    bounds: Box  # of what it can see at most
 
 
 @styled()
@@ -56,12 +49,7 @@ def distance_by_depth(
 ) -> Figure:
     """A distance over the layers, a line with its interval for every model.
 
-    Args:
-        rows: of the metric; others are left out.
-        chance: values in px to draw level lines at.
-        metric: which distance.
-        label: of the axis.
-        dotted: another metric to draw thinly for comparison.
+    Level lines are values by chance; another metric may be dotted for comparison.
     """
     models = list(dict.fromkeys(row.model for row in rows if row.metric == metric))
     sheet = figure(7.5, 4.2)

@@ -34,7 +34,7 @@ middle of the token:
 * ``gradient_distance_x``, ``gradient_distance_y``: the same of |dx| and of |dy|.
 * ``gradient_area``: the smallest share of the pixels that holds nine tenths of sum |g|.
 
-A token whose gradients are all zero says nothing: NaN.
+A token whose gradients are all zero has none of them: NaN.
 """
 
 _HELD = 0.9
@@ -44,14 +44,10 @@ class GradientFields:
     """Effective receptive fields of every layer, updated batch by batch.
 
     Args:
-        encoder: a `VisionTransformer` or a `ConvolutionalEncoder`, on any device.
-        queries: tokens of each image to ask, other ones for each image, so that all are asked
-            equally often in the end.
+        encoder: with layers that `layers_of` finds, on any device.
+        queries: tokens measured in each image, other ones in the next, so that all come equally
+            often in the end.
         seed: of the signs and of the order of tokens.
-
-    Attributes:
-        centered: per layer, mean field of the token in the middle of the image, as a share.
-        seen: number of images.
     """
 
     def __init__(self, encoder: Encoder, queries: int = 4, seed: int = 0) -> None:
@@ -74,11 +70,11 @@ class GradientFields:
         with torch.enable_grad(), layer_outputs(self.encoder) as outputs:
             self.encoder(images)
         self._shapes = [tuple(output.shape[-2:]) for output in outputs]
-        asked, middle = self._asked(len(images)), self._middle.expand(len(images), -1)
+        queries, middle = self._queries(len(images)), self._middle.expand(len(images), -1)
         layers: list[dict[str, Tensor]] = []
         for layer, output in enumerate(outputs):
             measured = []
-            for tokens in asked:
+            for tokens in queries:
                 cells, middles = self._cells(output.shape[-2:], tokens)
                 measured.append(field_statistics(self._field(output, images, cells), middles))
             layers.append(
@@ -90,7 +86,7 @@ class GradientFields:
         self.seen += len(images)
 
     def values(self, metric: str) -> Float64[Tensor, "layer image"]:
-        """A metric of every layer and image, the mean over the tokens that were asked."""
+        """A metric of every layer and image, the mean over the tokens measured."""
         return torch.cat([values[metric] for values in self._values], 1)
 
     @property
@@ -112,8 +108,8 @@ class GradientFields:
             cells.append(((row, column), sides))
         return cells
 
-    def _asked(self, images: int) -> Int64[Tensor, "query image 2"]:
-        """Row and column of the tokens to ask, on the grid of the encoder's output."""
+    def _queries(self, images: int) -> Int64[Tensor, "query image 2"]:
+        """Row and column of the tokens to measure, on the grid of the encoder's output."""
         first = self.seen * self.queries
         numbers = torch.arange(first, first + images * self.queries) % len(self._order)
         tokens = self._order[numbers].view(images, self.queries).T
@@ -165,14 +161,7 @@ def gradient_distances(
     queries: int = 4,
     seed: int = 0,
 ) -> Float64[Tensor, "layer image"]:
-    """Mean distance in px from a token to the pixels that matter to it, by layer and image.
-
-    Args:
-        encoder: a `VisionTransformer` or a `ConvolutionalEncoder`.
-        images: normalized, on the encoder's device.
-        queries: tokens of each image to ask.
-        seed: of the signs and of the order of tokens.
-    """
+    """Mean distance in px from a token to the pixels that matter to it, by layer and image."""
     fields = GradientFields(encoder, queries, seed)
     fields.update(images)
     return fields.values("gradient_distance")

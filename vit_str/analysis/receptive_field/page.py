@@ -9,6 +9,7 @@ from vit_str.analysis.receptive_field.gradients import (
 )
 from vit_str.analysis.receptive_field.windows import ReceptiveField, fields_by_layer
 from vit_str.analysis.results import Inspection, Measurement, table_of
+from vit_str.reports.tables import write_csv, write_rows
 
 _LEAD = """\
 How far around itself a token sees. A convolution can see a window that grows with depth (its \
@@ -31,12 +32,7 @@ _BOUND_COLUMNS = ("model", "layer", "field height", "field width", "stride down"
 
 
 def answer(inspection: Inspection, queries: int) -> int:
-    """Measure every model on the same images, and write tables and a page.
-
-    Args:
-        inspection: the models.
-        queries: tokens of each image to ask.
-    """
+    """Measure every model on the same images, and write tables and a page."""
     seed = inspection.seed
     models = {
         subject.name: (
@@ -55,8 +51,8 @@ def answer(inspection: Inspection, queries: int) -> int:
         for name, (_, bounds) in models.items()
         for layer, bound in enumerate(bounds, 1)
     ]
-    inspection.write_rows("gradient_distance.csv", Measurement, rows)
-    inspection.write_table("theoretical.csv", _BOUND_COLUMNS, bounds_rows)
+    write_rows(inspection.folder / "gradient_distance.csv", Measurement, rows)
+    write_csv(inspection.folder / "theoretical.csv", _BOUND_COLUMNS, bounds_rows)
     chance = {"uniform": uniform_gradient_distance(inspection.subjects[0].encoder)}
     n = rows[0].n
     page = inspection.page("Receptive fields", _LEAD)

@@ -4,7 +4,6 @@ r = 1 + sum over layers of (k - 1) times the strides before it (Araujo et al. 20
 axis: (row, column).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +23,7 @@ _WINDOWS = (nn.Conv2d, nn.MaxPool2d, nn.AvgPool2d)
 class ReceptiveField:
     """What the units of a layer see of the input, in pixels, each pair (row, column).
 
-    Attributes:
-        size: of the field of one unit.
-        stride: from the field of one unit to that of the next.
-        start: where the field of the first unit begins; before the image if negative.
+    The first field begins at ``start``, before the image if negative; the next ``stride`` further.
     """
 
     size: Pair = (1, 1)
@@ -50,17 +46,9 @@ class ReceptiveField:
         return top, left, top + self.size[0], left + self.size[1]
 
 
-def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:
-    """The field of a chain of layers, such as ``ConvolutionalEncoder.layers``."""
-    field = ReceptiveField()
-    for layer in layers:
-        field = field.through(layer)
-    return field
-
-
 def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     """The field of every layer of an encoder; attention sees the whole image from the first on."""
-    if isinstance(encoder, LibraryEncoder) and encoder.in_windows:
+    if isinstance(encoder, LibraryEncoder) and encoder.windows:
         return _fields_of_windows(encoder)
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in layers_of(encoder)]

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from vit_str.charset import PADDING
 from vit_str.models import Recognizer
-from vit_str.models.attention import attention_modules, attention_weights, listen
+from vit_str.models.attention import attention_modules, attention_weights, forward_hooks
 from vit_str.models.character_boxes import attention_maps, looking_blocks
 
 Weighted = Float[Tensor, "batch query key"]
@@ -39,12 +39,7 @@ class DecoderLayer(NamedTuple):
 def propagate(
     encoder: Sequence[Weighted], decoder: Sequence[DecoderLayer]
 ) -> Float[Tensor, "batch character token"]:
-    """Relevance of every token of the image for every character, from weighted attention.
-
-    Args:
-        encoder: of the encoder's layers; none for an encoder without attention.
-        decoder: of the decoder's.
-    """
+    """Relevance of every token of the image for every character, from weighted attention."""
     batch, characters, tokens = decoder[0].to_image.shape
     like = decoder[0].to_image
     image = torch.eye(tokens, device=like.device, dtype=like.dtype).expand(batch, -1, -1)
@@ -90,7 +85,7 @@ def character_relevance(
     blocks: Any = getattr(recognizer.encoder, "blocks", [])
     maps = [images.new_zeros(len(images), 0, *recognizer.encoder.grid)]
     with torch.enable_grad():
-        with listen(modules, keep):
+        with forward_hooks(modules, keep):
             scores = decoder.logits(recognizer.encode(images), labels)
         for position in range(labels.shape[1]):
             known = labels[:, position] != PADDING

@@ -1,4 +1,4 @@
-"""Several answers to what made a decoder write a character, and whether hiding it matters.
+"""Several methods that tell what made a decoder write a character, and a test of their maps.
 
 All are maps over the tokens of the image, one for each character, that sum to 1. None of them is
 the truth; how much the model's own certainty falls when the tokens that a map names are hidden is
@@ -79,11 +79,11 @@ METHODS: Mapping[str, Callable[[Recognizer, Images, Labels], CharacterMaps]] = {
     "relevance": relevance,
     "gradient × input": gradient_times_input,
 }
-"""What answers, by name."""
+"""By name."""
 
 
 def random_maps(like: CharacterMaps, seed: int) -> CharacterMaps:
-    """Maps that know nothing: what chance gives."""
+    """Random maps: what chance gives."""
     generator = torch.Generator().manual_seed(seed)
     maps = torch.rand(like.shape, generator=generator, dtype=torch.float64)
     return maps / maps.sum((2, 3), keepdim=True)
@@ -105,14 +105,7 @@ def drops(
 ) -> Float64[Tensor, "batch position"]:
     """By how much the probability of a character falls without the tokens its map names first.
 
-    The tokens get the mean color of the image; NaN for padding.
-
-    Args:
-        recognizer: the model.
-        images: normalized.
-        labels: what to write in them.
-        maps: of every character.
-        share: of the tokens to hide, at least one.
+    A share of the tokens, at least one, gets the mean color of the image; NaN for padding.
     """
     fallen = probabilities(recognizer, images, labels).double().cpu()
     for position in range(labels.shape[1]):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float64
 from torch import Tensor
-from tqdm import tqdm
 
-from vit_str.analysis.characters.localization import covered
+from vit_str.analysis.characters import localization
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
 from vit_str.analysis.means import mean_over_images
@@ -38,22 +37,15 @@ class MethodScore(NamedTuple):
     n: int
 
 
-METRICS = {
-    "energy": "share",
-    "lift": "share of uniform",
-    "pointing": "share",
+UNITS = {
+    **{name: localization.METRICS[name] for name in ("energy", "lift", "pointing")},
     "drop": "probability",
 }
 RANDOM = "random"
 
 
 class MethodScores:
-    """Collects the scores of words.
-
-    Args:
-        subjects: the model, and maybe the same without training.
-        share: of the tokens to hide.
-    """
+    """Collects the scores of words for a model, and maybe the same without training."""
 
     def __init__(self, subjects: list[Subject], share: float) -> None:
         self.subject, self.subjects, self.share = subjects[0], subjects, share
@@ -65,22 +57,11 @@ class MethodScores:
         # By method and metric, NaN where there is nothing to score.
         self._words: dict[tuple[str, str], list[float]] = defaultdict(list)
 
-    def add(
-        self, batch: Batch, images: Images, labels: Labels, seed: int, bar: tqdm | None = None
-    ) -> dict[str, Tensor]:
-        """Score the maps of a batch; returns those of the model, by method.
-
-        Args:
-            batch: the images as they are, and what is known of them.
-            images: normalized.
-            labels: that the model read.
-            seed: of the random maps.
-            bar: is moved by the batch, method by method.
-        """
+    def add(self, batch: Batch, images: Images, labels: Labels, seed: int) -> dict[str, Tensor]:
+        """Score the maps of a batch for what the model read; returns its maps by method."""
         texts = [self.subject.charset.decode(ids) for ids in labels.tolist()]
         maps: dict[str, Tensor] = {}
-        total = len(self.methods) * len(self.subjects) + 1
-        for number, (method, of_words) in enumerate(self._maps(images, labels, seed)):
+        for method, of_words in self._maps(images, labels, seed):
             for index, text in enumerate(texts):
                 scores = located(batch, index, text, of_words[index], self.grid)
                 for metric, score in scores.items():
@@ -90,19 +71,17 @@ class MethodScores:
                 self._words[method, "drop"] += fallen.nanmean(1).tolist()
             if method in self.methods:
                 maps[method] = of_words
-            if bar is not None:
-                bar.update((number + 1) * len(batch) // total - number * len(batch) // total)
         return maps
 
     def means(self, seed: int) -> list[MethodScore]:
-        """Over the words in which there is something to score; no row where there is none."""
+        """Over the words that have a score; no row where none has."""
         rows = []
         for (method, metric), words in self._words.items():
             values = torch.tensor(words, dtype=torch.float64)
             known = values[~values.isnan()]
             if len(known):
                 mean, low, high = (float(part) for part in mean_over_images(known, seed)[:3])
-                unit = METRICS[metric]
+                unit = UNITS[metric]
                 rows.append(MethodScore(method, metric, unit, mean, low, high, len(known)))
         return rows
 
@@ -126,17 +105,9 @@ def located(
     maps: Float64[Tensor, "character row column"],
     grid: TokenGrid,
 ) -> dict[str, float]:
-    """How much of the maps lies in the boxes of the characters of one image.
+    """How much of the maps of a text lies in the boxes of its characters, as means over them.
 
-    Args:
-        batch: with the image.
-        index: of the image in it.
-        text: that was read.
-        maps: of its characters.
-        grid: of the maps.
-
-    Returns:
-        Means over characters; nothing if their boxes are not known, or the text is wrong.
+    Empty if the boxes are not known, or the text is wrong.
     """
     if batch.boxes is None or batch.labels is None or text != batch.labels[index]:
         return {}
@@ -144,7 +115,7 @@ def located(
     drawn = boxes[:, 2] > boxes[:, 0]
     if not drawn.any():
         return {}
-    inside = covered(boxes, grid)[drawn]
+    inside = localization.covered(boxes, grid)[drawn]
     values = maps[: len(text)][drawn]
     energy, area = (values * inside).sum((1, 2)), inside.mean((1, 2))
     top = values.flatten(1).argmax(1, keepdim=True)

@@ -16,7 +16,7 @@ from torch import Tensor
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
 from vit_str.analysis.means import mean_over_images
-from vit_str.analysis.probe import Listener, map_of
+from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
@@ -25,19 +25,14 @@ from vit_str.models.character_boxes import attention_maps, cross_attention
 
 Mixed = Float64[Tensor, "batch token token"]
 
-RESIDUAL = 0.5
-"""Share of the skip connection; the paper's choice."""
+RESIDUAL = 0.5  # share of the skip connection; the paper's choice
 _METRICS = ("distance", "entropy", "self_mass")
 
 
 def rollout(
     maps: Sequence[Float[Tensor, "batch head query key"]], residual: float = RESIDUAL
 ) -> list[Mixed]:
-    """What every token is mixed of after each layer; rows sum to 1.
-
-    Args:
-        maps: attention of the layers, first to last, between the same tokens.
-        residual: share of the skip connection, from 0 to 1.
+    """What every token is mixed of after each layer, from the maps of all; rows sum to 1.
 
     Raises:
         ValueError: a share below 0 or above 1, or no maps.
@@ -59,20 +54,14 @@ def encoder_rollout(
     encoder: Encoder,
     images: Float[Tensor, "batch channel height width"],
     residual: float = RESIDUAL,
-    *listeners: Listener,
+    *callbacks: Callback,
 ) -> list[Mixed]:
-    """The rollout of a Vision Transformer after each of its layers.
-
-    Args:
-        encoder: the model.
-        images: normalized.
-        residual: share of the skip connection.
-        listeners: are passed the attention too, see `probe`.
+    """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`.
 
     Raises:
         ValueError: the encoder has no attention, or attention inside windows.
     """
-    if isinstance(encoder, LibraryEncoder) and encoder.in_windows:
+    if isinstance(encoder, LibraryEncoder) and encoder.windows:
         name = type(encoder.model).__name__
         raise ValueError(f"{name} attends inside windows: rollout needs the same tokens everywhere")
     maps: dict[str, Tensor] = {}
@@ -80,7 +69,7 @@ def encoder_rollout(
     def keep(layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
         maps[layer] = map_of(queries, keys, mask)
 
-    with probe_layers(encoder, keep, *listeners):
+    with probe_layers(encoder, keep, *callbacks):
         encoder(images)
     return rollout(list(maps.values()), residual)
 
@@ -112,12 +101,7 @@ def looked_at(
 
 
 class RolloutAnalysis:
-    """Distances and more of one model: by rollout, and of the attention of single layers.
-
-    Args:
-        subject: the model.
-        residual: share of the skip connection.
-    """
+    """Distances and more of one model: by rollout, and of the attention of single layers."""
 
     def __init__(self, subject: Subject, residual: float = RESIDUAL) -> None:
         self.subject, self.residual = subject, residual

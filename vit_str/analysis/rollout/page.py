@@ -6,6 +6,7 @@ from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.relevance.methods import rollout_words
 from vit_str.analysis.results import Inspection, Measurement, table_of
 from vit_str.analysis.rollout.measure import RolloutAnalysis
+from vit_str.reports.tables import write_rows
 
 _LEAD = """\
 Attention of one layer tells which tokens a token takes from; rollout multiplies the attention of \
@@ -20,13 +21,7 @@ line."""
 
 
 def answer(inspection: Inspection, residual: float, show: int) -> int:
-    """Roll out the attention of every model, and write a table and a page.
-
-    Args:
-        inspection: the models.
-        residual: share of the skip connection.
-        show: words to draw for each model.
-    """
+    """Roll out the attention of every model, and write a table and a page."""
     rows: list[Measurement] = []
     words: dict[str, list[MappedWord]] = {}
     for subject in inspection.subjects:
@@ -36,7 +31,7 @@ def answer(inspection: Inspection, residual: float, show: int) -> int:
             if subject.reads and (missing := show - len(shown)) > 0:
                 shown += rollout_words(subject, batch, pixels[:missing], residual)
         rows += analysis.measurements(inspection.seed)
-    inspection.write_rows("rollout.csv", Measurement, rows)
+    write_rows(inspection.folder / "rollout.csv", Measurement, rows)
     grid = TokenGrid.of(inspection.subjects[0].encoder)
     chance, n = {"uniform": grid.uniform_distance()}, rows[0].n
     page = inspection.page("Attention rollout", _LEAD)

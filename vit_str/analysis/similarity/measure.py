@@ -29,9 +29,6 @@ class LayerSimilarity:
     """CKA of every two layers, updated batch by batch.
 
     Memory and time grow with the square of the channels of all layers together.
-
-    Attributes:
-        examples: how many were seen.
     """
 
     def __init__(self) -> None:
@@ -73,9 +70,7 @@ class LayerSimilarity:
     def cka(self, unbiased: bool = True) -> Float64[Tensor, "layer layer"]:
         """CKA of every layer with every other.
 
-        Args:
-            unbiased: with the estimator that few examples do not raise; it can be slightly
-                negative. Otherwise the plain one of Kornblith et al.
+        The unbiased estimator is not raised by few examples, and can be slightly negative.
 
         Raises:
             ValueError: fewer than four examples.
@@ -133,14 +128,7 @@ def compare_layers(
     batch_size: int = 32,
     device: torch.device | str = "cpu",
 ) -> tuple[LayerSimilarity, list[int], int]:
-    """Run all models on the same images, batch by batch.
-
-    Args:
-        subjects: the models.
-        images: the same ones for every model, as it takes them.
-        unit: what examples are.
-        batch_size: images at once.
-        device: where to compute.
+    """Run all models on the same images.
 
     Returns:
         Similarity of all layers, number of layers of every model, number of images.
