@@ -20,14 +20,14 @@ beforehand; tries with more tokens, one seed each, had the convolution ahead but
 learned its training words. It cannot decide the claim.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from studies.drawing import draw_lines, panels
+from studies.drawing import draw_lines, log_ticks, panels
 from studies.reading import (
     ANY_STRINGS,
     CONVOLUTION,
@@ -42,7 +42,7 @@ from studies.reading import (
     train_reader,
     word_renderer,
 )
-from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Verdict
 from vit_str.charset import CHARSETS, PADDING, Charset
 from vit_str.statistics import Interval
 from vit_str.synthesis.renderer import RenderedBatch
@@ -53,19 +53,7 @@ _KNOWN = "accuracy_of_training_words"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is trained.
-
-    Attributes:
-        sizes: of the two systems.
-        charset: what is written.
-        words: numbers of training words, smallest first.
-        steps: batches, the same for every number of words.
-        batch_size: images in each.
-        learning_rate: the highest.
-        difficulty: of the images, 0 to 1.
-        test_words: to draw for the test, see `unseen_words`.
-        shares: of the ingredients of strings.
-    """
+    """How much is trained."""
 
     sizes: Sizes
     charset: Charset
@@ -98,11 +86,44 @@ def run(settings: Settings) -> Findings:
     """Train both on sets of different sizes, with every seed."""
     plan = QUICK if settings.quick else FULL
     columns = f"seed system words accuracy {_KNOWN}"
-    table = repeat(settings, columns, lambda seed: train(plan, seed, settings.device))
-    return findings(table, plan, settings.quick)
+    table = settings.repeat(columns, lambda seed: train(plan, seed, settings.device))
+    few, many = plan.words[0], plan.words[-1]
+    right = {
+        (system, words): table.values("accuracy", system=system, words=words)
+        for system, words in product(SYSTEMS, (few, many))
+    }
+    small, large = (right[CONVOLUTION, words] - right[VIT, words] for words in (few, many))
+    read = {key: f"{values.mean:.0%}" for key, values in right.items()}
+    because = (
+        f"With {few:,} words the convolution reads {read[CONVOLUTION, few]} of unseen ones and the "
+        f"ViT {read[VIT, few]}, with {many:,} {read[CONVOLUTION, many]} and {read[VIT, many]}: the "
+        f"lead falls by {(small - large).text(2)}."
+    )
+    if small.low <= 0 <= small.high:
+        because += " The interval of the first lead has zero in it."
+    if settings.quick:
+        because += " This is the quick version: single digits of four tokens, too small to "
+        because += "decide about ViTs that read words."
+    return Findings(
+        table=table,
+        summary=[
+            {
+                "words": words,
+                "system": system,
+                "unseen words right": table.text("accuracy", system=system, words=words),
+                "training words right": table.text(_KNOWN, system=system, words=words),
+            }
+            for words, system in product(plan.words, SYSTEMS)
+        ],
+        verdict=judge(small.interval, (small - large).interval),
+        measure=f"lead of the convolution in accuracy with {few:,} training words",
+        values=small,
+        because=because,
+        draw=lambda figure: _draw(figure, table, plan),
+    )
 
 
-def train(plan: Plan, seed: int, device: str = "cpu") -> Iterator[tuple[Cell, ...]]:
+def train(plan: Plan, seed: int, device: str = "cpu") -> Rows:
     """One row for each system and number of words; smaller sets are part of larger ones."""
     sizes = plan.sizes
     renderer = word_renderer(
@@ -153,47 +174,7 @@ def judge(small: Interval, closing: Interval) -> Verdict:
 
     A lead alone may be slow learning or a better network; data closes the gap or it does not.
     """
-    if small[0] <= 0:
-        return Verdict.NOT_SUPPORTED
-    return Verdict.SUPPORTED if closing[0] > 0 else Verdict.PARTLY
-
-
-def findings(table: Table, plan: Plan, quick: bool) -> Findings:
-    """What the accuracies say about the claim."""
-    few, many = plan.words[0], plan.words[-1]
-    right = {
-        (system, words): table.values("accuracy", system=system, words=words)
-        for system, words in product(SYSTEMS, (few, many))
-    }
-    small, large = (right[CONVOLUTION, words] - right[VIT, words] for words in (few, many))
-    read = {key: f"{values.mean:.0%}" for key, values in right.items()}
-    because = (
-        f"With {few:,} words the convolution reads {read[CONVOLUTION, few]} of unseen ones and the "
-        f"ViT {read[VIT, few]}, with {many:,} {read[CONVOLUTION, many]} and {read[VIT, many]}: the "
-        f"lead falls by {(small - large).text(2)}."
-    )
-    if small.low <= 0 <= small.high:
-        because += " The interval of the first lead has zero in it."
-    if quick:
-        because += " This is the quick version: single digits of four tokens, too small to "
-        because += "decide about ViTs that read words."
-    return Findings(
-        table=table,
-        summary=[
-            {
-                "words": words,
-                "system": system,
-                "unseen words right": table.text("accuracy", system=system, words=words),
-                "training words right": table.text(_KNOWN, system=system, words=words),
-            }
-            for words, system in product(plan.words, SYSTEMS)
-        ],
-        verdict=judge(small.interval, (small - large).interval),
-        measure=f"lead of the convolution in accuracy with {few:,} training words",
-        values=small,
-        because=because,
-        draw=lambda figure: _draw(figure, table, plan),
-    )
+    return Verdict.graded(small[0] > 0, closing[0] > 0)
 
 
 def _draw(figure: Figure, table: Table, plan: Plan) -> None:
@@ -201,8 +182,7 @@ def _draw(figure: Figure, table: Table, plan: Plan) -> None:
     for axes, column in zip(panels(figure, list(titles.values())), titles, strict=True):
         style: dict[str, Any] = {"column": column, "scale": 100, "marker": "o", "markersize": 4}
         draw_lines(axes, table, "words", "system", SYSTEMS, **style)
-        axes.set_xscale("log")
-        axes.set_xticks(plan.words, [f"{words:,}" for words in plan.words])
+        log_ticks(axes, plan.words, 10)
         axes.minorticks_off()
         axes.set(xlabel="words to learn from", ylabel="read right (%)", ylim=(0, 104))
         axes.legend()

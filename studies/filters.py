@@ -93,48 +93,7 @@ def run(settings: Settings) -> Findings:
     pictures["patches themselves"] = basis.vectors
     stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
     columns = f"seed system state {' '.join(stem)} in_patch_components"
-    return findings(Table.of(columns, rows), pictures, stem)
-
-
-def digits(count: int) -> RenderedBatch:
-    """Images of two digits each, of all pairs evenly; clean as at the start of a training."""
-    renderer = word_renderer(
-        Charset(CHARSETS["digits"]),
-        SMALL.image_size,
-        SMALL.grid,
-        ANY_STRINGS,
-        SMALL.maximum_length,
-    )
-    return renderer.render([f"{number % 100:02d}" for number in range(count)], 0, difficulty=0.2)
-
-
-def patch_components(words: RenderedBatch) -> Components:
-    """Principal components of the patches of the images."""
-    covariance = PatchCovariance(SMALL.patch_size)
-    covariance.update(Preprocessing(*SMALL.image_size).normalize(words.images))
-    return covariance.components()
-
-
-def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
-    """Patterns that one can see in the filters, and that both systems have learned.
-
-    Args:
-        trained: interval of the share of low frequencies in the ViT's trained filters.
-        learned: intervals of that share minus noise, in what training added: ViT, convolution.
-    """
-    if trained[0] > _SEEN and all(low > _CLEAR for low, _ in learned):
-        return Verdict.SUPPORTED
-    return Verdict.PARTLY if learned[0][0] > _CLEAR else Verdict.NOT_SUPPORTED
-
-
-def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, float]) -> Findings:
-    """What the filters say about the claim.
-
-    Args:
-        table: of all banks of filters.
-        pictures: principal components of the filters of one seed, by name.
-        stem: means of the filters in the stem of the bundled recognizer.
-    """
+    table = Table.of(columns, rows)
     noise = chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
     low = {
         (system, state): table.values(_LOW, system=system, state=state)
@@ -143,7 +102,6 @@ def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, f
     learned = [Values(share - noise for share in low[system, LEARNED]) for system in SYSTEMS]
     trained = low[VIT, TRAINED]
     captured = table.text("in_patch_components", 2, system=VIT, state=LEARNED)
-    number = table.mean("effective_components", system=VIT, state=TRAINED)
     return Findings(
         table=table,
         summary=[
@@ -177,10 +135,28 @@ def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, f
             )
         ),
         draw=lambda figure: _draw(figure, low, pictures, noise),
-        surprises=[
-            f"The energy of the trained filters is spread over {number:.0f} components; the stem "
-            f"of the bundled recognizer has {stem[_LOW]:.2f} of it at low frequencies."
-        ],
+    )
+
+
+def digits(count: int) -> RenderedBatch:
+    """Images of two digits each, of all pairs evenly; clean as at the start of a training."""
+    renderer = word_renderer(
+        Charset(CHARSETS["digits"]), SMALL.image_size, SMALL.grid, ANY_STRINGS, SMALL.maximum_length
+    )
+    return renderer.render([f"{number % 100:02d}" for number in range(count)], 0, difficulty=0.2)
+
+
+def patch_components(words: RenderedBatch) -> Components:
+    """Principal components of the patches of the images."""
+    covariance = PatchCovariance(SMALL.patch_size)
+    covariance.update(Preprocessing(*SMALL.image_size).normalize(words.images))
+    return covariance.components()
+
+
+def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
+    """Patterns that one can see in the filters, and that both systems have learned."""
+    return Verdict.graded(
+        learned[0][0] > _CLEAR, trained[0] > _SEEN and all(low > _CLEAR for low, _ in learned)
     )
 
 

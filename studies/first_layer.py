@@ -17,7 +17,7 @@ embedding, before any attention, and from there on go together. That every pixel
 nothing of learning, as it holds for random weights.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -27,7 +27,7 @@ from torch import Tensor
 
 from studies.drawing import draw_lines, panels
 from studies.reading import word_renderer
-from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.training import seeded
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.charset import PRINTABLE_ASCII, Charset
@@ -53,7 +53,7 @@ def run(settings: Settings) -> Findings:
     renderer = word_renderer(Charset(PRINTABLE_ASCII))
     trained = load_weights(resolve("tiny"))
 
-    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure_all(seed: int) -> Rows:
         pixels = renderer.batch(count, seed=1, index=seed).images
         images = Preprocessing().normalize(pixels)
         for name, encoder in untrained(seed).items():
@@ -62,7 +62,42 @@ def run(settings: Settings) -> Findings:
         rows = measure(trained.recognizer.encoder, images, seed)
         yield from ((seed, TRAINED, *row) for row in rows)
 
-    return findings(repeat(settings, "seed system layer seen near", measure_all))
+    table = settings.repeat("seed system layer seen near", measure_all)
+    layers = {name: table.levels("layer", system=name) for name in table.levels("system")}
+    seen = {
+        name: {layer: table.mean("seen", system=name, layer=layer) for layer in own}
+        for name, own in layers.items()
+    }
+    whole = {
+        name: next((str(layer) for layer, share in shares.items() if share >= _WHOLE), "never")
+        for name, shares in seen.items()
+    }
+    first = table.values("seen", system=VIT, layer=1)
+    windows = [v for name in (RESIDUAL, PLAIN) for v in table.values("seen", system=name, layer=1)]
+    return Findings(
+        table=table,
+        summary=[
+            {
+                "system": name,
+                "layers": own[-1],
+                "seen after layer 1": table.text("seen", system=name, layer=1),
+                "seen after the last": table.text("seen", system=name, layer=own[-1]),
+                "whole image from layer": whole[name],
+                f"gradient within {_NEAR} px, layer 1": table.text("near", system=name, layer=1),
+            }
+            for name, own in layers.items()
+        ],
+        verdict=judge(first, windows),
+        measure="share of the pixels that a ViT's token depends on after its first attention",
+        values=first,
+        because=(
+            f"Before attention a token depends on {seen[VIT][0]:.1%} of the pixels, its own patch, "
+            f"and after the first layer on {seen[VIT][1]:.1%}; convolutions begin with at most "
+            f"{max(windows):.1%} and come to {max(seen[RESIDUAL].values()):.0%} (residual) and "
+            f"{max(seen[PLAIN].values()):.0%} (plain) with all of their layers."
+        ),
+        draw=lambda figure: _draw(figure, table),
+    )
 
 
 def untrained(seed: int) -> dict[str, Encoder]:
@@ -75,9 +110,7 @@ def untrained(seed: int) -> dict[str, Encoder]:
         }
 
 
-def measure(
-    encoder: Encoder, images: Float[Tensor, "batch 3 height width"], seed: int
-) -> Iterator[tuple[Cell, ...]]:
+def measure(encoder: Encoder, images: Float[Tensor, "batch 3 height width"], seed: int) -> Rows:
     """Layer, share of pixels seen and of gradient near; layer 0 of a ViT is its embedding."""
     fields = GradientFields(encoder, queries=1, seed=seed)
     fields.update(images)
@@ -109,56 +142,7 @@ def judge(first: Sequence[float], window: Sequence[float]) -> Verdict:
 
     Half of the image would be far more than a window, but not what "from the first layer" says.
     """
-    if max(window) > _WINDOW:
-        return Verdict.NOT_SUPPORTED
-    if min(first) >= _WHOLE:
-        return Verdict.SUPPORTED
-    return Verdict.PARTLY if min(first) >= 0.5 else Verdict.NOT_SUPPORTED
-
-
-def findings(table: Table) -> Findings:
-    """What the seen shares say about the claim."""
-    layers = {name: table.levels("layer", system=name) for name in table.levels("system")}
-    seen = {
-        name: {layer: table.mean("seen", system=name, layer=layer) for layer in own}
-        for name, own in layers.items()
-    }
-    whole = {
-        name: next((str(layer) for layer, share in shares.items() if share >= _WHOLE), "never")
-        for name, shares in seen.items()
-    }
-    first = table.values("seen", system=VIT, layer=1)
-    windows = [v for name in (RESIDUAL, PLAIN) for v in table.values("seen", system=name, layer=1)]
-    near = table.text("near", 2, system=VIT, layer=1)
-    return Findings(
-        table=table,
-        summary=[
-            {
-                "system": name,
-                "layers": own[-1],
-                "seen after layer 1": table.text("seen", system=name, layer=1),
-                "seen after the last": table.text("seen", system=name, layer=own[-1]),
-                "whole image from layer": whole[name],
-                f"gradient within {_NEAR} px, layer 1": table.text("near", system=name, layer=1),
-            }
-            for name, own in layers.items()
-        ],
-        verdict=judge(first, windows),
-        measure="share of the pixels that a ViT's token depends on after its first attention",
-        values=first,
-        because=(
-            f"Before attention a token depends on {seen[VIT][0]:.1%} of the pixels, its own patch, "
-            f"and after the first layer on {seen[VIT][1]:.1%}; convolutions begin with at most "
-            f"{max(windows):.1%} and come to {max(seen[RESIDUAL].values()):.0%} (residual) and "
-            f"{max(seen[PLAIN].values()):.0%} (plain) with all of their layers."
-        ),
-        draw=lambda figure: _draw(figure, table),
-        surprises=[
-            f"After the first layer of the untrained ViT, {near} of the gradient is still within "
-            f"{_NEAR} px of the token's middle, which is {(2 * _NEAR) ** 2 / (32 * 128):.1%} of "
-            "the image."
-        ],
-    )
+    return Verdict.graded(max(window) <= _WINDOW and min(first) >= 0.5, min(first) >= _WHOLE)
 
 
 def _draw(figure: Figure, table: Table) -> None:

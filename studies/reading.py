@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor, nn
 
-from studies.training import fit, seeded
+from studies.training import Labels, fit, seeded
 from vit_str.analysis.images import ImageSet, LabeledImage
 from vit_str.charset import PADDING, Charset
 from vit_str.images import Preprocessing
@@ -40,19 +40,7 @@ _TEST_BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large the two systems are, and what they read.
-
-    Attributes:
-        image_size: height and width, in pixels.
-        patch_size: of the ViT, and the cell of a token of the convolution: powers of 2.
-        dim: width of a token.
-        depth: blocks of the ViT.
-        heads: of every attention.
-        widths: channels of the stages of the convolution but the last, which has ``dim``.
-        depths: residual blocks of its stages, each with a stride of 2.
-        decoder_depth: blocks of the decoder, the same for both.
-        maximum_length: most characters of a word.
-    """
+    """How large the two systems are, and what they read."""
 
     image_size: tuple[int, int]
     patch_size: tuple[int, int]
@@ -88,13 +76,6 @@ def word_renderer(
 
     The fonts of the system would be more, but other ones on every machine, and drawing all of
     their characters at first use takes minutes.
-
-    Args:
-        charset: the characters that may occur.
-        image_size: height and width of a picture, in pixels.
-        grid: rows and columns of tokens, see ``RenderedBatch.token_characters``.
-        shares: of the ingredients of strings, see `Lexicon`.
-        maximum_length: of a string, in characters.
     """
     lexicon = Lexicon(charset, weights=shares, maximum_length=maximum_length)
     return Renderer(_atlas(charset), lexicon, image_size, grid)
@@ -159,15 +140,6 @@ def train_reader(
 
     The losses are those of ``vit-str train``: the decoder's, and the character under each token,
     which fades. The learning rate rises, then falls along a cosine.
-
-    Args:
-        recognizer: is trained in place, and returned ready to read.
-        words: the set.
-        steps: so many batches.
-        batch_size: words in each.
-        seed: of the order.
-        device: to compute on.
-        learning_rate: the highest.
     """
     recognizer.to(device).train()
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
@@ -210,9 +182,7 @@ def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu"
     return right
 
 
-def same_labels(
-    written: Int64[Tensor, "batch position"], labels: Int64[Tensor, "batch length"]
-) -> Tensor:
+def same_labels(written: Labels, labels: Int64[Tensor, "batch length"]) -> Tensor:
     """Which rows are equal, whatever the padding after them."""
     width = max(written.shape[1], labels.shape[1])
     written, labels = (

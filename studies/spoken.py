@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 
 import torch
-from jaxtyping import Int64
-from torch import Tensor
 
+from studies.training import Labels
 from vit_str.charset import PADDING
 
 Text = tuple[str, ...]
@@ -40,14 +39,7 @@ _IDS = {symbol: id_ for id_, symbol in enumerate(SYMBOLS)}
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """Two ways to write the same things, each of which can be had from the other.
-
-    Attributes:
-        things: what is written, in the plural.
-        draw: one of them, by torch's generator.
-        words: it in words.
-        digits: it in digits.
-    """
+    """Two ways to write the same things, each of which can be had from the other."""
 
     things: str
     draw: Callable[[], int]
@@ -107,11 +99,7 @@ def is_held_out(number: int) -> bool:
 
 
 def in_words(number: int) -> Text:
-    """The words of a number.
-
-    Raises:
-        ValueError: it is below 0 or not below a million.
-    """
+    """The words of a number."""
     if not 0 <= number < LIMIT:
         raise ValueError(f"there are words for 0 to {LIMIT - 1}, found {number}")
     thousands, rest = divmod(number, 1000)
@@ -124,7 +112,7 @@ def date_in_words(day: date) -> Text:
     return (_MONTHS[day.month - 1], *in_words(day.day), *_year_in_words(day.year))
 
 
-def ids_of(texts: Sequence[Text]) -> Int64[Tensor, "batch position"]:
+def ids_of(texts: Sequence[Text]) -> Labels:
     """Ids of the symbols, padded with ``PADDING`` to the longest text."""
     longest = max(map(len, texts))
     return torch.tensor(

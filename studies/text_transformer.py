@@ -4,6 +4,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
+from studies.training import Labels, Tokens
 from vit_str.charset import PADDING
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
@@ -15,16 +16,6 @@ class TextTransformer(nn.Module):
 
     A text is followed by the end up to ``maximum_length``, so that all have the same size, as
     images have: how it is read does not depend on the other texts of a batch.
-
-    Args:
-        charset_size: number of characters it reads; the end has the id after them.
-        dim: width of a token.
-        depth: number of blocks.
-        heads: attention heads per block.
-        maximum_length: most characters it reads.
-        mlp_ratio: hidden width of the feed-forward over ``dim``.
-        positions: ``sinusoidal`` (fixed) or ``learned`` (started from sinusoids).
-        dropout: share of block outputs dropped in training.
     """
 
     def __init__(
@@ -50,12 +41,8 @@ class TextTransformer(nn.Module):
         )
         self.norm = nn.LayerNorm(dim)
 
-    def forward(self, labels: Int64[Tensor, "batch position"]) -> Float[Tensor, "batch token dim"]:
-        """Features of the characters and of the ends that follow them.
-
-        Raises:
-            ValueError: a text is longer than ``maximum_length``.
-        """
+    def forward(self, labels: Labels) -> Tokens:
+        """Features of the characters and of the ends that follow them."""
         missing = self.maximum_length + 1 - labels.shape[1]
         if missing < 1:
             raise ValueError(
@@ -70,21 +57,12 @@ class TextTransformer(nn.Module):
 
 
 class Translator(nn.Module):
-    """Writes one text for another.
-
-    Args:
-        encoder: what reads.
-        decoder: what writes, looking at what was read.
-    """
+    """Writes one text for another."""
 
     def __init__(self, encoder: TextTransformer, decoder: AutoregressiveDecoder) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
-    def loss(
-        self,
-        sources: Int64[Tensor, "batch position"],
-        labels: Int64[Tensor, "batch written"],
-    ) -> Float[Tensor, ""]:
+    def loss(self, sources: Labels, labels: Int64[Tensor, "batch written"]) -> Float[Tensor, ""]:
         """The decoder's loss on texts and their translations, padded with ``PADDING``."""
         return self.decoder.loss(self.encoder(sources), labels)
