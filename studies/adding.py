@@ -25,7 +25,7 @@ SOLVED = BASELINE / 10
 
 
 def draw_batch(batch: int, length: int, generator: torch.Generator) -> tuple[Inputs, Sums]:
-    """Random sequences, numbers and marks (0 or 1) in their columns, and sums of marked numbers."""
+    """Random numbers and marks (0 or 1) in their columns, and sums of marked numbers."""
     if length < 2:
         raise ValueError(f"the adding problem needs a length of 2 or more, found {length}")
     numbers = torch.rand(batch, length, generator=generator)
@@ -79,7 +79,7 @@ def train(
 
 
 @torch.no_grad()
-def mean_squared_error(model: nn.Module, length: int, sequences: int = 1024) -> float:
+def squared_error(model: nn.Module, length: int, sequences: int = 1024) -> float:
     """Error on sequences of their own; `BASELINE` is that of knowing nothing."""
     device = next(model.parameters()).device
     inputs, sums = draw_batch(sequences, length, torch.Generator().manual_seed(10_000))

@@ -44,25 +44,25 @@ _MOST = 0.5
 def run(settings: Settings) -> Findings:
     """Train every system for every task with every seed, and test it at every length."""
     if settings.quick:
-        tasks = [SequenceTask(8, (2, 8), False)]
+        tasks = {"copy": SequenceTask(8, (2, 8), backwards=False)}
         dim, training = 32, {"steps": 220, "learning_rate": 2e-2}
         lengths: tuple[int, ...] = (2, 4, 6, 8, 10, 11)
     else:
-        tasks = [SequenceTask(10, (3, 24), backwards) for backwards in (False, True)]
+        ways = {"copy": False, "reverse": True}
+        tasks = {name: SequenceTask(10, (3, 24), way) for name, way in ways.items()}
         dim, training = 64, {"steps": 700, "learning_rate": 5e-3}
         lengths = (4, 8, 12, 16, 20, 24, 28, 32)
 
     def measure(seed: int) -> Rows:
-        for task, (name, (attention, wider)) in product(tasks, _SYSTEMS.items()):
+        for (task, drawn), (name, (attention, wider)) in product(tasks.items(), _SYSTEMS.items()):
             width: Any = training | {"dim": dim * wider}
-            model = train_translator(task, attention, seed, device=settings.device, **width)
+            model = train_translator(drawn, attention, seed, device=settings.device, **width)
             for length in lengths:
-                texts = task.draw_tests(256, length, seed, settings.device)
-                yield task.name, name, seed, length, *model.accuracy(*texts)
+                texts = drawn.draw_tests(256, length, seed, settings.device)
+                yield task, name, seed, length, *model.accuracy(*texts)
 
     table = settings.repeat(f"task system seed length {_RIGHT} right_sequences", measure)
-    shortest, longest = lengths[0], tasks[0].lengths[1]
-    names = [task.name for task in tasks]
+    shortest, longest = lengths[0], tasks["copy"].lengths[1]
 
     def scores(system: str, task: str) -> str:
         short, long = (
@@ -77,7 +77,7 @@ def run(settings: Settings) -> Findings:
         summary=[
             {"task": task, "length": length}
             | table.cells("{}", "system", _SYSTEMS, _RIGHT, 2, task=task, length=length)
-            for task, length in product(names, lengths)
+            for task, length in product(tasks, lengths)
         ],
         verdict=judge(shares.interval),
         measure=(
@@ -87,7 +87,7 @@ def run(settings: Settings) -> Findings:
         because=" ".join(
             f"To {task} {shortest} and {longest} symbols, one vector gets {scores(ONE, task)} of "
             f"them right, attention {scores(ATTENTION, task)}."
-            for task in names
+            for task in tasks
         ),
         draw=lambda figure: _draw(figure, table, longest),
     )

@@ -27,21 +27,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from studies import reading
 from studies.drawing import draw_lines, log_ticks, panels
-from studies.reading import (
-    ANY_STRINGS,
-    CONVOLUTION,
-    ONLY_WORDS,
-    STANDARD,
-    SYSTEMS,
-    VIT,
-    Sizes,
-    build_reader,
-    read_words,
-    select,
-    train_reader,
-    word_renderer,
-)
+from studies.reading import CONVOLUTION, SYSTEMS, VIT
 from studies.study import Findings, Rows, Settings, Table, Verdict
 from vit_str.charset import CHARSETS, PADDING, Charset
 from vit_str.statistics import Interval
@@ -53,24 +41,26 @@ _KNOWN = "accuracy_of_training_words"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is trained."""
+    """How much is trained: the same number of batches for every number of training words."""
 
-    sizes: Sizes
+    sizes: reading.Sizes
     charset: Charset
-    words: tuple[int, ...]
+    words: tuple[int, ...]  # smallest first
     steps: int
     batch_size: int
     learning_rate: float
     difficulty: float
-    test_words: int
+    test_words: int  # to draw, see `unseen_words`
     shares: Mapping[str, float]
 
 
-DIGIT = Sizes((16, 16), (8, 8), 32, 2, 4, (8, 16), (1, 1, 1), 1, maximum_length=1)
+DIGIT = reading.Sizes((16, 16), (8, 8), 32, 2, 4, (8, 16), (1, 1, 1), 1, maximum_length=1)
 """One character in an image: what learns to read in a few seconds."""
-QUICK = Plan(DIGIT, Charset(CHARSETS["digits"]), (64, 2048), 200, 32, 5e-3, 0.0, 512, ANY_STRINGS)
+QUICK = Plan(
+    DIGIT, Charset(CHARSETS["digits"]), (64, 2048), 200, 32, 5e-3, 0.0, 512, reading.ANY_STRINGS
+)
 FULL = Plan(
-    STANDARD,
+    reading.STANDARD,
     Charset(CHARSETS["ascii"]),
     (1_000, 5_000, 20_000, 100_000),
     steps=2_048,
@@ -78,7 +68,7 @@ FULL = Plan(
     learning_rate=1e-3,
     difficulty=0.5,
     test_words=2_000,
-    shares=ONLY_WORDS,
+    shares=reading.ONLY_WORDS,
 )
 
 
@@ -126,25 +116,23 @@ def run(settings: Settings) -> Findings:
 def train(plan: Plan, seed: int, device: str = "cpu") -> Rows:
     """One row for each system and number of words; smaller sets are part of larger ones."""
     sizes = plan.sizes
-    renderer = word_renderer(
-        plan.charset, sizes.image_size, sizes.grid, plan.shares, sizes.maximum_length
-    )
+    renderer = reading.word_renderer(plan.charset, sizes, plan.shares)
     everything = renderer.batch(plan.words[-1], seed, index=0, difficulty=plan.difficulty)
     drawn = renderer.batch(plan.test_words, _TEST_SEED + seed, index=0, difficulty=plan.difficulty)
     unseen = unseen_words(drawn, everything, plan)
     for count, system in product(plan.words, SYSTEMS):
-        words = select(everything, slice(count))
-        reader = train_reader(
-            build_reader(system, sizes, len(plan.charset), seed),
+        words = reading.select(everything, slice(count))
+        reader = reading.train_reader(
+            reading.build_reader(system, sizes, len(plan.charset), seed),
             words,
+            seed,
             steps=plan.steps,
             batch_size=plan.batch_size,
-            seed=seed,
-            device=device,
             learning_rate=plan.learning_rate,
+            device=device,
         )
-        known = read_words(reader, select(words, slice(plan.test_words)), device)
-        right = read_words(reader, unseen, device)
+        known = reading.read_words(reader, reading.select(words, slice(plan.test_words)), device)
+        right = reading.read_words(reader, unseen, device)
         yield seed, system, count, sum(right) / len(right), sum(known) / len(known)
 
 
@@ -166,7 +154,7 @@ def unseen_words(drawn: RenderedBatch, everything: RenderedBatch, plan: Plan) ->
             kept.append(index)
             if plan.sizes.maximum_length > 1:
                 seen.add(text)
-    return select(drawn, kept)
+    return reading.select(drawn, kept)
 
 
 def judge(small: Interval, closing: Interval) -> Verdict:

@@ -29,19 +29,15 @@ from studies.drawing import draw_lines, panels
 from studies.reading import word_renderer
 from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.training import seeded
+from vit_str import models
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.images import Preprocessing
-from vit_str.models import (
-    ConvolutionalEncoder,
-    Encoder,
-    PlainConvolutionalEncoder,
-    VisionTransformer,
-)
 from vit_str.weights import load_weights, resolve
 
 VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
 TRAINED = "tiny, trained"
+Images = Float[Tensor, "batch 3 height width"]
 _WHOLE = 0.999  # of the pixels: gradients of single pixels may be zero by chance
 _WINDOW = 0.1  # a window is a small part of an image
 _NEAR = 8  # pixels down and across: the token's own patch of 8 x 8 and half of those around it
@@ -100,23 +96,23 @@ def run(settings: Settings) -> Findings:
     )
 
 
-def untrained(seed: int) -> dict[str, Encoder]:
+def untrained(seed: int) -> dict[str, models.Encoder]:
     """Three encoders with random weights."""
     with seeded(seed):
         return {
-            VIT: VisionTransformer(dim=64, depth=6, heads=4, patch_size=(8, 8)),
-            RESIDUAL: ConvolutionalEncoder(widths=(16, 32, 64)),
-            PLAIN: PlainConvolutionalEncoder(widths=(16, 32, 64, 64, 64)),
+            VIT: models.VisionTransformer(dim=64, depth=6, heads=4, patch_size=(8, 8)),
+            RESIDUAL: models.ConvolutionalEncoder(widths=(16, 32, 64)),
+            PLAIN: models.PlainConvolutionalEncoder(widths=(16, 32, 64, 64, 64)),
         }
 
 
-def measure(encoder: Encoder, images: Float[Tensor, "batch 3 height width"], seed: int) -> Rows:
+def measure(encoder: models.Encoder, images: Images, seed: int) -> Rows:
     """Layer, share of pixels seen and of gradient near; layer 0 of a ViT is its embedding."""
     fields = GradientFields(encoder, queries=1, seed=seed)
     fields.update(images)
     sides = [cell[1] for cell in fields.middle_cells()]
     layers = list(enumerate(zip(fields.centered, sides, strict=True), 1))
-    if isinstance(encoder, VisionTransformer):
+    if isinstance(encoder, models.VisionTransformer):
         layers.insert(0, (0, (embedding_field(encoder, images), sides[0])))
     for layer, (field, (top, left, bottom, right)) in layers:
         y, x = round((top + bottom) / 2), round((left + right) / 2)
@@ -125,7 +121,7 @@ def measure(encoder: Encoder, images: Float[Tensor, "batch 3 height width"], see
 
 
 def embedding_field(
-    encoder: VisionTransformer, images: Float[Tensor, "batch 3 height width"]
+    encoder: models.VisionTransformer, images: Images
 ) -> Float[Tensor, "height width"]:
     """What the token in the middle depends on before any attention, as a share."""
     images = images.detach().requires_grad_()

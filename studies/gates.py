@@ -28,14 +28,7 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from studies import gradients
-from studies.adding import (
-    BASELINE,
-    SOLVED,
-    AttentionAdder,
-    RecurrentAdder,
-    mean_squared_error,
-    train,
-)
+from studies.adding import BASELINE, SOLVED, AttentionAdder, RecurrentAdder, squared_error, train
 from studies.drawing import COLORS, INK, draw_lines, panels
 from studies.gradients import DISTANCES, LOST, decay
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
@@ -127,7 +120,7 @@ def adding_error(name: str, length: int, steps: int, seed: int, device: str = "c
     # At the rate at which recurrent networks learn fastest, attention fails with some seeds.
     rate = 5e-3 if name == ATTENTION else 2e-2
     train(model.to(device), length, steps, seed, rate)
-    return mean_squared_error(model, length)
+    return squared_error(model, length)
 
 
 def open_gate(network: nn.RNNBase, bias: float | None) -> None:

@@ -44,7 +44,6 @@ SHAPES = (
 """Sizes of images and patches, (height, width): hardly any of them square, on purpose."""
 # Products summed in another order differ by a few units in the last place of float64.
 _ROUNDING = 1e-10
-_CHARSET_SIZE = 94
 
 
 def run(settings: Settings) -> Findings:
@@ -134,7 +133,7 @@ def make_encoder(
 def _text_encoder(encoder: VisionTransformer) -> TextTransformer:
     """An encoder of texts that has the blocks of a ViT; loading fails if one has other parts."""
     with seeded(0):
-        text = TextTransformer(_CHARSET_SIZE, encoder.dim, encoder.depth, encoder.heads).eval()
+        text = TextTransformer(94, encoder.dim, encoder.depth, encoder.heads, 64).eval()
     text.blocks.load_state_dict(encoder.blocks.state_dict())
     text.norm.load_state_dict(encoder.norm.state_dict())
     return text

@@ -31,14 +31,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import nn
 
-from studies.adding import (
-    BASELINE,
-    SOLVED,
-    AttentionAdder,
-    RecurrentAdder,
-    mean_squared_error,
-    train,
-)
+from studies.adding import BASELINE, SOLVED, AttentionAdder, RecurrentAdder, squared_error, train
 from studies.drawing import INK, draw_lines, panels
 from studies.gradients import input_gradients
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
@@ -135,7 +128,7 @@ def measure(seed: int, trainings: Sequence[tuple[int, int, int]], device: str) -
                 model = AttentionAdder(32) if name == ATTENTION else RecurrentAdder(name, 32)
             train(model.to(device), length, steps, seed, 5e-3, batch)
             for at in (longer * length for longer in _LONGER):
-                yield name, seed, ERROR, length, at, mean_squared_error(model, at, 128)
+                yield name, seed, ERROR, length, at, squared_error(model, at, 128)
 
 
 def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[float]:

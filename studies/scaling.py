@@ -31,12 +31,7 @@ from studies.drawing import COLORS, chance_line, draw_lines, log_ticks, panels
 from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
-from vit_str.models.attention import (
-    Mask,
-    MultiHeadAttention,
-    ScaledDotProductAttention,
-    attention_weights,
-)
+from vit_str.models import attention as core
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 WIDEST = WIDTHS[-1]
@@ -56,11 +51,11 @@ _SHOWN = {
 Heads = Float[Tensor, "batch head token head_dim"]
 
 
-class RawDotProductAttention(ScaledDotProductAttention):
+class RawDotProductAttention(core.ScaledDotProductAttention):
     """softmax(QKᵀ) V: the core, given queries that undo its division."""
 
     def forward(
-        self, queries: Heads, keys: Heads, values: Heads, mask: Mask | None = None
+        self, queries: Heads, keys: Heads, values: Heads, mask: core.Mask | None = None
     ) -> Heads:
         return super().forward(queries * math.sqrt(queries.shape[-1]), keys, values, mask)
 
@@ -140,7 +135,7 @@ def softmax_numbers(
 ) -> dict[str, float]:
     """How large the products are, how peaked their softmax is and what gradient it lets through."""
     undone = queries[:, None] * math.sqrt(queries.shape[-1]) / divisor
-    weights = attention_weights(undone, keys)[:, 0]
+    weights = core.attention_weights(undone, keys)[:, 0]
     jacobian = jacobian_norm(weights)
     # d weights / d query = (diag(p) - ppᵀ) K / divisor: each key less the mean key, weighted.
     to_query = weights[..., None] * (keys - weights[:, None] @ keys) / divisor
@@ -171,8 +166,10 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        attention = MultiHeadAttention(
-            width, 1, ScaledDotProductAttention() if name == SCALED else RawDotProductAttention()
+        attention = core.MultiHeadAttention(
+            width,
+            1,
+            core.ScaledDotProductAttention() if name == SCALED else RawDotProductAttention(),
         )
         for layer in (attention.to_queries, attention.to_keys_values):
             nn.init.normal_(layer.weight, std=width**-0.5)

@@ -7,9 +7,9 @@ from the encoder to the decoder.
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
+from studies.text_transformer import Translator
 from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.models.decoders.recurrent import RecurrentDecoder
 
@@ -19,22 +19,19 @@ Texts = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class SequenceTask:
-    """Write a sequence of random symbols again, forwards or backwards."""
+    """Write a sequence of random symbols again, forwards or backwards.
+
+    Sequences are trained on from the shortest to the longest of ``lengths``.
+    """
 
     symbols: int
     lengths: tuple[int, int]
     backwards: bool
 
-    @property
-    def name(self) -> str:
-        """``copy`` or ``reverse``."""
-        return "reverse" if self.backwards else "copy"
-
     def draw(self, batch: int, length: int | None = None, device: str = "cpu") -> Texts:
         """A batch of one length, a random one by default, by torch's generator of the CPU."""
         if length is None:
-            shortest, longest = self.lengths
-            length = int(torch.randint(shortest, longest + 1, ()))
+            length = int(torch.randint(self.lengths[0], self.lengths[1] + 1, ()))
         sources = torch.randint(self.symbols, (batch, length)).to(device)
         return sources, sources.flip(1) if self.backwards else sources
 
@@ -48,7 +45,11 @@ class SequenceTask:
 
 
 class RecurrentTextEncoder(nn.Module):
-    """Reads from left to right with a GRU."""
+    """Reads from left to right with a GRU; gives all states, or the last one only.
+
+    A decoder without attention takes the mean of the features as its context; of the last state,
+    that is the single context vector of Cho et al. 2014.
+    """
 
     def __init__(self, charset_size: int, dim: int, last_only: bool) -> None:
         super().__init__()
@@ -57,22 +58,19 @@ class RecurrentTextEncoder(nn.Module):
         self.recur = nn.GRU(dim, dim, batch_first=True)
 
     def forward(self, sources: Labels) -> Tokens:
-        """The states after each symbol, or the last one."""
         states = self.recur(self.embed(sources))[0]
         return states[:, -1:] if self.last_only else states
 
 
-class RecurrentTranslator(nn.Module):
-    """A GRU that reads and a GRU that writes, with attention between them or one vector."""
+class RecurrentTranslator(Translator):
+    """A GRU that reads and one that writes, with attention between them or one vector ("none")."""
 
-    def __init__(self, task: SequenceTask, dim: int, attention: str, longest: int) -> None:
-        super().__init__()
-        self.encoder = RecurrentTextEncoder(task.symbols, dim, last_only=attention == "none")
-        self.decoder = RecurrentDecoder(task.symbols, dim, "gru", attention, longest)
-
-    def loss(self, sources: Labels, labels: Labels) -> Float[Tensor, ""]:
-        """The decoder's loss (teacher forcing)."""
-        return self.decoder.loss(self.encoder(sources), labels)
+    def __init__(self, task: SequenceTask, dim: int, attention: str) -> None:
+        longest = 2 * task.lengths[1]
+        super().__init__(
+            RecurrentTextEncoder(task.symbols, dim, last_only=attention == "none"),
+            RecurrentDecoder(task.symbols, dim, "gru", attention, longest),
+        )
 
     @torch.no_grad()
     def accuracy(self, sources: Labels, labels: Labels) -> tuple[float, float]:
@@ -101,6 +99,6 @@ def train_translator(
 ) -> RecurrentTranslator:
     """A network that has learned the task; it may write twice as much as it was trained on."""
     with seeded(seed):
-        model = RecurrentTranslator(task, dim, attention, 2 * task.lengths[1]).to(device)
+        model = RecurrentTranslator(task, dim, attention).to(device)
         fit_warm(model, lambda: model.loss(*task.draw(batch, device=device)), steps, learning_rate)
     return model.eval()

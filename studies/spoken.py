@@ -5,9 +5,11 @@ and neither their number nor their order tells where a zero stands. ``march twen
 eighty four`` is ``1984-03-23``: what comes last comes first. A word is one symbol.
 """
 
+import calendar
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 
 import torch
 
@@ -22,10 +24,7 @@ _SMALL = (
 )
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _DIGITS = tuple("0123456789")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
-)
+_MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
 _FIRST_DAY, _LAST_DAY = date(1800, 1, 1).toordinal(), date(2099, 12, 31).toordinal()
 
 SYMBOLS = (*_DIGITS, "zero", *_SMALL, *_TENS, "hundred", "thousand", *_MONTHS, "oh", "-")
@@ -53,19 +52,14 @@ class Languages:
 
     def draw_training(self, count: int) -> list[int]:
         """So many things, none of them held out."""
-        drawn: list[int] = []
-        while len(drawn) < count:
-            thing = self.draw()
-            if not is_held_out(thing):
-                drawn.append(thing)
-        return drawn
+        things = (thing for thing in iter(self.draw, None) if not is_held_out(thing))
+        return list(islice(things, count))
 
     def draw_tests(self, count: int) -> list[int]:
         """So many different things, all of them held out."""
         drawn: dict[int, None] = {}
         while len(drawn) < count:
-            thing = self.draw()
-            if is_held_out(thing):
+            if is_held_out(thing := self.draw()):
                 drawn[thing] = None
         return list(drawn)
 
@@ -115,9 +109,8 @@ def date_in_words(day: date) -> Text:
 def ids_of(texts: Sequence[Text]) -> Labels:
     """Ids of the symbols, padded with ``PADDING`` to the longest text."""
     longest = max(map(len, texts))
-    return torch.tensor(
-        [[_IDS[symbol] for symbol in text] + [PADDING] * (longest - len(text)) for text in texts]
-    )
+    rows = [[_IDS[symbol] for symbol in text] for text in texts]
+    return torch.tensor([row + [PADDING] * (longest - len(row)) for row in rows])
 
 
 def _below_thousand(number: int) -> Text:

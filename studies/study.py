@@ -140,13 +140,7 @@ class Table(list[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How large an experiment is.
-
-    Attributes:
-        quick: a small version, which takes a minute at most on one CPU thread.
-        seeds: number of repetitions with seeds 0, 1, ...; intervals are over them.
-        device: to compute on.
-    """
+    """How large an experiment is; the quick version takes a minute at most on one CPU thread."""
 
     quick: bool = False
     seeds: int = 5
@@ -194,24 +188,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One claim, and how anyone can see whether it holds, as the docstring of its module says it.
+    """One claim, and how anyone can see whether it holds, as the docstring of a module says it."""
 
-    Attributes:
-        posts: letters of the posts that make the claim, see `POSTS`.
-        claim: what they say, in one sentence.
-        expected: what the experiment should show, written down before it was run.
-        experiment: what is done, in two or three sentences, with the sizes.
-        correction: what else a reader of the posts should know; empty if nothing.
-        revised: what was changed in the experiment or its rule after first results had been seen,
-            which makes its verdict worth less; empty if nothing.
-    """
-
-    posts: str
+    posts: str  # letters of those that make the claim
     claim: str
-    expected: str
+    expected: str  # written down before the experiment was run
     experiment: str
-    correction: str = ""
-    revised: str = ""
+    correction: str = ""  # what else a reader of the posts should know
+    revised: str = ""  # in the experiment or its rule after first results had been seen
 
     @classmethod
     def parse(cls, docstring: str) -> "Study":

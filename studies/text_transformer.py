@@ -1,44 +1,32 @@
 """Text to text: the same Transformer with an encoder of characters (Vaswani et al. 2017)."""
 
 import torch.nn.functional as F
-from jaxtyping import Float, Int64
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from studies.training import Labels, Tokens
 from vit_str.charset import PADDING
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.models.positions import position_embedding, sinusoidal_positions
+from vit_str.models.positions import FixedPositions, sinusoidal_positions
 
 
 class TextTransformer(nn.Module):
     """Lets every character of a text attend to every other.
 
-    A text is followed by the end up to ``maximum_length``, so that all have the same size, as
-    images have: how it is read does not depend on the other texts of a batch.
+    A text is followed by the end, whose id is after those of the characters, up to
+    ``maximum_length``, so that all have the same size, as images have: how it is read does not
+    depend on the other texts of a batch.
     """
 
     def __init__(
-        self,
-        charset_size: int,
-        dim: int = 512,
-        depth: int = 6,
-        heads: int = 8,
-        maximum_length: int = 64,
-        mlp_ratio: float = 4.0,
-        positions: str = "sinusoidal",
-        dropout: float = 0.0,
+        self, charset_size: int, dim: int, depth: int, heads: int, maximum_length: int
     ) -> None:
         super().__init__()
         self.maximum_length, self.end = maximum_length, charset_size
-        self.dim = dim
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
-        self.embed_positions = position_embedding(
-            positions, sinusoidal_positions(maximum_length + 1, dim)
-        )
-        self.blocks = nn.ModuleList(
-            EncoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
-        )
+        self.embed_positions = FixedPositions(sinusoidal_positions(maximum_length + 1, dim))
+        self.blocks = nn.ModuleList(EncoderBlock(dim, heads, 4.0, 0.0) for _ in range(depth))
         self.norm = nn.LayerNorm(dim)
 
     def forward(self, labels: Labels) -> Tokens:
@@ -59,10 +47,10 @@ class TextTransformer(nn.Module):
 class Translator(nn.Module):
     """Writes one text for another."""
 
-    def __init__(self, encoder: TextTransformer, decoder: AutoregressiveDecoder) -> None:
+    def __init__(self, encoder: nn.Module, decoder: AutoregressiveDecoder) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
-    def loss(self, sources: Labels, labels: Int64[Tensor, "batch written"]) -> Float[Tensor, ""]:
-        """The decoder's loss on texts and their translations, padded with ``PADDING``."""
+    def loss(self, sources: Labels, labels: Labels) -> Float[Tensor, ""]:
+        """The decoder's loss on texts and their translations (teacher forcing)."""
         return self.decoder.loss(self.encoder(sources), labels)

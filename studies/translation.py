@@ -25,7 +25,6 @@ Now 0 is in training and no text is tested twice; the rule stayed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
 from matplotlib.figure import Figure
@@ -53,31 +52,18 @@ _TRANSLATES, _SOME = 0.9, 0.5
 _MOST_SYMBOLS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How large the experiment is."""
-
-    digits: int
-    dim: int
-    depth: int
-    steps: int
-    batch: int = 64
-    tested: int = 300
-
-
-_QUICK = Size(digits=4, dim=64, depth=2, steps=320)
-_FULL = Size(digits=6, dim=64, depth=2, steps=1500)
+_DIM, _DEPTH, _BATCH, _TESTED = 64, 2, 64, 300
 
 
 def run(settings: Settings) -> Findings:
     """Train a model for numbers and one for dates with every seed."""
-    size = _QUICK if settings.quick else _FULL
+    digits, steps = (4, 320) if settings.quick else (6, 1500)
     table = settings.repeat(
         "direction decoding seed right of_the_other log_probability",
         lambda seed: (
             row
-            for spoken in (numbers(size.digits), dates())
-            for row in measure(spoken, size, seed, settings.device)
+            for spoken in (numbers(digits), dates())
+            for row in measure(spoken, steps, seed, settings.device)
         ),
     )
     right = {
@@ -111,34 +97,32 @@ def run(settings: Settings) -> Findings:
     )
 
 
-def learn(spoken: Languages, size: Size, device: str = "cpu") -> tuple[Translator, set[str]]:
+def learn(spoken: Languages, steps: int, device: str = "cpu") -> tuple[Translator, set[str]]:
     """A translator of both directions, by torch's generator, and the symbols that it has seen."""
     symbols: set[str] = set()
     model = Translator(
-        TextTransformer(len(SYMBOLS), size.dim, size.depth, 4, maximum_length=_MOST_SYMBOLS),
-        TransformerDecoder(
-            len(SYMBOLS), size.dim, size.depth, 4, _MOST_SYMBOLS, positions="sinusoidal"
-        ),
+        TextTransformer(len(SYMBOLS), _DIM, _DEPTH, 4, _MOST_SYMBOLS),
+        TransformerDecoder(len(SYMBOLS), _DIM, _DEPTH, 4, _MOST_SYMBOLS, positions="sinusoidal"),
     ).to(device)
 
     def loss() -> Tensor:
-        drawn = spoken.draw_training(size.batch)
-        half = size.batch // 2
+        drawn = spoken.draw_training(_BATCH)
+        half = _BATCH // 2
         words, digits = list(map(spoken.words, drawn)), list(map(spoken.digits, drawn))
         symbols.update(*words, *digits)
         sources = ids_of(words[:half] + digits[half:]).to(device)
         return model.loss(sources, ids_of(digits[:half] + words[half:]).to(device))
 
-    fit_warm(model, loss, size.steps, 3e-3)
+    fit_warm(model, loss, steps, 3e-3)
     return model.eval(), symbols
 
 
-def measure(spoken: Languages, size: Size, seed: int, device: str = "cpu") -> Rows:
+def measure(spoken: Languages, steps: int, seed: int, device: str = "cpu") -> Rows:
     """Share of held-out texts that a trained model translates without a mistake."""
     with seeded(seed):
-        model, trained = learn(spoken, size, device)
+        model, trained = learn(spoken, steps, device)
     with seeded(1_000_000 + seed):
-        tested = spoken.draw_tests(size.tested)
+        tested = spoken.draw_tests(_TESTED)
     check_tests(spoken, tested, trained)
     words, digits = (ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits))
     pairs = ((words, digits), (digits, words))

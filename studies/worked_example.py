@@ -31,11 +31,7 @@ from torch import Tensor
 from studies.drawing import panels
 from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import seeded
-from vit_str.models.attention import (
-    MultiHeadAttention,
-    ScaledDotProductAttention,
-    attention_weights,
-)
+from vit_str.models import attention as core
 from vit_str.reports.style import HEAT
 
 Matrix = Float[Tensor, "row column"]
@@ -140,7 +136,9 @@ def by_einsum(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
 COMPUTATIONS = {
     "einsum": by_einsum,
     # The weights that the analysis of the models uses, and the kernel of models that read.
-    "textbook formula": lambda queries, keys, values: attention_weights(queries, keys) @ values,
+    "textbook formula": lambda queries, keys, values: (
+        core.attention_weights(queries, keys) @ values
+    ),
     "fused kernel": lambda *example: F.scaled_dot_product_attention(*(m[None] for m in example))[0],
 }
 """Ways to compute attention that are compared with the loops."""
@@ -154,7 +152,7 @@ def measure(seed: int) -> Rows:
         for way, compute in COMPUTATIONS.items():
             yield seed, name, way, _difference(compute(*example), by_loops(*example))
         if example is two:
-            result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in two))[0, 0]
+            result = core.ScaledDotProductAttention()(*(matrix[None, None] for matrix in two))[0, 0]
             yield seed, name, _CORE, _difference(result, by_loops(*two))
     yield seed, "two heads", _CORE, heads_difference(seed)
 
@@ -162,7 +160,7 @@ def measure(seed: int) -> Rows:
 def heads_difference(seed: int) -> float:
     """Our multi-head attention against loops over heads that take their columns of projections."""
     with seeded(seed):
-        attention = MultiHeadAttention(dim=8, heads=2).double()
+        attention = core.MultiHeadAttention(dim=8, heads=2).double()
         x = torch.randn(1, 6, 8, dtype=torch.float64)
     with torch.no_grad():
         projected = (attention.to_queries(x)[0], *attention.to_keys_values(x)[0].chunk(2, -1))
@@ -183,12 +181,12 @@ def _difference(one: Tensor, other: Tensor) -> float:
 def statements() -> dict[str, bool]:
     """What the posts say about shapes and roles, and whether it holds."""
     queries, keys, values = of_post()
-    weights = attention_weights(queries, keys)
+    weights = core.attention_weights(queries, keys)
     result = weights @ values
     first = _matrix([0.2, 0.1, 0.4, 0.3])
     words = two_words()
     scores = words.queries @ words.keys.T
-    one = attention_weights(queries[1:2], keys) @ values
+    one = core.attention_weights(queries[1:2], keys) @ values
 
     def same(one: Tensor, other: Tensor) -> bool:
         return _difference(one, other) < _ROUNDING
@@ -208,7 +206,7 @@ def statements() -> dict[str, bool]:
 
 def _is_refused(queries: Matrix, keys: Matrix) -> bool:
     try:
-        attention_weights(queries, keys)
+        core.attention_weights(queries, keys)
     except (RuntimeError, TypeError):  # of torch; of a check of shapes, where one is on
         return True
     return False
@@ -219,7 +217,7 @@ def _draw(figure: Figure) -> None:
     shown = {
         "Q": (queries, "d_k", "query"),
         "K": (keys, "d_k", "key"),
-        "softmax(QKᵀ / √d_k)": (attention_weights(queries, keys), "key", "query"),
+        "softmax(QKᵀ / √d_k)": (core.attention_weights(queries, keys), "key", "query"),
         "V": (values, "d_v", "key"),
         "weighted means": (by_einsum(*example), "d_v", "query"),
     }

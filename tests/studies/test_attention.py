@@ -59,7 +59,7 @@ def test_a_mirror_lies_on_the_anti_diagonal() -> None:
 
 def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula() -> None:
     torch.manual_seed(0)
-    model = RecurrentTranslator(TASK, 8, "dot", 10)
+    model = RecurrentTranslator(TASK, 8, "dot")
     texts = TASK.draw(3, 5)
     weights = alignment.alignment(model, texts)
     assert weights.shape == (3, 5, 5)
