@@ -93,8 +93,9 @@ def of_post() -> Example:
     logarithms = _matrix([0.2, 0.1, 0.4, 0.3]).log()
     others = _matrix([[1, 0], [0, 1], [1, 1], [-1, 1]])
     keys = torch.cat([logarithms[:, None] * math.sqrt(3), others], 1)
+    queries = _matrix([[1, 0, 0], [0, 2, 1], [1, -1, 2]])
     values = torch.arange(20, dtype=torch.float64).reshape(4, 5) % 7
-    return Example(_matrix([[1, 0, 0], [0, 2, 1], [1, -1, 2]]), keys, values)
+    return Example(queries, keys, values)
 
 
 def two_words() -> Example:
