@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from studies import NAMES, Settings, describe
 from studies.page import write_page
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    layout: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     parser = argparse.ArgumentParser(
         "python -m studies", description=_DESCRIPTION, epilog=_EPILOG, **layout
     )

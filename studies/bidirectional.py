@@ -106,7 +106,9 @@ def run(settings: Settings) -> Findings:
 
     table = settings.repeat(f"experiment network seed offset {_VALUE}", measure)
     gradients, named = table.parts("experiment", "gradient", "accuracy")
-    later = max(row[_VALUE] for row in gradients.where(network=FORWARD) if int(row["offset"]) > 0)
+    later = max(
+        float(row[_VALUE]) for row in gradients.where(network=FORWARD) if int(row["offset"]) > 0
+    )
     scores = {n: [named.values(network=n, offset=k) for k in right] for n in _NETWORKS}
     behind = named.mean(network=FORWARD, offset=back)
     ends = [f"{of[0].mean:.2f} and {of[-1].mean:.2f} ({name})" for name, of in scores.items()]
@@ -117,7 +119,7 @@ def run(settings: Settings) -> Findings:
             | named.cells("accuracy at {:+d}", "offset", (back, *right), digits=2, network=name)
             for name in _NETWORKS
         ],
-        verdict=judge(float(later), scores),
+        verdict=judge(later, scores),
         measure=f"accuracy of a tanh BiRNN at {right[0]} minus that at {right[-1]} places",
         values=scores[BOTH][0] - scores[BOTH][-1],
         because=(

@@ -65,6 +65,8 @@ class RecurrentTextEncoder(nn.Module):
 class RecurrentTranslator(Translator):
     """A GRU that reads and one that writes, with attention between them or one vector ("none")."""
 
+    decoder: RecurrentDecoder
+
     def __init__(self, task: SequenceTask, dim: int, attention: str) -> None:
         longest = 2 * task.lengths[1]
         super().__init__(

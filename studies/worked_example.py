@@ -31,14 +31,18 @@ from torch import Tensor
 from studies.drawing import panels
 from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import seeded
-from vit_str.models import attention as core
+from vit_str.models.attention import (
+    MultiHeadAttention,
+    ScaledDotProductAttention,
+    attention_weights,
+)
 from vit_str.reports.style import HEAT
 
 Matrix = Float[Tensor, "row column"]
 # Doubles near 1 are 2e-16 apart, and no sum here has more than a few dozen terms.
 _ROUNDING = 1e-13
 _NEARLY = 1e-6  # a computation of the models counts as wrong, not as rounded, beyond this
-_CORE = "attention core of the models"
+_DOUBLE = torch.float64
 
 
 class Example(NamedTuple):
@@ -80,8 +84,10 @@ def run(settings: Settings) -> Findings:
 
 def judge(difference: float, holding: dict[str, bool]) -> Verdict:
     """Supported if all computations agree and all statements hold, partly if nearly or some do."""
-    exact, all_hold = difference <= _ROUNDING, all(holding.values())
-    return Verdict.graded(exact or (difference < _NEARLY and all_hold), exact and all_hold)
+    if difference > _ROUNDING:
+        nearly = difference < _NEARLY and all(holding.values())
+        return Verdict.PARTLY if nearly else Verdict.NOT_SUPPORTED
+    return Verdict.SUPPORTED if all(holding.values()) else Verdict.PARTLY
 
 
 def of_post() -> Example:
@@ -90,20 +96,20 @@ def of_post() -> Example:
     The keys are such that the first query has the weights of the post, .2 .1 .4 .3: the scores
     are their logarithms.
     """
-    logarithms = _matrix([0.2, 0.1, 0.4, 0.3]).log()
-    others = _matrix([[1, 0], [0, 1], [1, 1], [-1, 1]])
+    logarithms = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=_DOUBLE).log()
+    others = torch.tensor([[0, 1], [1, 0], [1, 1], [0, -1]], dtype=_DOUBLE)
     keys = torch.cat([logarithms[:, None] * math.sqrt(3), others], 1)
-    queries = _matrix([[1, 0, 0], [0, 2, 1], [1, -1, 2]])
-    values = torch.arange(20, dtype=torch.float64).reshape(4, 5) % 7
+    queries = torch.tensor([[1, 0, 0], [0, 2, 1], [1, -1, 2]], dtype=_DOUBLE)
+    values = torch.arange(20, dtype=_DOUBLE).reshape(4, 5) % 7
     return Example(queries, keys, values)
 
 
 def two_words() -> Example:
     """Two words as rows of 4 numbers, times three matrices of 4 x 3, as "Thinking Machines"."""
-    words = _matrix([[1, 0, 1, 0], [0, 2, 0, 2]])
-    to_queries = _matrix([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]])
-    to_keys = _matrix([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]])
-    to_values = _matrix([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]])
+    words = torch.tensor([[1, 0, 1, 0], [0, 2, 0, 2]], dtype=_DOUBLE)
+    to_queries = torch.tensor([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]], dtype=_DOUBLE)
+    to_keys = torch.tensor([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]], dtype=_DOUBLE)
+    to_values = torch.tensor([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], dtype=_DOUBLE)
     return Example(words @ to_queries, words @ to_keys, words @ to_values)
 
 
@@ -111,9 +117,7 @@ def drawn(seed: int) -> Example:
     """Normal matrices, 7 queries and 9 keys of 16 numbers, values of 11."""
     generator = torch.Generator().manual_seed(seed)
     shapes = ((7, 16), (9, 16), (9, 11))
-    return Example(
-        *(torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
-    )
+    return Example(*(torch.randn(shape, generator=generator, dtype=_DOUBLE) for shape in shapes))
 
 
 def by_loops(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
@@ -123,9 +127,13 @@ def by_loops(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
         scores = [sum(q * k for q, k in zip(query, key, strict=True)) for key in keys.tolist()]
         exponentials = [math.exp(score * scale) for score in scores]
         weights = [exponential / sum(exponentials) for exponential in exponentials]
-        columns = values.T.tolist()
-        results.append([sum(w * v for w, v in zip(weights, c, strict=True)) for c in columns])
-    return _matrix(results)
+        results.append(
+            [
+                sum(weight * value for weight, value in zip(weights, column, strict=True))
+                for column in values.T.tolist()
+            ]
+        )
+    return torch.tensor(results, dtype=_DOUBLE)
 
 
 def by_einsum(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
@@ -134,80 +142,85 @@ def by_einsum(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
     return einsum(scores.softmax(1), values, "query key, key d -> query d")
 
 
-COMPUTATIONS = {
-    "einsum": by_einsum,
-    # The weights that the analysis of the models uses, and the kernel of models that read.
-    "textbook formula": lambda queries, keys, values: (
-        core.attention_weights(queries, keys) @ values
-    ),
-    "fused kernel": lambda *example: F.scaled_dot_product_attention(*(m[None] for m in example))[0],
-}
+def by_formula(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
+    """Attention with the textbook weights that the analysis of the models uses."""
+    return attention_weights(queries, keys) @ values
+
+
+def by_kernel(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
+    """Attention by the fused kernel that the models call when they read."""
+    return F.scaled_dot_product_attention(queries[None], keys[None], values[None])[0]
+
+
+COMPUTATIONS = {"einsum": by_einsum, "textbook formula": by_formula, "fused kernel": by_kernel}
 """Ways to compute attention that are compared with the loops."""
 
 
 def measure(seed: int) -> Rows:
     """Largest difference of each computation from the loops, example by example."""
     two = two_words()
-    examples = {"3 queries, 4 keys": of_post(), "two words": two, "drawn": drawn(seed)}
-    for name, example in examples.items():
+    core = "attention core of the models"
+    for name, example in {
+        "3 queries, 4 keys": of_post(),
+        "two words": two,
+        "drawn": drawn(seed),
+    }.items():
         for way, compute in COMPUTATIONS.items():
-            yield seed, name, way, _difference(compute(*example), by_loops(*example))
-        if example is two:
-            result = core.ScaledDotProductAttention()(*(matrix[None, None] for matrix in two))[0, 0]
-            yield seed, name, _CORE, _difference(result, by_loops(*two))
-    yield seed, "two heads", _CORE, heads_difference(seed)
+            yield seed, name, way, _largest_difference(compute(*example), by_loops(*example))
+        if name == "two words":
+            result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in two))[0, 0]
+            yield seed, name, core, _largest_difference(result, by_loops(*two))
+    yield seed, "two heads", core, heads_difference(seed)
 
 
 def heads_difference(seed: int) -> float:
     """Our multi-head attention against loops over heads that take their columns of projections."""
     with seeded(seed):
-        attention = core.MultiHeadAttention(dim=8, heads=2).double()
-        x = torch.randn(1, 6, 8, dtype=torch.float64)
+        attention = MultiHeadAttention(dim=8, heads=2).double()
+        x = torch.randn(1, 6, 8, dtype=_DOUBLE)
     with torch.no_grad():
-        projected = (attention.to_queries(x)[0], *attention.to_keys_values(x)[0].chunk(2, -1))
+        queries = attention.to_queries(x)[0]
+        keys, values = attention.to_keys_values(x)[0].chunk(2, -1)
         heads = [
-            by_loops(*parts) for parts in zip(*(m.split(4, -1) for m in projected), strict=True)
+            by_loops(queries[:, part], keys[:, part], values[:, part])
+            for part in (slice(0, 4), slice(4, 8))
         ]
-        return _difference(attention(x)[0], attention.to_output(torch.cat(heads, 1)))
+        return _largest_difference(attention(x)[0], attention.to_output(torch.cat(heads, 1)))
 
 
-def _matrix(rows: object) -> Matrix:
-    return torch.tensor(rows, dtype=torch.float64)
-
-
-def _difference(one: Tensor, other: Tensor) -> float:
+def _largest_difference(one: Tensor, other: Tensor) -> float:
     return float((one - other).abs().max())
 
 
 def statements() -> dict[str, bool]:
     """What the posts say about shapes and roles, and whether it holds."""
-    queries, keys, values = of_post()
-    weights = core.attention_weights(queries, keys)
-    result = weights @ values
-    first = _matrix([0.2, 0.1, 0.4, 0.3])
+    queries, keys, values = example = of_post()
+    weights = attention_weights(queries, keys)
+    result = by_formula(*example)
+    first = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=_DOUBLE)
     words = two_words()
     scores = words.queries @ words.keys.T
-    one = core.attention_weights(queries[1:2], keys) @ values
-
-    def same(one: Tensor, other: Tensor) -> bool:
-        return _difference(one, other) < _ROUNDING
-
+    one = by_formula(queries[1:2], keys, values)
     return {
         "3 x 3 times 3 x 4 gives 3 x 4 weights": weights.shape == (3, 4),
-        "rows sum to 1": same(weights.sum(1), torch.ones(3)),
-        "columns do not": not same(weights.sum(0), torch.ones(4)),
-        "the first row is .2 .1 .4 .3": same(weights[0], first),
-        "its result is that mean of the values": same(result[0], first @ values),
+        "rows sum to 1": _same(weights.sum(1), torch.ones(3, dtype=_DOUBLE)),
+        "columns do not": not _same(weights.sum(0), torch.ones(4, dtype=_DOUBLE)),
+        "the first row is .2 .1 .4 .3": _same(weights[0], first),
+        "its result is that mean of the values": _same(result[0], first @ values),
         "the result has d_v = 5 columns beside d_k = 3": result.shape == (3, 5),
-        "many queries at once are as one by one": same(result[1:2], one),
+        "many queries at once are as one by one": _same(result[1:2], one),
         "a word need not fit itself best": bool((scores.argmax(1) != torch.arange(2)).any()),
         "other dimensions of queries and keys are refused": _is_refused(queries[:, :2], keys),
     }
 
 
+def _same(one: Tensor, other: Tensor) -> bool:
+    return _largest_difference(one, other) < _ROUNDING
+
+
 def _is_refused(queries: Matrix, keys: Matrix) -> bool:
     try:
-        core.attention_weights(queries, keys)
+        attention_weights(queries, keys)
     except (RuntimeError, TypeError):  # of torch; of a check of shapes, where one is on
         return True
     return False
@@ -218,7 +231,7 @@ def _draw(figure: Figure) -> None:
     shown = {
         "Q": (queries, "d_k", "query"),
         "K": (keys, "d_k", "key"),
-        "softmax(QKᵀ / √d_k)": (core.attention_weights(queries, keys), "key", "query"),
+        "softmax(QKᵀ / √d_k)": (attention_weights(queries, keys), "key", "query"),
         "V": (values, "d_v", "key"),
         "weighted means": (by_einsum(*example), "d_v", "query"),
     }
