@@ -17,11 +17,7 @@ __all__ = ["NAMES", "Findings", "Settings", "Study", "Table", "Verdict", "descri
 
 
 def load_study(name: str) -> ModuleType:
-    """The module of a study: it has ``run`` and says in its docstring what it is, see `Study`.
-
-    Raises:
-        ValueError: there is no such study.
-    """
+    """The module of a study: it has ``run`` and says in its docstring what it is, see `Study`."""
     if name not in NAMES:
         raise ValueError(f"no study {name!r}; known are {', '.join(NAMES)}")
     return import_module(f"studies.{name.replace('-', '_')}")

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from studies import NAMES, Settings, describe
 from studies.page import write_page
@@ -29,15 +30,13 @@ examples:
 exit codes: 0 success; 1 a study failed, or the output cannot be written; 2 wrong use;
 130 interrupted with Ctrl-C: what is finished is kept."""
 
-_OUT = Path("runs/studies")
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        return {"list": _list, "run": _run, "page": _page}[options.command](options)
+        return int(options.run(options))
     except ValueError as error:
         parser.error(str(error))
     except BrokenPipeError:  # such as of ``| head``
@@ -51,32 +50,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    layout: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     parser = argparse.ArgumentParser(
-        "python -m studies",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "python -m studies", description=_DESCRIPTION, epilog=_EPILOG, **layout
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    listing = commands.add_parser("list", help="all studies, with verdicts of earlier runs")
-    listing.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"of runs ({_OUT})")
-    run = commands.add_parser("run", help="run studies", allow_abbrev=False)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    out = argparse.ArgumentParser(add_help=False)
+    folder = Path("runs/studies")
+    out.add_argument("--out", type=Path, default=folder, metavar="DIR", help=f"({folder})")
+    texts = "all studies, with verdicts of earlier runs"
+    listing = commands.add_parser("list", help=texts, parents=[out])
+    listing.set_defaults(run=_list)
+    run = commands.add_parser("run", help="run studies", parents=[out], allow_abbrev=False)
+    run.set_defaults(run=_run)
     names = [*NAMES, "all"]
     run.add_argument("names", nargs="+", choices=names, metavar="NAME", help="of a study, or all")
     run.add_argument("--quick", action="store_true", help="the small versions: a minute each")
     run.add_argument("--seeds", type=positive, default=5, metavar="N", help="repetitions (5)")
-    run.add_argument("--out", type=Path, default=_OUT, metavar="DIR", help=f"for results ({_OUT})")
-    run.add_argument(
-        "--workers", type=positive, metavar="N", help="studies at once (default: one per CPU)"
-    )
+    run.add_argument("--workers", type=positive, metavar="N", help="studies at once (one per CPU)")
     run.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")
     run.add_argument("--again", action="store_true", help="repeat what is finished too")
     page = commands.add_parser("page", help="make a page of results", allow_abbrev=False)
+    page.set_defaults(run=_page)
     page.add_argument("results", type=Path, metavar="DIR", help="that was --out of the runs")
-    page.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="the page, such as claims.md"
-    )
+    page.add_argument("--out", type=Path, required=True, metavar="FILE", help="such as claims.md")
     return parser
 
 

@@ -17,45 +17,34 @@ from studies.training import fit_warm
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
 
+Inputs, Sums = Float[Tensor, "batch step 2"], Float[Tensor, " batch"]
 BASELINE = 1 / 6
 """Mean squared error of the best constant answer, 1: twice the variance 1/12 of one number."""
-
 SOLVED = BASELINE / 10
 """Below this error a model has found both numbers: with one of them 1/12 would be left."""
 
 
-def draw_batch(
-    batch_size: int, length: int, generator: torch.Generator
-) -> tuple[Float[Tensor, "batch step 2"], Float[Tensor, " batch"]]:
-    """Random sequences, numbers and marks (0 or 1) in their columns, and sums of marked numbers.
-
-    Raises:
-        ValueError: a sequence shorter than 2 has no two halves.
-    """
+def draw_batch(batch: int, length: int, generator: torch.Generator) -> tuple[Inputs, Sums]:
+    """Random numbers and marks (0 or 1) in their columns, and sums of marked numbers."""
     if length < 2:
         raise ValueError(f"the adding problem needs a length of 2 or more, found {length}")
-    numbers = torch.rand(batch_size, length, generator=generator)
-    first = torch.randint(length // 2, (batch_size, 1), generator=generator)
-    second = torch.randint(length // 2, length, (batch_size, 1), generator=generator)
+    numbers = torch.rand(batch, length, generator=generator)
+    first = torch.randint(length // 2, (batch, 1), generator=generator)
+    second = torch.randint(length // 2, length, (batch, 1), generator=generator)
     marked = torch.cat([first, second], 1)
     marks = torch.zeros_like(numbers).scatter_(1, marked, 1.0)
     return torch.stack([numbers, marks], -1), numbers.gather(1, marked).sum(1)
 
 
 class RecurrentAdder(nn.Module):
-    """A recurrent network of one layer and a linear reading of its last state.
-
-    Args:
-        network: ``rnn`` (tanh), ``lstm`` or ``gru``.
-        dim: width of the state.
-    """
+    """A recurrent network of one layer and a linear reading of its last state."""
 
     def __init__(self, network: str, dim: int) -> None:
         super().__init__()
         self.recur = NETWORKS[network](2, dim, batch_first=True)
         self.to_sum = nn.Linear(dim, 1)
 
-    def forward(self, x: Float[Tensor, "batch step 2"]) -> Float[Tensor, " batch"]:
+    def forward(self, x: Inputs) -> Sums:
         return self.to_sum(self.recur(x)[0][:, -1])[:, 0]
 
 
@@ -63,9 +52,6 @@ class AttentionAdder(nn.Module):
     """A block of self-attention with two heads and a linear reading of the last token.
 
     There are no positions: the marks say all that matters here, and where they stand does not.
-
-    Args:
-        dim: width of a token.
     """
 
     def __init__(self, dim: int) -> None:
@@ -74,41 +60,26 @@ class AttentionAdder(nn.Module):
         self.block = EncoderBlock(dim, heads=2, mlp_ratio=2.0, dropout=0.0)
         self.to_sum = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, 1))
 
-    def forward(self, x: Float[Tensor, "batch step 2"]) -> Float[Tensor, " batch"]:
+    def forward(self, x: Inputs) -> Sums:
         return self.to_sum(self.block(self.embed(x))[:, -1])[:, 0]
 
 
 def train(
-    model: nn.Module,
-    length: int,
-    steps: int,
-    *,
-    seed: int,
-    batch_size: int = 32,
-    learning_rate: float = 1e-2,
+    model: nn.Module, length: int, steps: int, seed: int, learning_rate: float, batch: int = 32
 ) -> None:
-    """Train on new sequences at every step, see `fit_warm`.
-
-    Args:
-        model: from ``batch step 2`` to ``batch``; trained where its weights are.
-        length: steps of a sequence.
-        steps: of the optimizer.
-        seed: of the sequences.
-        batch_size: sequences per step.
-        learning_rate: the highest.
-    """
+    """Train on new sequences at every step, see `fit_warm`."""
     generator = torch.Generator().manual_seed(seed)
     device = next(model.parameters()).device
 
     def loss() -> Tensor:
-        inputs, sums = draw_batch(batch_size, length, generator)
+        inputs, sums = draw_batch(batch, length, generator)
         return F.mse_loss(model(inputs.to(device)), sums.to(device))
 
     fit_warm(model, loss, steps, learning_rate)
 
 
 @torch.no_grad()
-def mean_squared_error(model: nn.Module, length: int, sequences: int = 1024) -> float:
+def squared_error(model: nn.Module, length: int, sequences: int = 1024) -> float:
     """Error on sequences of their own; `BASELINE` is that of knowing nothing."""
     device = next(model.parameters()).device
     inputs, sums = draw_batch(sequences, length, torch.Generator().manual_seed(10_000))

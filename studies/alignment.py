@@ -35,7 +35,7 @@ from torch import Tensor
 
 from studies.drawing import chance_line, draw_bars, panels
 from studies.sequences import RecurrentTranslator, SequenceTask, Texts, train_translator
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict
+from studies.study import Cell, Findings, Rows, Settings, Table, Values, Verdict
 from vit_str.models.attention import record_attention
 from vit_str.reports.style import HEAT
 from vit_str.statistics import Interval
@@ -48,69 +48,75 @@ _EXACT = 1e-10
 # More on the one right state than on all others together.
 _MOST = 0.5
 Map = Float[Tensor, "step token"]
-_QUICK: dict[str, Any] = {
-    "task": SequenceTask(8, (2, 6), True),
-    "dim": 32,
-    "steps": 220,
-    "learning_rate": 2e-2,
-}
-_FULL: dict[str, Any] = {
-    "task": SequenceTask(10, (3, 16), True),
-    "dim": 64,
-    "steps": 700,
-    "learning_rate": 5e-3,
-}
+Maps = Float[Tensor, "batch step token"]
 
 
 def run(settings: Settings) -> Findings:
     """Train with both types of attention and not at all, with every seed."""
-    size = _QUICK if settings.quick else _FULL
-    rows: list[tuple[Cell, ...]] = []
+    if settings.quick:
+        size: dict[str, Any] = {"dim": 32, "steps": 220, "learning_rate": 2e-2}
+        task = SequenceTask(8, (2, 6), True)
+    else:
+        size = {"dim": 64, "steps": 700, "learning_rate": 5e-3}
+        task = SequenceTask(10, (3, 16), True)
+    length = task.lengths[1]
     maps: dict[str, Map] = {}
-    for seed in range(settings.seeds):
+
+    def measure_all(seed: int) -> Rows:
         for name in _ATTENTIONS:
-            row, weights = measure(name, seed, device=settings.device, **size)
-            rows.append(row)
-            maps.setdefault(name, weights.cpu())
+            row, weights = measure(name, seed, task=task, device=settings.device, **size)
+            yield name, seed, length, *row
+            maps.setdefault(name, weights.cpu())  # of the first seed
+
     columns = ("attention", "seed", "length", *_COLUMNS[:4], "formula_error", _COLUMNS[4])
-    return findings(Table.of(" ".join(columns), rows), maps)
+    table = settings.repeat(" ".join(columns), measure_all)
+    exact, later, earlier = (table.values(name, attention=DOT) for name in _COLUMNS[:3])
+    untrained, additive = (table.mean(_COLUMNS[0], attention=n) for n in (UNTRAINED, ADDITIVE))
+    error = max(table.values("formula_error", attention=DOT))
+    band = Values(map(sum, zip(earlier, exact, later, strict=True)))
+    return Findings(
+        table=table,
+        summary=[
+            {"attention": name}
+            | {column.replace("_", " "): table.text(column, attention=name) for column in _COLUMNS}
+            for name in _ATTENTIONS
+        ],
+        verdict=judge(exact.interval, band.interval, error, length),
+        measure=f"share of the weight on the anti-diagonal at length {length}, dot products",
+        values=exact,
+        because=(
+            f"The contexts are those of the formula to {error:.0e}, and "
+            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step "
+            f"to step. {exact.mean:.0%} of it lies on the state right after the symbol that a "
+            f"reversal needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
+            f"{band.mean:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
+        ),
+        draw=lambda figure: _draw(figure, table, maps, length),
+        surprises={
+            f"{later.mean:.0%} of the weight of dot products lies one state later than expected; "
+            f"additive attention has {additive:.0%} on the anti-diagonal.": (
+                later.mean > exact.mean or additive > 2 / length
+            )
+        },
+    )
 
 
 def measure(
-    name: str,
-    seed: int,
-    *,
-    task: SequenceTask,
-    steps: int,
-    tested: int = 256,
-    device: str = "cpu",
-    **training: Any,
+    name: str, seed: int, *, task: SequenceTask, steps: int, device: str = "cpu", **training: Any
 ) -> tuple[tuple[Cell, ...], Map]:
-    """Numbers of one network, and its mean weights on sequences of the longest length.
-
-    Args:
-        name: of the attention.
-        seed: of everything.
-        task: what is learned.
-        steps: batches of training.
-        tested: most sequences to look at, none of them twice.
-        device: to compute on.
-        training: see `train_translator`.
-    """
+    """Numbers of one network, and its mean weights on sequences of the longest length."""
     steps = 0 if name == UNTRAINED else steps
     model = train_translator(task, _ATTENTIONS[name], seed, steps=steps, device=device, **training)
-    length = task.lengths[1]
-    texts = task.draw_tests(tested, length, seed, device)
+    texts = task.draw_tests(256, task.lengths[1], seed, device)
     weights = alignment(model, texts)
     shares = (anti_diagonal(weights, later) for later in (0, 1, -1))
     error = formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0
-    right = model.accuracy(*texts)[0]
-    row: tuple[Cell, ...] = (name, seed, length, *shares, change_per_step(weights), error, right)
+    row = (*shares, change_per_step(weights), error, model.accuracy(*texts)[0])
     return row, weights.mean(0)
 
 
 @torch.no_grad()
-def alignment(model: RecurrentTranslator, texts: Texts) -> Float[Tensor, "batch step token"]:
+def alignment(model: RecurrentTranslator, texts: Texts) -> Maps:
     """Weights of every step that writes a symbol, the right ones before it given."""
     sources, labels = texts
     features = model.encoder(sources)
@@ -120,13 +126,13 @@ def alignment(model: RecurrentTranslator, texts: Texts) -> Float[Tensor, "batch 
     return rearrange(steps, "b 1 step token -> b step token")[:, :-1]  # the last writes the end
 
 
-def anti_diagonal(weights: Float[Tensor, "batch step token"], later: int = 0) -> float:
+def anti_diagonal(weights: Maps, later: int = 0) -> float:
     """Mean weight on the states that a reversal needs, or on those so many tokens later."""
     mirrored = weights.flip(2).diagonal(-later, 1, 2)
     return mirrored.sum(-1).mean().item() / weights.shape[1]
 
 
-def change_per_step(weights: Float[Tensor, "batch step token"]) -> float:
+def change_per_step(weights: Maps) -> float:
     """How much of the weight moves from one step to the next: 0 nothing, 1 all."""
     return (weights.diff(dim=1).abs().sum(-1) / 2).mean().item()
 
@@ -158,60 +164,13 @@ def formula_error(model: RecurrentTranslator, texts: Texts) -> float:
     return worst
 
 
-def findings(table: Table, maps: Mapping[str, Map]) -> Findings:
-    """What the weights say about the claim.
-
-    Args:
-        table: of `measure`.
-        maps: mean weights of one seed, for every attention.
-    """
-    length = int(table[0]["length"])
-    exact, later, earlier = (table.values(name, attention=DOT) for name in _COLUMNS[:3])
-    untrained, additive = (table.mean(_COLUMNS[0], attention=n) for n in (UNTRAINED, ADDITIVE))
-    error = max(table.values("formula_error", attention=DOT))
-    band = Values(map(sum, zip(earlier, exact, later, strict=True)))
-    return Findings(
-        table=table,
-        summary=[
-            {"attention": name}
-            | {column.replace("_", " "): table.text(column, attention=name) for column in _COLUMNS}
-            for name in _ATTENTIONS
-        ],
-        verdict=judge(exact.interval, band.interval, error, length),
-        measure=f"share of the weight on the anti-diagonal at length {length}, dot products",
-        values=exact,
-        because=(
-            f"The contexts are those of the formula to {error:.0e}, and "
-            f"{table.mean('change_per_step', attention=DOT):.0%} of the weight moves from step "
-            f"to step. {exact.mean:.0%} of it lies on the state right after the symbol that a "
-            f"reversal needs (before training {untrained:.0%}, by chance {1 / length:.0%}), "
-            f"{band.mean:.0%} there or one beside it (by chance {_band_chance(length):.0%})."
-        ),
-        draw=lambda figure: _draw(figure, table, maps, length),
-        surprises=[
-            f"{later.mean:.0%} of the weight of dot products lies one state later than expected; "
-            f"additive attention has {additive:.0%} on the anti-diagonal."
-        ]
-        * (later.mean > exact.mean or additive > 2 / length),
-    )
-
-
 def judge(exact: Interval, band: Interval, error: float, length: int) -> Verdict:
-    """From where the weight lies, and whether it is that of the formula.
-
-    Args:
-        exact: interval of the share on the anti-diagonal.
-        band: interval of the share there or one token away.
-        error: of the formula.
-        length: of the sequences, which makes the chance.
-    """
+    """From where the weight lies, and whether it is that of the formula."""
     if error > _EXACT:
         return Verdict.NOT_SUPPORTED
-    if exact[0] > _MOST:
-        return Verdict.SUPPORTED
     # It moves along with the writing, but does not say which state is meant.
     follows = band[0] > max(_MOST, 1.5 * _band_chance(length))
-    return Verdict.PARTLY if follows else Verdict.NOT_SUPPORTED
+    return Verdict.graded(follows or exact[0] > _MOST, exact[0] > _MOST)
 
 
 def _band_chance(length: int) -> float:

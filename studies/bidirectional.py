@@ -21,18 +21,17 @@ Revised: That an RNN of one direction is blind first asked for an accuracy withi
 both ends of the interval, and now for not being surely above that.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
-from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, INK, draw_lines, draw_mean, panels
 from studies.gradients import input_gradients
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import Examples, Task, TokenNetwork, learning_curve
-from studies.training import seeded
+from studies.training import Tokens, seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
 
@@ -65,7 +64,6 @@ class TokenAhead(Task):
         self.offset = offset
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
-        """Independent symbols, so that none can be guessed from others."""
         said = torch.randint(self.symbols, (batch, self.length, 1), generator=generator)
         return Examples(said, with_token_ahead(said, -self.offset))
 
@@ -77,18 +75,13 @@ def with_token_ahead(tokens: Tensor, offset: int) -> Tensor:
 
 
 class Tagger(nn.Module):
-    """The features of the tokens at which something is asked.
-
-    Args:
-        network: recurrent, or from tokens to tokens.
-        offset: of `TokenAhead`.
-    """
+    """The features that a network gives the tokens at which something is asked."""
 
     def __init__(self, network: nn.Module, offset: int) -> None:
         super().__init__()
         self.network, self.offset = network, offset
 
-    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch asked dim"]:
+    def forward(self, x: Tokens) -> Tokens:
         features = self.network(x)
         features = features[0] if isinstance(features, tuple) else features
         return with_token_ahead(features, self.offset)
@@ -96,20 +89,50 @@ class Tagger(nn.Module):
 
 def run(settings: Settings) -> Findings:
     """Measure gradients and train every network for every offset, with every seed."""
-    offsets, length, steps = (
-        ((1, 4, 8), 12, 150) if settings.quick else ((1, 2, 4, 8, 12, 16), 24, 600)
-    )
+    if settings.quick:
+        right, length, steps = (1, 4, 8), 12, 150
+    else:
+        right, length, steps = (1, 2, 4, 8, 12, 16), 24, 600
+    back = -right[1]
 
-    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure(seed: int) -> Rows:
         for name in _RECURRENT:
             norms = gradient_norms(name, seed, settings.device)
             yield from (("gradient", name, seed, i - _STATE, norm) for i, norm in enumerate(norms))
         for name in _NETWORKS:
-            for offset in (*((-offsets[1],) if name == FORWARD else ()), *offsets):
+            for offset in (back, *right) if name == FORWARD else right:
                 named = accuracy(name, offset, length, steps, seed, settings.device)
                 yield "accuracy", name, seed, offset, named
 
-    return findings(repeat(settings, f"experiment network seed offset {_VALUE}", measure))
+    table = settings.repeat(f"experiment network seed offset {_VALUE}", measure)
+    gradients, named = table.parts("experiment", "gradient", "accuracy")
+    later = max(
+        float(row[_VALUE]) for row in gradients.where(network=FORWARD) if int(row["offset"]) > 0
+    )
+    scores = {n: [named.values(network=n, offset=k) for k in right] for n in _NETWORKS}
+    behind = named.mean(network=FORWARD, offset=back)
+    ends = [f"{of[0].mean:.2f} and {of[-1].mean:.2f} ({name})" for name, of in scores.items()]
+    return Findings(
+        table=table,
+        summary=[
+            {"network": name}
+            | named.cells("accuracy at {:+d}", "offset", (back, *right), digits=2, network=name)
+            for name in _NETWORKS
+        ],
+        verdict=judge(later, scores),
+        measure=f"accuracy of a tanh BiRNN at {right[0]} minus that at {right[-1]} places",
+        values=scores[BOTH][0] - scores[BOTH][-1],
+        because=(
+            f"The largest gradient of a forward RNN's state by a later input is {later:g}. Of the "
+            f"tokens {right[0]} and {right[-1]} places to the right these shares are named: "
+            f"{', '.join(ends)}; chance is {1 / SYMBOLS:.2f}."
+        ),
+        draw=lambda figure: _draw(figure, gradients, named),
+        surprises={
+            f"Backwards the forward RNN names the token {-back} places away in {behind:.2f} of "
+            "cases: it lacks the direction, not the learning.": behind > _KNOWS
+        },
+    )
 
 
 def gradient_norms(name: str, seed: int, device: str = "cpu") -> list[float]:
@@ -117,7 +140,7 @@ def gradient_norms(name: str, seed: int, device: str = "cpu") -> list[float]:
     with seeded(seed):
         network = make_network(name).to(device)
         x = torch.randn(16, _STEPS, _DIM, device=device)
-    return input_gradients(network, x, seed, at=_STATE).tolist()
+    return input_gradients(network, x, torch.Generator().manual_seed(seed), at=_STATE).tolist()
 
 
 def accuracy(
@@ -139,55 +162,12 @@ def make_network(name: str) -> nn.Module:
     return NETWORKS[network](_DIM, _DIM // (1 + both), batch_first=True, bidirectional=both)
 
 
-def findings(table: Table) -> Findings:
-    """What gradients and accuracies say about the claim."""
-    gradients, named = (table.where(experiment=name) for name in ("gradient", "accuracy"))
-    offsets = sorted(named.levels("offset"))
-    right = [offset for offset in offsets if offset > 0]
-    later = max(
-        max(gradients.values(network=FORWARD, offset=offset))
-        for offset in range(1, _STEPS - _STATE)
-    )
-    scores = {n: [named.values(network=n, offset=k) for k in right] for n in _NETWORKS}
-    behind = named.values(network=FORWARD, offset=offsets[0]).mean
-    ends = [f"{of[0].mean:.2f} and {of[-1].mean:.2f} ({name})" for name, of in scores.items()]
-    return Findings(
-        table=table,
-        summary=[
-            {"network": name}
-            | named.cells("accuracy at {:+d}", "offset", offsets, digits=2, network=name)
-            for name in _NETWORKS
-        ],
-        verdict=judge(later, scores),
-        measure=f"accuracy of a tanh BiRNN at {right[0]} minus that at {right[-1]} places",
-        values=scores[BOTH][0] - scores[BOTH][-1],
-        because=(
-            f"The largest gradient of a forward RNN's state by a later input is {later:g}. Of the "
-            f"tokens {right[0]} and {right[-1]} places to the right these shares are named: "
-            f"{', '.join(ends)}; chance is {1 / SYMBOLS:.2f}."
-        ),
-        draw=lambda figure: _draw(figure, gradients, named),
-        surprises=[
-            f"Backwards the forward RNN names the token {-offsets[0]} places away in "
-            f"{behind:.2f} of cases: it lacks the direction, not the learning."
-        ]
-        * (offsets[0] < 0 and behind > _KNOWS),
-    )
-
-
 def judge(later: float, scores: Mapping[str, Sequence[Values]]) -> Verdict:
-    """Supported if one direction knows nothing, two know the next, and distance costs.
-
-    Args:
-        later: largest gradient of a forward state by a later input.
-        scores: accuracies by network and offset from the nearest.
-    """
+    """Supported if one direction knows nothing, two know the next, and distance costs."""
     chance = 1 / SYMBOLS + _NEAR_CHANCE
     blind = later == 0 and all(values.low < chance for values in scores[FORWARD])
     near, far = scores[BOTH][0], scores[BOTH][-1]
-    if not blind or near.low < _KNOWS:
-        return Verdict.NOT_SUPPORTED
-    return Verdict.SUPPORTED if (near - far).low > _NEAR_CHANCE else Verdict.PARTLY
+    return Verdict.graded(blind and near.low >= _KNOWS, (near - far).low > _NEAR_CHANCE)
 
 
 def _draw(figure: Figure, gradients: Table, named: Table) -> None:

@@ -18,22 +18,21 @@ Transformer has two attentions, a masked one over what it has written, and one w
 its own and whose keys and values are the encoder's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float, Int64
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import COLORS, MUTED, draw_bars, panels
 from studies.reading import distinct, word_renderer
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
+from studies.training import Labels, Tokens
 from vit_str.charset import PADDING, Charset
 from vit_str.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.weights import WeightsFile, load_weights, resolve
 
-Features = Float[Tensor, "batch token dim"]
 INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"
 ABLATED = (ZEROS, MEAN, OTHER)
 PAIRS = "pairs of characters"
@@ -44,6 +43,13 @@ _SHORT = {
     OTHER: "another\nimage",
     PAIRS: "no image:\npairs",
 }
+_COLUMNS = {
+    "errors": "next character wrong",
+    "cross_entropy": "cross-entropy (nats)",
+    "free_cer": "error rate, written freely",
+    "cer_to_other": "the same, to the other image",
+}
+"""In the table -> in the summary; pairs write nothing freely."""
 _MUCH = 0.3  # more errors than that nobody calls a small loss
 _SOME = 0.05
 _MODEL_WORDS = 20_000
@@ -57,24 +63,52 @@ def run(settings: Settings) -> Findings:
     count = 32 if settings.quick else 256
     model = PairModel(weights.charset, renderer.lexicon.sample(_MODEL_WORDS, seed=0))
 
-    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure_all(seed: int) -> Rows:
         words = distinct(renderer.batch(count, seed=2, index=seed))
         with torch.no_grad():
             features = weights.recognizer.encode(weights.preprocessing.normalize(words.images))
         yield from ((seed, *row) for row in measure(weights, features, words.labels))
-        nothing = float("nan")  # pairs write nothing freely
-        yield seed, PAIRS, *model.score(words.labels), nothing, nothing
+        yield seed, PAIRS, *model.score(words.labels), float("nan"), float("nan")
 
-    columns = "seed features errors cross_entropy free_cer cer_to_other"
-    return findings(repeat(settings, columns, measure_all))
+    table = settings.repeat(f"seed features {' '.join(_COLUMNS)}", measure_all)
+    by_features = dict(zip(_SHORT, table.parts("features", *_SHORT), strict=True))
+    entropy = {name: part.mean("cross_entropy") for name, part in by_features.items()}
+    wrong = {name: part.values("errors") for name, part in by_features.items()}
+    rises = {name: wrong[name] - wrong[INTACT] for name in ABLATED}
+    least = min(rises, key=lambda name: rises[name].mean)
+    return Findings(
+        table=table,
+        summary=[
+            {"features": name}
+            | {
+                title: "-" if name == PAIRS and "cer" in column else part.text(column)
+                for column, title in _COLUMNS.items()
+            }
+            for name, part in by_features.items()
+        ],
+        verdict=judge(rises[least], min(entropy[name] for name in ABLATED), entropy[PAIRS]),
+        measure=f"rise of the error of the next character without the image ({least})",
+        values=rises[least],
+        because=(
+            f"With the image {wrong[INTACT].text(2)} of the next characters are "
+            f"wrong, without it (zeros) {wrong[ZEROS].text(2)}, at "
+            f"{entropy[ZEROS]:.2f} nats where pairs of characters give {entropy[PAIRS]:.2f}. With "
+            "another image the decoder writes that one: error rate "
+            f"{by_features[OTHER].text('cer_to_other', 2)} to its label, "
+            f"{by_features[OTHER].text('free_cer', 2)} to the own one."
+        ),
+        draw=lambda figure: _draw(figure, table),
+        surprises={
+            f"A wrong image is worse than none: {entropy[OTHER]:.1f} nats for each character "
+            f"against {entropy[ZEROS]:.1f}.": entropy[OTHER] > entropy[ZEROS]
+        },
+    )
 
 
 class PairModel:
     """A language model that knows one character before: the counts of pairs, smoothed.
 
-    Args:
-        charset: the characters; the start and the end share the id after them.
-        words: to count in.
+    The start and the end share the id after those of the characters.
     """
 
     def __init__(self, charset: Charset, words: Sequence[str]) -> None:
@@ -84,14 +118,14 @@ class PairModel:
         counts.index_put_((before, after), torch.ones(len(before)).double(), accumulate=True)
         self.log_shares = (counts / counts.sum(1, keepdim=True)).log()
 
-    def score(self, labels: Int64[Tensor, "batch position"]) -> tuple[float, float]:
+    def score(self, labels: Labels) -> tuple[float, float]:
         """Errors and cross-entropy for each next character, the end included."""
         before, after = self._pairs(labels)
         scores = self.log_shares[before]
         wrong = (scores.argmax(1) != after).double().mean()
         return float(wrong), float(-scores.gather(1, after[:, None]).mean())
 
-    def _pairs(self, labels: Int64[Tensor, "batch position"]) -> tuple[Tensor, Tensor]:
+    def _pairs(self, labels: Labels) -> tuple[Tensor, Tensor]:
         edge = labels.new_full((len(labels), 1), self.end)
         ids = torch.cat([edge, labels, edge - self.end - 1], 1)
         ends = (ids == -1).long().argmax(1)
@@ -101,26 +135,20 @@ class PairModel:
         return before[kept], after[kept]
 
 
-def ablations(features: Features) -> dict[str, Features]:
-    """What the decoder is given in the place of the features, by name."""
-    return {
-        INTACT: features,
-        ZEROS: torch.zeros_like(features),
-        MEAN: features.mean(0, keepdim=True).expand_as(features),
-        OTHER: features.roll(1, 0),
-    }
-
-
 @torch.no_grad()
-def measure(
-    weights: WeightsFile, features: Features, labels: Int64[Tensor, "batch position"]
-) -> Iterator[tuple[Cell, ...]]:
+def measure(weights: WeightsFile, features: Tokens, labels: Labels) -> Rows:
     """For each ablation: its name, errors, cross-entropy, and CER to the own and another label."""
     decoder = weights.recognizer.decoder
     assert isinstance(decoder, AutoregressiveDecoder)
     texts = [weights.charset.decode(ids) for ids in labels.tolist()]
     others = texts[-1:] + texts[:-1]
-    for name, given in ablations(features).items():
+    ablations = {
+        INTACT: features,
+        ZEROS: torch.zeros_like(features),
+        MEAN: features.mean(0, keepdim=True).expand_as(features),
+        OTHER: features.roll(1, 0),
+    }
+    for name, given in ablations.items():
         scores, targets = decoder.logits(given, labels), decoder.targets(labels)
         known = targets != PADDING
         errors = float((scores.argmax(-1) != targets)[known].double().mean())
@@ -130,59 +158,10 @@ def measure(
 
 
 def judge(rise: Values, entropy: float, pair_entropy: float) -> Verdict:
-    """From how much the errors rise, and how good the guesses still are.
-
-    Args:
-        rise: errors without the image minus with it, of the ablation that hurts least.
-        entropy: the smallest cross-entropy of an ablation, in nats for each character.
-        pair_entropy: that of a model of pairs of characters.
-    """
+    """From how much the errors rise without the image, and how good the guesses still are."""
     # Well below pairs of characters, something of the image must still come through.
-    if rise.low > _MUCH and entropy > 0.7 * pair_entropy:
-        return Verdict.SUPPORTED
-    return Verdict.PARTLY if rise.mean > _SOME and rise.low > 0 else Verdict.NOT_SUPPORTED
-
-
-def findings(table: Table) -> Findings:
-    """What errors and cross-entropies say about the claim."""
-    intact = table.values("errors", features=INTACT)
-    rises = {name: table.values("errors", features=name) - intact for name in ABLATED}
-    least = min(rises, key=lambda name: rises[name].mean)
-    entropy = {name: table.mean("cross_entropy", features=name) for name in _SHORT}
-
-    def cell(name: str, column: str) -> str:
-        return "-" if name == PAIRS and "cer" in column else table.text(column, features=name)
-
-    return Findings(
-        table=table,
-        summary=[
-            {
-                "features": name,
-                "next character wrong": cell(name, "errors"),
-                "cross-entropy (nats)": cell(name, "cross_entropy"),
-                "error rate, written freely": cell(name, "free_cer"),
-                "the same, to the other image": cell(name, "cer_to_other"),
-            }
-            for name in _SHORT
-        ],
-        verdict=judge(rises[least], min(entropy[name] for name in ABLATED), entropy[PAIRS]),
-        measure=f"rise of the error of the next character without the image ({least})",
-        values=rises[least],
-        because=(
-            f"With the image {table.text('errors', 2, features=INTACT)} of the next characters are "
-            f"wrong, without it (zeros) {table.text('errors', 2, features=ZEROS)}, at "
-            f"{entropy[ZEROS]:.2f} nats where pairs of characters give {entropy[PAIRS]:.2f}. With "
-            "another image the decoder writes that one: error rate "
-            f"{table.text('cer_to_other', 2, features=OTHER)} to its label, "
-            f"{table.text('free_cer', 2, features=OTHER)} to the own one."
-        ),
-        draw=lambda figure: _draw(figure, table),
-        surprises=[
-            f"A wrong image is worse than none: {entropy[OTHER]:.1f} nats for each character "
-            f"against {entropy[ZEROS]:.1f}."
-        ]
-        * (entropy[OTHER] > entropy[ZEROS]),
-    )
+    clearly = rise.low > _MUCH and entropy > 0.7 * pair_entropy
+    return Verdict.graded(clearly or (rise.mean > _SOME and rise.low > 0), clearly)
 
 
 def _draw(figure: Figure, table: Table) -> None:

@@ -20,29 +20,17 @@ beforehand; tries with more tokens, one seed each, had the convolution ahead but
 learned its training words. It cannot decide the claim.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from studies.drawing import draw_lines, panels
-from studies.reading import (
-    ANY_STRINGS,
-    CONVOLUTION,
-    ONLY_WORDS,
-    STANDARD,
-    SYSTEMS,
-    VIT,
-    Sizes,
-    build_reader,
-    read_words,
-    select,
-    train_reader,
-    word_renderer,
-)
-from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
+from studies import reading
+from studies.drawing import draw_lines, log_ticks, panels
+from studies.reading import CONVOLUTION, SYSTEMS, VIT
+from studies.study import Findings, Rows, Settings, Table, Verdict
 from vit_str.charset import CHARSETS, PADDING, Charset
 from vit_str.statistics import Interval
 from vit_str.synthesis.renderer import RenderedBatch
@@ -53,36 +41,26 @@ _KNOWN = "accuracy_of_training_words"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is trained.
+    """How much is trained: the same number of batches for every number of training words."""
 
-    Attributes:
-        sizes: of the two systems.
-        charset: what is written.
-        words: numbers of training words, smallest first.
-        steps: batches, the same for every number of words.
-        batch_size: images in each.
-        learning_rate: the highest.
-        difficulty: of the images, 0 to 1.
-        test_words: to draw for the test, see `unseen_words`.
-        shares: of the ingredients of strings.
-    """
-
-    sizes: Sizes
+    sizes: reading.Sizes
     charset: Charset
-    words: tuple[int, ...]
+    words: tuple[int, ...]  # smallest first
     steps: int
     batch_size: int
     learning_rate: float
     difficulty: float
-    test_words: int
+    test_words: int  # to draw, see `unseen_words`
     shares: Mapping[str, float]
 
 
-DIGIT = Sizes((16, 16), (8, 8), 32, 2, 4, (8, 16), (1, 1, 1), 1, maximum_length=1)
+DIGIT = reading.Sizes((16, 16), (8, 8), 32, 2, 4, (8, 16), (1, 1, 1), 1, maximum_length=1)
 """One character in an image: what learns to read in a few seconds."""
-QUICK = Plan(DIGIT, Charset(CHARSETS["digits"]), (64, 2048), 200, 32, 5e-3, 0.0, 512, ANY_STRINGS)
+QUICK = Plan(
+    DIGIT, Charset(CHARSETS["digits"]), (64, 2048), 200, 32, 5e-3, 0.0, 512, reading.ANY_STRINGS
+)
 FULL = Plan(
-    STANDARD,
+    reading.STANDARD,
     Charset(CHARSETS["ascii"]),
     (1_000, 5_000, 20_000, 100_000),
     steps=2_048,
@@ -90,7 +68,7 @@ FULL = Plan(
     learning_rate=1e-3,
     difficulty=0.5,
     test_words=2_000,
-    shares=ONLY_WORDS,
+    shares=reading.ONLY_WORDS,
 )
 
 
@@ -98,68 +76,7 @@ def run(settings: Settings) -> Findings:
     """Train both on sets of different sizes, with every seed."""
     plan = QUICK if settings.quick else FULL
     columns = f"seed system words accuracy {_KNOWN}"
-    table = repeat(settings, columns, lambda seed: train(plan, seed, settings.device))
-    return findings(table, plan, settings.quick)
-
-
-def train(plan: Plan, seed: int, device: str = "cpu") -> Iterator[tuple[Cell, ...]]:
-    """One row for each system and number of words; smaller sets are part of larger ones."""
-    sizes = plan.sizes
-    renderer = word_renderer(
-        plan.charset, sizes.image_size, sizes.grid, plan.shares, sizes.maximum_length
-    )
-    everything = renderer.batch(plan.words[-1], seed, index=0, difficulty=plan.difficulty)
-    drawn = renderer.batch(plan.test_words, _TEST_SEED + seed, index=0, difficulty=plan.difficulty)
-    unseen = unseen_words(drawn, everything, plan)
-    for count, system in product(plan.words, SYSTEMS):
-        words = select(everything, slice(count))
-        reader = train_reader(
-            build_reader(system, sizes, len(plan.charset), seed),
-            words,
-            steps=plan.steps,
-            batch_size=plan.batch_size,
-            seed=seed,
-            device=device,
-            learning_rate=plan.learning_rate,
-        )
-        known = read_words(reader, select(words, slice(plan.test_words)), device)
-        right = read_words(reader, unseen, device)
-        yield seed, system, count, sum(right) / len(right), sum(known) / len(known)
-
-
-def unseen_words(drawn: RenderedBatch, everything: RenderedBatch, plan: Plan) -> RenderedBatch:
-    """Words to test: all of their characters are in the smallest set of training words.
-
-    Each text comes once, and is in no set. Of texts of one character there are too few for that;
-    there, it is pictures that are unseen.
-    """
-    texts, drawn_texts = (
-        [tuple(i for i in ids if i != PADDING) for ids in batch.labels.tolist()]
-        for batch in (everything, drawn)
-    )
-    characters = {character for text in texts[: plan.words[0]] for character in text}
-    seen = set() if plan.sizes.maximum_length == 1 else set(texts)
-    kept = []
-    for index, text in enumerate(drawn_texts):
-        if characters.issuperset(text) and text not in seen:
-            kept.append(index)
-            if plan.sizes.maximum_length > 1:
-                seen.add(text)
-    return select(drawn, kept)
-
-
-def judge(small: Interval, closing: Interval) -> Verdict:
-    """From the interval of the convolution's lead with few words, and of how much it falls.
-
-    A lead alone may be slow learning or a better network; data closes the gap or it does not.
-    """
-    if small[0] <= 0:
-        return Verdict.NOT_SUPPORTED
-    return Verdict.SUPPORTED if closing[0] > 0 else Verdict.PARTLY
-
-
-def findings(table: Table, plan: Plan, quick: bool) -> Findings:
-    """What the accuracies say about the claim."""
+    table = settings.repeat(columns, lambda seed: train(plan, seed, settings.device))
     few, many = plan.words[0], plan.words[-1]
     right = {
         (system, words): table.values("accuracy", system=system, words=words)
@@ -174,7 +91,7 @@ def findings(table: Table, plan: Plan, quick: bool) -> Findings:
     )
     if small.low <= 0 <= small.high:
         because += " The interval of the first lead has zero in it."
-    if quick:
+    if settings.quick:
         because += " This is the quick version: single digits of four tokens, too small to "
         because += "decide about ViTs that read words."
     return Findings(
@@ -196,13 +113,64 @@ def findings(table: Table, plan: Plan, quick: bool) -> Findings:
     )
 
 
+def train(plan: Plan, seed: int, device: str = "cpu") -> Rows:
+    """One row for each system and number of words; smaller sets are part of larger ones."""
+    sizes = plan.sizes
+    renderer = reading.word_renderer(plan.charset, sizes, plan.shares)
+    everything = renderer.batch(plan.words[-1], seed, index=0, difficulty=plan.difficulty)
+    drawn = renderer.batch(plan.test_words, _TEST_SEED + seed, index=0, difficulty=plan.difficulty)
+    unseen = unseen_words(drawn, everything, plan)
+    for count, system in product(plan.words, SYSTEMS):
+        words = reading.select(everything, slice(count))
+        reader = reading.train_reader(
+            reading.build_reader(system, sizes, len(plan.charset), seed),
+            words,
+            seed,
+            steps=plan.steps,
+            batch_size=plan.batch_size,
+            learning_rate=plan.learning_rate,
+            device=device,
+        )
+        known = reading.read_words(reader, reading.select(words, slice(plan.test_words)), device)
+        right = reading.read_words(reader, unseen, device)
+        yield seed, system, count, sum(right) / len(right), sum(known) / len(known)
+
+
+def unseen_words(drawn: RenderedBatch, everything: RenderedBatch, plan: Plan) -> RenderedBatch:
+    """Words to test: all of their characters are in the smallest set of training words.
+
+    Each text comes once, and is in no set. Of texts of one character there are too few for that;
+    there, it is pictures that are unseen.
+    """
+    texts, drawn_texts = (
+        [tuple(i for i in ids if i != PADDING) for ids in batch.labels.tolist()]
+        for batch in (everything, drawn)
+    )
+    characters = {character for text in texts[: plan.words[0]] for character in text}
+    seen = set() if plan.sizes.maximum_length == 1 else set(texts)
+    kept = []
+    for index, text in enumerate(drawn_texts):
+        if characters.issuperset(text) and text not in seen:
+            kept.append(index)
+            if plan.sizes.maximum_length > 1:
+                seen.add(text)
+    return reading.select(drawn, kept)
+
+
+def judge(small: Interval, closing: Interval) -> Verdict:
+    """From the interval of the convolution's lead with few words, and of how much it falls.
+
+    A lead alone may be slow learning or a better network; data closes the gap or it does not.
+    """
+    return Verdict.graded(small[0] > 0, closing[0] > 0)
+
+
 def _draw(figure: Figure, table: Table, plan: Plan) -> None:
     titles = {"accuracy": "unseen words", _KNOWN: "words of the training"}
     for axes, column in zip(panels(figure, list(titles.values())), titles, strict=True):
         style: dict[str, Any] = {"column": column, "scale": 100, "marker": "o", "markersize": 4}
         draw_lines(axes, table, "words", "system", SYSTEMS, **style)
-        axes.set_xscale("log")
-        axes.set_xticks(plan.words, [f"{words:,}" for words in plan.words])
+        log_ticks(axes, plan.words, 10)
         axes.minorticks_off()
         axes.set(xlabel="words to learn from", ylabel="read right (%)", ylim=(0, 104))
         axes.legend()

@@ -17,14 +17,14 @@ Global reach alone is no achievement: a ViT without training has it in every hea
 is to look near.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 
 from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, MUTED, draw_lines, panels
 from studies.reading import CONVOLUTION, STANDARD, build_reader, drawn_words, word_renderer
-from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Verdict
 from vit_str.analysis.distance.measure import measure as measure_distances
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.receptive_field.gradients import gradient_distances
@@ -51,7 +51,7 @@ def run(settings: Settings) -> Findings:
     renderer = word_renderer(trained.charset)
     count, images = (16, 2) if settings.quick else (128, 32)
 
-    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure(seed: int) -> Rows:
         words = renderer.batch(count, seed=3, index=seed)
         systems = {TRAINED: trained, UNTRAINED: load_subject("untrained:tiny", seed)}
         for name, subject in systems.items():
@@ -59,64 +59,8 @@ def run(settings: Settings) -> Findings:
         yield from ((seed, *row) for row in measure_convolution(words, seed, images))
 
     columns = f"seed system layer head distance {_SHARE}"
-    table = repeat(settings, columns, measure)
-    return findings(table, TokenGrid.of(trained.recognizer.encoder))
-
-
-def measure_heads(subject: Subject, words: RenderedBatch) -> Iterator[tuple[Cell, ...]]:
-    """Layer, head, mean attention distance over some words, and as a share of uniform attention."""
-    material = drawn_words(words, subject.charset)
-    analysis = measure_distances(subject, material, metrics=["distance"], offset_images=0)
-    uniform = analysis.grid.uniform_distance()
-    for layer, values in enumerate(analysis.statistics.values("distance"), 1):
-        for head, distance in enumerate(values.mean(0).tolist(), 1):
-            yield layer, head, distance, distance / uniform
-
-
-def measure_convolution(words: RenderedBatch, seed: int, images: int) -> Iterator[tuple[Cell, ...]]:
-    """Where the gradient of an untrained convolution lies, and half of its window, by layer."""
-    encoder = build_reader(CONVOLUTION, STANDARD, charset_size=94, seed=seed).encoder
-    assert isinstance(encoder, ConvolutionalEncoder)
-    pixels = Preprocessing(*encoder.image_size).normalize(words.images[:images])
-    distances = {
-        CONV_FIELD: gradient_distances(encoder, pixels, queries=1, seed=seed).nanmean(1).tolist(),
-        CONV_WINDOW: [field.size[1] / 2 for field in fields_by_layer(encoder)],
-    }
-    uniform = TokenGrid.of(encoder).uniform_distance()
-    for name, of_layers in distances.items():
-        for layer, distance in enumerate(of_layers, 1):
-            yield name, layer, 0, distance, distance / uniform
-
-
-def mean_of_heads(table: Table) -> Table:
-    """One row for each system, layer and seed, with the mean over heads."""
-    rows = []
-    for system, seed in product(table.levels("system"), table.levels("seed")):
-        part = table.where(system=system, seed=seed)
-        for layer in part.levels("layer"):
-            heads = part.where(layer=layer)
-            means = (heads.mean(column) for column in ("distance", _SHARE))
-            rows.append((seed, system, layer, *means))
-    return Table.of(f"seed system layer distance {_SHARE}", rows)
-
-
-def judge(first: Sequence[float], growth: Interval, layers: Sequence[float]) -> Verdict:
-    """Three parts: near and far heads in layer 1, the last layer farther, each farther than before.
-
-    Args:
-        first: heads of the first layer, as shares of looking everywhere alike.
-        growth: interval of the last layer minus the first.
-        layers: means of the layers, first to last.
-    """
-    return Verdict.of(
-        min(first) < _LOCAL and max(first) > _GLOBAL,
-        growth[0] > 0,
-        all(after > before for before, after in pairwise(layers)),
-    )
-
-
-def findings(table: Table, grid: TokenGrid) -> Findings:
-    """What the distances say about the claim."""
+    table = settings.repeat(columns, measure)
+    grid = TokenGrid.of(trained.recognizer.encoder)
     layers = table.levels("layer", system=TRAINED)
     means = mean_of_heads(table)
     heads = {
@@ -153,6 +97,52 @@ def findings(table: Table, grid: TokenGrid) -> Findings:
             f"{min(shares):.2f} and {max(shares):.2f}."
         ),
         draw=lambda figure: _draw(figure, table, means, grid),
+    )
+
+
+def measure_heads(subject: Subject, words: RenderedBatch) -> Rows:
+    """Layer, head, mean attention distance over some words, and as a share of uniform attention."""
+    material = drawn_words(words, subject.charset)
+    analysis = measure_distances(subject, material, metrics=["distance"], offset_images=0)
+    uniform = analysis.grid.uniform_distance()
+    for layer, values in enumerate(analysis.statistics.values("distance"), 1):
+        for head, distance in enumerate(values.mean(0).tolist(), 1):
+            yield layer, head, distance, distance / uniform
+
+
+def measure_convolution(words: RenderedBatch, seed: int, images: int) -> Rows:
+    """Where the gradient of an untrained convolution lies, and half of its window, by layer."""
+    encoder = build_reader(CONVOLUTION, STANDARD, charset_size=94, seed=seed).encoder
+    assert isinstance(encoder, ConvolutionalEncoder)
+    pixels = Preprocessing(*encoder.image_size).normalize(words.images[:images])
+    distances = {
+        CONV_FIELD: gradient_distances(encoder, pixels, queries=1, seed=seed).nanmean(1).tolist(),
+        CONV_WINDOW: [field.size[1] / 2 for field in fields_by_layer(encoder)],
+    }
+    uniform = TokenGrid.of(encoder).uniform_distance()
+    for name, of_layers in distances.items():
+        for layer, distance in enumerate(of_layers, 1):
+            yield name, layer, 0, distance, distance / uniform
+
+
+def mean_of_heads(table: Table) -> Table:
+    """One row for each system, layer and seed, with the mean over heads."""
+    rows = []
+    for system, seed in product(table.levels("system"), table.levels("seed")):
+        part = table.where(system=system, seed=seed)
+        for layer in part.levels("layer"):
+            heads = part.where(layer=layer)
+            means = (heads.mean(column) for column in ("distance", _SHARE))
+            rows.append((seed, system, layer, *means))
+    return Table.of(f"seed system layer distance {_SHARE}", rows)
+
+
+def judge(first: Sequence[float], growth: Interval, layers: Sequence[float]) -> Verdict:
+    """Near and far heads in layer 1, the last layer farther, each farther than before."""
+    return Verdict.of(
+        min(first) < _LOCAL and max(first) > _GLOBAL,
+        growth[0] > 0,
+        all(after > before for before, after in pairwise(layers)),
     )
 
 

@@ -11,19 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.study import Cell, Table
-from vit_str.reports.style import COLORS, INK, MUTED, model_colors
+from vit_str.reports import style
 from vit_str.statistics import mean_interval
 
-__all__ = [
-    "COLORS",
-    "INK",
-    "MUTED",
-    "chance_line",
-    "draw_bars",
-    "draw_lines",
-    "draw_mean",
-    "panels",
-]
+COLORS, INK, MUTED = style.COLORS, style.INK, style.MUTED
 
 
 def draw_lines(
@@ -38,19 +29,7 @@ def draw_lines(
     scale: float = 1,
     **line: Any,
 ) -> None:
-    """A line with its interval for each setting, see `draw_mean`.
-
-    Args:
-        axes: to draw on.
-        table: of measurements.
-        along: column for the axis to the right.
-        by: column of the settings.
-        names: the settings, in the order of the colors; names that the table lacks have no line.
-        colors: of the settings.
-        column: what to draw, the last one by default.
-        scale: factor of what is drawn.
-        line: other properties of the lines.
-    """
+    """A line with its interval for each setting, see `draw_mean`."""
     for name, color in zip(names, cycle(colors), strict=False):
         xs, runs = table.curves(along, column, **{by: name})
         draw_mean(axes, xs, [[scale * y for y in run] for run in runs], str(name), color, **line)
@@ -75,17 +54,7 @@ def draw_mean(
     color: str,
     **line: Any,
 ) -> None:
-    """The mean over runs as a line, its 95 % interval as a band.
-
-    Args:
-        axes: to draw on; where they are logarithmic upwards, the runs must be above zero, and
-            the interval is that of the logarithms only if the runs are logarithms themselves.
-        xs: where the values are.
-        runs: one sequence of values for each seed, as long as ``xs``.
-        label: for the legend.
-        color: of the line and, paler, of the band.
-        line: other properties of the line, such as ``marker``.
-    """
+    """The mean over runs as a line, its 95 % interval as a band."""
     means = [mean_interval(values) for values in zip(*runs, strict=True)]
     axes.plot(xs, [mean for mean, _ in means], label=label, color=color, **line)
     if len(runs) > 1:
@@ -97,7 +66,7 @@ def draw_bars(
     axes: Axes, groups: Mapping[str, Sequence[float]], colors: Mapping[str, str] | None = None
 ) -> None:
     """A bar for each name: the mean of its values, with the 95 % interval over them."""
-    colors = colors or model_colors(groups)
+    colors = colors or style.model_colors(groups)
     for x, (name, values) in enumerate(groups.items()):
         mean, (low, high) = mean_interval(values)
         axes.bar(x, mean, 0.7, color=colors[name])
@@ -111,3 +80,9 @@ def draw_bars(
 def chance_line(axes: Axes, y: float, label: str | None = "chance") -> None:
     """A dotted line across, such as at what guessing gets right."""
     axes.axhline(y, color=MUTED, linewidth=1, linestyle=":", label=label)
+
+
+def log_ticks(axes: Axes, ticks: Sequence[int], base: int = 2) -> None:
+    """A logarithmic axis to the right with these ticks, as plain numbers."""
+    axes.set_xscale("log", base=base)
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])

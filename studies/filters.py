@@ -31,25 +31,11 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
-from studies.reading import (
-    ANY_STRINGS,
-    CONVOLUTION,
-    SMALL,
-    SYSTEMS,
-    VIT,
-    build_reader,
-    train_reader,
-    word_renderer,
-)
+from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict
-from vit_str.analysis.filters.measure import (
-    Components,
-    PatchCovariance,
-    bank_means,
-    chance_low_frequency,
-    first_filters,
-)
+from vit_str.analysis.filters import measure
 from vit_str.charset import CHARSETS, Charset
 from vit_str.images import Preprocessing
 from vit_str.statistics import Interval
@@ -76,66 +62,28 @@ Vectors = Float[Tensor, "filter channel height width"]
 def run(settings: Settings) -> Findings:
     """Train both with every seed, and compare their first filters with those of the start."""
     steps, count = (90, 1024) if settings.quick else (1500, 8192)
+    training: Any = {"steps": steps, "batch_size": 64, "learning_rate": 2e-3}
     words = digits(count)
     basis = patch_components(words)
     rows: list[tuple[Cell, ...]] = []
     pictures: dict[str, Vectors] = {}
     for seed, system in product(range(settings.seeds), SYSTEMS):
-        reader = build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
-        before = first_filters(reader.encoder).clone()
-        train_reader(reader, words, steps=steps, batch_size=64, seed=seed, device=settings.device)
-        after = first_filters(reader.encoder)
+        reader = reading.build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
+        before = measure.first_filters(reader.encoder).clone()
+        reading.train_reader(reader, words, seed, **training, device=settings.device)
+        after = measure.first_filters(reader.encoder)
         for state, bank in zip(STATES, (before, after, after - before), strict=True):
             captured = float(basis.captured(bank)[_FIRST - 1])
-            rows.append((seed, system, state, *bank_means(bank).values(), captured))
+            rows.append((seed, system, state, *measure.bank_means(bank).values(), captured))
             if not seed and state != UNTRAINED:
-                pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
+                pictures[f"{system}, {state}"] = measure.Components.of_filters(bank).vectors
     pictures["patches themselves"] = basis.vectors
-    stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
-    columns = f"seed system state {' '.join(stem)} in_patch_components"
-    return findings(Table.of(columns, rows), pictures, stem)
-
-
-def digits(count: int) -> RenderedBatch:
-    """Images of two digits each, of all pairs evenly; clean as at the start of a training."""
-    renderer = word_renderer(
-        Charset(CHARSETS["digits"]),
-        SMALL.image_size,
-        SMALL.grid,
-        ANY_STRINGS,
-        SMALL.maximum_length,
+    stem = measure.bank_means(
+        measure.first_filters(load_weights(resolve("tiny")).recognizer.encoder)
     )
-    return renderer.render([f"{number % 100:02d}" for number in range(count)], 0, difficulty=0.2)
-
-
-def patch_components(words: RenderedBatch) -> Components:
-    """Principal components of the patches of the images."""
-    covariance = PatchCovariance(SMALL.patch_size)
-    covariance.update(Preprocessing(*SMALL.image_size).normalize(words.images))
-    return covariance.components()
-
-
-def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
-    """Patterns that one can see in the filters, and that both systems have learned.
-
-    Args:
-        trained: interval of the share of low frequencies in the ViT's trained filters.
-        learned: intervals of that share minus noise, in what training added: ViT, convolution.
-    """
-    if trained[0] > _SEEN and all(low > _CLEAR for low, _ in learned):
-        return Verdict.SUPPORTED
-    return Verdict.PARTLY if learned[0][0] > _CLEAR else Verdict.NOT_SUPPORTED
-
-
-def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, float]) -> Findings:
-    """What the filters say about the claim.
-
-    Args:
-        table: of all banks of filters.
-        pictures: principal components of the filters of one seed, by name.
-        stem: means of the filters in the stem of the bundled recognizer.
-    """
-    noise = chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
+    columns = f"seed system state {' '.join(stem)} in_patch_components"
+    table = Table.of(columns, rows)
+    noise = measure.chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
     low = {
         (system, state): table.values(_LOW, system=system, state=state)
         for system, state in product(SYSTEMS, STATES)
@@ -143,7 +91,6 @@ def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, f
     learned = [Values(share - noise for share in low[system, LEARNED]) for system in SYSTEMS]
     trained = low[VIT, TRAINED]
     captured = table.text("in_patch_components", 2, system=VIT, state=LEARNED)
-    number = table.mean("effective_components", system=VIT, state=TRAINED)
     return Findings(
         table=table,
         summary=[
@@ -177,10 +124,26 @@ def findings(table: Table, pictures: Mapping[str, Vectors], stem: Mapping[str, f
             )
         ),
         draw=lambda figure: _draw(figure, low, pictures, noise),
-        surprises=[
-            f"The energy of the trained filters is spread over {number:.0f} components; the stem "
-            f"of the bundled recognizer has {stem[_LOW]:.2f} of it at low frequencies."
-        ],
+    )
+
+
+def digits(count: int) -> RenderedBatch:
+    """Images of two digits each, of all pairs evenly; clean as at the start of a training."""
+    renderer = reading.word_renderer(Charset(CHARSETS["digits"]), SMALL, reading.ANY_STRINGS)
+    return renderer.render([f"{number % 100:02d}" for number in range(count)], 0, difficulty=0.2)
+
+
+def patch_components(words: RenderedBatch) -> measure.Components:
+    """Principal components of the patches of the images."""
+    covariance = measure.PatchCovariance(SMALL.patch_size)
+    covariance.update(Preprocessing(*SMALL.image_size).normalize(words.images))
+    return covariance.components()
+
+
+def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
+    """Patterns that one can see in the filters, and that both systems have learned."""
+    return Verdict.graded(
+        learned[0][0] > _CLEAR, trained[0] > _SEEN and all(low > _CLEAR for low, _ in learned)
     )
 
 

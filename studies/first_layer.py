@@ -17,7 +17,7 @@ embedding, before any attention, and from there on go together. That every pixel
 nothing of learning, as it holds for random weights.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -27,21 +27,17 @@ from torch import Tensor
 
 from studies.drawing import draw_lines, panels
 from studies.reading import word_renderer
-from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.training import seeded
+from vit_str import models
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.images import Preprocessing
-from vit_str.models import (
-    ConvolutionalEncoder,
-    Encoder,
-    PlainConvolutionalEncoder,
-    VisionTransformer,
-)
 from vit_str.weights import load_weights, resolve
 
 VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
 TRAINED = "tiny, trained"
+Images = Float[Tensor, "batch 3 height width"]
 _WHOLE = 0.999  # of the pixels: gradients of single pixels may be zero by chance
 _WINDOW = 0.1  # a window is a small part of an image
 _NEAR = 8  # pixels down and across: the token's own patch of 8 x 8 and half of those around it
@@ -53,7 +49,7 @@ def run(settings: Settings) -> Findings:
     renderer = word_renderer(Charset(PRINTABLE_ASCII))
     trained = load_weights(resolve("tiny"))
 
-    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure_all(seed: int) -> Rows:
         pixels = renderer.batch(count, seed=1, index=seed).images
         images = Preprocessing().normalize(pixels)
         for name, encoder in untrained(seed).items():
@@ -62,62 +58,7 @@ def run(settings: Settings) -> Findings:
         rows = measure(trained.recognizer.encoder, images, seed)
         yield from ((seed, TRAINED, *row) for row in rows)
 
-    return findings(repeat(settings, "seed system layer seen near", measure_all))
-
-
-def untrained(seed: int) -> dict[str, Encoder]:
-    """Three encoders with random weights."""
-    with seeded(seed):
-        return {
-            VIT: VisionTransformer(dim=64, depth=6, heads=4, patch_size=(8, 8)),
-            RESIDUAL: ConvolutionalEncoder(widths=(16, 32, 64)),
-            PLAIN: PlainConvolutionalEncoder(widths=(16, 32, 64, 64, 64)),
-        }
-
-
-def measure(
-    encoder: Encoder, images: Float[Tensor, "batch 3 height width"], seed: int
-) -> Iterator[tuple[Cell, ...]]:
-    """Layer, share of pixels seen and of gradient near; layer 0 of a ViT is its embedding."""
-    fields = GradientFields(encoder, queries=1, seed=seed)
-    fields.update(images)
-    sides = [cell[1] for cell in fields.middle_cells()]
-    layers = list(enumerate(zip(fields.centered, sides, strict=True), 1))
-    if isinstance(encoder, VisionTransformer):
-        layers.insert(0, (0, (embedding_field(encoder, images), sides[0])))
-    for layer, (field, (top, left, bottom, right)) in layers:
-        y, x = round((top + bottom) / 2), round((left + right) / 2)
-        around = field[max(0, y - _NEAR) : y + _NEAR, max(0, x - _NEAR) : x + _NEAR]
-        yield layer, float((field > 0).double().mean()), float(around.sum())
-
-
-def embedding_field(
-    encoder: VisionTransformer, images: Float[Tensor, "batch 3 height width"]
-) -> Float[Tensor, "height width"]:
-    """What the token in the middle depends on before any attention, as a share."""
-    images = images.detach().requires_grad_()
-    rows, columns = encoder.grid
-    token = rows // 2 * columns + columns // 2
-    embedded = encoder.embed_patches(encoder.patches(images))[:, token]
-    (gradients,) = torch.autograd.grad(embedded.square().sum(), images)
-    field = gradients.double().norm(dim=1).sum(0)
-    return field / field.sum()
-
-
-def judge(first: Sequence[float], window: Sequence[float]) -> Verdict:
-    """From the seen shares after the first layer: of the ViT, and of the convolutions.
-
-    Half of the image would be far more than a window, but not what "from the first layer" says.
-    """
-    if max(window) > _WINDOW:
-        return Verdict.NOT_SUPPORTED
-    if min(first) >= _WHOLE:
-        return Verdict.SUPPORTED
-    return Verdict.PARTLY if min(first) >= 0.5 else Verdict.NOT_SUPPORTED
-
-
-def findings(table: Table) -> Findings:
-    """What the seen shares say about the claim."""
+    table = settings.repeat("seed system layer seen near", measure_all)
     layers = {name: table.levels("layer", system=name) for name in table.levels("system")}
     seen = {
         name: {layer: table.mean("seen", system=name, layer=layer) for layer in own}
@@ -129,7 +70,6 @@ def findings(table: Table) -> Findings:
     }
     first = table.values("seen", system=VIT, layer=1)
     windows = [v for name in (RESIDUAL, PLAIN) for v in table.values("seen", system=name, layer=1)]
-    near = table.text("near", 2, system=VIT, layer=1)
     return Findings(
         table=table,
         summary=[
@@ -153,12 +93,52 @@ def findings(table: Table) -> Findings:
             f"{max(seen[PLAIN].values()):.0%} (plain) with all of their layers."
         ),
         draw=lambda figure: _draw(figure, table),
-        surprises=[
-            f"After the first layer of the untrained ViT, {near} of the gradient is still within "
-            f"{_NEAR} px of the token's middle, which is {(2 * _NEAR) ** 2 / (32 * 128):.1%} of "
-            "the image."
-        ],
     )
+
+
+def untrained(seed: int) -> dict[str, models.Encoder]:
+    """Three encoders with random weights."""
+    with seeded(seed):
+        return {
+            VIT: models.VisionTransformer(dim=64, depth=6, heads=4, patch_size=(8, 8)),
+            RESIDUAL: models.ConvolutionalEncoder(widths=(16, 32, 64)),
+            PLAIN: models.PlainConvolutionalEncoder(widths=(16, 32, 64, 64, 64)),
+        }
+
+
+def measure(encoder: models.Encoder, images: Images, seed: int) -> Rows:
+    """Layer, share of pixels seen and of gradient near; layer 0 of a ViT is its embedding."""
+    fields = GradientFields(encoder, queries=1, seed=seed)
+    fields.update(images)
+    sides = [cell[1] for cell in fields.middle_cells()]
+    layers = list(enumerate(zip(fields.centered, sides, strict=True), 1))
+    if isinstance(encoder, models.VisionTransformer):
+        layers.insert(0, (0, (embedding_field(encoder, images), sides[0])))
+    for layer, (field, (top, left, bottom, right)) in layers:
+        y, x = round((top + bottom) / 2), round((left + right) / 2)
+        around = field[max(0, y - _NEAR) : y + _NEAR, max(0, x - _NEAR) : x + _NEAR]
+        yield layer, float((field > 0).double().mean()), float(around.sum())
+
+
+def embedding_field(
+    encoder: models.VisionTransformer, images: Images
+) -> Float[Tensor, "height width"]:
+    """What the token in the middle depends on before any attention, as a share."""
+    images = images.detach().requires_grad_()
+    rows, columns = encoder.grid
+    token = rows // 2 * columns + columns // 2
+    embedded = encoder.embed_patches(encoder.patches(images))[:, token]
+    (gradients,) = torch.autograd.grad(embedded.square().sum(), images)
+    field = gradients.double().norm(dim=1).sum(0)
+    return field / field.sum()
+
+
+def judge(first: Sequence[float], window: Sequence[float]) -> Verdict:
+    """From the seen shares after the first layer: of the ViT, and of the convolutions.
+
+    Half of the image would be far more than a window, but not what "from the first layer" says.
+    """
+    return Verdict.graded(max(window) <= _WINDOW and min(first) >= 0.5, min(first) >= _WHOLE)
 
 
 def _draw(figure: Figure, table: Table) -> None:

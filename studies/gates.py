@@ -21,25 +21,18 @@ Jozefowicz et al. 2015), or training, if there is gradient enough to begin with.
 Revised: Steps and learning rates were chosen in several tries, with one seed each at length 100.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import torch
 from matplotlib.figure import Figure
 from torch import nn
 
-from studies.adding import (
-    BASELINE,
-    SOLVED,
-    AttentionAdder,
-    RecurrentAdder,
-    mean_squared_error,
-    train,
-)
+from studies import gradients
+from studies.adding import BASELINE, SOLVED, AttentionAdder, RecurrentAdder, squared_error, train
 from studies.drawing import COLORS, INK, draw_lines, panels
-from studies.gradients import decay
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.gradients import DISTANCES, LOST, decay
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
-from vit_str.models.encoders.recurrent import NETWORKS
 
 RNN, LSTM, GRU, OPEN_LSTM, ATTENTION = "RNN", "LSTM", "GRU", "LSTM, bias 3", "attention"
 CELLS: Mapping[str, tuple[str, float | None]] = {
@@ -55,36 +48,60 @@ CELLS: Mapping[str, tuple[str, float | None]] = {
 """Class of network, and bias of its gate that keeps the state; None: as torch draws it, about 0."""
 _GATED = (LSTM, OPEN_LSTM, GRU)
 _ADDERS = (RNN, LSTM, OPEN_LSTM, GRU, ATTENTION)
-_DIM, _INPUT, _STEPS, _SEQUENCES = 64, 16, 100, 16
 _DISTANCE = 20
-_DISTANCES = (*range(0, _STEPS, 5), _STEPS - 1)
-# A hundredth of the gradient of the newest input.
-_LOST = -2.0
 _QUICK = {30: 600}
 _FULL = {30: 600, 100: 1500, 400: 500}
 """Length of the sequences -> steps of training."""
+_AT = "distance_or_length"
 Errors = Mapping[str, Values]
 """Squared errors for each seed, by network."""
 
 
 def run(settings: Settings) -> Findings:
     """Measure gradients at the start and errors after training, with every seed."""
-    columns = "experiment network seed distance_or_length log10_gradient_or_error"
     lengths = _QUICK if settings.quick else _FULL
-    return findings(repeat(settings, columns, lambda seed: measure(seed, lengths, settings.device)))
+    columns = f"experiment network seed {_AT} log10_gradient_or_error"
+    table = settings.repeat(columns, lambda seed: measure(seed, lengths, settings.device))
+    older, adding = table.parts("experiment", "gradient", "adding")
+    starts = {name: older.values(network=name, **{_AT: _DISTANCE}) for name in _GATED}
+    errors = {
+        at: {name: adding.values(network=name, **{_AT: at}) for name in _ADDERS} for at in lengths
+    }
+    left = {name: f"10^{values.mean:.1f}" for name, values in starts.items()}
+    # The longest at which gates help is where the claim is at its best.
+    length = max((at for at in lengths if gates_help(errors[at])), default=min(lengths))
+    best = min(_GATED, key=lambda name: errors[length][name].mean)
+    return Findings(
+        table=table,
+        summary=[
+            {"network": name}
+            | older.cells("log10 gradient at {}", _AT, (_DISTANCE, 99), digits=2, network=name)
+            | adding.cells("error, length {}", _AT, lengths, digits=4, network=name)
+            for name in (*CELLS, ATTENTION)
+        ],
+        verdict=judge(starts, errors),
+        measure=f"squared error of adding over {length} steps, {best}",
+        values=errors[length][best],
+        because=(
+            f"At the start {left[LSTM]} (LSTM) and {left[GRU]} (GRU) of the gradient is left "
+            f"{_DISTANCE} steps back, {left[OPEN_LSTM]} with a forget bias of 3. Adding over "
+            f"{length} steps, the squared errors are "
+            + ", ".join(f"{errors[length][name].mean:.2g} ({name})" for name in _ADDERS)
+            + f"; knowing nothing has {BASELINE:.3f}."
+        ),
+        draw=lambda figure: _draw(figure, older, errors),
+    )
 
 
-def measure(
-    seed: int, lengths: Mapping[int, int], device: str = "cpu"
-) -> Iterator[tuple[Cell, ...]]:
+def measure(seed: int, lengths: Mapping[int, int], device: str = "cpu") -> Rows:
     """log10 of the gradient at initialization by distance, and errors of adding by length."""
     for name, (network_class, bias) in CELLS.items():
         with seeded(seed):
-            x = torch.randn(_SEQUENCES, _STEPS, _INPUT, device=device)
-            network = NETWORKS[network_class](_INPUT, _DIM, batch_first=True)
+            x = gradients.draw_inputs(device)
+            network = gradients.make_network(network_class)
         open_gate(network, bias)
         decays = decay(network.to(device), x, seed)
-        yield from (("gradient", name, seed, at, decays[at]) for at in _DISTANCES)
+        yield from (("gradient", name, seed, at, decays[at]) for at in DISTANCES)
     for length, steps in lengths.items():
         for name in _ADDERS:
             error = adding_error(name, length, 350 if name == ATTENTION else steps, seed, device)
@@ -102,8 +119,8 @@ def adding_error(name: str, length: int, steps: int, seed: int, device: str = "c
             open_gate(model.recur, bias)
     # At the rate at which recurrent networks learn fastest, attention fails with some seeds.
     rate = 5e-3 if name == ATTENTION else 2e-2
-    train(model.to(device), length, steps, seed=seed, learning_rate=rate)
-    return mean_squared_error(model, length)
+    train(model.to(device), length, steps, seed, rate)
+    return squared_error(model, length)
 
 
 def open_gate(network: nn.RNNBase, bias: float | None) -> None:
@@ -120,73 +137,23 @@ def open_gate(network: nn.RNNBase, bias: float | None) -> None:
         second[gate] = 0.0
 
 
-def findings(table: Table) -> Findings:
-    """What gradients and errors say about the claim."""
-    gradients, adding = (table.where(experiment=name) for name in ("gradient", "adding"))
-    lengths = adding.levels("distance_or_length")
-    starts = {name: gradients.values(network=name, distance_or_length=_DISTANCE) for name in _GATED}
-    errors = {
-        at: {name: adding.values(network=name, distance_or_length=at) for name in _ADDERS}
-        for at in lengths
-    }
-    left = {name: f"10^{values.mean:.1f}" for name, values in starts.items()}
-    # The longest at which gates help is where the claim is at its best.
-    length = max((at for at in lengths if gates_help(errors[at])), default=lengths[0])
-    best = min(_GATED, key=lambda name: errors[length][name].mean)
-    where = "distance_or_length"
-    return Findings(
-        table=table,
-        summary=[
-            {"network": name}
-            | gradients.cells("log10 gradient at {}", where, (_DISTANCE, 99), "", 2, network=name)
-            | adding.cells("error, length {}", where, lengths, "", 4, network=name)
-            for name in (*CELLS, ATTENTION)
-        ],
-        verdict=judge(starts, errors),
-        measure=f"squared error of adding over {length} steps, {best}",
-        values=errors[length][best],
-        because=(
-            f"At the start {left[LSTM]} (LSTM) and {left[GRU]} (GRU) of the gradient is left "
-            f"{_DISTANCE} steps back, {left[OPEN_LSTM]} with a forget bias of 3. Adding over "
-            f"{length} steps, the squared errors are "
-            + ", ".join(f"{errors[length][name].mean:.2g} ({name})" for name in _ADDERS)
-            + f"; knowing nothing has {BASELINE:.3f}."
-        ),
-        draw=lambda figure: _draw(figure, gradients, errors),
-        surprises=[
-            f"At length {at} the LSTM as torch starts it gets to {by_name[LSTM].mean:.2g}, with a "
-            f"forget bias of 3 to {by_name[OPEN_LSTM].mean:.2g}, the GRU to "
-            f"{by_name[GRU].mean:.2g}."
-            for at, by_name in errors.items()
-        ],
-    )
-
-
 def gates_help(errors: Errors) -> bool:
     """Whether one of the gated networks surely solves what the RNN surely does not."""
     return errors[RNN].low > SOLVED and any(errors[name].high < SOLVED for name in _GATED)
 
 
 def judge(starts: Errors, errors: Mapping[int, Errors]) -> Verdict:
-    """Supported if gates alone are enough, partly if they help only sometimes or when opened.
-
-    Args:
-        starts: log10 of the gradient at one distance, by network.
-        errors: by length.
-    """
+    """Supported if gates alone are enough, partly if they help only sometimes or when opened."""
     helped = [gates_help(at_length) for at_length in errors.values()]
-    if not any(helped):
-        return Verdict.NOT_SUPPORTED
-    kept = all(starts[name].low > _LOST for name in (LSTM, GRU))
+    kept = all(starts[name].low > LOST for name in (LSTM, GRU))
     plain = all(at_length[LSTM].high < SOLVED for at_length in errors.values())
-    return Verdict.SUPPORTED if all(helped) and kept and plain else Verdict.PARTLY
+    return Verdict.graded(any(helped), all(helped) and kept and plain)
 
 
-def _draw(figure: Figure, gradients: Table, errors: Mapping[int, Errors]) -> None:
+def _draw(figure: Figure, older: Table, errors: Mapping[int, Errors]) -> None:
     left, right = panels(figure, ["Gradient at the start", "Adding problem, trained"], 4.6, 3.6)
-    draw_lines(left, gradients, "distance_or_length", "network", CELLS)
-    left.set_xlabel("distance from the last state (steps)")
-    left.set_ylabel("log10 of the gradient's norm\nrelative to the last input")
+    draw_lines(left, older, _AT, "network", CELLS)
+    left.set(**gradients.LABELS)
     left.legend(loc="lower left", fontsize=7)
     for index, (length, by_name) in enumerate(errors.items()):
         for column, (name, values) in enumerate(by_name.items()):

@@ -7,25 +7,32 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from vit_str.models.encoders.recurrent import NETWORKS
+
 SMALLEST = 1e-300
 """Where not even double precision holds a number, this is as good as zero."""
+DIM, INPUT, STEPS, SEQUENCES = 64, 16, 100, 16
+"""Units, inputs and steps of the networks whose gradients are followed back, and sequences."""
+DISTANCES = (*range(0, STEPS, 5), STEPS - 1)
+LOST = -2.0
+"""log10 of a hundredth of the gradient of the newest input: an older one hardly takes part."""
+LABELS = {
+    "xlabel": "distance from the last state (steps)",
+    "ylabel": "log10 of the gradient's norm\nrelative to the last input",
+}
+
+Matrix = Float[Tensor, "dim dim"]
+Sequences = Float[Tensor, "batch step input"]
 
 
 class ElmanNetwork(nn.Module):
-    """h(t) = f(W x(t) + U h(t - 1) + b) with any f; torch's own knows only tanh and ReLU.
-
-    Args:
-        network: a recurrent network of one layer and one direction; its weights are taken over.
-        activation: f.
-    """
+    """h(t) = f(W x(t) + U h(t - 1) + b) with any f and the weights of ``network``."""
 
     def __init__(self, network: nn.RNN, activation: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
         self.network, self.activation = network, activation
 
-    def forward(
-        self, x: Float[Tensor, "batch step input"]
-    ) -> tuple[Float[Tensor, "batch step dim"], Float[Tensor, "batch dim"]]:
+    def forward(self, x: Sequences) -> tuple[Float[Tensor, "batch step dim"], Tensor]:
         """All states and the last one, as torch's networks return them."""
         into, across, bias, bias_across = self.network.all_weights[0]
         driven = x @ into.T + bias + bias_across
@@ -37,48 +44,55 @@ class ElmanNetwork(nn.Module):
         return torch.stack(states, 1), state
 
 
+def make_network(name: str = "rnn") -> nn.RNNBase:
+    """A network to measure: ``rnn`` (tanh), ``lstm`` or ``gru``."""
+    return NETWORKS[name](INPUT, DIM, batch_first=True)
+
+
+def draw_inputs(device: str) -> Sequences:
+    """Normal sequences to measure it on."""
+    return torch.randn(SEQUENCES, STEPS, INPUT, device=device)
+
+
 def input_gradients(
-    network: nn.Module, x: Float[Tensor, "batch step input"], seed: int = 0, at: int = -1
+    network: nn.Module, x: Sequences, draw: torch.Generator, at: int = -1, directions: int = 1
 ) -> Float[Tensor, " step"]:
     """Norm of the gradient of a state by each input, in the order of the inputs.
 
-    One random direction v of the state is followed back for each sequence. The mean of |vᵀJ|² over
+    Random directions v of the state are followed back for each sequence. The mean of |vᵀJ|² over
     v of unit variance is the squared Frobenius norm of the Jacobian J, so the root of the mean over
-    the batch tells that norm without a backward pass for every unit.
-
-    Args:
-        network: returns the states first, as torch's recurrent networks do. It is used in double
-            precision: a hundred steps would fall out of the range of single precision.
-        x: the sequences.
-        seed: of the directions.
-        at: index of the state, the last by default.
+    the batch tells that norm without a backward pass for every unit. All is in double precision:
+    a hundred steps would fall out of the range of single precision.
     """
     x = x.detach().double().requires_grad_()
     weights = {name: value.double() for name, value in network.named_parameters()}
-    state = functional_call(network, weights, (x,))[0][:, at]
-    generator = torch.Generator().manual_seed(seed)
-    directions = torch.randn(state.shape, generator=generator, dtype=state.dtype)
-    (gradient,) = torch.autograd.grad((state * directions.to(state.device)).sum(), x)
-    return gradient.square().sum(-1).mean(0).sqrt()
+    outputs = functional_call(network, weights, (x,))
+    state = (outputs[0] if isinstance(outputs, tuple) else outputs)[:, at]
+    squares = x.new_zeros(x.shape[1])
+    for _ in range(directions):
+        direction = torch.randn(state.shape, generator=draw, dtype=state.dtype).to(state.device)
+        (gradient,) = torch.autograd.grad((state * direction).sum(), x, retain_graph=True)
+        squares += gradient.square().sum(-1).mean(0) / directions
+    return squares.sqrt()
 
 
-def decay(network: nn.Module, x: Float[Tensor, "batch step input"], seed: int) -> list[float]:
+def decay(network: nn.Module, x: Sequences, seed: int) -> list[float]:
     """log10 of `input_gradients` of the last state by distance from the last input, whose is 0."""
-    backwards = input_gradients(network, x, seed).flip(0)
+    backwards = input_gradients(network, x, torch.Generator().manual_seed(seed)).flip(0)
     return (backwards / backwards[0]).clamp_min(SMALLEST).log10().tolist()
 
 
-def orthogonal(dim: int, gain: float) -> Float[Tensor, "dim dim"]:
+def orthogonal(dim: int, gain: float) -> Matrix:
     """A random rotation (with or without a reflection) times a gain, which is its radius."""
     return gain * nn.init.orthogonal_(torch.empty(dim, dim))
 
 
-def positive(dim: int, radius: float) -> Float[Tensor, "dim dim"]:
+def positive(dim: int, radius: float) -> Matrix:
     """Random weights between 0 and 1 with a spectral radius, which is small against ``dim / 2``."""
     weights = torch.rand(dim, dim)
     return weights * (radius / spectral_radius(weights))
 
 
-def spectral_radius(matrix: Float[Tensor, "dim dim"]) -> float:
+def spectral_radius(matrix: Matrix) -> float:
     """The largest absolute value of an eigenvalue."""
     return torch.linalg.eigvals(matrix.detach().double()).abs().max().item()

@@ -17,13 +17,13 @@ takes one weighted mean; several take several means at once. It is the queries, 
 after their projections, that are split over the heads, not the input.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 from matplotlib.figure import Figure
 
-from studies.drawing import COLORS, chance_line, draw_mean, panels
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.drawing import COLORS, chance_line, draw_mean, log_ticks, panels
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
@@ -47,60 +47,22 @@ def run(settings: Settings) -> Findings:
     """Train with every number of heads, then permute."""
     steps, every = (320, 20) if settings.quick else (2000, 50)
 
-    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure(seed: int) -> Rows:
         for pointers, heads in _TRAININGS:
-            curve = learning_curve(
-                make_network(pointers, heads, seed).to(settings.device),
-                Pointers(pointers),
-                steps * pointers // 2,  # one pointer is learned sooner
-                seed,
-                every=every,
-                learning_rate=5e-3,
-            )
+            network, task = make_network(pointers, heads, seed), Pointers(pointers)
+            total = steps * pointers // 2  # one pointer is learned sooner
+            network.to(settings.device)
+            curve = learning_curve(network, task, total, seed, every=every, learning_rate=5e-3)
             for step, accuracy in enumerate(curve, 1):
                 yield seed, pointers, heads, "accuracy", step * every, accuracy
         for heads in HEADS:
             for positions, measured in _POSITIONS.items():
                 yield seed, 0, heads, measured, 0, permutation_error(heads, seed, positions)
 
-    return findings(repeat(settings, "seed pointers heads measure step value", measure))
-
-
-def permutation_error(heads: int, seed: int, positions: bool) -> float:
-    """How far the outputs of permuted tokens are from the permuted outputs, at most.
-
-    Zero says that the block cannot know where a token stands.
-    """
-    with seeded(seed):
-        block = EncoderBlock(DIM, heads, 2.0, 0.0).double().eval()
-        x, order = torch.randn(2, 16, DIM, dtype=torch.float64), torch.randperm(16)
-    added = sinusoidal_positions(16, DIM).double() if positions else torch.zeros(1)
-    with torch.no_grad():
-        return (block(x[:, order] + added) - block(x + added)[:, order]).abs().max().item()
-
-
-def make_network(pointers: int, heads: int, seed: int) -> TokenNetwork:
-    """One block; the number of parameters does not depend on that of heads."""
-    with seeded(seed):
-        return TokenNetwork(Pointers(pointers), DIM, EncoderBlock(DIM, heads, 2.0, 0.0))
-
-
-def judge(gains: Values, errors: Sequence[float]) -> Verdict:
-    """Two halves: more heads help, and the reason is that they tell positions apart.
-
-    Args:
-        gains: accuracy of two heads less that of one.
-        errors: permutation errors of blocks with several heads and without positions.
-    """
-    return Verdict.of(gains.low > 0, min(errors) > EXACT)
-
-
-def findings(table: Table) -> Findings:
-    """What accuracies and permutations say about the claim."""
+    table = settings.repeat("seed pointers heads measure step value", measure)
     learning = table.where(measure="accuracy")
     curves = {(p, h): learning.curves("step", pointers=p, heads=h) for p, h in _TRAININGS}
     last = {key: Values(run[-1] for run in runs) for key, (_, runs) in curves.items()}
-    accuracy = {heads: last[2, heads].mean for heads in HEADS}
     gains = last[2, 2] - last[2, 1]
     errors = {
         (heads, positions): table.values(measure=measure, heads=heads)
@@ -124,24 +86,40 @@ def findings(table: Table) -> Findings:
             for pointers, heads in _TRAININGS
         ],
         verdict=judge(gains, without),
-        measure=(
-            "accuracy gained by a second head, two pointers, after "
-            f"{int(curves[2, 1][0][-1])} steps"
-        ),
+        measure=f"accuracy gained by a second head, two pointers, after {steps} steps",
         values=gains,
         because=(
-            f"With two places to look at, two heads reach {accuracy[2]:.2f} where one reaches "
-            f"{accuracy[1]:.2f}. But without positions a block of any number of heads follows a "
-            f"permutation to {max(without):.0e} (with positions it differs by "
+            f"With two places to look at, two heads reach {last[2, 2].mean:.2f} where one reaches "
+            f"{last[2, 1].mean:.2f}. But without positions a block of any number of heads follows "
+            f"a permutation to {max(without):.0e} (with positions it differs by "
             f"{with_positions:.1f} or more): heads help, and not because of position."
         ),
         draw=lambda figure: _draw(figure, learning, errors),
-        surprises=[
-            f"With 2, 4 and 8 heads the accuracy is {accuracy[2]:.2f}, {accuracy[4]:.2f} and "
-            f"{accuracy[8]:.2f}; with one pointer, {HEADS[-1]} heads gain "
-            f"{(last[1, HEADS[-1]] - last[1, 1]).mean:+.2f} over one."
-        ],
     )
+
+
+def permutation_error(heads: int, seed: int, positions: bool) -> float:
+    """How far the outputs of permuted tokens are from the permuted outputs, at most.
+
+    Zero says that the block cannot know where a token stands.
+    """
+    with seeded(seed):
+        block = EncoderBlock(DIM, heads, 2.0, 0.0).double().eval()
+        x, order = torch.randn(2, 16, DIM, dtype=torch.float64), torch.randperm(16)
+    added = sinusoidal_positions(16, DIM).double() if positions else torch.zeros(1)
+    with torch.no_grad():
+        return (block(x[:, order] + added) - block(x + added)[:, order]).abs().max().item()
+
+
+def make_network(pointers: int, heads: int, seed: int) -> TokenNetwork:
+    """One block; the number of parameters does not depend on that of heads."""
+    with seeded(seed):
+        return TokenNetwork(Pointers(pointers), DIM, EncoderBlock(DIM, heads, 2.0, 0.0))
+
+
+def judge(gains: Values, errors: Sequence[float]) -> Verdict:
+    """Two halves: more heads help, and without positions they tell positions apart."""
+    return Verdict.of(gains.low > 0, min(errors) > EXACT)
 
 
 def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> str:
@@ -168,8 +146,7 @@ def _draw(figure: Figure, learning: Table, errors: dict[tuple[int, bool], Values
     for positions, label in ((True, "with positions"), (False, "without positions")):
         worst = [max(*errors[heads, positions], 1e-18) for heads in HEADS]
         permuted.plot(HEADS, worst, "o-", color=COLORS[positions], label=label)
-    permuted.set_xscale("log", base=2)
-    permuted.set_xticks(HEADS, [str(heads) for heads in HEADS])
+    log_ticks(permuted, HEADS)
     permuted.set(yscale="log", ylim=(1e-17, 1e2), xlabel="heads")
     permuted.set_ylabel("largest difference of an output")
     permuted.legend(loc="center right")

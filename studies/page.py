@@ -14,19 +14,7 @@ from vit_str.reports.markdown import piped, plain
 
 
 def write_page(results: Path, page: Path) -> int:
-    """Make a page of the results in a folder; its figures go to a folder of its name next to it.
-
-    Args:
-        results: a folder with a folder for each study.
-        page: the file to write, such as ``claims.md``.
-
-    Returns:
-        Number of studies on it.
-
-    Raises:
-        ValueError: there is no result, or one is damaged.
-        OSError: something cannot be read or written.
-    """
+    """Make a page of the results in a folder; its figures go to a folder of its name next to it."""
     found = [result for name in NAMES if (result := load_result(results / name))]
     if not found:
         raise ValueError(f"{results} holds no result of a study; run: python -m studies run all")
@@ -41,12 +29,7 @@ def write_page(results: Path, page: Path) -> int:
 
 
 def page_text(results: Sequence[Result], figures: str) -> str:
-    """The page itself; studies without a result are named.
-
-    Args:
-        results: in the order of `NAMES`.
-        figures: folder of the figures, as the page links to it.
-    """
+    """The page itself; studies without a result are named."""
     environment = Environment(  # noqa: S701 - Markdown: `plain` escapes its marks
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,

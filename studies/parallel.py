@@ -31,13 +31,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, INK, draw_mean, panels
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
-from studies.training import seeded
+from studies.drawing import COLORS, INK, draw_mean, log_ticks, panels
+from studies.study import Findings, Rows, Settings, Values, Verdict
+from studies.training import Tokens, seeded
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.decoders.recurrent import CELLS
 from vit_str.models.encoders.recurrent import NETWORKS
@@ -50,52 +49,92 @@ ONE_THREAD = "1 CPU thread"
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large the experiment is.
+    """Lengths and width of what is measured, and how often; the fastest time counts.
 
-    Attributes:
-        lengths: of the sequences.
-        dim: width of a token.
-        batch: sequences in a step of training.
-        repetitions: measurements, of which the fastest counts: what else the machine does can
-            only make it slower.
-        threads: whether to measure on all processors too; slow where others need them.
+    What else the machine does can only make it slower. All processors are slow where others need
+    them.
     """
 
     lengths: tuple[int, ...]
+    repetitions: int
+    all_processors: bool
     dim: int = 128
     batch: int = 8
-    repetitions: int = 4
-    threads: bool = True
 
 
-_QUICK = Size((16, 64, 256, 1024), repetitions=2, threads=False)
-_FULL = Size((16, 32, 64, 128, 256, 512, 1024), repetitions=6)
+_QUICK = Size((16, 64, 256, 1024), repetitions=2, all_processors=False)
+_FULL = Size((16, 32, 64, 128, 256, 512, 1024), repetitions=6, all_processors=True)
 
 
 def run(settings: Settings) -> Findings:
     """Count operations, then measure times with every seed."""
     size = _QUICK if settings.quick else _FULL
-    counted = {
-        (name, length): (chain(name, length, size.dim), operations(name, length, size.dim))
-        for name in LAYERS
-        for length in size.lengths
-    }
+    processors = [ONE_THREAD]
+    if size.all_processors and (count := os.cpu_count() or 1) > 1:
+        processors.append(f"{count} CPU threads")
+    if torch.cuda.is_available():
+        processors.append("GPU")
+    lengths = size.lengths
+    shortest, longest = lengths[0], lengths[-1]
+    chains = {name: [chain(name, length, size.dim) for length in lengths] for name in LAYERS}
+    counts = {name: [operations(name, length, size.dim) for length in lengths] for name in LAYERS}
 
-    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
-        for processor in processors(size.threads):
-            for (name, length), counts in counted.items():
-                time = milliseconds(name, length, size, processor, seed)
-                yield processor, name, length, seed, *counts, time
+    def measure(seed: int) -> Rows:
+        for processor in processors:
+            for name in LAYERS:
+                for i, length in enumerate(lengths):
+                    time = milliseconds(name, length, size, processor, seed)
+                    yield processor, name, length, seed, chains[name][i], counts[name][i], time
 
     columns = "processor layer length seed chain operations milliseconds"
-    return findings(repeat(settings, columns, measure))
+    table = settings.repeat(columns, measure)
 
+    def ratios(processor: str, length: int) -> Values:
+        part = table.where(processor=processor, length=length)
+        pairs = zip(*(part.values(layer=name) for name in LAYERS), strict=True)
+        return Values(recurrent / attention for recurrent, attention in pairs)
 
-def processors(threads: bool) -> list[str]:
-    """What times are measured on here: one processor, all of them, a GPU."""
-    count = os.cpu_count() or 1
-    several = [f"{count} CPU threads"] if threads and count > 1 else []
-    return [ONE_THREAD, *several, *(["GPU"] if torch.cuda.is_available() else [])]
+    more = {
+        length: attention / gru
+        for length, gru, attention in zip(lengths, *counts.values(), strict=True)
+    }
+    speeds = {p: {length: ratios(p, length) for length in lengths} for p in processors}
+    alone = speeds[ONE_THREAD]
+    slower = next((length for length in lengths if alone[length].high < 1), shortest)
+    return Findings(
+        table=table,
+        summary=[
+            {
+                "length": length,
+                **{f"operations in a row, {name}": chains[name][i] for name in LAYERS},
+                "operations, attention over GRU": f"{more[length]:.2f}",
+                **{
+                    f"attention is so many times as fast, {processor}": speed[length].text(2)
+                    for processor, speed in speeds.items()
+                },
+            }
+            for i, length in enumerate(lengths)
+        ],
+        verdict=judge(chains, [r.interval for speed in speeds.values() for r in speed.values()]),
+        measure=(
+            "time of the GRU over that of attention, step of training, one CPU thread, "
+            f"T = {longest}"
+        ),
+        values=alone[longest],
+        because=(
+            f"From length {shortest} to {longest} the longest chain of operations of the GRU grows "
+            f"from {chains[RECURRENT][0]} to {chains[RECURRENT][-1]}, that of attention from "
+            f"{chains[ATTENTION][0]} to {chains[ATTENTION][-1]}. On one CPU thread a step of "
+            f"training with attention is {alone[shortest].mean:.1f} times as fast at length "
+            f"{shortest} and {alone[longest].mean:.1f} times at {longest}, where it needs "
+            f"{more[longest]:.1f} times the operations."
+        ),
+        draw=lambda figure: _draw(figure, chains, speeds),
+        surprises={
+            f"On one CPU thread attention is slower from length {slower} on, where it needs "
+            f"{more[slower]:.1f} times the operations of the GRU.": alone[slower].high < 1
+        },
+    )
 
 
 def chain(name: str, length: int, dim: int) -> int:
@@ -151,10 +190,7 @@ def milliseconds(name: str, length: int, size: Size, processor: str, seed: int) 
 
 
 def fastest(
-    work: Callable[[], None],
-    repetitions: int,
-    device: str,
-    clock: Callable[[], float] = time.perf_counter,
+    work: Callable[[], None], repetitions: int, device: str, clock: Callable[[], float]
 ) -> float:
     """Seconds of the fastest of several times, after one that does not count."""
     seconds = []
@@ -167,75 +203,10 @@ def fastest(
     return min(seconds[1:])
 
 
-def findings(table: Table) -> Findings:
-    """What counts and times say about the claim."""
-    lengths, processors = table.levels("length"), table.levels("processor")
-    shortest, longest = lengths[0], lengths[-1]
-
-    def ratios(processor: str, length: int) -> Values:
-        part = table.where(processor=processor, length=length)
-        pairs = zip(*(part.values(layer=name) for name in LAYERS), strict=True)
-        return Values(recurrent / attention for recurrent, attention in pairs)
-
-    def more(length: int) -> float:
-        gru, attention = (table.mean("operations", layer=name, length=length) for name in LAYERS)
-        return attention / gru
-
-    chains = {
-        name: [int(table.mean("chain", layer=name, length=at)) for at in lengths] for name in LAYERS
-    }
-    speeds = {p: {length: ratios(p, length) for length in lengths} for p in processors}
-    alone = speeds[ONE_THREAD]
-    slower = next((length for length in lengths if alone[length].high < 1), 0)
-    return Findings(
-        table=table,
-        summary=[
-            {
-                "length": length,
-                **{f"operations in a row, {name}": chains[name][i] for name in LAYERS},
-                "operations, attention over GRU": f"{more(length):.2f}",
-                **{
-                    f"attention is so many times as fast, {processor}": speed[length].text(2)
-                    for processor, speed in speeds.items()
-                },
-            }
-            for i, length in enumerate(lengths)
-        ],
-        verdict=judge(chains, [r.interval for speed in speeds.values() for r in speed.values()]),
-        measure=(
-            "time of the GRU over that of attention, step of training, one CPU thread, "
-            f"T = {longest}"
-        ),
-        values=alone[longest],
-        because=(
-            f"From length {shortest} to {longest} the longest chain of operations of the GRU grows "
-            f"from {chains[RECURRENT][0]} to {chains[RECURRENT][-1]}, that of attention from "
-            f"{chains[ATTENTION][0]} to {chains[ATTENTION][-1]}. On one CPU thread a step of "
-            f"training with attention is {alone[shortest].mean:.1f} times as fast at length "
-            f"{shortest} and {alone[longest].mean:.1f} times at {longest}, where it needs "
-            f"{more(longest):.1f} times the operations."
-        ),
-        draw=lambda figure: _draw(figure, chains, speeds),
-        surprises=[
-            f"On one CPU thread attention is slower from length {slower} on, where it needs "
-            f"{more(slower):.1f} times the operations of the GRU."
-        ]
-        if slower
-        else [],
-    )
-
-
 def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Interval]) -> Verdict:
-    """The structure decides whether the claim holds at all, the times whether it does throughout.
-
-    Args:
-        chains: longest chain of each layer, from the shortest to the longest length.
-        ratios: intervals of the time of the GRU over that of attention, wherever measured.
-    """
+    """The structure decides whether the claim holds, the times whether it does throughout."""
     (few, *_, many), (before, *_, after) = chains[RECURRENT], chains[ATTENTION]
-    if many <= few or after > before:
-        return Verdict.NOT_SUPPORTED
-    return Verdict.SUPPORTED if all(low > 1 for low, _ in ratios) else Verdict.PARTLY
+    return Verdict.graded(many > few and after <= before, all(low > 1 for low, _ in ratios))
 
 
 def _layer(name: str, dim: int) -> nn.Module:
@@ -244,7 +215,7 @@ def _layer(name: str, dim: int) -> nn.Module:
     return NETWORKS["gru"](dim, dim, batch_first=True)
 
 
-def _step(layer: nn.Module, inputs: Float[Tensor, "batch step dim"]) -> None:
+def _step(layer: nn.Module, inputs: Tokens) -> None:
     outputs = layer(inputs)
     states = outputs[0] if isinstance(outputs, tuple) else outputs
     torch.autograd.grad(states.sum(), [inputs, *layer.parameters()])
@@ -272,9 +243,8 @@ def _draw(
         draw_mean(right, lengths, runs, processor, color, marker="o")
     right.axhline(1, color=INK, linestyle=":", linewidth=1.1)
     for axes in (left, right):
-        axes.set_xscale("log", base=2)
+        log_ticks(axes, lengths)
         axes.set_yscale("log", base=10)
-        axes.set_xticks(lengths, [str(length) for length in lengths])
         axes.set_xlabel("length of the sequence")
         axes.legend()
     left.set_ylabel("longest chain of operations")

@@ -24,25 +24,17 @@ seed; the verdict was the same.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from statistics import median
 
 import torch
-from jaxtyping import Float
 from matplotlib.figure import Figure
-from torch import Tensor, nn
+from torch import nn
 
-from studies.adding import (
-    BASELINE,
-    SOLVED,
-    AttentionAdder,
-    RecurrentAdder,
-    mean_squared_error,
-    train,
-)
+from studies.adding import BASELINE, SOLVED, AttentionAdder, RecurrentAdder, squared_error, train
 from studies.drawing import INK, draw_lines, panels
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.gradients import input_gradients
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
@@ -53,95 +45,23 @@ NETS = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}
 GRADIENT, ERROR = "log10 gradient", "error"
 _WIDTH = 64
 _STEPS_BACK = 100
-_DIRECTIONS = 4
 _LONGER = (1, 2, 4)  # times as long as in training
 # Flat: the farthest input is felt at least half and at most twice as much as the nearest.
 _FLAT = math.log10(2)
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """How long and how wide networks are trained on the adding problem."""
-
-    length: int
-    steps: int
-    batch_size: int
-    dim: int = 32
+_QUICK = ((50, 300, 32),)
+_FULL = ((100, 800, 32), (400, 600, 16))
+"""Length of the sequences, steps of training, and sequences in a batch."""
 
 
 def run(settings: Settings) -> Findings:
     """Measure gradients and train every network with every seed."""
-    trainings = (
-        (Training(50, 300, 32),)
-        if settings.quick
-        else (Training(100, 800, 32), Training(400, 600, 16))
+    trainings = _QUICK if settings.quick else _FULL
+    table = settings.repeat(
+        "network seed measure trained at value",
+        lambda seed: measure(seed, trainings, settings.device),
     )
-    return findings(
-        repeat(
-            settings,
-            "network seed measure trained at value",
-            lambda seed: measure(seed, trainings, settings.device),
-        )
-    )
-
-
-def measure(
-    seed: int, trainings: Sequence[Training], device: str = "cpu"
-) -> Iterator[tuple[Cell, ...]]:
-    """Gradients at a distance before training (``trained`` is 0), then errors at a length."""
-    for name in NETS:
-        for distance, norm in enumerate(initial_gradients(name, seed)):
-            yield name, seed, GRADIENT, 0, distance, math.log10(norm)
-        for training in trainings:
-            for length, error in errors(name, seed, training, device).items():
-                yield name, seed, ERROR, training.length, length, error
-
-
-def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[float]:
-    """`gradient_norms` of a network with the weights of its initialization."""
-    with seeded(seed):
-        if name == ATTENTION:
-            network: nn.Module = EncoderBlock(_WIDTH, heads=4, mlp_ratio=2.0, dropout=0.0)
-        else:
-            network = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
-        inputs = torch.randn(16, steps, _WIDTH).double()
-        return gradient_norms(network.double(), inputs)
-
-
-def errors(name: str, seed: int, training: Training, device: str = "cpu") -> dict[int, float]:
-    """Errors on the adding problem by length, at that of training and beyond."""
-    with seeded(seed):
-        dim = training.dim
-        model = AttentionAdder(dim) if name == ATTENTION else RecurrentAdder(name, dim)
-    sizes = {"seed": seed, "batch_size": training.batch_size}
-    train(model.to(device), training.length, training.steps, learning_rate=5e-3, **sizes)
-    lengths = [longer * training.length for longer in _LONGER]
-    return {length: mean_squared_error(model, length, 128) for length in lengths}
-
-
-def gradient_norms(
-    network: Callable[[Tensor], Tensor], inputs: Float[Tensor, "batch step dim"]
-) -> list[float]:
-    """Norm of d last output / d input, at distance 0, 1, ... from the last.
-
-    Root of the mean square over the batch, in random directions of the output.
-    """
-    inputs = inputs.clone().requires_grad_()
-    outputs = network(inputs)
-    last = (outputs[0] if isinstance(outputs, tuple) else outputs)[:, -1]
-    squares = torch.zeros(inputs.shape[1], dtype=inputs.dtype)
-    for _ in range(_DIRECTIONS):
-        (gradient,) = torch.autograd.grad(
-            (last * torch.randn_like(last)).sum(), inputs, retain_graph=True
-        )
-        squares += gradient.square().sum(-1).mean(0) / _DIRECTIONS
-    return squares.sqrt().flip(0).tolist()
-
-
-def findings(table: Table) -> Findings:
-    """What gradients and errors say about the claim."""
-    gradients, adding = (table.where(measure=name) for name in (GRADIENT, ERROR))
-    farthest = max(gradients.levels("at"))
+    gradients, adding = table.parts("measure", GRADIENT, ERROR)
+    farthest = _STEPS_BACK - 1
     trained = adding.levels("trained")
     longest, beyond = max(trained), max(adding.levels("at"))
     changes = {
@@ -189,25 +109,44 @@ def findings(table: Table) -> Findings:
             f"and {failed} of {len(outside)} seeds do not solve it."
         ),
         draw=lambda figure: _draw(figure, gradients, adding.where(trained=longest)),
-        surprises=[
+        surprises={
             f"At distance 1 the gradient of a GRU is {near['gru'] / near[ATTENTION]:.0f} times "
-            "that of untrained self-attention: flat does not mean strong."
-        ]
-        * (near[ATTENTION] < near["gru"]),
+            "that of untrained self-attention: flat does not mean strong.": (
+                near[ATTENTION] < near["gru"]
+            )
+        },
     )
 
 
-def judge(change: Interval, learned: float, outside: float) -> Verdict:
-    """Solved is: flat, learned, and true of sequences longer than in training too.
+def measure(seed: int, trainings: Sequence[tuple[int, int, int]], device: str) -> Rows:
+    """Gradients at a distance before training (``trained`` is 0), then errors at a length."""
+    for name in NETS:
+        for distance, norm in enumerate(initial_gradients(name, seed)):
+            yield name, seed, GRADIENT, 0, distance, math.log10(norm)
+        for length, steps, batch in trainings:
+            with seeded(seed):
+                model = AttentionAdder(32) if name == ATTENTION else RecurrentAdder(name, 32)
+            train(model.to(device), length, steps, seed, 5e-3, batch)
+            for at in (longer * length for longer in _LONGER):
+                yield name, seed, ERROR, length, at, squared_error(model, at, 128)
 
-    Args:
-        change: interval of the log10 ratio of the gradients far and near.
-        learned: largest error of a seed at the lengths of training.
-        outside: the same on the longest sequences.
-    """
-    if max(map(abs, change)) > _FLAT or learned >= SOLVED:
-        return Verdict.NOT_SUPPORTED
-    return Verdict.SUPPORTED if outside < SOLVED else Verdict.PARTLY
+
+def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[float]:
+    """`input_gradients` at distance 0, 1, ... from the last step, before training."""
+    with seeded(seed):
+        if name == ATTENTION:
+            network: nn.Module = EncoderBlock(_WIDTH, heads=4, mlp_ratio=2.0, dropout=0.0)
+        else:
+            network = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
+        inputs = torch.randn(16, steps, _WIDTH)
+        norms = input_gradients(network, inputs, torch.default_generator, directions=4)
+    return norms.flip(0).tolist()
+
+
+def judge(change: Interval, learned: float, outside: float) -> Verdict:
+    """Solved is: flat, learned by every seed, and true of sequences longer than in training too."""
+    flat = max(map(abs, change)) <= _FLAT
+    return Verdict.graded(flat and learned < SOLVED, outside < SOLVED)
 
 
 def _draw(figure: Figure, gradients: Table, adding: Table) -> None:

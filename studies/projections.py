@@ -20,17 +20,14 @@ a token one matrix, on the keys only, can express all scores that two can, thoug
 them as fast.
 """
 
-from collections.abc import Iterator
-
 import torch
-from jaxtyping import Float
 from matplotlib.figure import Figure
-from torch import Tensor, nn
+from torch import nn
 
-from studies.drawing import COLORS, chance_line, draw_bars, draw_lines, panels
-from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
+from studies.drawing import chance_line, draw_bars, draw_lines, log_ticks, panels
+from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
-from studies.training import seeded
+from studies.training import Tokens, seeded
 from vit_str.models.attention import KeysValues, MultiHeadAttention, attention_weights
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256)
@@ -41,17 +38,13 @@ PROJECTIONS = (NONE, TIED, ONE, SEPARATE)
 """Projections of queries and keys: none (X, X), one for both, one for the keys only, two."""
 UNEVEN = "none, uneven"
 """As none, on tokens whose lengths differ."""
+_NAMES = (*PROJECTIONS, UNEVEN)
 _EQUAL = 1 / LENGTH
 _CHANCE = 1 / NextToken().symbols
 
 
 class SharedAttention(nn.Module):
-    """The project's attention with one head, its queries and keys projected less than usual.
-
-    Args:
-        dim: width of a token.
-        projections: one of `PROJECTIONS`.
-    """
+    """The project's attention with one head, its queries and keys projected less than usual."""
 
     def __init__(self, dim: int, projections: str) -> None:
         super().__init__()
@@ -63,7 +56,7 @@ class SharedAttention(nn.Module):
             nn.init.zeros_(queries.bias)
             queries.requires_grad_(requires_grad=False)
 
-    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+    def forward(self, x: Tokens) -> Tokens:
         keys, values = self.attention.project_keys_values(x)
         if self.keys_are_queries:
             keys = self.attention.to_queries(x)[:, None]
@@ -74,9 +67,9 @@ def run(settings: Settings) -> Findings:
     """Random tokens, then training, with every seed."""
     sequences, steps = (30, 150) if settings.quick else (300, 1000)
 
-    def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure(seed: int) -> Rows:
         generator = torch.Generator().manual_seed(seed)
-        for name in (*PROJECTIONS, UNEVEN):
+        for name in _NAMES:
             for width in WIDTHS:
                 weight = own_weight(name, width, generator, sequences)
                 yield seed, name, width, "own weight", weight
@@ -85,7 +78,36 @@ def run(settings: Settings) -> Findings:
             accuracy = learning_curve(net, NextToken(), steps, seed, batch=16)[-1]
             yield seed, name, DECIDING, "accuracy", accuracy
 
-    return findings(repeat(settings, "seed projections width measure value", measure), steps)
+    table = settings.repeat("seed projections width measure value", measure)
+    own, accuracy = table.parts("measure", "own weight", "accuracy")
+    weight = {name: own.mean(projections=name, width=DECIDING) for name in _NAMES}
+    right = {name: accuracy.values(projections=name) for name in PROJECTIONS}
+    return Findings(
+        table=table,
+        summary=[
+            {"projections": name}
+            | own.cells("own weight, d = {}", "width", (4, 64, 256), projections=name)
+            | {"accuracy": accuracy.text(digits=2, projections=name)}
+            for name in _NAMES
+        ],
+        verdict=Verdict.of(
+            weight[NONE] > 0.5,  # more than all others together
+            weight[SEPARATE] < 2 * _EQUAL,
+            (right[SEPARATE] - right[NONE]).low > 0,
+            # R: without matrices nothing can be optimized. Twice chance is far beyond noise.
+            right[NONE].low < 2 * _CHANCE,
+        ),
+        measure=f"weight of a token on itself without projections, d = {DECIDING}",
+        values=own.values(projections=NONE, width=DECIDING),
+        because=(
+            f"A token gives itself {weight[NONE]:.2f} of its attention without projections, "
+            f"{weight[TIED]:.2f} with a shared one and {weight[SEPARATE]:.3f} with two (an "
+            f"equal share is {_EQUAL:.3f}). After {steps} steps the next token is named with "
+            f"an accuracy of {right[SEPARATE].mean:.2f} with two and {right[NONE].mean:.2f} "
+            f"without (chance {_CHANCE:.2f})."
+        ),
+        draw=lambda figure: _draw(figure, own, accuracy),
+    )
 
 
 def own_weight(name: str, width: int, generator: torch.Generator, sequences: int) -> float:
@@ -111,64 +133,13 @@ def make_network(name: str, seed: int) -> TokenNetwork:
         return TokenNetwork(NextToken(), DECIDING, body)
 
 
-def findings(table: Table, steps: int) -> Findings:
-    """What the weights and the accuracies say about the claim."""
-    names = (*PROJECTIONS, UNEVEN)
-    own, accuracy = (table.where(measure=name) for name in ("own weight", "accuracy"))
-    weight = {name: own.mean(projections=name, width=DECIDING) for name in names}
-    right = {name: accuracy.mean(projections=name) for name in PROJECTIONS}
-    narrow = own.mean(projections=NONE, width=WIDTHS[0])
-    return Findings(
-        table=table,
-        summary=[
-            {"projections": name}
-            | own.cells("own weight, d = {}", "width", (4, 64, 256), projections=name)
-            | {"accuracy": accuracy.text(digits=2, projections=name)}
-            for name in names
-        ],
-        verdict=judge(table),
-        measure=f"weight of a token on itself without projections, d = {DECIDING}",
-        values=own.values(projections=NONE, width=DECIDING),
-        because=(
-            f"A token gives itself {weight[NONE]:.2f} of its attention without projections, "
-            f"{weight[TIED]:.2f} with a shared one and {weight[SEPARATE]:.3f} with two (an "
-            f"equal share is {_EQUAL:.3f}). After {steps} steps the next token is named with "
-            f"an accuracy of {right[SEPARATE]:.2f} with two and {right[NONE]:.2f} without "
-            f"(chance {_CHANCE:.2f})."
-        ),
-        draw=lambda figure: _draw(figure, own, accuracy),
-        surprises=[
-            f"One projection for both sides, with its symmetric scores, reaches {right[TIED]:.2f}; "
-            f"one of the keys alone {right[ONE]:.2f}. Where the lengths of tokens differ, the "
-            f"weight of a token on itself is {weight[UNEVEN]:.2f} instead of {weight[NONE]:.2f}; "
-            f"at d = {WIDTHS[0]} it is {narrow:.2f}."
-        ],
-    )
-
-
-def judge(table: Table) -> Verdict:
-    """Supported if all of the posts' points hold, partly if some do."""
-    own, accuracy = (table.where(measure=name) for name in ("own weight", "accuracy"))
-    none, separate = (accuracy.values(projections=name) for name in (NONE, SEPARATE))
-    return Verdict.of(
-        own.mean(projections=NONE, width=DECIDING) > 0.5,  # more than all others together
-        own.mean(projections=SEPARATE, width=DECIDING) < 2 * _EQUAL,
-        (separate - none).low > 0,
-        # R: without matrices nothing can be optimized. Twice chance is far beyond noise.
-        none.low < 2 * _CHANCE,
-    )
-
-
 def _draw(figure: Figure, own: Table, accuracy: Table) -> None:
     weights, trained = panels(figure, ["Attention to itself", "Naming the next token"], width=4.2)
-    names = (*PROJECTIONS, UNEVEN)
-    draw_lines(weights, own, "width", "projections", names, marker="o", markersize=3)
+    draw_lines(weights, own, "width", "projections", _NAMES, marker="o", markersize=3)
     chance_line(weights, _EQUAL, "equal shares")
-    weights.set_xscale("log", base=2)
-    weights.set_xticks(WIDTHS, [str(width) for width in WIDTHS])
+    log_ticks(weights, WIDTHS)
     weights.set(xlabel="width of a token d", ylabel="weight of a token on itself", ylim=(0, 1.05))
     weights.legend(loc="upper left", fontsize=7, labelspacing=0.3)
-    bars = {name: accuracy.values(projections=name) for name in PROJECTIONS}
-    draw_bars(trained, bars, dict(zip(PROJECTIONS, COLORS, strict=False)))
+    draw_bars(trained, {name: accuracy.values(projections=name) for name in PROJECTIONS})
     chance_line(trained, _CHANCE, None)
     trained.set(xlabel="projections of queries and keys", ylabel="accuracy", ylim=(0, 1.05))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import matplotlib
 import torch
-from jaxtyping import Int64
-from torch import Tensor, nn
+import torch.nn.functional as F
+from torch import Tensor
 
-from studies.training import fit, seeded
+from studies.training import Labels, fit, seeded
 from vit_str.analysis.images import ImageSet, LabeledImage
 from vit_str.charset import PADDING, Charset
 from vit_str.images import Preprocessing
@@ -34,33 +34,19 @@ ONLY_WORDS: Mapping[str, float] = {"words": 1.0}
 ANY_STRINGS: Mapping[str, float] = {"contextless": 1.0}
 
 _WARM_UP = 0.1
-_WEIGHT_DECAY = 0.05
-_TEST_BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large the two systems are, and what they read.
-
-    Attributes:
-        image_size: height and width, in pixels.
-        patch_size: of the ViT, and the cell of a token of the convolution: powers of 2.
-        dim: width of a token.
-        depth: blocks of the ViT.
-        heads: of every attention.
-        widths: channels of the stages of the convolution but the last, which has ``dim``.
-        depths: residual blocks of its stages, each with a stride of 2.
-        decoder_depth: blocks of the decoder, the same for both.
-        maximum_length: most characters of a word.
-    """
+    """How large the two systems are, and what they read."""
 
     image_size: tuple[int, int]
-    patch_size: tuple[int, int]
+    patch_size: tuple[int, int]  # of the ViT, and the cell of a token of the convolution
     dim: int
-    depth: int
+    depth: int  # blocks of the ViT
     heads: int
-    widths: tuple[int, ...]
-    depths: tuple[int, ...]
+    widths: tuple[int, ...]  # of the stages of the convolution but the last, which has ``dim``
+    depths: tuple[int, ...]  # residual blocks of its stages, each with a stride of 2
     decoder_depth: int
     maximum_length: int
 
@@ -78,26 +64,15 @@ STANDARD = Sizes((32, 128), (8, 8), 256, 6, 4, (48, 96), (1, 1, 3), 2, maximum_l
 
 
 def word_renderer(
-    charset: Charset,
-    image_size: tuple[int, int] = (32, 128),
-    grid: tuple[int, int] = (4, 16),
-    shares: Mapping[str, float] = ONLY_WORDS,
-    maximum_length: int = 25,
+    charset: Charset, sizes: Sizes = STANDARD, shares: Mapping[str, float] = ONLY_WORDS
 ) -> Renderer:
-    """What draws words of a charset, in the fonts of matplotlib.
+    """What draws words, of these shares of the ingredients of `Lexicon`, in matplotlib's fonts.
 
     The fonts of the system would be more, but other ones on every machine, and drawing all of
     their characters at first use takes minutes.
-
-    Args:
-        charset: the characters that may occur.
-        image_size: height and width of a picture, in pixels.
-        grid: rows and columns of tokens, see ``RenderedBatch.token_characters``.
-        shares: of the ingredients of strings, see `Lexicon`.
-        maximum_length: of a string, in characters.
     """
-    lexicon = Lexicon(charset, weights=shares, maximum_length=maximum_length)
-    return Renderer(_atlas(charset), lexicon, image_size, grid)
+    lexicon = Lexicon(charset, weights=shares, maximum_length=sizes.maximum_length)
+    return Renderer(_atlas(charset), lexicon, sizes.image_size, sizes.grid)
 
 
 @cache
@@ -148,26 +123,17 @@ def build_reader(system: str, sizes: Sizes, charset_size: int, seed: int) -> Rec
 def train_reader(
     recognizer: Recognizer,
     words: RenderedBatch,
+    seed: int,
     *,
     steps: int,
     batch_size: int,
-    seed: int,
+    learning_rate: float,
     device: str = "cpu",
-    learning_rate: float = 2e-3,
 ) -> Recognizer:
     """Go through a fixed set of words in an order that depends on the seed, again and again.
 
     The losses are those of ``vit-str train``: the decoder's, and the character under each token,
     which fades. The learning rate rises, then falls along a cosine.
-
-    Args:
-        recognizer: is trained in place, and returned ready to read.
-        words: the set.
-        steps: so many batches.
-        batch_size: words in each.
-        seed: of the order.
-        device: to compute on.
-        learning_rate: the highest.
     """
     recognizer.to(device).train()
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
@@ -175,10 +141,13 @@ def train_reader(
     with seeded(seed):
         names = TokenClassifier(recognizer.encoder.dim, recognizer.decoder.charset_size).to(device)
     parameters = [p for part in (recognizer, names) for p in part.parameters() if p.numel()]
-    batches = _batches(len(words), steps, batch_size, seed)
+    # Every word is in a batch once before any comes again.
+    generator = torch.Generator().manual_seed(seed)
+    rounds = -(-steps * batch_size // len(words))
+    order = torch.cat([torch.randperm(len(words), generator=generator) for _ in range(rounds)])
 
     def loss(step: int) -> Tensor:
-        chosen = batches[step].to(device)
+        chosen = order[step * batch_size : (step + 1) * batch_size].to(device)
         features = recognizer.encode(preprocessing.normalize(words.images[chosen]))
         characters = names.loss(features, words.token_characters[chosen])
         fading = 1 - 0.9 * step / steps
@@ -188,12 +157,8 @@ def train_reader(
         share = step / steps
         return min(1.0, share / _WARM_UP + 0.05) * (1 + math.cos(math.pi * share)) / 2
 
-    fit(
-        loss,
-        steps,
-        torch.optim.AdamW(parameters, learning_rate, weight_decay=_WEIGHT_DECAY, fused=True),
-        rate,
-    )
+    optimizer = torch.optim.AdamW(parameters, learning_rate, weight_decay=0.05, fused=True)
+    fit(loss, steps, optimizer, rate)
     return recognizer.eval()
 
 
@@ -203,28 +168,16 @@ def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu"
     recognizer.to(device).eval()
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
     right: list[bool] = []
-    for start in range(0, len(words), _TEST_BATCH):
-        part = slice(start, start + _TEST_BATCH)
-        images = preprocessing.normalize(words.images[part].to(device))
-        right += same_labels(recognizer.generate(images).labels.cpu(), words.labels[part]).tolist()
+    for images, labels in zip(words.images.split(256), words.labels.split(256), strict=True):
+        pixels = preprocessing.normalize(images.to(device))
+        right += same_labels(recognizer.generate(pixels).labels.cpu(), labels).tolist()
     return right
 
 
-def same_labels(
-    written: Int64[Tensor, "batch position"], labels: Int64[Tensor, "batch length"]
-) -> Tensor:
+def same_labels(written: Labels, labels: Labels) -> Tensor:
     """Which rows are equal, whatever the padding after them."""
     width = max(written.shape[1], labels.shape[1])
-    written, labels = (
-        nn.functional.pad(ids, (0, width - ids.shape[1]), value=PADDING)
-        for ids in (written, labels)
+    first, second = (
+        F.pad(ids, (0, width - ids.shape[1]), value=PADDING) for ids in (written, labels)
     )
-    return (written == labels).all(1)
-
-
-def _batches(words: int, steps: int, batch_size: int, seed: int) -> list[Int64[Tensor, " batch"]]:
-    """Which words are in which batch: every word once before any comes again."""
-    generator = torch.Generator().manual_seed(seed)
-    rounds = -(-steps * batch_size // words)
-    order = torch.cat([torch.randperm(words, generator=generator) for _ in range(rounds)])
-    return [order[step * batch_size : (step + 1) * batch_size] for step in range(steps)]
+    return (first == second).all(1)

@@ -21,7 +21,7 @@ verdict was not supported; the start of 2 was added then, the rule stayed.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import torch
@@ -29,9 +29,10 @@ import torch.nn.functional as F
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
+from studies import gradients
 from studies.drawing import COLORS, INK, draw_mean, panels
-from studies.gradients import ElmanNetwork, decay, orthogonal
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.gradients import DIM, STEPS, ElmanNetwork, orthogonal
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
 
 DEFAULT, LARGE, LARGER, IDENTITY = "default", "orthogonal 1.5", "orthogonal 2", "identity"
@@ -42,57 +43,22 @@ _ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "GELU": F.gelu,
     "tanh": torch.tanh,
 }
-_DIM, _INPUT, _STEPS, _SEQUENCES = 64, 16, 100, 16
-_MEASURED = (0, *range(4, _STEPS, 5))
-_BACK, _ALL_BACK = 19, _STEPS - 1
+_BACK, _ALL_BACK = 19, STEPS - 1
 # A sum of independent inputs grows by the root of 2 when the steps double, and nobody calls that
 # diverging; what feeds on itself does more.
 _DIVERGES = math.log10(2)
-_LOST = -2.0
 _STATE, _GRADIENT = "log10_state_after_so_many_steps", "log10_gradient_so_many_steps_back"
 
 
 def run(settings: Settings) -> Findings:
     """Measure every start and activation with every seed."""
     columns = f"start activation seed steps {_STATE} {_GRADIENT}"
-    return findings(repeat(settings, columns, lambda seed: measure(seed, settings.device)))
-
-
-def make_network(start: str, activation: str) -> ElmanNetwork:
-    """An RNN with one of the starts."""
-    network = nn.RNN(_INPUT, _DIM, batch_first=True)
-    if start != DEFAULT:
-        matrix = torch.eye(_DIM) if start == IDENTITY else orthogonal(_DIM, float(start.split()[1]))
-        _, across, *biases = network.all_weights[0]
-        across.data.copy_(matrix)
-        for bias in biases:
-            nn.init.zeros_(bias)
-    return ElmanNetwork(network, _ACTIVATIONS[activation])
-
-
-def measure(seed: int, device: str = "cpu") -> Iterator[tuple[Cell, ...]]:
-    """Norms of states, and of gradients by distance, for every start and activation.
-
-    All start from the same weights and see the same sequences.
-    """
-    for start, activation in product(STARTS, _ACTIVATIONS):
-        with seeded(seed):
-            x = torch.randn(_SEQUENCES, _STEPS, _INPUT, device=device).double()
-            network = make_network(start, activation).to(device).double()
-        with torch.no_grad():
-            states = network(x)[0].square().sum(-1).mean(0).sqrt().log10().tolist()
-        decays = decay(network, x, seed)
-        for steps in _MEASURED:
-            yield start, activation, seed, steps, states[steps], decays[steps]
-
-
-def findings(table: Table) -> Findings:
-    """What the norms say about the claim."""
+    table = settings.repeat(columns, lambda seed: measure(seed, settings.device))
 
     def growth(start: str, activation: str) -> Values:
         early, late = (
             table.values(_STATE, start=start, activation=activation, steps=steps - 1)
-            for steps in (_STEPS // 2, _STEPS)
+            for steps in (STEPS // 2, STEPS)
         )
         return late - early
 
@@ -100,47 +66,61 @@ def findings(table: Table) -> Findings:
         relu, gelu = (10 ** growth(start, name).mean for name in ("ReLU", "GELU"))
         return f"{relu:.2g} times with ReLU, {gelu:.2g} times with GELU"
 
-    def back(start: str, activation: str, steps: int = _BACK) -> str:
-        return f"10^{table.mean(start=start, activation=activation, steps=steps):.1f}"
+    def back(start: str, activation: str) -> str:
+        return f"10^{table.mean(start=start, activation=activation, steps=_BACK):.1f}"
 
-    spread = growth(LARGE, "ReLU")
     return Findings(
         table=table,
         summary=[
-            {
-                "start": start,
-                "activation": name,
-                "log10 growth of the state, steps 50 to 100": growth(start, name).text(2),
-                **table.cells(
-                    "log10 gradient {} steps back",
-                    "steps",
-                    (_BACK, _ALL_BACK),
-                    digits=2,
-                    start=start,
-                    activation=name,
-                ),
-            }
+            where
+            | {"log10 growth of the state, steps 50 to 100": growth(start, name).text(2)}
+            | table.cells(
+                "log10 gradient {} steps back", "steps", (_BACK, _ALL_BACK), digits=2, **where
+            )
             for start, name in product(STARTS, _ACTIVATIONS)
+            for where in [{"start": start, "activation": name}]
         ],
         verdict=judge([growth(start, name) for start in STARTS for name in ("ReLU", "GELU")]),
-        measure=(
-            f"log10 of the state's growth from step {_STEPS // 2} to {_STEPS}, ReLU, usual start"
-        ),
+        measure=f"log10 of the state's growth from step {STEPS // 2} to {STEPS}, ReLU, usual start",
         values=growth(DEFAULT, "ReLU"),
         because=(
-            f"From step {_STEPS // 2} to {_STEPS} the state grows {grown(DEFAULT)} from the usual "
+            f"From step {STEPS // 2} to {STEPS} the state grows {grown(DEFAULT)} from the usual "
             f"start; {grown(LARGER)} with orthogonal weights of gain 2; {grown(IDENTITY)} with the "
             f"identity. Its gradient {_BACK} steps back is {back(DEFAULT, 'ReLU')} by "
             f"default (tanh {back(DEFAULT, 'tanh')}) and "
             f"{back(IDENTITY, 'ReLU')} with ReLU and the identity."
         ),
         draw=lambda figure: _draw(figure, table),
-        surprises=[
-            f"With the identity and ReLU {back(IDENTITY, 'ReLU', _ALL_BACK)} of the gradient is "
-            f"left after {_ALL_BACK} steps; with a gain of 1.5 the state grows "
-            f"10^{min(spread):.1f} to 10^{max(spread):.1f} times, depending on the seed."
-        ],
     )
+
+
+def make_network(start: str, activation: str) -> ElmanNetwork:
+    """An RNN with one of the starts."""
+    network = gradients.make_network()
+    assert isinstance(network, nn.RNN)
+    if start != DEFAULT:
+        matrix = torch.eye(DIM) if start == IDENTITY else orthogonal(DIM, float(start.split()[1]))
+        _, across, *biases = network.all_weights[0]
+        across.data.copy_(matrix)
+        for bias in biases:
+            nn.init.zeros_(bias)
+    return ElmanNetwork(network, _ACTIVATIONS[activation])
+
+
+def measure(seed: int, device: str) -> Rows:
+    """Norms of states, and of gradients by distance, for every start and activation.
+
+    All start from the same weights and see the same sequences.
+    """
+    for start, activation in product(STARTS, _ACTIVATIONS):
+        with seeded(seed):
+            x = gradients.draw_inputs(device).double()
+            network = make_network(start, activation).to(device).double()
+        with torch.no_grad():
+            states = network(x)[0].square().sum(-1).mean(0).sqrt().log10().tolist()
+        decays = gradients.decay(network, x, seed)
+        for steps in (0, *range(4, STEPS, 5)):
+            yield start, activation, seed, steps, states[steps], decays[steps]
 
 
 def judge(growths: Sequence[Values]) -> Verdict:
@@ -149,16 +129,15 @@ def judge(growths: Sequence[Values]) -> Verdict:
 
 
 def _draw(figure: Figure, table: Table) -> None:
-    states, gradients = panels(figure, ["State", "Gradient of older inputs"], 4.6, 3.6)
+    states, older = panels(figure, ["State", "Gradient of older inputs"], 4.6, 3.6)
     lines = {"ReLU": "-", "GELU": (0, (5, 2))}
-    for axes, column in ((states, _STATE), (gradients, _GRADIENT)):
+    for axes, column in ((states, _STATE), (older, _GRADIENT)):
         for start, color in zip(_SHOWN, COLORS, strict=False):
-            for name in ("ReLU", "GELU"):
+            for name, style in lines.items():
                 curves = table.curves("steps", column, start=start, activation=name)
-                draw_mean(axes, *curves, f"{name}, {start}", color, linestyle=lines[name])
+                draw_mean(axes, *curves, f"{name}, {start}", color, linestyle=style)
         curves = table.curves("steps", column, start=DEFAULT, activation="tanh")
         draw_mean(axes, *curves, "tanh, default", INK, linestyle=":")
     states.set(xlabel="steps", ylabel="log10 of the state's norm")
-    gradients.set_xlabel("distance from the last state (steps)")
-    gradients.set_ylabel("log10 of the gradient's norm\nrelative to the last input")
-    gradients.legend(loc="lower left", fontsize=7)
+    older.set(**gradients.LABELS)
+    older.legend(loc="lower left", fontsize=7)

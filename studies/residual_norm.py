@@ -20,18 +20,17 @@ one seed, in which LayerNorm cost 0.03.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import torch
-from jaxtyping import Float
 from matplotlib.figure import Figure
-from torch import Tensor, nn
+from torch import nn
 
-from studies.drawing import COLORS, chance_line, draw_bars, draw_lines, panels
+from studies.drawing import chance_line, draw_bars, draw_lines, panels
 from studies.gradients import SMALLEST
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
-from studies.training import seeded
+from studies.training import Tokens, seeded
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import FeedForward
 
@@ -47,13 +46,7 @@ _COSINE, _GRADIENT, _ACCURACY = "cosine", "log10 gradient", "accuracy"
 
 
 class SubLayer(nn.Module):
-    """Attention or feed-forward with what is around it.
-
-    Args:
-        part: from tokens to tokens.
-        dim: width of a token.
-        variant: one of `VARIANTS`.
-    """
+    """Attention or feed-forward with what a variant puts around it."""
 
     def __init__(self, part: nn.Module, dim: int, variant: str) -> None:
         super().__init__()
@@ -63,20 +56,13 @@ class SubLayer(nn.Module):
         self.after = norm if variant == POST else none
         self.residual = variant not in (BARE, NEITHER)
 
-    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+    def forward(self, x: Tokens) -> Tokens:
         change = self.part(self.before(x))
         return self.after(x + change if self.residual else change)
 
 
 class Stack(nn.Module):
-    """Blocks of attention and feed-forward.
-
-    Args:
-        depth: number of blocks.
-        dim: width of a token.
-        heads: attention heads per block.
-        variant: one of `VARIANTS`.
-    """
+    """Blocks of attention and feed-forward, of one of `VARIANTS`."""
 
     def __init__(self, depth: int, dim: int, heads: int, variant: str) -> None:
         super().__init__()
@@ -90,7 +76,7 @@ class Stack(nn.Module):
         # As in the project's encoders: what is not normalized at the end is normalized once.
         self.norm = nn.LayerNorm(dim) if variant in (FULL, BARE) else nn.Identity()
 
-    def forward(self, x: Float[Tensor, "batch token dim"]) -> Float[Tensor, "batch token dim"]:
+    def forward(self, x: Tokens) -> Tokens:
         for block in self.blocks:
             x = block(x)
         return self.norm(x)
@@ -101,7 +87,7 @@ def run(settings: Settings) -> Findings:
     depth, steps = (6, 150) if settings.quick else (12, 400)
     task = NextToken(length=8, symbols=8)
 
-    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure_all(seed: int) -> Rows:
         for variant in VARIANTS:
             for untrained in DEPTHS:
                 yield from measure(variant, untrained, seed)
@@ -110,11 +96,42 @@ def run(settings: Settings) -> Findings:
             curve = learning_curve(net.to(settings.device), task, steps, seed, batch=16)
             yield seed, variant, depth, depth, _ACCURACY, curve[-1]
 
-    columns = "seed variant depth block measure value"
-    return findings(repeat(settings, columns, measure_all), depth, steps)
+    table = settings.repeat("seed variant depth block measure value", measure_all)
+    cosines, gradients, accuracy = table.parts("measure", _COSINE, _GRADIENT, _ACCURACY)
+    alike = {n: cosines.mean(variant=n, depth=DEEPEST, block=DEEPEST) for n in VARIANTS}
+    right = {name: accuracy.values(variant=name) for name in VARIANTS}
+    first, last = gradients.where(depth=DEEPEST).parts("block", 1, DEEPEST)
+    return Findings(
+        table=table,
+        summary=[
+            {"variant": name}
+            | {
+                f"token cosine, depth {n}": cosines.text(variant=name, depth=n, block=n)
+                for n in DEPTHS
+            }
+            | {
+                f"log10 gradient first / last, depth {DEEPEST}": (
+                    first.values(variant=name) - last.values(variant=name)
+                ).text(1),
+                "accuracy": right[name].text(2),
+            }
+            for name in VARIANTS
+        ],
+        verdict=judge(right),
+        measure=f"accuracy gained by residuals at depth {depth}, pre-norm, after {steps} steps",
+        values=right[FULL] - right[BARE],
+        because=(
+            f"After {DEEPEST} untrained blocks the cosine between tokens is {alike[BARE]:.3f} "
+            f"without residuals and {alike[FULL]:.2f} with them. At depth {depth} the pre-norm "
+            f"stack learns to {right[FULL].mean:.2f}, without residuals to {right[BARE].mean:.2f}, "
+            f"without LayerNorm to {right[UNNORMED].mean:.2f}, without both to "
+            f"{right[NEITHER].mean:.2f}."
+        ),
+        draw=lambda figure: _draw(figure, cosines, gradients, right),
+    )
 
 
-def token_cosine(x: Float[Tensor, "batch token dim"]) -> float:
+def token_cosine(x: Tokens) -> float:
     """Mean cosine of two different tokens of a sequence: 1 if all say the same."""
     # Divided by the largest first: signals that have almost vanished still have a direction.
     x = x / x.abs().amax((1, 2), keepdim=True).clamp_min(SMALLEST)
@@ -125,7 +142,7 @@ def token_cosine(x: Float[Tensor, "batch token dim"]) -> float:
     return (others / (tokens * (tokens - 1))).mean().item()
 
 
-def measure(variant: str, depth: int, seed: int) -> Iterator[tuple[Cell, ...]]:
+def measure(variant: str, depth: int, seed: int) -> Rows:
     """Cosine of tokens after, and norm of the gradient in, every block of an untrained stack.
 
     One pass forward and back, in doubles, with a random gradient of length one per token.
@@ -154,52 +171,6 @@ def judge(right: Mapping[str, Values]) -> Verdict:
     return Verdict.of(*((right[FULL] - right[part]).low > NEEDED for part in (BARE, UNNORMED)))
 
 
-def findings(table: Table, depth: int, steps: int) -> Findings:
-    """What cosines, gradients and accuracies say about the claim."""
-    cosines, gradients, accuracy = (
-        table.where(measure=name) for name in (_COSINE, _GRADIENT, _ACCURACY)
-    )
-    deepest = {n: cosines.mean(variant=n, depth=DEEPEST, block=DEEPEST) for n in VARIANTS}
-    right = {name: accuracy.values(variant=name) for name in VARIANTS}
-    ratios = {}
-    for name in VARIANTS:
-        first, last = (
-            gradients.values(variant=name, depth=DEEPEST, block=block) for block in (1, DEEPEST)
-        )
-        ratios[name] = first - last
-    return Findings(
-        table=table,
-        summary=[
-            {"variant": name}
-            | {
-                f"token cosine, depth {n}": cosines.text(variant=name, depth=n, block=n)
-                for n in DEPTHS
-            }
-            | {
-                f"log10 gradient first / last, depth {DEEPEST}": ratios[name].text(1),
-                "accuracy": right[name].text(2),
-            }
-            for name in VARIANTS
-        ],
-        verdict=judge(right),
-        measure=f"accuracy gained by residuals at depth {depth}, pre-norm, after {steps} steps",
-        values=right[FULL] - right[BARE],
-        because=(
-            f"After {DEEPEST} untrained blocks the cosine between tokens is {deepest[BARE]:.3f} "
-            f"without residuals and {deepest[FULL]:.2f} with them. At depth {depth} the pre-norm "
-            f"stack learns to {right[FULL].mean:.2f}, without residuals to {right[BARE].mean:.2f}, "
-            f"without LayerNorm to {right[UNNORMED].mean:.2f}, without both to "
-            f"{right[NEITHER].mean:.2f}."
-        ),
-        draw=lambda figure: _draw(figure, cosines, gradients, right),
-        surprises=[
-            f"Post-norm reaches {right[POST].mean:.2f} in the same steps; its gradient in the "
-            f"first of {DEEPEST} blocks is 10^{ratios[POST].mean:.1f} of that in the last, "
-            f"pre-norm's 10^{ratios[FULL].mean:.1f}, without residuals 10^{ratios[BARE].mean:.1f}."
-        ],
-    )
-
-
 def _draw(figure: Figure, cosines: Table, gradients: Table, right: Mapping[str, Values]) -> None:
     titles = ["Tokens become alike (untrained)", "Gradient by layer (untrained)"]
     alike, norms, trained = panels(figure, [*titles, "Next token, trained"], 4.0)
@@ -209,7 +180,7 @@ def _draw(figure: Figure, cosines: Table, gradients: Table, right: Mapping[str, 
     alike.set(ylabel="mean cosine between tokens", ylim=(-0.05, 1.05))
     alike.legend(loc="upper left", bbox_to_anchor=(0, 0.92))
     norms.set_ylabel("log10 norm of the gradient")
-    draw_bars(trained, right, dict(zip(VARIANTS, COLORS, strict=False)))
+    draw_bars(trained, right)
     chance_line(trained, 1 / 8, None)
     trained.set(ylabel="accuracy", ylim=(0, 1.05))
     trained.tick_params(axis="x", labelrotation=25)

@@ -29,11 +29,7 @@ _DOTS_PER_INCH = 150
 
 
 def load_result(folder: Path) -> Result | None:
-    """The result in the folder of a study; None if there is none.
-
-    Raises:
-        ValueError: there is a file, but it is damaged or something else.
-    """
+    """The result in the folder of a study; None if there is none."""
     path = folder / RESULT
     if not path.exists():
         return None
@@ -63,7 +59,7 @@ def run_study(name: str, folder: Path, settings: Settings) -> Result:
         "value": value,
         "interval": [low, high],
         "because": findings.because,
-        "surprises": list(findings.surprises),
+        "surprises": [text for text, holds in findings.surprises.items() if holds],
         "summary": list(findings.summary),
         "seconds": seconds,
         "torch": torch.__version__.partition("+")[0],

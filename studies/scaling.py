@@ -21,42 +21,42 @@ It is about the typical softmax at wide heads: at narrow ones the gradient grows
 """
 
 import math
-from collections.abc import Iterator
 
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, chance_line, draw_lines, panels
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.drawing import COLORS, chance_line, draw_lines, log_ticks, panels
+from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
-from vit_str.models.attention import (
-    Mask,
-    MultiHeadAttention,
-    ScaledDotProductAttention,
-    attention_weights,
-)
+from vit_str.models import attention as core
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+WIDEST = WIDTHS[-1]
 KEYS = 32
 RAW, SCALED, SMALL_START = "raw", "scaled", "raw, small start"
 SOFTMAXES = (RAW, SCALED)
 TRAINED_WIDTHS = (16, 64, 256)
 TRAINED = (SCALED, RAW, SMALL_START)
+_SHOWN = {
+    "variance": "variance",
+    "entropy / log n": "entropy",
+    "median Jacobian": "jacobian_median",
+    "median query gradient": "query_gradient_median",
+    "accuracy": "accuracy",
+}
+"""In the summary -> in the table."""
+Heads = Float[Tensor, "batch head token head_dim"]
 
 
-class RawDotProductAttention(ScaledDotProductAttention):
+class RawDotProductAttention(core.ScaledDotProductAttention):
     """softmax(QKᵀ) V: the core, given queries that undo its division."""
 
     def forward(
-        self,
-        queries: Float[Tensor, "batch head query head_dim"],
-        keys: Float[Tensor, "batch head key head_dim"],
-        values: Float[Tensor, "batch head key head_dim"],
-        mask: Mask | None = None,
-    ) -> Float[Tensor, "batch head query head_dim"]:
+        self, queries: Heads, keys: Heads, values: Heads, mask: core.Mask | None = None
+    ) -> Heads:
         return super().forward(queries * math.sqrt(queries.shape[-1]), keys, values, mask)
 
 
@@ -64,7 +64,7 @@ def run(settings: Settings) -> Findings:
     """Measure random softmaxes, then train."""
     queries, steps = (200, 120) if settings.quick else (2000, 600)
 
-    def measure_all(seed: int) -> Iterator[tuple[Cell, ...]]:
+    def measure_all(seed: int) -> Rows:
         yield from measure(seed, queries)
         for width in TRAINED_WIDTHS:
             for name in TRAINED:
@@ -72,7 +72,56 @@ def run(settings: Settings) -> Findings:
                 accuracy = learning_curve(net, NextToken(), steps, seed, batch=16)[-1]
                 yield seed, width, name, "accuracy", accuracy
 
-    return findings(repeat(settings, "seed width softmax measure value", measure_all), steps)
+    table = settings.repeat("seed width softmax measure value", measure_all)
+    variance, entropy, jacobian, accuracy = table.parts(
+        "measure", "variance", "entropy", "jacobian_median", "accuracy"
+    )
+    trained = TRAINED_WIDTHS[-1]
+    peak = max(WIDTHS, key=lambda width: jacobian.mean(width=width, softmax=RAW))
+    scaled, raw, small = (accuracy.values(width=trained, softmax=name) for name in TRAINED)
+    gains = scaled - raw
+    level = [jacobian.mean(width=width, softmax=SCALED) for width in WIDTHS if width >= KEYS]
+    return Findings(
+        table=table,
+        summary=[
+            {"d_k": width, "softmax": softmax}
+            | {
+                title: table.text("", 2 + (name != "accuracy"), **where, measure=name)
+                for title, name in _SHOWN.items()
+            }
+            for width in (2, 16, 64, 256, 1024)
+            for softmax in SOFTMAXES
+            for where in [{"width": width, "softmax": softmax}]
+        ],
+        # Variance, peak, gradient, cure and training: each as the posts say, on average.
+        verdict=Verdict.of(
+            # One tenth is several standard errors of a variance from this many products.
+            all(abs(variance.mean(width=w, softmax=RAW) / w - 1) < 0.1 for w in WIDTHS),
+            entropy.mean(width=WIDEST, softmax=RAW) < entropy.mean(width=2, softmax=RAW) / 2,
+            jacobian.mean(width=WIDEST, softmax=RAW) < level[-1] / 2,
+            max(level) < 1.1 * min(level),
+            gains.low > 0,
+        ),
+        measure=(
+            f"accuracy gained by the division, at d_k = {trained} after {steps} steps (next token)"
+        ),
+        values=gains,
+        because=(
+            f"The variance of q·k is {variance.mean(width=WIDEST, softmax=RAW):.0f} at d_k = "
+            f"{WIDEST} and {variance.mean(width=WIDEST, softmax=SCALED):.2f} after the division; "
+            f"the median Jacobian norm falls from {jacobian.mean(width=peak, softmax=RAW):.2f} at "
+            f"d_k = {peak} to {jacobian.mean(width=WIDEST, softmax=RAW):.3f} without it and stays "
+            f"at {level[-1]:.2f} with it. At d_k = {trained} the division gains {gains.mean:.2f} "
+            "in accuracy."
+        ),
+        draw=lambda figure: _draw(figure, table),
+        surprises={
+            f"Where only the starting query weights are √d_k times smaller, the accuracy at d_k = "
+            f"{trained} is {small.mean:.2f}, against {scaled.mean:.2f} with the division.": (
+                (small - raw).low > 0
+            )
+        },
+    )
 
 
 def jacobian_norm(weights: Float[Tensor, "query key"]) -> Float[Tensor, " query"]:
@@ -84,18 +133,9 @@ def jacobian_norm(weights: Float[Tensor, "query key"]) -> Float[Tensor, " query"
 def softmax_numbers(
     queries: Float[Tensor, "query dim"], keys: Float[Tensor, "query key dim"], divisor: float
 ) -> dict[str, float]:
-    """How large the products are, how peaked their softmax is and what gradient it lets through.
-
-    Args:
-        queries: the queries.
-        keys: the keys of each query.
-        divisor: what the products are divided by.
-
-    Returns:
-        Averages over queries, by name.
-    """
+    """How large the products are, how peaked their softmax is and what gradient it lets through."""
     undone = queries[:, None] * math.sqrt(queries.shape[-1]) / divisor
-    weights = attention_weights(undone, keys)[:, 0]
+    weights = core.attention_weights(undone, keys)[:, 0]
     jacobian = jacobian_norm(weights)
     # d weights / d query = (diag(p) - ppᵀ) K / divisor: each key less the mean key, weighted.
     to_query = weights[..., None] * (keys - weights[:, None] @ keys) / divisor
@@ -109,12 +149,10 @@ def softmax_numbers(
     }
 
 
-def measure(
-    seed: int, queries: int, widths: tuple[int, ...] = WIDTHS
-) -> Iterator[tuple[Cell, ...]]:
+def measure(seed: int, queries: int) -> Rows:
     """Every width, raw and scaled, on the same independent numbers of variance one."""
     generator = torch.Generator().manual_seed(seed)
-    for width in widths:
+    for width in WIDTHS:
         q = torch.randn(queries, width, generator=generator)
         k = torch.randn(queries, KEYS, width, generator=generator)
         for softmax, divisor in ((RAW, 1.0), (SCALED, math.sqrt(width))):
@@ -128,8 +166,10 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        attention = MultiHeadAttention(
-            width, 1, ScaledDotProductAttention() if name == SCALED else RawDotProductAttention()
+        attention = core.MultiHeadAttention(
+            width,
+            1,
+            core.ScaledDotProductAttention() if name == SCALED else RawDotProductAttention(),
         )
         for layer in (attention.to_queries, attention.to_keys_values):
             nn.init.normal_(layer.weight, std=width**-0.5)
@@ -139,79 +179,6 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
                 attention.to_queries.weight /= math.sqrt(width)
         norm = nn.LayerNorm(width, elementwise_affine=False)
         return TokenNetwork(NextToken(), width, nn.Sequential(norm, attention))
-
-
-def links(table: Table) -> list[bool]:
-    """Whether variance, peak, gradient, cure and training are each as the posts say, on average."""
-    variance, entropy, jacobian, accuracy = _parts(table)
-    widest = WIDTHS[-1]
-    scaled = [jacobian.mean(width=width, softmax=SCALED) for width in WIDTHS if width >= KEYS]
-    return [
-        # One tenth is several standard errors of a variance from this many products.
-        all(abs(variance.mean(width=w, softmax=RAW) / w - 1) < 0.1 for w in WIDTHS),
-        entropy.mean(width=widest, softmax=RAW) < entropy.mean(width=WIDTHS[0], softmax=RAW) / 2,
-        jacobian.mean(width=widest, softmax=RAW) < jacobian.mean(width=widest, softmax=SCALED) / 2,
-        max(scaled) < 1.1 * min(scaled),
-        _gains(accuracy).low > 0,
-    ]
-
-
-def _parts(table: Table) -> list[Table]:
-    measures = ("variance", "entropy", "jacobian_median", "accuracy")
-    return [table.where(measure=measure) for measure in measures]
-
-
-def _gains(accuracy: Table) -> Values:
-    """Accuracy gained by the division at the widest training, for each seed."""
-    scaled, raw = (accuracy.values(width=TRAINED_WIDTHS[-1], softmax=n) for n in (SCALED, RAW))
-    return scaled - raw
-
-
-def findings(table: Table, steps: int) -> Findings:
-    """What the softmaxes and the accuracies say about the claim."""
-    variance, _, jacobian, accuracy = _parts(table)
-    widest, trained = WIDTHS[-1], TRAINED_WIDTHS[-1]
-    peak = max(WIDTHS, key=lambda width: jacobian.mean(width=width, softmax=RAW))
-    gains = _gains(accuracy)
-    shown = {
-        "variance": "variance",
-        "entropy / log n": "entropy",
-        "median Jacobian": "jacobian_median",
-        "median query gradient": "query_gradient_median",
-        "accuracy": "accuracy",
-    }
-    return Findings(
-        table=table,
-        summary=[
-            {"d_k": width, "softmax": softmax}
-            | {
-                title: table.text("", 2 + (name != "accuracy"), **where, measure=name)
-                for title, name in shown.items()
-            }
-            for width in (2, 16, 64, 256, 1024)
-            for softmax in SOFTMAXES
-            for where in [{"width": width, "softmax": softmax}]
-        ],
-        verdict=Verdict.of(*links(table)),
-        measure=(
-            f"accuracy gained by the division, at d_k = {trained} after {steps} steps (next token)"
-        ),
-        values=gains,
-        because=(
-            f"The variance of q·k is {variance.mean(width=widest, softmax=RAW):.0f} at d_k = "
-            f"{widest} and {variance.mean(width=widest, softmax=SCALED):.2f} after the division; "
-            f"the median Jacobian norm falls from {jacobian.mean(width=peak, softmax=RAW):.2f} at "
-            f"d_k = {peak} to {jacobian.mean(width=widest, softmax=RAW):.3f} without it and stays "
-            f"at {jacobian.mean(width=widest, softmax=SCALED):.2f} with it. At d_k = {trained} the "
-            f"division gains {gains.mean:.2f} in accuracy."
-        ),
-        draw=lambda figure: _draw(figure, table),
-        surprises=[
-            f"Where only the starting query weights are √d_k times smaller, the accuracy at d_k = "
-            f"{trained} is {accuracy.mean(width=trained, softmax=SMALL_START):.2f}, against "
-            f"{accuracy.mean(width=trained, softmax=SCALED):.2f} with the division."
-        ],
-    )
 
 
 def _draw(figure: Figure, table: Table) -> None:
@@ -227,8 +194,7 @@ def _draw(figure: Figure, table: Table) -> None:
         colors = [COLORS[TRAINED.index(name)] for name in names]
         part = table.where(measure=measure)
         draw_lines(axes, part, "width", "softmax", names, colors, marker="o", markersize=3)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        log_ticks(axes, ticks)
         axes.set(xlabel="width of queries and keys d_k", ylabel=label, ylim=(0, None))
         axes.legend()
     chance_line(sheets[-1], 1 / 16)

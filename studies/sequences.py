@@ -7,10 +7,10 @@ from the encoder to the decoder.
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from studies.training import fit_warm, seeded
+from studies.text_transformer import Translator
+from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.models.decoders.recurrent import RecurrentDecoder
 
 Texts = tuple[Tensor, Tensor]
@@ -21,26 +21,17 @@ Texts = tuple[Tensor, Tensor]
 class SequenceTask:
     """Write a sequence of random symbols again, forwards or backwards.
 
-    Attributes:
-        symbols: number of different symbols; guessing is right once in as many times.
-        lengths: shortest and longest sequence to train on.
-        backwards: write from the last symbol to the first.
+    Sequences are trained on from the shortest to the longest of ``lengths``.
     """
 
     symbols: int
     lengths: tuple[int, int]
     backwards: bool
 
-    @property
-    def name(self) -> str:
-        """``copy`` or ``reverse``."""
-        return "reverse" if self.backwards else "copy"
-
     def draw(self, batch: int, length: int | None = None, device: str = "cpu") -> Texts:
         """A batch of one length, a random one by default, by torch's generator of the CPU."""
         if length is None:
-            shortest, longest = self.lengths
-            length = int(torch.randint(shortest, longest + 1, ()))
+            length = int(torch.randint(self.lengths[0], self.lengths[1] + 1, ()))
         sources = torch.randint(self.symbols, (batch, length)).to(device)
         return sources, sources.flip(1) if self.backwards else sources
 
@@ -54,14 +45,10 @@ class SequenceTask:
 
 
 class RecurrentTextEncoder(nn.Module):
-    """Reads from left to right with a GRU.
+    """Reads from left to right with a GRU; gives all states, or the last one only.
 
-    Args:
-        charset_size: number of symbols that it reads.
-        dim: width of a symbol and of the state.
-        last_only: return the last state alone. `RecurrentDecoder` without attention takes the mean
-            of the features as its context; of one feature, that is this state: the single context
-            vector of Cho et al. 2014.
+    A decoder without attention takes the mean of the features as its context; of the last state,
+    that is the single context vector of Cho et al. 2014.
     """
 
     def __init__(self, charset_size: int, dim: int, last_only: bool) -> None:
@@ -70,41 +57,25 @@ class RecurrentTextEncoder(nn.Module):
         self.embed = nn.Embedding(charset_size, dim)
         self.recur = nn.GRU(dim, dim, batch_first=True)
 
-    def forward(self, sources: Int64[Tensor, "batch position"]) -> Float[Tensor, "batch token dim"]:
-        """The states after each symbol, or the last one."""
+    def forward(self, sources: Labels) -> Tokens:
         states = self.recur(self.embed(sources))[0]
         return states[:, -1:] if self.last_only else states
 
 
-class RecurrentTranslator(nn.Module):
-    """A GRU that reads and a GRU that writes, with attention between them or one vector.
+class RecurrentTranslator(Translator):
+    """A GRU that reads and one that writes, with attention between them or one vector ("none")."""
 
-    Args:
-        task: what it will do.
-        dim: width of the states.
-        attention: of `RecurrentDecoder`: ``none``, ``additive`` or ``dot``.
-        longest: most symbols it writes.
-    """
+    decoder: RecurrentDecoder
 
-    def __init__(self, task: SequenceTask, dim: int, attention: str, longest: int) -> None:
-        super().__init__()
-        self.encoder = RecurrentTextEncoder(task.symbols, dim, last_only=attention == "none")
-        self.decoder = RecurrentDecoder(task.symbols, dim, "gru", attention, longest)
-
-    def loss(
-        self,
-        sources: Int64[Tensor, "batch position"],
-        labels: Int64[Tensor, "batch position"],
-    ) -> Float[Tensor, ""]:
-        """The decoder's loss (teacher forcing)."""
-        return self.decoder.loss(self.encoder(sources), labels)
+    def __init__(self, task: SequenceTask, dim: int, attention: str) -> None:
+        longest = 2 * task.lengths[1]
+        super().__init__(
+            RecurrentTextEncoder(task.symbols, dim, last_only=attention == "none"),
+            RecurrentDecoder(task.symbols, dim, "gru", attention, longest),
+        )
 
     @torch.no_grad()
-    def accuracy(
-        self,
-        sources: Int64[Tensor, "batch position"],
-        labels: Int64[Tensor, "batch position"],
-    ) -> tuple[float, float]:
+    def accuracy(self, sources: Labels, labels: Labels) -> tuple[float, float]:
         """Share of right symbols and of sequences without a mistake, written greedily.
 
         A symbol counts in its place; what is not written is wrong.
@@ -128,19 +99,8 @@ def train_translator(
     batch: int = 64,
     device: str = "cpu",
 ) -> RecurrentTranslator:
-    """A network that has learned the task; it may write twice as much as it was trained on.
-
-    Args:
-        task: to learn.
-        attention: see `RecurrentTranslator`.
-        seed: of the weights and the sequences.
-        dim: width of the states.
-        steps: batches of training.
-        learning_rate: the highest, see `fit_warm`.
-        batch: sequences in a batch.
-        device: to compute on.
-    """
+    """A network that has learned the task; it may write twice as much as it was trained on."""
     with seeded(seed):
-        model = RecurrentTranslator(task, dim, attention, 2 * task.lengths[1]).to(device)
+        model = RecurrentTranslator(task, dim, attention).to(device)
         fit_warm(model, lambda: model.loss(*task.draw(batch, device=device)), steps, learning_rate)
     return model.eval()

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import COLORS, MUTED, panels
-from studies.study import Cell, Findings, Row, Settings, Table, Values, Verdict
+from studies.study import Findings, Row, Settings, Table, Verdict
 from vit_str.models.positions import sinusoidal_positions
 
 # A spread below this is rounding: doubles near 10 are 2e-15 apart, and a distance is a sum of
@@ -44,19 +44,30 @@ def run(settings: Settings) -> Findings:
         max(table.values(name)) for name in ("spread", "rotation error", "code against formula")
     )
     different = min(table.values("smallest distance"))
-    plain = {"number": _plain_properties(1, length), "fraction": _plain_properties(length, length)}
-    widest = table[-1]
+    falls = "share of offsets where it falls"
+    numbers = torch.arange(length, dtype=torch.float64)[:, None]
+    half = numbers[: length // 2]
+    lines = {f"sinusoidal, dim {row['dim']}": row for row in table} | {
+        "number, 1 unit": _plain_properties(numbers, half),
+        "fraction, 1 unit": _plain_properties(numbers / (length - 1), half / (length // 2 - 1)),
+    }
     return Findings(
         table=table,
         summary=[
-            *(_line(f"sinusoidal, dim {row['dim']}", row) for row in table),
-            *(_line(f"{name}, 1 unit", row) for name, row in plain.items()),
+            {
+                "positions": name,
+                "smallest distance": f"{row['smallest distance']:.3g}",
+                "largest value": f"{row['largest value']:.0f}",
+                "spread at one offset": f"{row['spread']:.1e}",
+                "same in half the length": row["same in half the length"],
+            }
+            for name, row in lines.items()
         ],
         verdict=judge(
             different, max(spread, rotation), all(table.values("same in half the length"))
         ),
         measure="largest spread of the distance at one offset",
-        values=Values([spread]),
+        values=[spread],
         because=(
             f"No two of {length} positions are closer than {different:.2f}; values stay within "
             f"1 and a longer sequence only adds rows. The distance at an offset differs by "
@@ -64,11 +75,13 @@ def run(settings: Settings) -> Findings:
             f"{rotation:.1e}. The code of the models follows the formula to {code:.1e}."
         ),
         draw=lambda figure: _draw(figure, min(length, 600)),
-        surprises=[
-            f"At dim {widest['dim']} the distance falls from one offset to the next at "
-            f"{widest['share of offsets where it falls']:.0%} of the {length} offsets; at dim 2, "
-            f"positions 710 apart differ by {float(distance_by_offset(2, 711)[710]):.1e}."
-        ],
+        surprises={
+            f"At dim {_DIMS[-1]} the distance falls from one offset to the next at "
+            f"{table[-1][falls]:.0%} of the {length} offsets; at dim 2, "
+            f"positions 710 apart differ by {float(distance_by_offset(2, 711)[710]):.1e}.": (
+                table.values(falls)[-1] > 0
+            )
+        },
     )
 
 
@@ -91,6 +104,7 @@ def exact_positions(length: int, dim: int) -> Positions:
 def properties(length: int, dim: int) -> Row:
     """What the claim is about, for one width."""
     exact = exact_positions(length, dim)
+    code = sinusoidal_positions(length, dim)
     # Without the product of matrices that is faster and rounds: small distances would be noise.
     distances = torch.cdist(exact, exact, compute_mode="donot_use_mm_for_euclid_dist")
     by_offset = [distances.diagonal(offset) for offset in range(1, length)]
@@ -105,11 +119,12 @@ def properties(length: int, dim: int) -> Row:
         # The last diagonals have few entries, and one entry has no spread: half are enough.
         "spread": max(float(at.max() - at.min()) for at in by_offset[: length // 2]),
         "rotation error": rotation_error(exact),
-        "same in half the length": is_prefix(length, dim),
-        "share of offsets where it falls": float((curve[2:] < curve[1:-1]).double().mean()),
-        "code against formula": float(
-            (sinusoidal_positions(length, dim).double() - exact).abs().max()
+        "same in half the length": all(
+            torch.equal(sinusoidal_positions(shorter, dim), code[:shorter])
+            for shorter in (1, 10, length // 2)
         ),
+        "share of offsets where it falls": float((curve[2:] < curve[1:-1]).double().mean()),
+        "code against formula": float((code.double() - exact).abs().max()),
     }
 
 
@@ -121,56 +136,25 @@ def distance_by_offset(dim: int, length: int) -> Float[Tensor, " length"]:
 
 def rotation_error(positions: Positions) -> float:
     """How far PE(p), turned pair by pair by k times the frequency, is from PE(p+k) at most."""
-    pairs = positions.reshape(len(positions), -1, 2)
-    sines, cosines = pairs.unbind(-1)
+    sines, cosines = positions[:, ::2], positions[:, 1::2]
     worst = 0.0
     for offset in (1, 7, len(positions) // 10, len(positions) // 2):
         turn = offset * frequencies(positions.shape[1])
-        turned = torch.stack(
-            [
-                sines * turn.cos() + cosines * turn.sin(),
-                cosines * turn.cos() - sines * turn.sin(),
-            ],
-            -1,
-        )
-        worst = max(worst, float((turned[:-offset] - pairs[offset:]).abs().max()))
+        after = sines * turn.cos() + cosines * turn.sin()
+        beside = cosines * turn.cos() - sines * turn.sin()
+        for turned, exact in ((after, sines), (beside, cosines)):
+            worst = max(worst, float((turned[:-offset] - exact[offset:]).abs().max()))
     return worst
 
 
-def is_prefix(length: int, dim: int) -> bool:
-    """Whether the positions of a shorter sequence are the first of a longer one, in the models."""
-    longer = sinusoidal_positions(length, dim)
-    return all(
-        torch.equal(sinusoidal_positions(shorter, dim), longer[:shorter])
-        for shorter in (1, 10, length // 2)
-    )
-
-
-def _plain_properties(largest: int, length: int) -> Row:
-    """Plainer positions: the number itself, or (if ``largest`` is the length) its share of it."""
-
-    def positions(count: int) -> Positions:
-        numbers = torch.arange(count, dtype=torch.float64)[:, None]
-        return numbers if largest == 1 else numbers / (count - 1)
-
-    steps = positions(length).diff(dim=0)
+def _plain_properties(positions: Positions, of_half: Positions) -> Row:
+    """Plainer positions of one number, in the whole length and in half of it."""
+    steps = positions.diff(dim=0)
     return {
         "smallest distance": float(steps.min()),
-        "largest value": float(positions(length).max()),
+        "largest value": float(positions.max()),
         "spread": float(steps.max() - steps.min()),
-        "same in half the length": torch.equal(
-            positions(length // 2), positions(length)[: length // 2]
-        ),
-    }
-
-
-def _line(name: str, row: Row) -> dict[str, Cell]:
-    return {
-        "positions": name,
-        "smallest distance": f"{row['smallest distance']:.3g}",
-        "largest value": f"{row['largest value']:.0f}",
-        "spread at one offset": f"{row['spread']:.1e}",
-        "same in half the length": row["same in half the length"],
+        "same in half the length": torch.equal(of_half, positions[: len(of_half)]),
     }
 
 

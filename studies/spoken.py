@@ -5,14 +5,15 @@ and neither their number nor their order tells where a zero stands. ``march twen
 eighty four`` is ``1984-03-23``: what comes last comes first. A word is one symbol.
 """
 
+import calendar
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 
 import torch
-from jaxtyping import Int64
-from torch import Tensor
 
+from studies.training import Labels
 from vit_str.charset import PADDING
 
 Text = tuple[str, ...]
@@ -23,10 +24,7 @@ _SMALL = (
 )
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _DIGITS = tuple("0123456789")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
-)
+_MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
 _FIRST_DAY, _LAST_DAY = date(1800, 1, 1).toordinal(), date(2099, 12, 31).toordinal()
 
 SYMBOLS = (*_DIGITS, "zero", *_SMALL, *_TENS, "hundred", "thousand", *_MONTHS, "oh", "-")
@@ -40,14 +38,7 @@ _IDS = {symbol: id_ for id_, symbol in enumerate(SYMBOLS)}
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """Two ways to write the same things, each of which can be had from the other.
-
-    Attributes:
-        things: what is written, in the plural.
-        draw: one of them, by torch's generator.
-        words: it in words.
-        digits: it in digits.
-    """
+    """Two ways to write the same things, each of which can be had from the other."""
 
     things: str
     draw: Callable[[], int]
@@ -61,19 +52,14 @@ class Languages:
 
     def draw_training(self, count: int) -> list[int]:
         """So many things, none of them held out."""
-        drawn: list[int] = []
-        while len(drawn) < count:
-            thing = self.draw()
-            if not is_held_out(thing):
-                drawn.append(thing)
-        return drawn
+        things = (thing for thing in iter(self.draw, None) if not is_held_out(thing))
+        return list(islice(things, count))
 
     def draw_tests(self, count: int) -> list[int]:
         """So many different things, all of them held out."""
         drawn: dict[int, None] = {}
         while len(drawn) < count:
-            thing = self.draw()
-            if is_held_out(thing):
+            if is_held_out(thing := self.draw()):
                 drawn[thing] = None
         return list(drawn)
 
@@ -107,11 +93,7 @@ def is_held_out(number: int) -> bool:
 
 
 def in_words(number: int) -> Text:
-    """The words of a number.
-
-    Raises:
-        ValueError: it is below 0 or not below a million.
-    """
+    """The words of a number."""
     if not 0 <= number < LIMIT:
         raise ValueError(f"there are words for 0 to {LIMIT - 1}, found {number}")
     thousands, rest = divmod(number, 1000)
@@ -124,12 +106,11 @@ def date_in_words(day: date) -> Text:
     return (_MONTHS[day.month - 1], *in_words(day.day), *_year_in_words(day.year))
 
 
-def ids_of(texts: Sequence[Text]) -> Int64[Tensor, "batch position"]:
+def ids_of(texts: Sequence[Text]) -> Labels:
     """Ids of the symbols, padded with ``PADDING`` to the longest text."""
     longest = max(map(len, texts))
-    return torch.tensor(
-        [[_IDS[symbol] for symbol in text] + [PADDING] * (longest - len(text)) for text in texts]
-    )
+    rows = [[_IDS[symbol] for symbol in text] for text in texts]
+    return torch.tensor([row + [PADDING] * (longest - len(row)) for row in rows])
 
 
 def _below_thousand(number: int) -> Text:

@@ -2,13 +2,26 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from vit_str.statistics import Interval, mean_interval, with_interval
+
+Cell = str | int | float | bool
+Row = dict[str, Cell]
+Rows = Iterable[tuple[Cell, ...]]
+"""Cells in the order of the columns of a table."""
+POSTS: Mapping[str, str] = {
+    "R": "transformer-review",
+    "V": "rnn-to-vision-transformer",
+    "E": "transformer-encoder",
+    "S": "self-attention",
+    "L": "lecture-notes-attention",
+}
+"""The posts that the claims are from, by their letters."""
 
 
 class Values(list[float]):
@@ -42,18 +55,6 @@ class Values(list[float]):
         return with_interval(self, digits) if self else ""
 
 
-Cell = str | int | float | bool
-Row = dict[str, Cell]
-POSTS: Mapping[str, str] = {
-    "R": "transformer-review",
-    "V": "rnn-to-vision-transformer",
-    "E": "transformer-encoder",
-    "S": "self-attention",
-    "L": "lecture-notes-attention",
-}
-"""The posts that the claims are from, by their letters."""
-
-
 class Verdict(StrEnum):
     """What an experiment says about a claim."""
 
@@ -64,9 +65,14 @@ class Verdict(StrEnum):
     @classmethod
     def of(cls, *parts: bool) -> "Verdict":
         """Supported if all parts of a claim hold, partly if some do."""
-        if all(parts):
-            return cls.SUPPORTED
-        return cls.PARTLY if any(parts) else cls.NOT_SUPPORTED
+        return cls.graded(any(parts), all(parts))
+
+    @classmethod
+    def graded(cls, partly: bool, fully: bool) -> "Verdict":
+        """Not supported unless the first holds, supported if the second does too."""
+        if not partly:
+            return cls.NOT_SUPPORTED
+        return cls.SUPPORTED if fully else cls.PARTLY
 
 
 class Table(list[Row]):
@@ -86,6 +92,10 @@ class Table(list[Row]):
         """The rows with these settings."""
         wanted = settings.items()
         return Table(row for row in self if all(row[name] == value for name, value in wanted))
+
+    def parts(self, column: str, *values: Cell) -> "list[Table]":
+        """The rows with each of these values in a column."""
+        return [self.where(**{column: value}) for value in values]
 
     def values(self, column: str = "", **settings: Cell) -> Values:
         """A column of the rows with these settings: one number for each seed, in order."""
@@ -128,26 +138,17 @@ class Table(list[Row]):
         return xs, [Values(run) for run in zip(*columns, strict=True)]
 
 
-def repeat(
-    settings: "Settings", columns: str, measure: Callable[[int], Iterable[Sequence[Cell]]]
-) -> Table:
-    """The table of what ``measure`` gives for each seed: cells in the order of the columns."""
-    return Table.of(columns, (row for seed in range(settings.seeds) for row in measure(seed)))
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How large an experiment is.
-
-    Attributes:
-        quick: a small version, which takes a minute at most on one CPU thread.
-        seeds: number of repetitions with seeds 0, 1, ...; intervals are over them.
-        device: to compute on.
-    """
+    """How large an experiment is; the quick version takes a minute at most on one CPU thread."""
 
     quick: bool = False
     seeds: int = 5
     device: str = "cpu"
+
+    def repeat(self, columns: str, measure: Callable[[int], Rows]) -> Table:
+        """The table of what ``measure`` gives for each seed."""
+        return Table.of(columns, (row for seed in range(self.seeds) for row in measure(seed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +163,7 @@ class Findings:
         values: that number for each seed; a single one where nothing is random.
         because: one to three sentences that say why, with the numbers.
         draw: draws the figure; the size of the figure may be set.
-        surprises: what was not expected, in sentences of their own, each only if the numbers
-            say so.
+        surprises: sentences that were not expected, with the condition under which they hold.
 
     Raises:
         ValueError: a table without rows or with different columns, a number that is not finite.
@@ -176,7 +176,7 @@ class Findings:
     values: Sequence[float]
     because: str
     draw: Callable[[Figure], None]
-    surprises: Sequence[str] = ()
+    surprises: Mapping[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.values)):
@@ -188,24 +188,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One claim, and how anyone can see whether it holds, as the docstring of its module says it.
+    """One claim, and how anyone can see whether it holds, as the docstring of a module says it."""
 
-    Attributes:
-        posts: letters of the posts that make the claim, see `POSTS`.
-        claim: what they say, in one sentence.
-        expected: what the experiment should show, written down before it was run.
-        experiment: what is done, in two or three sentences, with the sizes.
-        correction: what else a reader of the posts should know; empty if nothing.
-        revised: what was changed in the experiment or its rule after first results had been seen,
-            which makes its verdict worth less; empty if nothing.
-    """
-
-    posts: str
+    posts: str  # letters of those that make the claim
     claim: str
-    expected: str
+    expected: str  # written down before the experiment was run
     experiment: str
-    correction: str = ""
-    revised: str = ""
+    correction: str = ""  # what else a reader of the posts should know
+    revised: str = ""  # in the experiment or its rule after first results had been seen
 
     @classmethod
     def parse(cls, docstring: str) -> "Study":

@@ -21,7 +21,7 @@ Revised: A first version gave the networks more units than the scalars, which ma
 a gain of 1.25 was added after that.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 
 import torch
@@ -30,7 +30,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, chance_line, draw_lines, panels
-from studies.study import Cell, Findings, Settings, Table, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Table, Verdict
 
 ALONE = "tanh alone"
 NETWORKS = ("default weights", *(f"orthogonal, gain {gain}" for gain in ("1.0", "1.25", "1.5")))
@@ -47,10 +47,43 @@ def run(settings: Settings) -> Findings:
     """Recognize instances after each number of steps."""
     width, draws = (64, 5) if settings.quick else (128, 20)
     columns = "network seed steps recognized"
-    return findings(repeat(settings, columns, lambda seed: measure(seed, width, draws)))
+    table = settings.repeat(columns, lambda seed: measure(seed, width, draws))
+    most = _STEPS[-1]
+    alone = table.values(network=ALONE, steps=most)
+    last = {name: table.values(network=name, steps=most) for name in NETWORKS}
+    kept = " and ".join(
+        f"{values.text()} with {name}" for name, values in last.items() if values.mean > _KEPT
+    )
+    tanh = torch.tensor(2.5, dtype=torch.float64).tanh().item()
+    early, late = (table.mean(network=NETWORKS[-1], steps=steps) for steps in (10, most))
+    return Findings(
+        table=table,
+        summary=[
+            {"network": name} | table.cells("after {}", "steps", (1, 10, 100), network=name)
+            for name in (ALONE, *NETWORKS)
+        ],
+        verdict=judge(alone.mean, {name: values.mean for name, values in last.items()}),
+        measure=f"share recognized after {most} times tanh without weights",
+        values=alone,
+        because=(
+            f"tanh(2.5) is {tanh:.4f} and its slope there {1 - tanh * tanh:.4f}. Of numbers from "
+            f"-5 to 5, {alone.text()} are recognized after {most} times tanh, "
+            + (
+                f"but with weights between them, as in any network, {kept}."
+                if kept
+                else f"and no weights between them kept more than {_KEPT}."
+            )
+        ),
+        draw=lambda figure: _draw(figure, table),
+        surprises={
+            f"With a gain of 1.5, {early:.2f} are recognized after 10 steps and {late:.2f} after "
+            f"{most}: chaotic steps pull apart what the first tanh had squeezed (Poole et al. "
+            "2016).": late > early
+        },
+    )
 
 
-def measure(seed: int, width: int, draws: int) -> Iterator[tuple[Cell, ...]]:
+def measure(seed: int, width: int, draws: int) -> Rows:
     """Share of instances that are recognized after each number of steps."""
     for name in (ALONE, *NETWORKS):
         generator = torch.Generator().manual_seed(seed)
@@ -61,51 +94,9 @@ def measure(seed: int, width: int, draws: int) -> Iterator[tuple[Cell, ...]]:
             yield name, seed, steps, recognized(state, draws, generator)
 
 
-def findings(table: Table) -> Findings:
-    """What the recognized shares say about the claim."""
-    most = _STEPS[-1]
-    alone = table.text(network=ALONE, steps=most)
-    last = {name: table.mean(network=name, steps=most) for name in NETWORKS}
-    kept = " and ".join(
-        f"{table.text(network=name, steps=most)} with {name}"
-        for name in NETWORKS
-        if last[name] > _KEPT
-    )
-    tanh = torch.tensor(2.5, dtype=torch.float64).tanh().item()
-    early, late = (table.mean(network=NETWORKS[-1], steps=steps) for steps in (10, most))
-    return Findings(
-        table=table,
-        summary=[
-            {"network": name} | table.cells("after {}", "steps", (1, 10, 100), network=name)
-            for name in (ALONE, *NETWORKS)
-        ],
-        verdict=judge(table.mean(network=ALONE, steps=most), last),
-        measure=f"share recognized after {most} times tanh without weights",
-        values=table.values(network=ALONE, steps=most),
-        because=(
-            f"tanh(2.5) is {tanh:.4f} and its slope there {1 - tanh * tanh:.4f}. Of numbers from "
-            f"-5 to 5, {alone} are recognized after {most} times tanh, "
-            + (
-                f"but with weights between them, as in any network, {kept}."
-                if kept
-                else f"and no weights between them kept more than {_KEPT}."
-            )
-        ),
-        draw=lambda figure: _draw(figure, table),
-        surprises=[
-            f"With a gain of 1.5, {early:.2f} are recognized after 10 steps and {late:.2f} after "
-            f"{most}: chaotic steps pull apart what the first tanh had squeezed (Poole et al. "
-            "2016)."
-        ]
-        * (late > early),
-    )
-
-
 def judge(alone: float, networks: dict[str, float]) -> Verdict:
     """Supported if tanh blurs alone and between all weights, partly if it does alone only."""
-    if alone >= _BLURRED:
-        return Verdict.NOT_SUPPORTED
-    return Verdict.PARTLY if max(networks.values()) > _KEPT else Verdict.SUPPORTED
+    return Verdict.graded(alone < _BLURRED, max(networks.values()) <= _KEPT)
 
 
 def recognized(states: States, draws: int, generator: torch.Generator) -> float:
@@ -138,8 +129,7 @@ def _draw(figure: Figure, table: Table) -> None:
     left, right = panels(figure, ("n times tanh, no weights", "Instances recognized"))
     xs = torch.linspace(-5, 5, 401, dtype=torch.float64)
     ys = xs
-    shown = (1, 2, 10, 100)
-    for (before, steps), color in zip(pairwise((0, *shown)), COLORS, strict=False):
+    for (before, steps), color in zip(pairwise((0, 1, 2, 10, 100)), COLORS, strict=False):
         for _ in range(steps - before):
             ys = ys.tanh()
         left.plot(xs.tolist(), ys.tolist(), color=color, label=f"n = {steps}")
@@ -148,8 +138,7 @@ def _draw(figure: Figure, table: Table) -> None:
     draw_lines(right, table, "steps", "network", (ALONE, *NETWORKS), marker="o", markersize=4)
     chance_line(right, 1 / _INSTANCES)
     right.set_xscale("symlog", linthresh=1)
-    ticks = (0, 1, 10, 100)
-    right.set_xticks(ticks, [str(tick) for tick in ticks])
+    right.set_xticks((0, 1, 10, 100), ["0", "1", "10", "100"])
     right.set(xlabel="number of tanh", ylabel=f"share recognized, noise {_NOISE}", ylim=(0, 1.05))
     right.set_xlim(-0.2, 125)
     right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=7)

@@ -1,61 +1,36 @@
 """Text to text: the same Transformer with an encoder of characters (Vaswani et al. 2017)."""
 
 import torch.nn.functional as F
-from jaxtyping import Float, Int64
+from jaxtyping import Float
 from torch import Tensor, nn
 
+from studies.training import Labels, Tokens
 from vit_str.charset import PADDING
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.models.positions import position_embedding, sinusoidal_positions
+from vit_str.models.positions import FixedPositions, sinusoidal_positions
 
 
 class TextTransformer(nn.Module):
     """Lets every character of a text attend to every other.
 
-    A text is followed by the end up to ``maximum_length``, so that all have the same size, as
-    images have: how it is read does not depend on the other texts of a batch.
-
-    Args:
-        charset_size: number of characters it reads; the end has the id after them.
-        dim: width of a token.
-        depth: number of blocks.
-        heads: attention heads per block.
-        maximum_length: most characters it reads.
-        mlp_ratio: hidden width of the feed-forward over ``dim``.
-        positions: ``sinusoidal`` (fixed) or ``learned`` (started from sinusoids).
-        dropout: share of block outputs dropped in training.
+    A text is followed by the end, whose id is after those of the characters, up to
+    ``maximum_length``, so that all have the same size, as images have: how it is read does not
+    depend on the other texts of a batch.
     """
 
     def __init__(
-        self,
-        charset_size: int,
-        dim: int = 512,
-        depth: int = 6,
-        heads: int = 8,
-        maximum_length: int = 64,
-        mlp_ratio: float = 4.0,
-        positions: str = "sinusoidal",
-        dropout: float = 0.0,
+        self, charset_size: int, dim: int, depth: int, heads: int, maximum_length: int
     ) -> None:
         super().__init__()
         self.maximum_length, self.end = maximum_length, charset_size
-        self.dim = dim
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
-        self.embed_positions = position_embedding(
-            positions, sinusoidal_positions(maximum_length + 1, dim)
-        )
-        self.blocks = nn.ModuleList(
-            EncoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
-        )
+        self.embed_positions = FixedPositions(sinusoidal_positions(maximum_length + 1, dim))
+        self.blocks = nn.ModuleList(EncoderBlock(dim, heads, 4.0, 0.0) for _ in range(depth))
         self.norm = nn.LayerNorm(dim)
 
-    def forward(self, labels: Int64[Tensor, "batch position"]) -> Float[Tensor, "batch token dim"]:
-        """Features of the characters and of the ends that follow them.
-
-        Raises:
-            ValueError: a text is longer than ``maximum_length``.
-        """
+    def forward(self, labels: Labels) -> Tokens:
+        """Features of the characters and of the ends that follow them."""
         missing = self.maximum_length + 1 - labels.shape[1]
         if missing < 1:
             raise ValueError(
@@ -70,21 +45,12 @@ class TextTransformer(nn.Module):
 
 
 class Translator(nn.Module):
-    """Writes one text for another.
+    """Writes one text for another."""
 
-    Args:
-        encoder: what reads.
-        decoder: what writes, looking at what was read.
-    """
-
-    def __init__(self, encoder: TextTransformer, decoder: AutoregressiveDecoder) -> None:
+    def __init__(self, encoder: nn.Module, decoder: AutoregressiveDecoder) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
-    def loss(
-        self,
-        sources: Int64[Tensor, "batch position"],
-        labels: Int64[Tensor, "batch written"],
-    ) -> Float[Tensor, ""]:
-        """The decoder's loss on texts and their translations, padded with ``PADDING``."""
+    def loss(self, sources: Labels, labels: Labels) -> Float[Tensor, ""]:
+        """The decoder's loss on texts and their translations (teacher forcing)."""
         return self.decoder.loss(self.encoder(sources), labels)

@@ -23,14 +23,7 @@ class Examples(NamedTuple):
 
 
 class Task(ABC):
-    """Sequences to draw.
-
-    Args:
-        length: tokens of a sequence.
-        symbols: number of different symbols, and of different answers.
-        inputs: numbers of different values of what a token says besides its symbol.
-        answers: answers of a token.
-    """
+    """Sequences to draw."""
 
     def __init__(
         self, length: int, symbols: int, inputs: tuple[int, ...] = (), answers: int = 1
@@ -71,14 +64,7 @@ class Pointers(Task):
 
 
 class TokenNetwork(nn.Module):
-    """Embeds what tokens say and where they stand, lets them talk, reads the answers off.
-
-    Args:
-        task: decides the numbers of inputs and answers.
-        dim: width of a token.
-        body: from tokens to tokens.
-        positions: whether sinusoidal positions are added.
-    """
+    """Embeds what tokens say and where they stand, lets them talk, reads the answers off."""
 
     def __init__(self, task: Task, dim: int, body: nn.Module, positions: bool = True) -> None:
         super().__init__()
@@ -108,20 +94,7 @@ def learning_curve(
     batch: int = 32,
     learning_rate: float = 3e-3,
 ) -> list[float]:
-    """Train by Adam on examples that are never seen twice.
-
-    Args:
-        network: from inputs of the task to scores of its answers.
-        task: to learn.
-        steps: batches of training.
-        seed: of the examples.
-        every: steps between measurements, a divisor of ``steps``; all of them by default.
-        batch: sequences in a batch.
-        learning_rate: of Adam.
-
-    Returns:
-        Accuracy on 256 unseen sequences after ``every, 2 * every, ...`` steps.
-    """
+    """Train by Adam on examples that are never seen twice."""
     every = every or steps
     generator = torch.Generator().manual_seed(seed)
     unseen = task.draw(256, torch.Generator().manual_seed(seed + 1_000_000))

@@ -5,7 +5,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
+
+Tokens = Float[Tensor, "batch token dim"]
+Labels = Int64[Tensor, "batch position"]
 
 
 @contextmanager
@@ -23,16 +27,7 @@ def fit(
     rate: Callable[[int], float] = lambda step: 1.0,
     clip: float = 1.0,
 ) -> None:
-    """Train with any optimizer.
-
-    Args:
-        loss: on a new batch at every call, given the number of the step.
-        steps: number of batches.
-        optimizer: of the weights, with the highest learning rate.
-        rate: factor of the learning rate at a step.
-        clip: largest norm of the gradient. A recurrent network now and then has a gradient far
-            larger than the usual.
-    """
+    """Train with any optimizer."""
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     for step in range(steps):
@@ -46,14 +41,7 @@ def fit(
 def fit_warm(
     model: nn.Module, loss: Callable[[], Tensor], steps: int, learning_rate: float
 ) -> None:
-    """Train with Adam, the learning rate rising for a tenth of the steps, then falling to zero.
-
-    Args:
-        model: whose weights change.
-        loss: on a new batch at every call.
-        steps: number of batches.
-        learning_rate: the highest.
-    """
+    """Train with Adam, the learning rate rising for a tenth of the steps, then falling to zero."""
     fit(
         lambda step: loss(),
         steps,

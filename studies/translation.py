@@ -24,20 +24,18 @@ other number, without training on it, and tested it about 30 times in 300: 92.4 
 Now 0 is in training and no text is tested twice; the rule stayed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import torch
-from jaxtyping import Float, Int64
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import draw_bars, panels
 from studies.reading import same_labels
 from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.text_transformer import TextTransformer, Translator
-from studies.training import fit_warm, seeded
+from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.charset import PADDING
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
@@ -54,77 +52,77 @@ _TRANSLATES, _SOME = 0.9, 0.5
 _MOST_SYMBOLS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How large the experiment is.
-
-    Attributes:
-        digits: most digits of a number.
-        dim: width of a token.
-        depth: blocks of the encoder, and of the decoder.
-        steps: batches of training.
-        batch: texts in a batch, half of them in each direction.
-        tested: numbers, and dates, that are translated, none of them twice.
-    """
-
-    digits: int
-    dim: int
-    depth: int
-    steps: int
-    batch: int = 64
-    tested: int = 300
-
-
-_QUICK = Size(digits=4, dim=64, depth=2, steps=320)
-_FULL = Size(digits=6, dim=64, depth=2, steps=1500)
+_DIM, _DEPTH, _BATCH, _TESTED = 64, 2, 64, 300
 
 
 def run(settings: Settings) -> Findings:
     """Train a model for numbers and one for dates with every seed."""
-    size = _QUICK if settings.quick else _FULL
-    return findings(
-        repeat(
-            settings,
-            "direction decoding seed right of_the_other log_probability",
-            lambda seed: (
-                row
-                for spoken in (numbers(size.digits), dates())
-                for row in measure(spoken, size, seed, settings.device)
-            ),
-        )
+    digits, steps = (4, 320) if settings.quick else (6, 1500)
+    table = settings.repeat(
+        "direction decoding seed right of_the_other log_probability",
+        lambda seed: (
+            row
+            for spoken in (numbers(digits), dates())
+            for row in measure(spoken, steps, seed, settings.device)
+        ),
+    )
+    right = {
+        direction: {
+            name: table.values("right", direction=direction, decoding=name) for name in _WIDTHS
+        }
+        for direction in table.levels("direction")
+    }
+    worst = Values(map(min, zip(*(shares[GREEDY] for shares in right.values()), strict=True)))
+    strangers = max(shares[STRANGER].high for shares in right.values())
+    others = min(table.mean("of_the_other", direction=way, decoding=STRANGER) for way in right)
+    return Findings(
+        table=table,
+        summary=[
+            {"direction": direction} | {name: values.text() for name, values in shares.items()}
+            for direction, shares in right.items()
+        ],
+        verdict=judge(worst.interval, strangers),
+        measure=(
+            "share of held-out texts translated without a mistake, greedy, the worst direction"
+        ),
+        values=worst,
+        because=(
+            "Of texts that it never saw, greedy decoding has right: "
+            + "; ".join(f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items())
+            + f". With the features of another text at most {strangers:.1%} are right, and that "
+            f"other one is written in {others:.1%} of the cases or more: what is written comes "
+            "from what the encoder read."
+        ),
+        draw=lambda figure: _draw(figure, right),
     )
 
 
-def learn(spoken: Languages, size: Size, device: str = "cpu") -> tuple[Translator, set[str]]:
+def learn(spoken: Languages, steps: int, device: str = "cpu") -> tuple[Translator, set[str]]:
     """A translator of both directions, by torch's generator, and the symbols that it has seen."""
     symbols: set[str] = set()
     model = Translator(
-        TextTransformer(len(SYMBOLS), size.dim, size.depth, 4, maximum_length=_MOST_SYMBOLS),
-        TransformerDecoder(
-            len(SYMBOLS), size.dim, size.depth, 4, _MOST_SYMBOLS, positions="sinusoidal"
-        ),
+        TextTransformer(len(SYMBOLS), _DIM, _DEPTH, 4, _MOST_SYMBOLS),
+        TransformerDecoder(len(SYMBOLS), _DIM, _DEPTH, 4, _MOST_SYMBOLS, positions="sinusoidal"),
     ).to(device)
 
     def loss() -> Tensor:
-        drawn = spoken.draw_training(size.batch)
-        half = size.batch // 2
+        drawn = spoken.draw_training(_BATCH)
+        half = _BATCH // 2
         words, digits = list(map(spoken.words, drawn)), list(map(spoken.digits, drawn))
         symbols.update(*words, *digits)
         sources = ids_of(words[:half] + digits[half:]).to(device)
         return model.loss(sources, ids_of(digits[:half] + words[half:]).to(device))
 
-    fit_warm(model, loss, size.steps, 3e-3)
+    fit_warm(model, loss, steps, 3e-3)
     return model.eval(), symbols
 
 
-def measure(
-    spoken: Languages, size: Size, seed: int, device: str = "cpu"
-) -> Iterator[tuple[Cell, ...]]:
+def measure(spoken: Languages, steps: int, seed: int, device: str = "cpu") -> Rows:
     """Share of held-out texts that a trained model translates without a mistake."""
     with seeded(seed):
-        model, trained = learn(spoken, size, device)
+        model, trained = learn(spoken, steps, device)
     with seeded(1_000_000 + seed):
-        tested = spoken.draw_tests(size.tested)
+        tested = spoken.draw_tests(_TESTED)
     check_tests(spoken, tested, trained)
     words, digits = (ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits))
     pairs = ((words, digits), (digits, words))
@@ -141,9 +139,7 @@ def measure(
             yield direction, decoding, seed, right, other, sureness
 
 
-def write(
-    decoder: AutoregressiveDecoder, features: Float[Tensor, "batch token dim"], width: int
-) -> Int64[Tensor, "batch position"]:
+def write(decoder: AutoregressiveDecoder, features: Tokens, width: int) -> Labels:
     """The most probable texts that a beam of this width finds; 1 is greedy."""
     steps = TorchSteps(decoder, features)
     found = search(steps, len(features), decoder.end, decoder.maximum_length, width=width)
@@ -158,11 +154,7 @@ def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> 
 
 
 @torch.no_grad()
-def log_probability(
-    decoder: AutoregressiveDecoder,
-    features: Float[Tensor, "batch token dim"],
-    labels: Int64[Tensor, "batch position"],
-) -> float:
+def log_probability(decoder: AutoregressiveDecoder, features: Tokens, labels: Labels) -> float:
     """Mean logarithm of the probability of whole texts, their ends included."""
     scores = decoder.logits(features, labels).log_softmax(-1)
     targets = decoder.targets(labels)
@@ -170,56 +162,10 @@ def log_probability(
     return steps.where(targets != PADDING, 0).sum(1).mean().item()
 
 
-def findings(table: Table) -> Findings:
-    """What the shares of right texts say about the claim."""
-    right = {
-        direction: {
-            name: table.values("right", direction=direction, decoding=name) for name in _WIDTHS
-        }
-        for direction in table.levels("direction")
-    }
-    worst = Values(map(min, zip(*(shares[GREEDY] for shares in right.values()), strict=True)))
-    strangers = max(shares[STRANGER].high for shares in right.values())
-    gains = {way: (shares[BEAM] - shares[GREEDY]).mean for way, shares in right.items()}
-    others = min(table.mean("of_the_other", direction=way, decoding=STRANGER) for way in right)
-    return Findings(
-        table=table,
-        summary=[
-            {"direction": direction} | {name: values.text() for name, values in shares.items()}
-            for direction, shares in right.items()
-        ],
-        verdict=judge(worst.interval, strangers),
-        measure=(
-            "share of held-out texts translated without a mistake, greedy, the worst direction"
-        ),
-        values=worst,
-        because=(
-            "Of texts that it never saw, greedy decoding has right: "
-            + "; ".join(f"{way} {shares[GREEDY].mean:.1%}" for way, shares in right.items())
-            + f". With the features of another text at most {strangers:.1%} are right: what is "
-            "written comes from what the encoder read."
-        ),
-        draw=lambda figure: _draw(figure, right),
-        surprises=[
-            "A beam of 4 changes the shares by "
-            + "; ".join(f"{gain:+.1%} ({way})" for way, gain in gains.items())
-            + f". Given the features of another text, that one is written in {others:.1%} of the "
-            "cases or more."
-        ],
-    )
-
-
 def judge(interval: Interval, strangers: float) -> Verdict:
-    """From the interval of the share that is right.
-
-    Args:
-        interval: of the share.
-        strangers: what is right with another's features; a decoder that needs no encoder has more
-            than a tenth of the share.
-    """
-    if interval[0] <= _SOME or strangers > interval[0] / 10:
-        return Verdict.NOT_SUPPORTED
-    return Verdict.SUPPORTED if interval[0] > _TRANSLATES else Verdict.PARTLY
+    """From the interval of the share that is right."""
+    some = interval[0] > _SOME and strangers <= interval[0] / 10
+    return Verdict.graded(some, interval[0] > _TRANSLATES)
 
 
 def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> None:

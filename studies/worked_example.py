@@ -18,7 +18,6 @@ is the projections that are.
 """
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +29,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import panels
-from studies.study import Cell, Findings, Settings, Values, Verdict, repeat
+from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import seeded
 from vit_str.models.attention import (
     MultiHeadAttention,
@@ -56,7 +55,7 @@ class Example(NamedTuple):
 
 def run(settings: Settings) -> Findings:
     """Compute every example in every way."""
-    table = repeat(settings, "seed example computed_by difference", measure)
+    table = settings.repeat("seed example computed_by difference", measure)
     worst = Values(max(table.values(seed=seed)) for seed in range(settings.seeds))
     holding = statements()
     return Findings(
@@ -153,15 +152,11 @@ def by_kernel(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
     return F.scaled_dot_product_attention(queries[None], keys[None], values[None])[0]
 
 
-COMPUTATIONS = {
-    "einsum": by_einsum,
-    "textbook formula": by_formula,
-    "fused kernel": by_kernel,
-}
+COMPUTATIONS = {"einsum": by_einsum, "textbook formula": by_formula, "fused kernel": by_kernel}
 """Ways to compute attention that are compared with the loops."""
 
 
-def measure(seed: int) -> Iterator[tuple[Cell, ...]]:
+def measure(seed: int) -> Rows:
     """Largest difference of each computation from the loops, example by example."""
     two = two_words()
     core = "attention core of the models"

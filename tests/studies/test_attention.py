@@ -20,6 +20,7 @@ from studies import (
     sinusoid,
     worked_example,
 )
+from studies.gradients import input_gradients
 from studies.sequences import RecurrentTranslator, SequenceTask
 from studies.study import Table
 from vit_str.models.attention import ScaledDotProductAttention, record_attention
@@ -58,7 +59,7 @@ def test_a_mirror_lies_on_the_anti_diagonal() -> None:
 
 def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula() -> None:
     torch.manual_seed(0)
-    model = RecurrentTranslator(TASK, 8, "dot", 10)
+    model = RecurrentTranslator(TASK, 8, "dot")
     texts = TASK.draw(3, 5)
     weights = alignment.alignment(model, texts)
     assert weights.shape == (3, 5, 5)
@@ -72,15 +73,18 @@ def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula() ->
 def test_gradients_of_a_fading_sum_fade_and_nothing_feels_what_comes_after() -> None:
     """The state h = 0.5 h + x forgets by a factor of two a step, which the norms must say."""
 
-    def read(x: torch.Tensor) -> torch.Tensor:
-        steps = torch.arange(x.shape[1])
-        return (0.5 ** (steps[:, None] - steps)).tril().to(x.dtype) @ x
+    class FadingSum(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            steps = torch.arange(x.shape[1])
+            return (0.5 ** (steps[:, None] - steps)).tril().to(x.dtype) @ x
 
-    x = torch.randn(2, 6, 4).double()
-    ratios = [b / a for a, b in pairwise(path_length.gradient_norms(read, x))]
-    assert ratios == pytest.approx([0.5] * 5)
-    norms = path_length.gradient_norms(nn.Identity(), x)
-    assert norms[0] > 0 and norms[1:] == [0.0] * 5
+    def norms(network: nn.Module) -> list[float]:
+        generator = torch.Generator().manual_seed(0)
+        return input_gradients(network, torch.randn(2, 6, 4), generator, directions=4).tolist()
+
+    assert [a / b for a, b in pairwise(norms(FadingSum()))] == pytest.approx([0.5] * 5)
+    *before, last = norms(nn.Identity())
+    assert last > 0 and before == [0.0] * 5
 
 
 def test_attention_is_flat_and_a_gru_is_not() -> None:

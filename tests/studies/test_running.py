@@ -29,7 +29,7 @@ from studies import (
 from studies.__main__ import main
 from studies.running import command, load_result, run_studies, run_study
 from studies.sequences import SequenceTask
-from studies.study import POSTS, Values, repeat
+from studies.study import POSTS, Values
 
 MODULE = '''
 """A study.
@@ -102,7 +102,7 @@ def test_values_have_a_mean_with_its_interval_and_paired_differences() -> None:
     assert (values.low, values.high) == values.interval == pytest.approx((-0.484, 4.484), abs=1e-3)
     assert values - [0.5, 1.5, 2.5] == [0.5] * 3
     assert (values.text(1), Values().text()) == ("2.0 [-0.5, 4.5]", "")
-    table = repeat(Settings(seeds=2), "seed double", lambda seed: [(seed, 2 * seed)])
+    table = Settings(seeds=2).repeat("seed double", lambda seed: [(seed, 2 * seed)])
     assert table == [{"seed": 0, "double": 0}, {"seed": 1, "double": 2}]
 
 
@@ -265,7 +265,7 @@ def test_every_study_runs_and_draws_whatever_its_networks_learn(
 def test_speeds_are_measured_on_one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    monkeypatch.setattr(parallel, "_QUICK", parallel.Size((2, 4), dim=8, batch=2, repetitions=1))
+    monkeypatch.setattr(parallel, "_QUICK", parallel.Size((2, 4), 1, False, dim=8, batch=2))
     found = parallel.run(Settings(quick=True, seeds=2))
     assert len(found.table) == 8
     assert set(found.table.levels("processor")) == {parallel.ONE_THREAD}
@@ -277,11 +277,11 @@ def test_training_is_decided_by_the_seed() -> None:
     task = SequenceTask(4, (2, 5), True)
     sizes = {"task": task, "steps": 3, "dim": 8, "learning_rate": 1e-2}
     measurements = [
-        lambda seed: alignment.measure("additive", seed, **sizes)[0][3:],
+        lambda seed: alignment.measure("additive", seed, **sizes)[0],
         lambda seed: bidirectional.accuracy("attention", 1, 4, 2, seed),
         lambda seed: gates.adding_error("LSTM", 4, 2, seed),
         lambda seed: order.learned(order.NONE, seed, 2),
-        lambda seed: path_length.errors("rnn", seed, path_length.Training(4, 3, 8, dim=8)),
+        lambda seed: list(path_length.measure(seed, [(4, 3, 8)], "cpu")),
     ]
     state = torch.get_rng_state()
     for measure in measurements:

@@ -53,5 +53,3 @@ def test_a_text_alone_is_read_as_beside_others(attention: bool) -> None:
 def test_texts_that_are_too_long_are_refused() -> None:
     with pytest.raises(ValueError, match="texts of up to 5 characters, but maximum_length is 4"):
         translator().encoder(torch.zeros(1, 5, dtype=torch.int64))
-    with pytest.raises(ValueError, match="'learned' or 'sinusoidal', found 'none'"):
-        TextTransformer(5, dim=32, depth=1, heads=2, positions="none")

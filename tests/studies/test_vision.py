@@ -22,7 +22,7 @@ SIZE = (16, 64)
 
 @pytest.fixture(scope="module")
 def words() -> RenderedBatch:
-    renderer = reading.word_renderer(DIGITS, TINY.image_size, TINY.grid, reading.ANY_STRINGS, 2)
+    renderer = reading.word_renderer(DIGITS, TINY, reading.ANY_STRINGS)
     return renderer.batch(5, seed=0, index=0, difficulty=0.0)
 
 
@@ -62,7 +62,9 @@ def test_heads_that_look_everywhere_alike_are_on_the_chance_line() -> None:
         torch.nn.init.zeros_(block.attention.to_queries.bias)
     recognizer = Recognizer(encoder, TransformerDecoder(10, 16, 1, 2, 2)).eval()
     subject = Subject("even", recognizer, DIGITS, Preprocessing(16, 24), False)
-    renderer = reading.word_renderer(DIGITS, (16, 24), (4, 3), reading.ANY_STRINGS, 2)
+    renderer = reading.word_renderer(
+        DIGITS, replace(TINY, image_size=(16, 24), patch_size=(4, 8)), reading.ANY_STRINGS
+    )
     rows = list(distance.measure_heads(subject, renderer.batch(3, seed=0, index=0)))
     assert [row[:2] for row in rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
     assert [share for *_, share in rows] == pytest.approx([1.0] * 4)
@@ -113,7 +115,9 @@ def test_every_system_learns_from_every_number_of_words_and_the_seed_decides() -
 
 def test_words_of_the_test_are_new_and_of_known_characters() -> None:
     plan = replace(FULL, charset=DIGITS, words=(2, 60), shares=reading.ANY_STRINGS)
-    renderer = reading.word_renderer(DIGITS, (16, 24), (2, 3), reading.ANY_STRINGS, 2)
+    renderer = reading.word_renderer(
+        DIGITS, replace(TINY, image_size=(16, 24)), reading.ANY_STRINGS
+    )
     everything, drawn = renderer.batch(60, 0, 0), renderer.batch(300, 1, 0)
     chosen = unseen_words(drawn, everything, plan)
     texts, known = (
@@ -142,7 +146,7 @@ def test_analyses_get_every_drawn_word_once(words: RenderedBatch) -> None:
 def test_training_learns_a_few_words_by_heart(system: str, words: RenderedBatch) -> None:
     few = reading.select(words, slice(4))
     reader = reading.build_reader(system, TINY, 10, seed=1)
-    reading.train_reader(reader, few, steps=100, batch_size=4, seed=0, learning_rate=1e-2)
+    reading.train_reader(reader, few, 0, steps=100, batch_size=4, learning_rate=1e-2)
     assert all(reading.read_words(reader, few))
 
 
