@@ -8,6 +8,8 @@ A model is any module from ``batch step 2`` to ``batch``. Here are two, made of 
 parts; both must answer from what they hold at the last step, so that distances are real.
 """
 
+from typing import TypeAlias
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -17,7 +19,8 @@ from studies.training import fit_warm
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
 
-Inputs, Sums = Float[Tensor, "batch step 2"], Float[Tensor, " batch"]
+Inputs: TypeAlias = Float[Tensor, "batch step 2"]
+Sums: TypeAlias = Float[Tensor, " batch"]
 BASELINE = 1 / 6
 """Mean squared error of the best constant answer, 1: twice the variance 1/12 of one number."""
 SOLVED = BASELINE / 10

@@ -89,6 +89,7 @@ class Tagger(nn.Module):
 
 def run(settings: Settings) -> Findings:
     """Measure gradients and train every network for every offset, with every seed."""
+    right: tuple[int, ...]
     if settings.quick:
         right, length, steps = (1, 4, 8), 12, 150
     else:

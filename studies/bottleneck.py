@@ -75,8 +75,11 @@ def run(settings: Settings) -> Findings:
     return Findings(
         table=table,
         summary=[
-            {"task": task, "length": length}
-            | table.cells("{}", "system", _SYSTEMS, _RIGHT, 2, task=task, length=length)
+            {
+                "task": task,
+                "length": length,
+                **table.cells("{}", "system", _SYSTEMS, _RIGHT, 2, task=task, length=length),
+            }
             for task, length in product(tasks, lengths)
         ],
         verdict=judge(shares.interval),

@@ -73,8 +73,8 @@ def run(settings: Settings) -> Findings:
         reading.train_reader(reader, words, seed, **training, device=settings.device)
         after = measure.first_filters(reader.encoder)
         for state, bank in zip(STATES, (before, after, after - before), strict=True):
-            captured = float(basis.captured(bank)[_FIRST - 1])
-            rows.append((seed, system, state, *measure.bank_means(bank).values(), captured))
+            share = float(basis.captured(bank)[_FIRST - 1])
+            rows.append((seed, system, state, *measure.bank_means(bank).values(), share))
             if not seed and state != UNTRAINED:
                 pictures[f"{system}, {state}"] = measure.Components.of_filters(bank).vectors
     pictures["patches themselves"] = basis.vectors

@@ -63,9 +63,10 @@ def run(settings: Settings) -> Findings:
     columns = f"experiment network seed {_AT} log10_gradient_or_error"
     table = settings.repeat(columns, lambda seed: measure(seed, lengths, settings.device))
     older, adding = table.parts("experiment", "gradient", "adding")
-    starts = {name: older.values(network=name, **{_AT: _DISTANCE}) for name in _GATED}
+    starts = {name: older.where(**{_AT: _DISTANCE}).values(network=name) for name in _GATED}
     errors = {
-        at: {name: adding.values(network=name, **{_AT: at}) for name in _ADDERS} for at in lengths
+        at: {name: adding.where(**{_AT: at}).values(network=name) for name in _ADDERS}
+        for at in lengths
     }
     left = {name: f"10^{values.mean:.1f}" for name, values in starts.items()}
     # The longest at which gates help is where the claim is at its best.

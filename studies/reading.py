@@ -168,7 +168,9 @@ def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu"
     recognizer.to(device).eval()
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
     right: list[bool] = []
-    for images, labels in zip(words.images.split(256), words.labels.split(256), strict=True):
+    for images, labels in zip(
+        torch.split(words.images, 256), torch.split(words.labels, 256), strict=True
+    ):
         pixels = preprocessing.normalize(images.to(device))
         right += same_labels(recognizer.generate(pixels).labels.cpu(), labels).tolist()
     return right

@@ -111,7 +111,7 @@ def test_without_pandas_it_says_what_is_missing(
         (("tiny", []), "no images"),
         (("tiny", np.zeros((8, 8, 3))), "path"),
         ((nn.Linear(2, 2), "rendered"), "needs a tensor of images"),
-        ((nn.Linear(2, 2), torch.zeros(1, 3, 8, 8)), "where its tokens lie"),
+        ((nn.Linear(2, 2), torch.zeros(1, 3, 8, 8)), "give grid=TokenGrid"),
     ],
 )
 def test_wrong_use_is_a_clear_line(arguments: tuple[object, object], reason: str) -> None:
