@@ -82,7 +82,7 @@ def test_the_whole_is_the_transformer_of_the_paper() -> None:
     torch.manual_seed(0)
     theirs = nn.Transformer(512, 8, 6, 6, 2048, 0.0, "gelu", batch_first=True, norm_first=True)
     unlike(theirs)
-    encoder = TextTransformer(30, maximum_length=11).eval()
+    encoder = TextTransformer(30, 512, depth=6, heads=8, maximum_length=11).eval()
     decoder = TransformerDecoder(
         30, 512, depth=6, heads=8, maximum_length=9, positions="sinusoidal"
     ).eval()
