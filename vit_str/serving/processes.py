@@ -47,7 +47,8 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    raise SystemExit(130 if number == signal.SIGINT else 0)
+    """End at once: an exception raised while a library is being imported would become another."""
+    os._exit(130 if number == signal.SIGINT else 0)
 
 
 def _bound(host: str, port: int) -> socket.socket:
