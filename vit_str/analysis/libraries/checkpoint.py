@@ -21,8 +21,10 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
-    except Exception as error:  # whatever a damaged file, or one with other objects, ends in
-        raise ValueError(f"{path}: not a file of weights ({brief(error)})") from None
+    except Exception:  # whatever a damaged file, or one with other objects, ends in
+        raise ValueError(
+            f"{path}: not a file of weights; give .safetensors, or a state dict of torch.save"
+        ) from None
     while isinstance(state, dict) and (inside := [w for w in _WRAPPERS if w in state]):
         state = state[inside[0]]
     if not isinstance(state, dict) or not all(isinstance(v, Tensor) for v in state.values()):
