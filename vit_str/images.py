@@ -72,6 +72,9 @@ MAX_BYTES = 3 * MAX_PIXELS
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
 
+DOUBTFUL = 0.5
+"""Confidence below which a reading is more likely wrong than right."""
+
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # One picture although the file holds more frames: previews and layers.
@@ -357,6 +360,8 @@ class Preprocessing:
         std: what they are divided by then.
         turn_above: height over width above which an image is turned by a quarter to the left
             before it is resized, so that lines that run down run along; none is if None.
+        reread_below: confidence below which an image is read again from two other views; never
+            if 0.
 
     Raises:
         ValueError: a size below 1, or not three finite numbers, or a ``std`` of 0.
@@ -367,6 +372,7 @@ class Preprocessing:
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
     turn_above: float | None = None
+    reread_below: float = 0.0
 
     def __post_init__(self) -> None:
         if min(self.height, self.width) < 1:
@@ -378,6 +384,8 @@ class Preprocessing:
             raise ValueError(f"std divides the pixels and must not be 0, found {self.std}")
         if self.turn_above is not None and not self.turn_above > 0:
             raise ValueError(f"turn_above must be above 0, found {self.turn_above}")
+        if not 0 <= self.reread_below <= 1:
+            raise ValueError(f"reread_below must be from 0 to 1, found {self.reread_below}")
 
     def turns(self, height: int, width: int) -> bool:
         """Whether an image of this size is turned by a quarter to the left."""
@@ -430,14 +438,15 @@ class Preprocessing:
             ValueError: a value is missing, unknown, or of the wrong kind.
         """
         names = [field.name for field in fields(cls)]
-        # Written before tall images were turned: none is.
-        values = {"turn_above": None, **values}
+        # Files without these turn no image and read none again.
+        values = {"turn_above": None, "reread_below": 0.0, **values}
         try:
             if sorted(values) != sorted(names):
                 raise ValueError(f"preprocessing needs {', '.join(names)}, found {values}")
             mean, std = tuple(map(float, values["mean"])), tuple(map(float, values["std"]))
             turn_above = None if values["turn_above"] is None else float(values["turn_above"])
             size = int(values["height"]), int(values["width"])
-            return cls(*size, mean, std, turn_above)  # type: ignore[arg-type]
+            reread_below = float(values["reread_below"])
+            return cls(*size, mean, std, turn_above, reread_below)  # type: ignore[arg-type]
         except TypeError as error:
             raise ValueError(f"preprocessing needs numbers, found {values!r}") from error

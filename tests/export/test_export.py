@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def weights_of(decoder: Decoder) -> WeightsFile:
     for name, parameter in decoder.named_parameters():
         if "cross_attention" in name:
             parameter.data.mul_(10)  # images are told apart
-    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5)
+    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5, reread_below=1.0)
     return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}, 1.2)
 
 
@@ -106,7 +107,7 @@ def test_both_engines_read_the_same(exported: tuple[WeightsFile, Path]) -> None:
             both = [reader.read(list(words(9)), batch_size, boxes=looks) for reader in readers]
             for one, other in zip(*both, strict=True):
                 assert one.text == other.text
-                assert one.confidence == pytest.approx(other.confidence, abs=1e-5)
+                assert one.confidence == pytest.approx(other.confidence, abs=5e-5)
                 assert [each.text for each in one.alternatives] == [
                     each.text for each in other.alternatives
                 ]
@@ -114,14 +115,10 @@ def test_both_engines_read_the_same(exported: tuple[WeightsFile, Path]) -> None:
                     assert first.box == pytest.approx(second.box, abs=0.01)
 
 
-def test_a_model_that_can_choose_its_care_can_when_exported(
+def test_care_is_chosen_of_exported_models_too(
     exported: tuple[WeightsFile, Path],
 ) -> None:
     weights, folder = exported
-    if not isinstance(weights.recognizer.decoder, PermutedDecoder):
-        with pytest.raises(ValueError, match="reads in one way only"):
-            vit_str.load(folder, care="fast")
-        return
     for care in ("fast", "careful"):
         expected = Reader(weights, "cpu", torch.float32, care=care).read(list(words(9)))
         found = vit_str.load(folder, care=care).read(list(words(9)))
@@ -141,7 +138,8 @@ def test_the_program_in_the_readme_reads_so_too(exported: tuple[WeightsFile, Pat
         done = subprocess.run(
             [sys.executable, "-c", program[1], path], cwd=folder, capture_output=True, check=True
         )
-        assert done.stdout.decode() == Reader(weights, "cpu", torch.float32).read(word).text + "\n"
+        once = replace(weights, preprocessing=replace(weights.preprocessing, reread_below=0.0))
+        assert done.stdout.decode() == Reader(once, "cpu", torch.float32).read(word).text + "\n"
 
 
 def test_a_folder_with_a_part_missing_or_of_another_model(

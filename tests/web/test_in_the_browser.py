@@ -108,7 +108,7 @@ def test_a_model_that_refines(
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
     torch.nn.init.normal_(decoder.classify.weight)
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
-    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5)
+    preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5, reread_below=1.0)
     recognizer = Recognizer(encoder, decoder).eval()
     folder = tmp_path / "page"
     weights = WeightsFile(recognizer, Charset(), preprocessing, {}, 1.2)

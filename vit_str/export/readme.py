@@ -5,8 +5,9 @@ from vit_str.reading.engine import Interface
 _TEXT = """\
 # {decoder} for onnxruntime
 
-Made by `vit-str export`. `vit-str read --model FOLDER` and `vit_str.load("FOLDER")` read with it,
-and this program does so without vit-str, in the folder:
+Made by `vit-str export`. `vit-str read --model FOLDER` and `vit_str.load("FOLDER")` read with it:
+tall images in both directions, doubtful ones (`reread_below`) again from two other views. This
+program reads an image once and needs no vit-str; run it in the folder:
 
 ```python
 {program}```

@@ -176,7 +176,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--care",
         choices=("fast", "careful"),
-        help="how to read, for models that can choose (default: as they were saved)",
+        help="fast: read no doubtful image a second time, and decode in parallel if the model can "
+        "(default: as the model was saved)",
     )
 
 

@@ -18,6 +18,7 @@ from vit_str.reading.decoding import DecodedImage, Source, decode, decode_batche
 from vit_str.reading.engine import Engine, open_engine
 from vit_str.reading.readings import Character, Reading
 from vit_str.reading.search import Hypothesis
+from vit_str.reading.views import merged, other_views
 from vit_str.reading.writing import Found, Search, Writer, padded
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ def load(
     Args:
         name_or_path: see ``vit_str.weights.resolve``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
-        care: ``fast`` or ``careful``, for a model that can read both ways; None for the way it was
-            saved with.
+        care: ``fast`` to read doubtful images once only, like all others, and with a decoder that
+            can to write all characters at once; ``careful`` for the contrary of both; None for
+            the way that the model was saved with.
         backend: ``onnx``, ``torch``, or ``auto`` for what is faster, see ``open_engine``.
         search: which readings to look for; None for the most probable.
 
@@ -90,6 +92,7 @@ class Reader:
         self.charset, self.preprocessing = self._model.charset, self._model.preprocessing
         self.provenance = self._model.provenance
         self._writer = Writer(self.engine, care, search or Search())
+        self._reread_below = 0.0 if care == "fast" else self.preprocessing.reread_below
 
     @overload
     def read(self, source: Source, batch_size: int = 32, *, boxes: bool = False) -> Reading: ...
@@ -260,7 +263,7 @@ class Reader:
         """Read images that were of the given sizes, which boxes refer to.
 
         A tall image was turned by a quarter. Its line may as well run the other way: it is read
-        upside down too, and what was read more surely is kept.
+        upside down too, and what was read more surely is kept. Doubtful images are read again.
         """
         if boxes or attention:
             self.check_looks()
@@ -271,15 +274,31 @@ class Reader:
             frames += [frames[index]._replace(upside_down=True) for index in turned]
         encoded = self.encode(pixels)
         found = self._writer.write(encoded, len(pixels))
-        located: Iterator[_Located | None] = repeat(None)
-        if boxes or attention:
-            located = self._locate(encoded, found, frames, attention)
-        readings = [self._reading(*each) for each in zip(found, located, strict=False)]
         kept = list(range(len(sizes)))
         for index, other in zip(turned, range(len(sizes), len(pixels)), strict=True):
             if _probability(found[other]) > _probability(found[index]):
                 kept[index] = other
+        self._read_again(pixels, found, kept)
+        located: Iterator[_Located | None] = repeat(None)
+        if boxes or attention:
+            located = self._locate(encoded, found, frames, attention)
+        readings = [self._reading(*each) for each in zip(found, located, strict=False)]
         return [readings[index] for index in kept]
+
+    def _read_again(
+        self,
+        pixels: UInt8[np.ndarray, "batch channel height width"],
+        found: list[Found],
+        rows: Sequence[int],
+    ) -> None:
+        """Replace what was found in the doubtful ones of these rows by what other views add."""
+        doubtful = [row for row in rows if _probability(found[row]) < self._reread_below]
+        if not doubtful:
+            return
+        views = other_views(pixels[doubtful])
+        again = self._writer.write(self.encode(views), len(views))
+        for number, row in enumerate(doubtful):
+            found[row] = merged([found[row], *again[number :: len(doubtful)]])
 
     def _locate(
         self, encoded: Any, found: Sequence[Found], frames: Sequence[Frame], attention: bool

@@ -10,7 +10,7 @@ import numpy as np
 
 from vit_str.charset import PADDING
 from vit_str.reading.constraints import Constraint, constraint_of
-from vit_str.reading.engine import Engine, Interface
+from vit_str.reading.engine import Engine
 from vit_str.reading.search import Hypothesis, hypothesis, log_softmax, search, teach
 from vit_str.reading.steps import CtcSteps, ScoreSteps, collapse
 
@@ -71,8 +71,7 @@ class Writer:
 
     Args:
         engine: what computes.
-        care: ``fast`` or ``careful``, for a model that can read both ways; None for the way it was
-            saved with.
+        care: see ``vit_str.load``.
         search: which readings to look for.
 
     Raises:
@@ -82,7 +81,7 @@ class Writer:
     def __init__(self, engine: Engine, care: str | None, options: Search) -> None:
         self._engine, self._options = engine, options
         self._interface, self._end = engine.model.interface, len(engine.model.charset)
-        self._decoding, self._refinements = _way(self._interface, care)
+        self._decoding, self._refinements = _way(engine, care)
         self._constraint = constraint_of(
             engine.model.charset,
             self._interface.maximum_length,
@@ -161,14 +160,15 @@ class Writer:
         ]
 
 
-def _way(interface: Interface, care: str | None) -> tuple[str, int]:
+def _way(engine: Engine, care: str | None) -> tuple[str, int]:
     """Decoding and refinements."""
+    interface = engine.model.interface
     if care is None:
         return interface.decoding, interface.refinements
-    if interface.loop != "refine":
+    if interface.loop != "refine" and not engine.model.preprocessing.reread_below:
         raise ValueError(
-            f"{interface.decoder} reads in one way only: leave care out, or take a model with "
-            "a PermutedDecoder"
+            f"{interface.decoder} reads in one way only: leave care out, or take a model that "
+            "reads doubtful images again, or one with a PermutedDecoder"
         )
     if care not in _CARE:
         raise ValueError(f"care must be {' or '.join(_CARE)}, found {care!r}")

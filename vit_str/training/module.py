@@ -12,7 +12,7 @@ from torch.optim import AdamW, Optimizer
 
 from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset
 from vit_str.files import one_line
-from vit_str.images import TALL, Preprocessing
+from vit_str.images import DOUBTFUL, TALL, Preprocessing
 from vit_str.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
 from vit_str.models.auxiliary import ColumnSpeller, TokenClassifier
@@ -82,7 +82,9 @@ class RecognizerTraining(LightningModule):
         encoder = recognizer.encoder
         self.image_size, self.grid = encoder.image_size, encoder.grid
         self.maximum_length = recognizer.decoder.maximum_length
-        self.preprocessing = Preprocessing(*encoder.image_size, turn_above=TALL)
+        self.preprocessing = Preprocessing(
+            *encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL
+        )
         self.token_classifier = TokenClassifier(encoder.dim, len(self.charset))
         self.column_speller = (
             ColumnSpeller(encoder.dim, len(self.charset), encoder.grid) if column_weight else None

@@ -2,13 +2,15 @@
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, mapInFrame } from "./boxes.js";
-import { decode, normalize, resize, turnLeft } from "./images.js";
-import { search } from "./search.js";
+import { decode, normalize, resize, slope, turnLeft, turnOver } from "./images.js";
+import { merged, search } from "./search.js";
 
 const wasm = new URL("../runtime/ort-wasm-simd-threaded.wasm", import.meta.url).href;
 ort.env.wasm.wasmPaths = { wasm };
 ort.env.wasm.numThreads = 1; // more need headers that plain file servers do not send
 ort.env.logLevel = "error";
+
+const SLOPES = [0.2, -0.2]; // of other views of a doubtful picture
 
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
 export async function openReader(report) {
@@ -48,16 +50,22 @@ class BrowserReader {
     const { preprocessing: size, interface: how } = this.model;
     const picture = await decode(file);
     const turned = size.turn_above !== null && picture.height > size.turn_above * picture.width;
-    const pixels = resize(turned ? turnLeft(picture) : picture, size.width, size.height);
+    const upright = resize(turned ? turnLeft(picture) : picture, size.width, size.height);
     let best;
     for (const upsideDown of turned ? [false, true] : [false]) {
-      const values = normalize(pixels, size.mean, size.std, upsideDown);
-      const shape = [1, 3, size.height, size.width];
-      const seen = await this.run("encoder", { pixel_values: new ort.Tensor("float32", values, shape) });
-      const hypotheses = await this.write(seen, nBest);
+      const pixels = upsideDown ? turnOver(upright) : upright;
+      const { seen, hypotheses } = await this.readView(pixels, nBest);
       if (!best || hypotheses[0].confidence > best.hypotheses[0].confidence) {
-        best = { seen, hypotheses, frame: { ...picture, turned, upsideDown } };
+        best = { seen, hypotheses, pixels, frame: { ...picture, turned, upsideDown } };
       }
+    }
+    if (best.hypotheses[0].confidence < size.reread_below) {
+      const views = [best.hypotheses];
+      for (const rise of SLOPES) {
+        const view = slope(best.pixels, size.width, size.height, rise);
+        views.push((await this.readView(view, nBest)).hypotheses);
+      }
+      best.hypotheses = merged(views);
     }
     const [first, ...others] = best.hypotheses.map((each) => ({
       text: each.ids.map((id) => this.characters[id]).join(""),
@@ -81,6 +89,15 @@ class BrowserReader {
       }),
     }));
     return record;
+  }
+
+  /** A picture of the model encoded, and its texts. */
+  async readView(pixels, width) {
+    const { preprocessing: size } = this.model;
+    const values = normalize(pixels, size.mean, size.std);
+    const images = new ort.Tensor("float32", values, [1, 3, size.height, size.width]);
+    const seen = await this.run("encoder", { pixel_values: images });
+    return { seen, hypotheses: await this.write(seen, width) };
   }
 
   /** Texts of an encoded picture, in the way that the model reads. */

@@ -3,6 +3,7 @@
 
 const MOST_PIXELS = 60e6;
 const PRECISION = 2 ** 22; // of Pillow's coefficients
+const CUT = 0.05; // of every side, in other views
 
 /** Width, height and opaque RGB pixels of a file, upright as its EXIF data says. */
 export async function decode(file) {
@@ -106,14 +107,46 @@ function bicubic(x) {
   return distance < 2 ? (((distance - 5) * distance + 8) * distance - 4) * a : 0;
 }
 
-/** (pixels / 255 - mean) / std, channels first; upside down if asked. */
-export function normalize(pixels, mean, std, upsideDown = false) {
+/** Turned by a half. */
+export function turnOver(pixels) {
+  const turned = new Uint8Array(pixels.length);
+  for (let i = 0; i < pixels.length; i += 3) {
+    turned.set(pixels.subarray(i, i + 3), pixels.length - 3 - i);
+  }
+  return turned;
+}
+
+/** The middle of a picture, sloped, on its size, as `views.py` has it. */
+export function slope(pixels, width, height, rise) {
+  const result = new Uint8Array(pixels.length);
+  for (let i = 0, o = 0; i < height; i++) {
+    const down = (i + 0.5) / height - 0.5;
+    for (let j = 0; j < width; j++) {
+      const across = (j + 0.5) / width - 0.5;
+      const x = (across * (1 - 2 * CUT) + 0.5) * width - 0.5;
+      const inside = (down * (1 - 2 * CUT) + rise * across + 0.5) * height - 0.5;
+      const y = Math.min(Math.max(inside, 0), height - 1);
+      const left = Math.floor(x);
+      const top = Math.floor(y);
+      const right = Math.min(left + 1, width - 1);
+      const below = Math.min(top + 1, height - 1);
+      for (let c = 0; c < 3; c++) {
+        const at = (row, column) => pixels[(row * width + column) * 3 + c];
+        const row = (r) => at(r, left) * (1 - (x - left)) + at(r, right) * (x - left);
+        result[o++] = Math.round(row(top) * (1 - (y - top)) + row(below) * (y - top));
+      }
+    }
+  }
+  return result;
+}
+
+/** (pixels / 255 - mean) / std, channels first. */
+export function normalize(pixels, mean, std) {
   const count = pixels.length / 3;
   const result = new Float32Array(pixels.length);
   for (let i = 0; i < count; i++) {
-    const target = upsideDown ? count - 1 - i : i;
     for (let c = 0; c < 3; c++) {
-      result[c * count + target] = (pixels[i * 3 + c] / 255 - mean[c]) / std[c];
+      result[c * count + i] = (pixels[i * 3 + c] / 255 - mean[c]) / std[c];
     }
   }
   return result;

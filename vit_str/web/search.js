@@ -39,6 +39,24 @@ export async function search(steps, { end, longest, temperature, width }) {
   }));
 }
 
+/** What all views of a picture together say, each a list of hypotheses: `views.py`. */
+export function merged(views) {
+  const texts = new Map();
+  for (const each of views.flat()) {
+    const same = texts.get(`${each.ids}`) ?? { best: each, sum: 0 };
+    if (each.confidence > same.best.confidence) same.best = each;
+    same.sum += each.confidence;
+    texts.set(`${each.ids}`, same);
+  }
+  return [...texts.values()]
+    .map(({ best, sum }) => ({
+      ...best,
+      confidence: Math.sqrt((best.confidence * sum) / views.length),
+    }))
+    .sort((one, other) => other.confidence - one.confidence)
+    .slice(0, Math.max(...views.map((hypotheses) => hypotheses.length)));
+}
+
 function logSoftmax(scores, temperature) {
   const scaled = Array.from(scores, (score) => score / temperature);
   const top = scaled.reduce((one, other) => Math.max(one, other));
