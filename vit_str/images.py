@@ -72,8 +72,8 @@ MAX_BYTES = 3 * MAX_PIXELS
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
 
-DOUBTFUL = 0.5
-"""Confidence below which a reading is more likely wrong than right."""
+DOUBTFUL = 0.7
+"""Confidence below which reading from other views mends more than it spoils."""
 
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
