@@ -4,9 +4,9 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.arguments import add_batch_size, add_device, positive, probability
@@ -40,13 +40,7 @@ exit codes: 0 success; 1 some image could not be read, or the output not written
 _DIGITS = 6
 # A crop of a word is flatter or smaller than this, or read with more confidence.
 _PAGE_SIDE, _PAGE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 0.5
-# Options that the plain engine has no use for, and their values if they are not given.
-_RAY_OPTIONS = {
-    "characters": False,
-    "column": None,
-    "part_size": None,
-    "ray_address": None,
-}
+_RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -215,8 +209,11 @@ def run(options: argparse.Namespace) -> int:
         return 2
     if options.out is None:
         return _run_plain(options, inputs, console.write)
-    with write_atomically(options.out) as temporary, _open_output(temporary) as file:
-        return _run_plain(options, inputs, lambda line: _write_line(file, line))
+    with (
+        write_atomically(options.out) as temporary,
+        temporary.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file,
+    ):
+        return _run_plain(options, inputs, lambda line: file.write(f"{line}\n"))
 
 
 def _run_plain(
@@ -256,7 +253,12 @@ def _run_plain(
                 if _looks_like_a_page(path, outcome):
                     pages.append(path)
             progress.advance()
-    _hint_at_pages(pages)
+    if pages:
+        others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
+        console.complain(
+            f"{pages[0]}{others} like a whole photograph or page: --page finds its words; "
+            "without it each image is read as one word or short line"
+        )
     return 1 if unreadable else 0
 
 
@@ -274,27 +276,10 @@ def _looks_like_a_page(path: str, reading: "Reading") -> bool:
     return short >= _PAGE_SIDE and long <= _PAGE_ASPECT * short
 
 
-def _hint_at_pages(paths: Sequence[str]) -> None:
-    if paths:
-        others = f" and {len(paths) - 1:,} others look" if len(paths) > 1 else " looks"
-        console.complain(
-            f"{paths[0]}{others} like a whole photograph or page: --page finds its words; "
-            "without it each image is read as one word or short line"
-        )
-
-
-def _open_output(path: Path) -> TextIO:
-    return path.open("w", encoding="utf-8", errors="surrogateescape", newline="\n")
-
-
-def _write_line(file: TextIO, line: str) -> None:
-    file.write(f"{line}\n")
-
-
 def _check(options: argparse.Namespace) -> None:
     """Refuse what does not go together."""
-    for name, default in _RAY_OPTIONS.items():
-        if getattr(options, name) != default:
+    for name in _RAY_OPTIONS:
+        if getattr(options, name):
             raise ValueError(f"--{name.replace('_', '-')} needs --engine ray")
     if options.overlay or options.format == "hocr":
         raise ValueError(f"{'--overlay' if options.overlay else '--format hocr'} needs --page")
