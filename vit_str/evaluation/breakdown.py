@@ -118,12 +118,16 @@ def breakdown(words: ReadWords) -> dict[str, list[Group]]:
         "confidence": (words.confidences, _confidence, _CONFIDENCES),
     }
     accuracies = _Accuracies(words)
-    return {
-        dimension: _groups(
-            [None if value is None else name_of(value) for value in values], names, accuracies
-        )
-        for dimension, (values, name_of, names) in groups.items()
-    }
+    found = {}
+    for dimension, (values, name_of, names) in groups.items():
+        kinds = np.array([None if value is None else name_of(value) for value in values], object)
+        masks = {name: kinds == name for name in names}
+        found[dimension] = [
+            Group(name, int(mask.sum()), accuracies.of(mask))
+            for name, mask in masks.items()
+            if mask.any()
+        ]
+    return found
 
 
 def rejection(words: ReadWords) -> list[Kept]:
@@ -162,19 +166,6 @@ class _Accuracies:
             value = right / n if n else math.nan
             shares[metric] = Share(n, value, wilson_interval(right, n))
         return shares
-
-
-def _groups(
-    groups: Sequence[str | None], order: Sequence[str], accuracies: _Accuracies
-) -> list[Group]:
-    """The groups that hold a word, in order; ``groups`` has the name of that of each word."""
-    found = np.array(groups, dtype=object)
-    masks = {name: found == name for name in order}
-    return [
-        Group(name, int(mask.sum()), accuracies.of(mask))
-        for name, mask in masks.items()
-        if mask.any()
-    ]
 
 
 def case_of(label: str) -> str:

@@ -79,9 +79,8 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _head(report: Report, subject: Subject) -> list[str]:
-    many = f"{report.overall.n:,} words" + (
-        f" of {len(report.sets)} sets" if len(report.sets) > 1 else ""
-    )
+    count = len(report.words)
+    many = f"{report.overall.n:,} words" + (f" of {count} sets" if count > 1 else "")
     return [
         f"# How well {plain(subject.model)} reads",
         "",
