@@ -21,10 +21,11 @@ from pathlib import Path
 
 import torch
 from jaxtyping import Float, UInt8
-from measuring import positive, table, write_json
+from measuring import described_parser, table, write_json
 from PIL import Image
 from torch import Tensor
 
+from vit_str.arguments import positive
 from vit_str.charset import CHARSETS, PRINTABLE_ASCII, Charset
 from vit_str.evaluation.run import evaluate
 from vit_str.metrics import Scores
@@ -131,9 +132,7 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder of the sets")
     parser.add_argument("--models", nargs="+", default=[], help="names or .safetensors files")
     parser.add_argument("--sets", nargs="+", default=list(SETS), help=f"of {', '.join(SETS)}")
