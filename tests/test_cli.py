@@ -135,10 +135,10 @@ def test_ctrl_c() -> None:
     program = """
 import sys, time
 from vit_str import cli
-def read_for_a_minute(arguments):
+def read_for_a_minute(name, arguments):
     print("started", flush=True)
     time.sleep(60)
-cli.COMMANDS["read"] = cli.Command("", read_for_a_minute)
+cli._run = read_for_a_minute
 sys.exit(cli.main(["read", "x.png"]))
 """
     process = subprocess.Popen(
@@ -211,7 +211,7 @@ def test_errors_are_one_line(
     def fail(_: object) -> int:
         raise error
 
-    monkeypatch.setitem(cli.COMMANDS, "train", cli.Command("", fail, "train"))
+    monkeypatch.setattr(cli, "_train", fail)
     assert main(["train"]) == code
     assert capsys.readouterr().err == f"vit-str train: {message}\n"
 
@@ -220,7 +220,7 @@ def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch: pytest.Monkey
     def fail(_: object) -> int:
         raise ModuleNotFoundError("", name="vit_str.gone")
 
-    monkeypatch.setitem(cli.COMMANDS, "train", cli.Command("", fail, "train"))
+    monkeypatch.setattr(cli, "_train", fail)
     with pytest.raises(ModuleNotFoundError):
         main(["train"])
 
