@@ -27,7 +27,8 @@ from torch import Tensor
 
 from vit_str.arguments import positive
 from vit_str.charset import CHARSETS, PRINTABLE_ASCII, Charset
-from vit_str.evaluation.run import evaluate
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.run import read_sets
 from vit_str.metrics import Scores
 from vit_str.reading import Reader, load
 from vit_str.sheets import Captioned, sheet
@@ -201,7 +202,7 @@ def _read(models: list[str], folders: dict[str, Path], device: str) -> dict[str,
         scores[model] = {
             name: _left_empty(reader, folder)
             if SETS[name].lengths == (0, 0)
-            else evaluate(reader, [folder], batch_size=64).overall
+            else Report(read_sets(reader, [folder], batch_size=64)).overall
             for name, folder in folders.items()
         }
     return scores

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from vit_str.evaluation.report import Report
-from vit_str.evaluation.run import evaluate, read_sets
+from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords
 from vit_str.reading import Reader
 
@@ -16,7 +16,7 @@ def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path])
         labeled_set(tmp_path / "good", {"1.png": "?"}),
         labeled_set(tmp_path / "x" / "good", {"1.png": "wrong", "missing.png": "?"}),
     ]
-    lines = evaluate(reader, folders).table().splitlines()
+    lines = Report(read_sets(reader, folders)).table().splitlines()
     assert lines[0].split()[:4] == ["set", "words", "word", "36"]
     assert lines[0].split()[-2:] == ["word", "full"]
     assert lines[1].split()[:3] == [str(folders[0]), "1", "-"]
@@ -49,7 +49,7 @@ def test_calibration_of_what_was_read(
     found = words.calibration()
     assert found.n == 2
     assert found.error == pytest.approx(abs(reading.confidence - 0.5), abs=1e-4)
-    report = evaluate(reader, [folder])
+    report = Report(read_sets(reader, [folder]))
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     for part in (values["sets"]["set"], values["overall"]):
         assert part["calibration"]["n"] == 2

@@ -6,7 +6,8 @@ import pytest
 from PIL import Image
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, WordSource
-from vit_str.evaluation.run import evaluate, read_sets, size_of
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.run import read_sets, size_of
 from vit_str.images import load_sized_image
 from vit_str.metrics import METRICS
 from vit_str.reading import Reader
@@ -28,7 +29,7 @@ def test_report(
         file.write("damaged.png\t한글\n")
 
     advanced: list[None] = []
-    report = evaluate(reader, [first, second], advance=lambda: advanced.append(None))
+    report = Report(read_sets(reader, [first, second], advance=lambda: advanced.append(None)))
     assert len(advanced) == 4
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert list(values) == ["sets", "overall", "mistakes"]
@@ -55,9 +56,9 @@ def test_report(
 
 def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nothing to evaluate"):
-        evaluate(reader, [])
+        read_sets(reader, [])
     (tmp_path / "labels.tsv").touch()
-    report = evaluate(reader, [tmp_path])
+    report = Report(read_sets(reader, [tmp_path]))
     assert report.to_dict()["overall"]["n"] == 0
     assert report.to_dict()["overall"]["word_accuracy_36"] is None
     assert report.table().splitlines()[1].split()[1:] == ["0", "-", "-", "-", "-"]

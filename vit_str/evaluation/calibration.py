@@ -60,14 +60,12 @@ class Calibration:
 def calibrate(
     confidences: Values | Sequence[float],
     right: Bool[np.ndarray, " word"] | Sequence[bool],
-    seed: int = 0,
 ) -> Calibration:
     """Compare confidences with what is right.
 
     Args:
         confidences: of the words, 0 to 1.
         right: which of them are read right.
-        seed: of the draws for the interval.
 
     Raises:
         ValueError: not as many confidences as words.
@@ -82,7 +80,7 @@ def calibrate(
     return Calibration(
         n=len(sure),
         error=_error(sure - truth, bin_of),
-        interval=_interval(sure - truth, bin_of, seed),
+        interval=_interval(sure - truth, bin_of),
         equal_mass_error=_error(sure - truth, _equal_masses(sure)),
         confidence=_mean(sure),
         bins=tuple(
@@ -102,11 +100,11 @@ def _error(gaps: Values, bin_of: Int64[np.ndarray, " word"]) -> float:
     return float(np.abs(np.bincount(bin_of, gaps, BINS)).sum() / len(gaps))
 
 
-def _interval(gaps: Values, bin_of: Int64[np.ndarray, " word"], seed: int) -> Interval:
+def _interval(gaps: Values, bin_of: Int64[np.ndarray, " word"]) -> Interval:
     n = len(gaps)
     if not n:
         return math.nan, math.nan
-    errors = np.array([_error(gaps[drawn], bin_of[drawn]) for drawn in resamples(n, seed=seed)])
+    errors = np.array([_error(gaps[drawn], bin_of[drawn]) for drawn in resamples(n)])
     excess = errors.mean() - _error(gaps, bin_of)
     low, high = percentile_interval(errors)
     return max(0.0, float(low - excess)), float(high - excess)

@@ -99,12 +99,11 @@ class Fit:
         return self.temperature in (TEMPERATURES[0], TEMPERATURES[-1])
 
 
-def fit(words: GradedWords, seed: int = 0) -> Fit:
+def fit(words: GradedWords) -> Fit:
     """The temperature under which right and wrong words are most likely.
 
     Args:
         words: what to fit to.
-        seed: of the draws for the interval.
 
     Raises:
         ValueError: too few words, or all right or all wrong: no confidence is wrong then.
@@ -117,7 +116,7 @@ def fit(words: GradedWords, seed: int = 0) -> Fit:
         )
     losses = _losses(words.log_confidences, right)
     n = len(words)
-    sums = [np.bincount(drawn, minlength=n) @ losses for drawn in resamples(n, seed=seed)]
+    sums = [np.bincount(drawn, minlength=n) @ losses for drawn in resamples(n)]
     interval = percentile_interval(TEMPERATURES[np.argmin(sums, 1)])
     return Fit(float(TEMPERATURES[losses.sum(0).argmin()]), interval, n)
 
@@ -137,7 +136,7 @@ def grade(
     reader: Reader,
     images: Sequence[Source],
     batch_size: int = 32,
-    advance: Callable[[], object] | None = None,
+    advance: Callable[[], object] = lambda: None,
 ) -> Iterator[Graded | UnreadableImage]:
     """Read images once and say how sure the reader would be of each at every temperature.
 
@@ -155,8 +154,7 @@ def grade(
         graded = iter(_grade(reader, decoded) if decoded else ())
         for _, image in batch:
             yield next(graded) if isinstance(image, DecodedImage) else image
-            if advance:
-                advance()
+            advance()
 
 
 def _losses(
