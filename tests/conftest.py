@@ -13,6 +13,7 @@ from filelock import FileLock
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import Charset
+from vit_str.cli import main
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.reading import Reader
@@ -125,6 +126,24 @@ def weights_path(tmp_path: Path, weights: WeightsFile) -> Path:
 @pytest.fixture
 def reader(weights: WeightsFile) -> Reader:
     return Reader(weights, "cpu", torch.float32)
+
+
+@pytest.fixture
+def model(weights_path: Path) -> list[str]:
+    """The options that name the small model."""
+    return ["--model", str(weights_path), "--device", "cpu"]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command: its exit code, what it prints to standard output, and to standard error."""
+
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        code = main(list(map(str, arguments)))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run_command
 
 
 @pytest.fixture
