@@ -12,12 +12,11 @@ from vit_str.images import load_sized_image
 from vit_str.metrics import METRICS
 from vit_str.reading import Reader
 
+WordImage = Callable[..., Image.Image]
+
 
 def test_report(
-    reader: Reader,
-    tmp_path: Path,
-    word_image: Callable[..., Image.Image],
-    labeled_set: Callable[..., Path],
+    reader: Reader, tmp_path: Path, word_image: WordImage, labeled_set: Callable[..., Path]
 ) -> None:
     right = {f"{word}.png": reader.read(word_image(word)).text for word in ("a", "bcd")}
     first = labeled_set(tmp_path / "first", {"a.png": "a", "bcd.png": "bcd"})
@@ -76,10 +75,7 @@ class Made(WordSource):
 
 
 def test_words_that_are_bytes_read_as_those_in_files(
-    reader: Reader,
-    tmp_path: Path,
-    word_image: Callable[..., Image.Image],
-    labeled_set: Callable[..., Path],
+    reader: Reader, tmp_path: Path, word_image: WordImage, labeled_set: Callable[..., Path]
 ) -> None:
     folder = labeled_set(tmp_path / "set", {f"{n}.png": f"word{n}" for n in range(9)})
     from_files = read_sets(reader, [folder], batch_size=2)["set"]
@@ -107,7 +103,7 @@ def test_words_that_are_bytes_read_as_those_in_files(
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "BMP"])
 @pytest.mark.parametrize("orientation", [None, 6])
 def test_sizes_are_those_of_the_image_upright(
-    kind: str, orientation: int | None, tmp_path: Path, word_image: Callable[..., Image.Image]
+    kind: str, orientation: int | None, tmp_path: Path, word_image: WordImage
 ) -> None:
     exif = Image.Exif()
     if orientation:

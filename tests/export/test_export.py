@@ -16,7 +16,6 @@ from PIL import Image
 
 import vit_str
 from vit_str.charset import Charset
-from vit_str.cli import main
 from vit_str.export.folder import write_exported
 from vit_str.images import Preprocessing
 from vit_str.models import (
@@ -37,6 +36,7 @@ from vit_str.weights import WeightsFile, bundled_names, load_weights, resolve, s
 from vit_str.weights.contents import load_contents
 from vit_str.weights.doctor import difference
 
+Run = Callable[..., tuple[int, str, str]]
 MODELS: dict[str, Callable[[], Decoder]] = {
     "transformer": lambda: TransformerDecoder(94, dim=32, depth=2, heads=2, maximum_length=6),
     "permuted": lambda: PermutedDecoder(94, dim=32, heads=2, maximum_length=6),
@@ -177,12 +177,12 @@ def test_a_folder_with_a_part_missing_or_of_another_model(
     assert capfd.readouterr().out == ""
 
 
-def test_the_command_exports_in_int8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_exports_in_int8(tmp_path: Path, run: Run) -> None:
     torch.manual_seed(0)
     weights = weights_of(MODELS["parallel"]())
     path, out = tmp_path / "a.safetensors", tmp_path / "out"
     save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {"by": "me"})
-    assert main(["export", str(path), "--out", str(out), "--int8"]) == 0
+    assert run("export", path, "--out", out, "--int8")[0] == 0
     reader = vit_str.load(out)
     assert reader.engine.number_format == "int8"
     assert reader.provenance == {"by": "me"}
@@ -190,8 +190,8 @@ def test_the_command_exports_in_int8(tmp_path: Path, capsys: pytest.CaptureFixtu
     found = reader.read(list(words(9)))
     same = [one.text == other.text for one, other in zip(expected, found, strict=True)]
     assert sum(same) > 4  # of a random model, whose choices are close calls
-    assert main(["export", str(path), "--out", str(out)]) == 2
-    assert "there already, and not empty" in capsys.readouterr().err
+    code, _, err = run("export", path, "--out", out)
+    assert (code, "there already, and not empty" in err) == (2, True)
 
 
 @pytest.mark.parametrize("name", bundled_names())

@@ -98,11 +98,7 @@ def test_the_samples_read_as_by_the_command(
 
 @pytest.mark.slow  # of tracing three graphs
 def test_a_model_that_refines(
-    browser: Any,
-    tiny: Path,
-    serve_files: Callable[[Path], Any],
-    tall: list[Path],
-    tmp_path: Path,
+    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tall: list[Path], tmp_path: Path
 ) -> None:
     torch.manual_seed(0)
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)

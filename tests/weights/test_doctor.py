@@ -20,11 +20,13 @@ from vit_str.weights.doctor import (
     tolerance,
 )
 
+WordImage = Callable[..., Image.Image]
+
 WORDS = ("one", "Two", "3", "vier", "5:00", "SIX")
 
 
 @pytest.fixture
-def checked(weights: WeightsFile, word_image: Callable[..., Image.Image]) -> WeightsFile:
+def checked(weights: WeightsFile, word_image: WordImage) -> WeightsFile:
     """A model with a temperature and golden images."""
     file = replace(weights, temperature=1.5)
     return replace(file, golden=make_golden(file, [word_image(word) for word in WORDS]))
@@ -34,9 +36,7 @@ def reader_of(file: WeightsFile, dtype: torch.dtype = torch.float32) -> Reader:
     return Reader(file, "cpu", dtype)
 
 
-def test_golden_images_say_what_reading_says(
-    checked: WeightsFile, word_image: Callable[..., Image.Image]
-) -> None:
+def test_golden_images_say_what_reading_says(checked: WeightsFile, word_image: WordImage) -> None:
     golden = checked.golden
     assert golden is not None
     readings = reader_of(checked).read([word_image(word) for word in WORDS])
@@ -150,7 +150,7 @@ def test_tolerances_are_finest_on_a_cpu() -> None:
 
 
 def test_golden_images_that_cannot_be(
-    weights: WeightsFile, word_image: Callable[..., Image.Image], tmp_path: Path
+    weights: WeightsFile, word_image: WordImage, tmp_path: Path
 ) -> None:
     with pytest.raises(UnreadableImage, match="no such file"):
         make_golden(weights, [tmp_path / "missing.png"])
@@ -160,9 +160,7 @@ def test_golden_images_that_cannot_be(
 
 
 def test_a_model_without_text_has_golden_images_too(
-    weights: WeightsFile,
-    small_recognizer: Callable[..., Recognizer],
-    word_image: Callable[..., Image.Image],
+    weights: WeightsFile, small_recognizer: Callable[..., Recognizer], word_image: WordImage
 ) -> None:
     recognizer = small_recognizer()
     recognizer.decoder.classify.bias.data[94] = 100.0  # always the end
