@@ -3,13 +3,14 @@
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import torch
 from filelock import FileLock
+from jaxtyping import config
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import Charset
@@ -97,6 +98,14 @@ def two_fonts(matplotlib_fonts: Path, shared_folder: Path) -> Path:
 def one_font(font_folder: Path) -> GlyphAtlas:
     """The characters of ``font_folder``."""
     return GlyphAtlas.load_or_build(Charset(), [font_folder], font_folder.parent / "glyphs")
+
+
+@pytest.fixture(scope="module")
+def sizes_without_numbers() -> Iterator[None]:
+    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

@@ -4,15 +4,7 @@ import random
 
 import pytest
 
-from vit_str.evaluation.breakdown import (
-    COVERAGES,
-    SHOWN,
-    breakdown,
-    case_of,
-    is_tall,
-    line_height,
-    rejection,
-)
+from vit_str.evaluation.breakdown import COVERAGES, SHOWN, breakdown, case_of, rejection
 from vit_str.evaluation.words import ReadWords
 from vit_str.metrics import word_accuracy
 from vit_str.statistics import plain_values, wilson_interval
@@ -150,27 +142,12 @@ def test_sizes() -> None:
     three, five = two.replace("2", "3"), two.replace("2", "5")
     square = "about square: up to as wide as high"
     assert groups_of("aspect", words) == [
-        None,
-        five,
-        tall,
-        square,
-        tall,
-        square,
-        two,
-        three,
-        "wider",
+        *(None, five, tall, square, tall, square, two, three, "wider")
     ]
     assert groups_of("height", words) == [
         *(None, "32 to 47", "32 to 47", "48 to 63", "32 to 47", "32 to 47"),
         *("1 to 11", "1 to 11", "1 to 11"),
     ]
-
-
-def test_the_height_of_a_line_that_runs_down_is_the_width_of_its_image() -> None:
-    assert is_tall((31, 20))
-    assert not is_tall((30, 20))
-    assert line_height((100, 20)) == 20
-    assert line_height((20, 100)) == 20
 
 
 def test_confidences() -> None:

@@ -5,13 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from jaxtyping import config
 from PIL import Image
 
 import vit_str
@@ -36,6 +35,7 @@ from vit_str.weights import WeightsFile, bundled_names, load_weights, resolve, s
 from vit_str.weights.contents import load_contents
 from vit_str.weights.doctor import difference
 
+pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 Run = Callable[..., tuple[int, str, str]]
 MODELS: dict[str, Callable[[], Decoder]] = {
     "transformer": lambda: TransformerDecoder(94, dim=32, depth=2, heads=2, maximum_length=6),
@@ -61,14 +61,6 @@ def weights_of(decoder: Decoder) -> WeightsFile:
             parameter.data.mul_(10)  # images are told apart
     preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5)
     return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}, 1.2)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _sizes_without_numbers() -> Iterator[None]:
-    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 OFTEN = ("transformer", "ctc", "parallel")

@@ -50,7 +50,7 @@ def test_jsonl_format(model: list[str], words: Path, run: Run) -> None:
         assert list(reading) == ["path", "text", "confidence", "characters"]
         assert "".join(each["character"] for each in reading["characters"]) == reading["text"]
         assert all(0 <= each["confidence"] <= 1 for each in reading["characters"])
-    readings = records(run, words, "--boxes", *model)
+    readings = records(run, words, "--batch-size", 2, "--boxes", *model)
     for reading in readings:
         for each in reading["characters"]:
             left, top, right, bottom = each.pop("box")

@@ -2,13 +2,12 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from jaxtyping import config
 from PIL import Image
 
 import vit_str
@@ -27,15 +26,8 @@ from vit_str.models import (
 from vit_str.reading import Search
 from vit_str.weights import WeightsFile, save_weights
 
+pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _sizes_without_numbers() -> Iterator[None]:
-    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")
