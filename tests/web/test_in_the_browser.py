@@ -108,25 +108,25 @@ def test_a_model_that_refines(
 
 
 def test_what_cannot_become_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]
 ) -> None:
     encoder = RecurrentEncoder(
         PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4))), depth=1
     )
     recognizer = Recognizer(encoder, CtcDecoder(94, dim=32, maximum_length=6))
     save_weights(tmp_path / "ctc.safetensors", recognizer, Charset(), Preprocessing(), {})
-    out = str(tmp_path / "page")
+    out = tmp_path / "page"
 
-    def complaint(*arguments: str) -> str:
-        assert main(["export", *arguments]) == 2
-        return capsys.readouterr().err
+    def complaint(*arguments: object) -> str:
+        code, _, err = run("export", *arguments)
+        assert code == 2
+        return err
 
-    assert "does not read with a CtcDecoder" in complaint(
-        str(tmp_path / "ctc.safetensors"), "--web", out
-    )
+    ctc = complaint(tmp_path / "ctc.safetensors", "--web", out)
+    assert "does not read with a CtcDecoder" in ctc
     assert "--runtime needs --web" in complaint("tiny", "--out", out, "--runtime", "x")
     assert f"has no {RUNTIME_FILES[0]}" in complaint("tiny", "--web", out, "--runtime", "x")
-    assert "there already, and not empty" in complaint("tiny", "--web", str(tmp_path))
+    assert "there already, and not empty" in complaint("tiny", "--web", tmp_path)
     monkeypatch.setenv("PATH", "")
     assert "from npm, which is not installed" in complaint("tiny", "--web", out)
     npm = tmp_path / "npm"
@@ -136,4 +136,4 @@ def test_what_cannot_become_a_page(
     assert "(npm error no network)" in complaint("tiny", "--web", out)
     npm.write_text('#!/bin/sh\necho damaged > "$4/onnxruntime-web.tgz"\n')
     assert "npm gave another onnxruntime-web" in complaint("tiny", "--web", out)
-    assert not (tmp_path / "page").exists()
+    assert not out.exists()
