@@ -80,6 +80,8 @@ def test_words_that_are_bytes_read_as_those_in_files(
     folder = labeled_set(tmp_path / "set", {f"{n}.png": f"word{n}" for n in range(9)})
     from_files = read_sets(reader, [folder], batch_size=2)["set"]
     images = [(folder / "images" / f"{n}.png").read_bytes() for n in range(9)]
+    read = reader.read(images, 2)
+    assert from_files.confidences == pytest.approx([reading.confidence for reading in read])
     made = Made(tmp_path / "made")
     made.words = (
         *(LabeledWord(image, f"word{n}") for n, image in enumerate(images[:4])),

@@ -11,7 +11,7 @@ from vit_str.charset import Charset
 from vit_str.images import UnreadableImage
 from vit_str.models import Recognizer
 from vit_str.reading import Reader
-from vit_str.weights import WeightsFile, load_weights, save_weights
+from vit_str.weights import WeightsFile
 from vit_str.weights.doctor import (
     TOLERANCES,
     Difference,
@@ -51,24 +51,11 @@ def test_golden_images_say_what_reading_says(checked: WeightsFile, word_image: W
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_model_that_made_them_agrees(
-    checked: WeightsFile, tmp_path: Path, threads: int
-) -> None:
-    path = tmp_path / "a.safetensors"
-    save_weights(
-        path,
-        checked.recognizer,
-        checked.charset,
-        checked.preprocessing,
-        {},
-        temperature=checked.temperature,
-        golden=checked.golden,
-    )
-    file = load_weights(path)
+def test_the_model_that_made_them_agrees(checked: WeightsFile, threads: int) -> None:
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(threads)
-        found = difference(reader_of(file), file.golden)
+        found = difference(reader_of(checked), checked.golden)
     finally:
         torch.set_num_threads(before)
     assert found.is_explained
@@ -131,14 +118,11 @@ def test_a_close_call_may_go_the_other_way(checked: WeightsFile) -> None:
     assert len(found.texts) == found.close == 1
 
 
-def test_golden_images_that_cannot_be(
-    weights: WeightsFile, word_image: WordImage, tmp_path: Path
-) -> None:
+def test_golden_images_that_cannot_be(weights: WeightsFile, tmp_path: Path) -> None:
     with pytest.raises(UnreadableImage, match="no such file"):
         make_golden(weights, [tmp_path / "missing.png"])
-    for count in (0, 17):
-        with pytest.raises(ValueError, match="1 to 16"):
-            make_golden(weights, [word_image("a")] * count)
+    with pytest.raises(ValueError, match="1 to 16"):
+        make_golden(weights, [])
 
 
 def test_a_model_without_text_has_golden_images_too(
