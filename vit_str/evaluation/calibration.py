@@ -77,11 +77,13 @@ def calibrate(
     # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.
     bin_of = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)
     members = [bin_of == index for index in range(BINS)]
+    equal_masses = np.empty(len(sure), dtype=np.int64)  # as many words each, the surest last
+    equal_masses[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
     return Calibration(
         n=len(sure),
         error=_error(sure - truth, bin_of),
         interval=_interval(sure - truth, bin_of),
-        equal_mass_error=_error(sure - truth, _equal_masses(sure)),
+        equal_mass_error=_error(sure - truth, equal_masses),
         confidence=_mean(sure),
         bins=tuple(
             Bin(float(low), float(high), int(mask.sum()), _mean(sure[mask]), _mean(truth[mask]))
@@ -108,13 +110,6 @@ def _interval(gaps: Values, bin_of: Int64[np.ndarray, " word"]) -> Interval:
     excess = errors.mean() - _error(gaps, bin_of)
     low, high = percentile_interval(errors)
     return max(0.0, float(low - excess)), float(high - excess)
-
-
-def _equal_masses(sure: Values) -> Int64[np.ndarray, " word"]:
-    """Bins of as many words each, from the least sure to the surest."""
-    bin_of = np.empty(len(sure), dtype=np.int64)
-    bin_of[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
-    return bin_of
 
 
 def _mean(values: Values) -> float:

@@ -63,7 +63,14 @@ class Report:
     def table(self) -> str:
         """Text for a terminal: percent with the 95 % interval in brackets."""
         lines = [*aligned(self.rows(WORD_TITLES)), "", *aligned(self.rows(CHARACTER_TITLES))]
-        lines += ["percent [95 % interval]", *self._calibration_lines()]
+        lines.append("percent [95 % interval]")
+        errors = ", ".join(
+            f"{one_line(name)} {percent(calibration.error, calibration.interval)}"
+            for name, (_, _, calibration) in self.parts().items()
+            if calibration.n
+        )
+        if errors:
+            lines.append(f"calibration error of confidences, word 36, {BINS} bins: {errors}")
         return "\n".join([*lines, *self.notes()])
 
     def rows(self, titles: dict[str, str]) -> list[tuple[str, ...]]:
@@ -107,15 +114,6 @@ class Report:
             yield f"{self.overall.unreadable:,} damaged images: counted as read wrong"
         if self.overall.missing:
             yield f"{self.overall.missing:,} words without an image or a label: not counted"
-
-    def _calibration_lines(self) -> Iterator[str]:
-        errors = ", ".join(
-            f"{one_line(name)} {percent(calibration.error, calibration.interval)}"
-            for name, (_, _, calibration) in self.parts().items()
-            if calibration.n
-        )
-        if errors:
-            yield f"calibration error of confidences, word 36, {BINS} bins: {errors}"
 
 
 def group_rows(dimension: str, groups: list[Group]) -> list[tuple[str, ...]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vit_str import console
 from vit_str.arguments import add_batch_size, add_device, positive, probability
 from vit_str.files import one_line, write_atomically
+from vit_str.reading.rows import error_row, json_line, reading_row
 
 if TYPE_CHECKING:
     from vit_str.reading import Reading, Search
@@ -238,7 +239,7 @@ def _run_plain(
     if options.format == "csv":
         write(_csv_line("path", "text", "confidence"))
     for path, problem in inputs.problems if options.format == "jsonl" else ():
-        write(_json_error(path, problem))
+        write(json_line(error_row(path, problem)))
     unreadable, pages = len(inputs.problems), []
     with console.Progress(len(inputs.paths)) as progress:
         for path, (_, outcome) in zip(inputs.paths, outcomes, strict=True):
@@ -247,7 +248,7 @@ def _run_plain(
                 name = "standard input" if path == STANDARD_INPUT else outcome.name
                 progress.complain(str(UnreadableImage(name, outcome.reason)))
                 if options.format == "jsonl":
-                    write(_json_error(path, outcome.reason))
+                    write(json_line(error_row(path, outcome.reason)))
             else:
                 write(row(path, outcome.if_surer_than(options.min_confidence)))
                 if _looks_like_a_page(path, outcome):
@@ -304,18 +305,6 @@ def _text_line(path: str, reading: "Reading") -> str:
     return f"{one_line(path)}\t{one_line(reading.text)}\t{reading.confidence:.4f}"
 
 
-def _json_line(path: str, reading: "Reading") -> str:
-    from vit_str.reading.rows import json_line, reading_row
-
-    return json_line(reading_row(path, reading, characters=True))
-
-
-def _json_error(path: str, reason: str) -> str:
-    from vit_str.reading.rows import error_row, json_line
-
-    return json_line(error_row(path, reason))
-
-
 def _csv_line(*cells: object) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(cells)
@@ -329,6 +318,6 @@ def _csv_reading(path: str, reading: "Reading") -> str:
 
 _FORMATS: dict[str, Callable[[str, "Reading"], str]] = {
     "text": _text_line,
-    "jsonl": _json_line,
+    "jsonl": lambda path, reading: json_line(reading_row(path, reading)),
     "csv": _csv_reading,
 }
