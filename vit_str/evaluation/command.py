@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.evaluation import pages
 
         return pages.run(options)
-    from vit_str.evaluation.markdown import Subject, report_markdown
+    from vit_str.evaluation.markdown import report_markdown
     from vit_str.evaluation.output import Output
     from vit_str.evaluation.report import Report
     from vit_str.evaluation.run import named, opened, read_sets
@@ -110,11 +110,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         console.write(_text(models, reports, comparison, options.breakdown))
     command = _command(options, named(sets))
-    subject = Subject(_name(options.model), command, _how(readers[0]))
+    subject = _name(options.model), command, _how(readers[0])
     section = comparison.markdown() if comparison else []
     output.write(
         reports[0],
-        lambda figures: report_markdown(reports[0], subject, section, figures),
+        lambda figures: report_markdown(reports[0], *subject, section, figures),
         named(sets),
     )
     return 1 if reports[0].problems else 0
