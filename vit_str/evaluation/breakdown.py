@@ -173,14 +173,9 @@ def case_of(label: str) -> str:
     return next(name for name, holds in _CASES.items() if holds(label))
 
 
-def is_tall(size: ImageSize) -> bool:
+def _is_tall(size: ImageSize) -> bool:
     """Whether an image of this size more likely holds a line that runs down or up."""
     return size[0] > TALL * size[1]
-
-
-def line_height(size: ImageSize) -> int:
-    """How high a line in an image of this size is at most, in pixels: the width of a tall one."""
-    return size[1] if is_tall(size) else size[0]
 
 
 def _length(label: str) -> str:
@@ -188,15 +183,15 @@ def _length(label: str) -> str:
 
 
 def _height(size: ImageSize) -> str:
-    return _range(line_height(size), _LAST_HEIGHTS)
+    return _range(size[1] if _is_tall(size) else size[0], _LAST_HEIGHTS)
 
 
 def _orientation(size: ImageSize) -> str:
-    return _TALL if is_tall(size) else "wide"
+    return _TALL if _is_tall(size) else "wide"
 
 
 def _aspect(size: ImageSize) -> str:
-    if is_tall(size):
+    if _is_tall(size):
         return _TALL
     return next(name for name, most in _ASPECTS.items() if size[1] / size[0] <= most)
 
