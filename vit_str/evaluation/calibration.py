@@ -66,13 +66,8 @@ def calibrate(
     Args:
         confidences: of the words, 0 to 1.
         right: which of them are read right.
-
-    Raises:
-        ValueError: not as many confidences as words.
     """
     sure, truth = np.asarray(confidences, dtype=float), np.asarray(right, dtype=float)
-    if sure.shape != truth.shape:
-        raise ValueError(f"{len(sure)} confidences for {len(truth)} words: give one for each")
     edges = np.linspace(0, 1, BINS + 1)
     # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.
     bin_of = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)

@@ -21,22 +21,11 @@ class Comparison:
         names: of the two.
         first: set -> what the first reads.
         second: set -> what the second reads in the same images.
-
-    Raises:
-        ValueError: not the same sets or words.
     """
 
     names: tuple[str, str]
     first: dict[str, ReadWords]
     second: dict[str, ReadWords]
-
-    def __post_init__(self) -> None:
-        first, second = (
-            {name: words.labels for name, words in sets.items()}
-            for sets in (self.first, self.second)
-        )
-        if first != second:
-            raise ValueError("a paired comparison needs the same sets of words, read by both")
 
     def differences(self, protocol: Protocol = 36) -> dict[str, PairedDifference]:
         """Set -> difference in words right under a protocol; several sets together are ``all``."""
