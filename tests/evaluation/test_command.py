@@ -20,10 +20,16 @@ def folder(tmp_path: Path, labeled_set: Callable[..., Path]) -> Path:
     return labeled_set(tmp_path / "my words", labels, images="")
 
 
-def test_breakdown(folder: Path, model: list[str], run: Run) -> None:
-    code, short, err = run("evaluate", folder, *model)
+@pytest.fixture
+def evaluate(folder: Path, model: list[str], run: Run) -> Run:
+    """Runs the command on the folder with the small model."""
+    return lambda *options: run("evaluate", folder, *options, *model)
+
+
+def test_breakdown(evaluate: Run) -> None:
+    code, short, err = evaluate()
     assert (code, err, short.split()[:3]) == (0, "", ["set", "words", "word"])
-    code, out, err = run("evaluate", folder, "--breakdown", *model)
+    code, out, err = evaluate("--breakdown")
     assert (code, err) == (0, "")
     assert out.startswith(short.rstrip("\n"))
     for title in ("length", "case", "orientation", "aspect", "height", "confidence", "kept"):
@@ -31,11 +37,11 @@ def test_breakdown(folder: Path, model: list[str], run: Run) -> None:
 
 
 def test_report_sheet_and_plain_page(
-    folder: Path, model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+    evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     files = ["--report", "docs/evaluation", "--sheet", "new/worst.jpg", "--markdown", "plain.md"]
-    code, _, err = run("evaluate", folder, *files, *model)
+    code, _, err = evaluate(*files)
     assert (code, err) == (0, "")
     written = sorted(path.name for path in Path("docs/evaluation").iterdir())
     assert written == sorted(["report.md", *(f"{name}.png" for name in FIGURES)])
@@ -53,32 +59,28 @@ def test_report_sheet_and_plain_page(
 
 
 def test_against_another_model(
-    folder: Path,
-    model: list[str],
-    weights: WeightsFile,
-    tmp_path: Path,
-    small_recognizer: Callable[..., Any],
-    run: Run,
+    evaluate: Run, weights: WeightsFile, tmp_path: Path, small_recognizer: Callable[..., Any]
 ) -> None:
     other = tmp_path / "other.safetensors"
     save_weights(other, small_recognizer(seed=1), weights.charset, weights.preprocessing, {})
-    command = ["evaluate", folder, *model, "--against", other]
     page = tmp_path / "page.md"
-    code, out, _ = run(*command, "--markdown", page)
+    code, out, _ = evaluate("--against", other, "--markdown", page)
     assert code == 0
     assert "only other  only small  McNemar p" in out
     assert "small minus other" in out
     text = page.read_text(encoding="utf-8")
     assert "## small against other" in text
     assert "--against other" in text
-    values = json.loads(run(*command, "--json")[1])
+    values = json.loads(evaluate("--against", other, "--json")[1])
     assert values["against"]["overall"]["n"] == 3
     differences = values["comparison"]["differences"]
     assert differences["word_accuracy_full"]["my words"]["n"] == 3
 
 
-def test_other_formats(folder: Path, model: list[str], tmp_path: Path, run: Run) -> None:
-    values = json.loads(run("evaluate", folder, "--json", *model)[1])
+def test_other_formats(
+    evaluate: Run, folder: Path, model: list[str], tmp_path: Path, run: Run
+) -> None:
+    values = json.loads(evaluate("--json")[1])
     expected = values["overall"]
     assert values["sets"] == {"my words": expected}
     words = [
@@ -98,7 +100,7 @@ def test_other_formats(folder: Path, model: list[str], tmp_path: Path, run: Run)
     with Image.open(sheet) as picture:
         assert picture.width == 3 * 262
     (folder / "2.png").unlink()
-    code, _, err = run("evaluate", folder, *model)
+    code, _, err = evaluate()
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith(f"vit-str: {folder}: 2.png: image missing (no such file in ")
 
@@ -113,31 +115,26 @@ def test_other_formats(folder: Path, model: list[str], tmp_path: Path, run: Run)
     ],
 )
 def test_what_cannot_be_used_is_reported_before_reading(
-    options: list[str],
-    trouble: str,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Run,
+    options: list[str], trouble: str, evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file")
     Path("more").mkdir()
     monkeypatch.setattr("vit_str.reading.reader.load", lambda *_, **__: pytest.fail("too late"))
-    code, out, err = run("evaluate", folder, *options)
+    code, out, err = evaluate(*options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert trouble in err
 
 
 def test_results_stay_when_a_file_cannot_be_written_after_all(
-    folder: Path, model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+    evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
     page = tmp_path / "page.md"
-    code, out, err = run("evaluate", folder, "--markdown", page, *model)
+    code, out, err = evaluate("--markdown", page)
     assert code == 1
     assert out.startswith("set ")
     assert "No space left on device" in err
