@@ -29,11 +29,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from measuring import (
-    add_common_options,
+    described_parser,
     interleave,
     median_and_range,
     pin,
-    positive,
     print_machine,
     table,
     write_json,
@@ -43,6 +42,7 @@ from torch import Tensor
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.probe import probe
 from vit_str.analysis.statistics import METRICS, AttentionStatistics
+from vit_str.arguments import positive
 from vit_str.models import VisionTransformer
 
 _BATCH = 32
@@ -216,12 +216,9 @@ def ratios(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=11)
     parser.add_argument("--images", type=positive, default=1000, help="of the last (1000)")
     parser.add_argument("--peak-of", choices=list(_MODES), help=argparse.SUPPRESS)
-    add_common_options(parser, rounds=11)
     return parser
 
 

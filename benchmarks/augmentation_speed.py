@@ -13,16 +13,16 @@ import statistics
 import time
 
 from measuring import (
-    add_common_options,
+    described_parser,
     interleave,
     median_and_range,
     pin,
-    positive,
     print_machine,
     table,
     write_json,
 )
 
+from vit_str.arguments import positive
 from vit_str.datasets import IndexedSource, LabeledWord, Rules, open_words
 from vit_str.datasets.augmentation import POLICIES, Augmentation
 from vit_str.datasets.source import Skipped
@@ -89,14 +89,11 @@ def _words(path: str, count: int) -> list[LabeledWord]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=5)
     parser.add_argument("dataset", metavar="DATASET", help="labeled crops, in any format")
     help_text = f"policies or files of them ({' '.join(POLICIES)})"
     parser.add_argument("--policy", nargs="+", default=list(POLICIES), help=help_text)
     parser.add_argument("--words", type=positive, default=500, help="words to take (500)")
-    add_common_options(parser)
     return parser
 
 

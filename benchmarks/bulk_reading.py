@@ -23,15 +23,15 @@ from typing import NamedTuple
 
 from measuring import (
     REPOSITORY,
-    add_common_options,
+    described_parser,
     interleave,
     median_and_range,
-    positive,
     print_machine,
     table,
     write_json,
 )
 
+from vit_str.arguments import positive
 from vit_str.reading.inputs import find_inputs
 
 
@@ -73,13 +73,12 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = described_parser(__doc__, rounds=3)
     parser.add_argument("paths", nargs="*", default=[str(REPOSITORY / "data" / "samples")])
     parser.add_argument("--count", type=positive, default=4000, help="images (4000)")
     parser.add_argument("--workers", type=positive, default=2, help="of Ray (2)")
     parser.add_argument("--model", default="tiny", help="weights (tiny)")
     parser.add_argument("--part-size", type=positive, default=256, help="images in a part (256)")
-    add_common_options(parser, rounds=3)
     return parser
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from measuring import add_common_options, interleave, pin, print_machine, table, write_json
+from measuring import described_parser, interleave, pin, print_machine, table, write_json
 from variant_cost import reading_seconds
 from variant_report import percent, points
 
@@ -66,13 +66,10 @@ def _measure(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=5)
     parser.add_argument("folders", type=Path, nargs="+", help="folders of labeled crops")
     parser.add_argument("--model", required=True, help="name or .safetensors file")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 or mps (cpu)")
-    add_common_options(parser)
     return parser
 
 

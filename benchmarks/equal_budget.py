@@ -32,11 +32,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from measuring import REPOSITORY, machine, positive, write_json
+from measuring import REPOSITORY, described_parser, machine, write_json
 from variant_cost import cost_table, costs
 from variant_report import VariantReadings, Words, markdown, results, table
 from variant_run import WEIGHTS, Budget, RunFailedError, VariantRun, copy_code
 
+from vit_str.arguments import positive
 from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.reading import load
@@ -65,9 +66,7 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__)
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
     parser.add_argument("--config", type=Path, default=config, help=f"YAML file ({config.name})")
     parser.add_argument("--variants", type=Path, required=True, help="YAML file, see above")

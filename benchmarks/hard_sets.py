@@ -21,12 +21,14 @@ from pathlib import Path
 
 import torch
 from jaxtyping import Float, UInt8
-from measuring import positive, table, write_json
+from measuring import described_parser, table, write_json
 from PIL import Image
 from torch import Tensor
 
+from vit_str.arguments import positive
 from vit_str.charset import CHARSETS, PRINTABLE_ASCII, Charset
-from vit_str.evaluation.run import evaluate
+from vit_str.evaluation.report import Report
+from vit_str.evaluation.run import read_sets
 from vit_str.metrics import Scores
 from vit_str.reading import Reader, load
 from vit_str.sheets import Captioned, sheet
@@ -131,9 +133,7 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder of the sets")
     parser.add_argument("--models", nargs="+", default=[], help="names or .safetensors files")
     parser.add_argument("--sets", nargs="+", default=list(SETS), help=f"of {', '.join(SETS)}")
@@ -202,7 +202,7 @@ def _read(models: list[str], folders: dict[str, Path], device: str) -> dict[str,
         scores[model] = {
             name: _left_empty(reader, folder)
             if SETS[name].lengths == (0, 0)
-            else evaluate(reader, [folder], batch_size=64).overall
+            else Report(read_sets(reader, [folder], batch_size=64)).overall
             for name, folder in folders.items()
         }
     return scores

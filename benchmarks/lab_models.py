@@ -21,7 +21,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from attention_speed import peak_of_process, ratios, timed
-from measuring import add_common_options, interleave, pin, print_machine, write_json
+from measuring import described_parser, interleave, pin, print_machine, write_json
 from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
@@ -156,13 +156,10 @@ def cost(rounds: int) -> dict[str, dict[str, list[float]]]:
 
 def main() -> None:
     """Check, measure, print, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=5)
     parser.add_argument("--check", action="store_true", help="the maps only")
     parser.add_argument("--cost", action="store_true", help="the cost only")
     parser.add_argument("--peak-of", choices=list(_MODES), help=argparse.SUPPRESS)
-    add_common_options(parser, rounds=5)
     options = parser.parse_args()
     if options.peak_of:
         measure(*_ready(), _MODES[options.peak_of])

@@ -23,7 +23,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
-from measuring import table, write_json
+from measuring import described_parser, table, write_json
 from power_law import Phase, Point, PowerLaw, fit_power_law
 
 from vit_str.reports.style import MUTED, figure, model_colors, plain, styled
@@ -136,9 +136,7 @@ def _short(number: float) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__)
     parser.add_argument("logs", type=Path, nargs="+", help="folder of the run, or its CSV files")
     parser.add_argument("--out", type=Path, help="figure (.png, .pdf, .svg)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here")

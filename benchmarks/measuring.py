@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 import torch
 
+from vit_str.arguments import positive
 from vit_str.console import aligned
+from vit_str.machine import processor
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -64,7 +66,7 @@ def machine() -> dict[str, Any]:
     """What was measured on."""
     gpus = [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())]
     return {
-        "cpu": _cpu_name(),
+        "cpu": processor(),
         "gpus": gpus,
         "system": platform.system(),
         "python": platform.python_version(),
@@ -83,18 +85,15 @@ def print_machine() -> None:
         print(f"load average {load:.1f}: others compute here too, wait for quiet\n")
 
 
-def add_common_options(parser: argparse.ArgumentParser, rounds: int = 5) -> None:
-    """``--rounds`` and ``--json``."""
-    parser.add_argument("--rounds", type=positive, default=rounds, help=f"rounds ({rounds})")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
-
-
-def positive(text: str) -> int:
-    """A whole number from 1 on, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected 1 or more, found {number}")
-    return number
+def described_parser(text: str | None, rounds: int | None = None) -> argparse.ArgumentParser:
+    """A parser whose help begins with a text, and with ``--rounds`` and ``--json`` if asked for."""
+    parser = argparse.ArgumentParser(
+        description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    if rounds:
+        parser.add_argument("--rounds", type=positive, default=rounds, help=f"rounds ({rounds})")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    return parser
 
 
 def write_json(path: Path | None, results: dict[str, Any]) -> None:
@@ -107,12 +106,3 @@ def write_json(path: Path | None, results: dict[str, Any]) -> None:
 def _number(value: float) -> str:
     """At least three digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def _cpu_name() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.is_file():
-        for line in information.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

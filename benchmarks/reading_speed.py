@@ -26,17 +26,17 @@ import numpy as np
 import torch
 from measuring import (
     REPOSITORY,
-    add_common_options,
+    described_parser,
     interleave,
     median_and_range,
     pin,
-    positive,
     print_machine,
     table,
     write_json,
 )
 from peers import Peer, RapidOCR, Tesseract, first_output
 
+from vit_str.arguments import positive
 from vit_str.datasets.folder_reader import FolderReader
 from vit_str.devices import fastest_dtype
 from vit_str.images import UnreadableImage, load_image
@@ -105,9 +105,7 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     samples = REPOSITORY / "data" / "samples"
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=5)
     parser.add_argument(
         "paths",
         nargs="*",
@@ -130,7 +128,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PYTHON",
         help="interpreter of the virtual environment that holds rapidocr (this one)",
     )
-    add_common_options(parser)
     return parser
 
 

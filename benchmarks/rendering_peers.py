@@ -22,11 +22,10 @@ from functools import partial
 from pathlib import Path
 
 from measuring import (
-    add_common_options,
+    described_parser,
     interleave,
     median_and_range,
     pin,
-    positive,
     print_machine,
     table,
     write_json,
@@ -34,6 +33,7 @@ from measuring import (
 from renderers import Drawn, Peer, VitStr
 from rendering_sheet import sheet
 
+from vit_str.arguments import positive
 from vit_str.charset import Charset
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -112,9 +112,7 @@ def _renderers(options: argparse.Namespace, stack: ExitStack) -> dict[str, VitSt
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=5)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where results go")
     for name in ("trdg", "synthtiger"):
         parser.add_argument(
@@ -132,7 +130,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--batch-size", type=positive, default=512, help="of vit-str (512)")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each in a round (10)")
     parser.add_argument("--sheet-words", type=positive, default=48, help="in the picture (48)")
-    add_common_options(parser)
     return parser
 
 

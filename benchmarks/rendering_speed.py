@@ -18,17 +18,17 @@ from unittest.mock import patch
 
 import torch
 from measuring import (
-    add_common_options,
+    described_parser,
     interleave,
     median_and_range,
     pin,
-    positive,
     print_machine,
     synchronize,
     table,
     write_json,
 )
 
+from vit_str.arguments import positive
 from vit_str.charset import Charset
 from vit_str.synthesis import renderer as rendering
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -115,14 +115,11 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=5)
     devices = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
     help_text = f"where to draw (here {' '.join(devices)})"
     parser.add_argument("--device", nargs="+", default=devices, help=help_text)
     parser.add_argument("--batch-size", type=positive, default=512, help="words in a batch (512)")
-    add_common_options(parser)
     return parser
 
 

@@ -19,16 +19,10 @@ from pathlib import Path
 from statistics import median
 
 from http_load import Load, ServerProcess, burst, closed_loop, split_cpus
-from measuring import (
-    REPOSITORY,
-    add_common_options,
-    interleave,
-    positive,
-    print_machine,
-    table,
-    write_json,
-)
+from measuring import REPOSITORY, described_parser, interleave, print_machine, table, write_json
 from reading_speed import find_words
+
+from vit_str.arguments import positive
 
 _CLIENTS = (1, 8, 64)
 _MOST_SECONDS = 60.0  # of one measurement
@@ -83,16 +77,13 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=3)
     samples = str(REPOSITORY / "data" / "samples")
     parser.add_argument("paths", nargs="*", metavar="FILES_OR_FOLDER", default=[samples])
     parser.add_argument("--requests", type=positive, default=640, help="of a measurement (640)")
     parser.add_argument("--burst", type=positive, default=500, help="requests at once (500)")
     parser.add_argument("--quick", action="store_true", help="one round of 64 requests")
     parser.add_argument("--without-rapidocr", action="store_true", help="leave it out")
-    add_common_options(parser, rounds=3)
     return parser
 
 

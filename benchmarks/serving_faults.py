@@ -8,7 +8,6 @@ with what reading alone gives. Then the server is stopped while it is busy. Exit
 was wrong.
 """
 
-import argparse
 import asyncio
 import io
 import json
@@ -22,8 +21,10 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 from http_load import ServerProcess, send
-from measuring import REPOSITORY, positive
+from measuring import REPOSITORY, described_parser
 from PIL import Image, ImageDraw, ImageFont
+
+from vit_str.arguments import positive
 
 _SERVE = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", "onnx"]
 _RECEIVE = 3  # seconds in which a request has to arrive
@@ -143,9 +144,7 @@ class Run:
 
 def main() -> int:
     """Print what happened; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__)
     parser.add_argument("--requests", type=positive, default=1000, help="in all (1000)")
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), os.environ.get("PYTHONPATH", "")])

@@ -24,17 +24,18 @@ from typing import Any
 import torch
 from measuring import (
     REPOSITORY,
-    add_common_options,
+    described_parser,
     interleave,
     median_and_range,
     pin,
-    positive,
     print_machine,
     table,
     write_json,
 )
 from training_profile import ELEMENTWISE, REST, Profile
 from training_step import Measurement, Result
+
+from vit_str.arguments import positive
 
 _FOLDER = Path(__file__).parent
 _PLAIN = "torch.nn layers"
@@ -93,9 +94,7 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = described_parser(__doc__, rounds=3)
     config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
     device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--config", type=Path, default=config, help=f"YAML file ({config.name})")
@@ -110,7 +109,6 @@ def _parser() -> argparse.ArgumentParser:
         help="compare with the layers that come with torch (yes)",
     )
     parser.add_argument("--profile", action="store_true", help="say where the time of a step goes")
-    add_common_options(parser, rounds=3)
     return parser
 
 

@@ -40,8 +40,8 @@ from vit_str.charset import PADDING
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.reading.search import search
+from vit_str.reading.steps import padded
 from vit_str.reading.torch_engine import TorchSteps
-from vit_str.reading.writing import padded
 from vit_str.statistics import Interval
 
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"

@@ -3,16 +3,18 @@
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import torch
 from filelock import FileLock
+from jaxtyping import config
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import Charset
+from vit_str.cli import main
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.reading import Reader
@@ -98,6 +100,14 @@ def one_font(font_folder: Path) -> GlyphAtlas:
     return GlyphAtlas.load_or_build(Charset(), [font_folder], font_folder.parent / "glyphs")
 
 
+@pytest.fixture(scope="module")
+def sizes_without_numbers() -> Iterator[None]:
+    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)
+
+
 @pytest.fixture
 def small_recognizer() -> Callable[..., Recognizer]:
     return make_recognizer
@@ -125,6 +135,24 @@ def weights_path(tmp_path: Path, weights: WeightsFile) -> Path:
 @pytest.fixture
 def reader(weights: WeightsFile) -> Reader:
     return Reader(weights, "cpu", torch.float32)
+
+
+@pytest.fixture
+def model(weights_path: Path) -> list[str]:
+    """The options that name the small model."""
+    return ["--model", str(weights_path), "--device", "cpu"]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command: its exit code, what it prints to standard output, and to standard error."""
+
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        code = main(list(map(str, arguments)))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run_command
 
 
 @pytest.fixture

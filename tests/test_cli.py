@@ -1,5 +1,4 @@
 import io
-import json
 import os
 import signal
 import subprocess
@@ -13,15 +12,12 @@ from PIL import Image
 from vit_str import cli
 from vit_str.cli import main
 
+Run = Callable[..., tuple[int, str, str]]
+
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-@pytest.fixture
-def model(weights_path: Path) -> list[str]:
-    return ["--model", str(weights_path), "--device", "cpu"]
 
 
 def test_imports_stay_light() -> None:
@@ -67,11 +63,10 @@ def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str
     assert "error: " in capsys.readouterr().err
 
 
-def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 2
-    captured = capsys.readouterr()
-    assert "COMMAND" in captured.err
-    assert captured.out == ""
+def test_no_command_shows_help(run: Run) -> None:
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert "COMMAND" in err
 
 
 @pytest.mark.parametrize("command", ["read", "evaluate"])
@@ -94,7 +89,7 @@ def test_wrong_weights_and_devices(
     weights_path: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
     word_image: Callable[..., Image.Image],
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -104,11 +99,9 @@ def test_wrong_weights_and_devices(
     Path("whole.safetensors").write_bytes(data)
     Path("cut.safetensors").write_bytes(data[:9000])
     Path("png.safetensors").write_bytes(Path("x.png").read_bytes())
-    assert main([command, "x.png" if command == "read" else ".", *options]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1
-    assert trouble in captured.err
+    code, out, err = run(command, "x.png" if command == "read" else ".", *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert trouble in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
@@ -135,10 +128,10 @@ def test_ctrl_c() -> None:
     program = """
 import sys, time
 from vit_str import cli
-def read_for_a_minute(arguments):
+def read_for_a_minute(name, arguments):
     print("started", flush=True)
     time.sleep(60)
-cli.COMMANDS["read"] = cli.Command("", read_for_a_minute)
+cli._run = read_for_a_minute
 sys.exit(cli.main(["read", "x.png"]))
 """
     process = subprocess.Popen(
@@ -149,43 +142,6 @@ sys.exit(cli.main(["read", "x.png"]))
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=30)
     assert (process.returncode, error) == (130, b"vit-str read: interrupted\n")
-
-
-def test_evaluate(
-    model: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    word_image: Callable[..., Image.Image],
-) -> None:
-    word_image("x").save(tmp_path / "x.png")
-    (tmp_path / "labels.tsv").write_text("x.png\tx\n")
-    assert main(["evaluate", str(tmp_path), *model]) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    assert captured.out.split()[:3] == ["set", "words", "word"]
-    assert main(["evaluate", str(tmp_path), "--json", *model]) == 0
-    values = json.loads(capsys.readouterr().out)
-    assert values["sets"][tmp_path.name] == values["overall"]
-    assert values["overall"]["n"] == 1
-    assert len(values["overall"]["interval"]["word_accuracy_36"]) == 2
-
-
-def test_evaluate_with_missing_and_damaged_images(
-    model: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "bad.png").touch()
-    (tmp_path / "labels.tsv").write_text("bad.png\tx\nmissing.png\ty\n")
-    assert main(["evaluate", str(tmp_path), "--json", *model]) == 1
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)["overall"]["word_accuracy_36"] == 0
-    missing, empty = captured.err.splitlines()
-    assert missing.startswith(f"vit-str: {tmp_path}: missing.png: image missing (no such file in ")
-    assert empty.startswith(f"vit-str: {tmp_path}: bad.png: empty, 0 bytes; ")
-
-
-def test_evaluate_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", str(tmp_path)]) == 2
-    assert "found no data set there; looked for labels.tsv" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -202,25 +158,20 @@ def test_evaluate_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ],
 )
 def test_errors_are_one_line(
-    error: BaseException,
-    code: int,
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    error: BaseException, code: int, message: str, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     def fail(_: object) -> int:
         raise error
 
-    monkeypatch.setitem(cli.COMMANDS, "train", cli.Command("", fail, "train"))
-    assert main(["train"]) == code
-    assert capsys.readouterr().err == f"vit-str train: {message}\n"
+    monkeypatch.setattr(cli, "_train", fail)
+    assert run("train") == (code, "", f"vit-str train: {message}\n")
 
 
 def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> int:
         raise ModuleNotFoundError("", name="vit_str.gone")
 
-    monkeypatch.setitem(cli.COMMANDS, "train", cli.Command("", fail, "train"))
+    monkeypatch.setattr(cli, "_train", fail)
     with pytest.raises(ModuleNotFoundError):
         main(["train"])
 
@@ -241,9 +192,7 @@ print([name for name in heavy if name in sys.modules])
     assert output.stdout == b"[]\n"
 
 
-def test_progress_shows_on_a_terminal_when_it_takes_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     from vit_str import console
 
     monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # no thread of its own

@@ -64,14 +64,11 @@ def test_fastest_dtype_of_a_gpu(
     assert fastest_dtype(torch.device("cuda")) == expected
 
 
-def test_software_has_what_matters() -> None:
+def test_software_has_what_matters_and_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     versions = software()
     assert versions["Python"] == platform.python_version()
     assert torch.__version__.startswith(versions["torch"])
     assert {"vit-str", "system", "numpy", "pillow", "safetensors", "einops"} <= versions.keys()
-
-
-def test_packages_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vit_str.machine._PACKAGES", ("torch", "no-such-package-at-all"))
     assert "no-such-package-at-all" not in software()
 

@@ -39,25 +39,6 @@ def random_texts(
     return readings, labels
 
 
-def levenshtein(first: str, second: str) -> int:
-    """The textbook recursion, slow and plain."""
-    if not first or not second:
-        return len(first) + len(second)
-    if first[0] == second[0]:
-        return levenshtein(first[1:], second[1:])
-    shorter = (first[1:], second), (first, second[1:]), (first[1:], second[1:])
-    return 1 + min(levenshtein(*pair) for pair in shorter)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("", ""), ("", "abc"), ("kitten", "sitting"), ("한글", "한국"), ("flaw", "lawn"), ("é", "e")],
-)
-def test_edit_distance(first: str, second: str) -> None:
-    assert edit_distance(first, second) == edit_distance(second, first)
-    assert edit_distance(first, second) == levenshtein(first, second)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_measures_against_torchmetrics(seed: int) -> None:
     """An implementation of others, with an edit distance of its own, on texts in all scripts."""

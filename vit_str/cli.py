@@ -1,14 +1,15 @@
 """The command line: ``vit-str read | evaluate | train | render | analyze``.
 
-Every room owns its command: a module with ``add_arguments(parser)`` and ``run(options)``, which
-returns the exit code. It is imported when its command is asked for, so that help and mistakes are
-answered at once, and a command needs only its own libraries.
+Every room owns its command: ``command.py`` with ``add_arguments(parser)`` and ``run(options)``,
+which returns the exit code. It is imported when its command is asked for, so that help and mistakes
+are answered at once, and a command needs only its own libraries.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NamedTuple
 
 from vit_str import console
 
@@ -40,27 +41,17 @@ examples:
 exit codes: 0 trained; 2 wrong use; 130 interrupted with Ctrl-C."""
 
 
-class CommandModule(Protocol):
-    """What the module of a command defines."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add options, description and examples."""
-
-    def run(self, options: argparse.Namespace) -> int:
-        """Run the command; returns the exit code."""
-
-
 class Command(NamedTuple):
     """A command of ``vit-str``.
 
     Attributes:
         help: one line.
-        main: takes the arguments after the name, returns the exit code.
+        room: where its ``command.py`` is.
         extra: of the package, with the libraries that the command needs.
     """
 
     help: str
-    main: Callable[[Sequence[str]], int]
+    room: str
     extra: str | None = None
 
 
@@ -71,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.prepare()
     try:
         try:
-            return COMMANDS[name].main(arguments[1:]) if name else _without_command(arguments)
+            return _run(name, arguments[1:]) if name else _without_command(arguments)
         finally:
             console.flush()
     except KeyboardInterrupt:
@@ -118,28 +109,20 @@ def _without_command(arguments: Sequence[str]) -> int:
     return 2
 
 
-def _run(name: str, module: CommandModule, arguments: Sequence[str]) -> int:
+def _run(name: str, arguments: Sequence[str]) -> int:
+    if name == "train":
+        return _train(arguments)
+    command = import_module(f"vit_str.{COMMANDS[name].room}.command")
     parser = _parser(f"vit-str {name}")
-    module.add_arguments(parser)
-    return module.run(parser.parse_args(arguments))
+    command.add_arguments(parser)
+    code: int = command.run(parser.parse_args(arguments))
+    return code
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(
         program, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-
-
-def _read(arguments: Sequence[str]) -> int:
-    from vit_str.reading import command
-
-    return _run("read", command, arguments)
-
-
-def _evaluate(arguments: Sequence[str]) -> int:
-    from vit_str.evaluation import command
-
-    return _run("evaluate", command, arguments)
 
 
 def _train(arguments: Sequence[str]) -> int:
@@ -151,57 +134,15 @@ def _train(arguments: Sequence[str]) -> int:
     return main(arguments)
 
 
-def _render(arguments: Sequence[str]) -> int:
-    from vit_str.rendering import command
-
-    return _run("render", command, arguments)
-
-
-def _analyze(arguments: Sequence[str]) -> int:
-    from vit_str.analysis import command
-
-    return _run("analyze", command, arguments)
-
-
-def _data(arguments: Sequence[str]) -> int:
-    from vit_str.datasets import command
-
-    return _run("data", command, arguments)
-
-
-def _doctor(arguments: Sequence[str]) -> int:
-    from vit_str.weights import command
-
-    return _run("doctor", command, arguments)
-
-
-def _calibrate(arguments: Sequence[str]) -> int:
-    from vit_str.evaluation.temperature import command
-
-    return _run("calibrate", command, arguments)
-
-
-def _export(arguments: Sequence[str]) -> int:
-    from vit_str.export import command
-
-    return _run("export", command, arguments)
-
-
-def _serve(arguments: Sequence[str]) -> int:
-    from vit_str.serving import command
-
-    return _run("serve", command, arguments)
-
-
 COMMANDS = {
-    "read": Command("read the text in image files", _read),
-    "evaluate": Command("measure accuracy on labeled images", _evaluate, "analyze"),
-    "train": Command("train a model on rendered text", _train, "train"),
-    "render": Command("render labeled word images", _render, "analyze"),
-    "analyze": Command("look into models: where attention goes, and more", _analyze, "analyze"),
-    "data": Command("inspect, convert and show labeled word images on disk", _data, "train"),
-    "doctor": Command("check a weights file and this machine", _doctor),
-    "calibrate": Command("make confidences mean what they say", _calibrate, "torch"),
-    "export": Command("write a model for onnxruntime", _export, "export"),
-    "serve": Command("read pictures that come over HTTP", _serve, "serve"),
+    "read": Command("read the text in image files", "reading"),
+    "evaluate": Command("measure accuracy on labeled images", "evaluation", "analyze"),
+    "train": Command("train a model on rendered text", "training", "train"),
+    "render": Command("render labeled word images", "rendering", "analyze"),
+    "analyze": Command("look into models: where attention goes, and more", "analysis", "analyze"),
+    "data": Command("inspect, convert and show labeled word images on disk", "datasets", "train"),
+    "doctor": Command("check a weights file and this machine", "weights"),
+    "calibrate": Command("make confidences mean what they say", "evaluation.temperature", "torch"),
+    "export": Command("write a model for onnxruntime", "export", "export"),
+    "serve": Command("read pictures that come over HTTP", "serving", "serve"),
 }

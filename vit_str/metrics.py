@@ -164,8 +164,7 @@ def character_accuracy(
     predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94
 ) -> float:
     """1 - ``cer``, but never below 0; nan without any word."""
-    rate = cer(predictions, labels, protocol)
-    return rate if math.isnan(rate) else max(0.0, 1 - rate)
+    return _at_least_zero(1 - cer(predictions, labels, protocol))
 
 
 def one_minus_ned(
@@ -209,9 +208,16 @@ def score(
         values[name] = _ratio(right, len(pairs[protocol]))
         interval[name] = wilson_interval(right, len(pairs[protocol]))
     for suffix, protocol in CHARACTER_PROTOCOLS.items():
-        for name, (value, ends) in _character_scores(pairs[protocol]).items():
-            values[name + suffix], interval[name + suffix] = value, ends
-            left_out[name + suffix] = len(labels) - len(pairs[protocol])
+        errors, lengths = character_errors(pairs[protocol])
+        alike = word_similarities(pairs[protocol])
+        accuracy, similarity = f"character_accuracy{suffix}", f"one_minus_ned{suffix}"
+        values[accuracy] = _at_least_zero(1 - _ratio(errors.sum(), lengths.sum()))
+        values[similarity] = _ratio(alike.sum(), len(alike))
+        (low, high), interval[similarity] = bootstrap_intervals(
+            [(errors, lengths), (alike, np.ones_like(alike))]
+        )
+        interval[accuracy] = _at_least_zero(1 - high), _at_least_zero(1 - low)
+        left_out[accuracy] = left_out[similarity] = len(labels) - len(pairs[protocol])
     reduced = sum(normalize_label(label, 94) != label for label in labels)
     return Scores(
         len(labels),
@@ -222,22 +228,6 @@ def score(
         missing,
         reduced,
     )
-
-
-def _character_scores(pairs: Pairs) -> dict[str, tuple[float, Interval]]:
-    """Character accuracy and 1-NED of (prediction, label) pairs, with their intervals."""
-    errors, lengths = character_errors(pairs)
-    similarities = word_similarities(pairs)
-    (low, high), of_similarities = bootstrap_intervals(
-        [(errors, lengths), (similarities, np.ones_like(similarities))]
-    )
-    return {
-        "character_accuracy": (
-            _at_least_zero(1 - _ratio(errors.sum(), lengths.sum())),
-            (_at_least_zero(1 - high), _at_least_zero(1 - low)),
-        ),
-        "one_minus_ned": (_ratio(similarities.sum(), len(similarities)), of_similarities),
-    }
 
 
 def _ratio(numerator: float | int, denominator: float | int) -> float:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
+from vit_str.console import complain
+
 _GAP, _CAPTION = 6, 18
 _FONT_SIZE = 11
 
@@ -79,6 +81,8 @@ def check_picture(path: Path) -> None:
 def caption_font(text: str, find_fonts: Callable[[], Iterable[Path]]) -> Font:
     """A font for captions that has every character of ``text``, or else the most of them.
 
+    Without the library that looks into fonts it is Pillow's own, and a line says so.
+
     Args:
         text: all captions.
         find_fonts: finds font files; called if Pillow's own font will not do.
@@ -86,6 +90,14 @@ def caption_font(text: str, find_fonts: Callable[[], Iterable[Path]]) -> Font:
     default = ImageFont.load_default(_FONT_SIZE)
     needed = {ord(character) for character in text if not character.isspace()}
     if max(needed, default=0) < 128:
+        return default
+    try:
+        import fontTools  # noqa: F401
+    except ModuleNotFoundError:
+        complain(
+            "captions in other scripts need fontTools, without it they are boxes; "
+            'run: pip install "vit-str[analyze]"'
+        )
         return default
     best, most = None, 0
     for path in sorted(find_fonts(), key=_plainness):

@@ -86,8 +86,3 @@ def test_nothing_to_say() -> None:
     values = json.loads(json.dumps(plain_values(found), allow_nan=False))
     assert (values["n"], values["error"], values["interval"]) == (0, None, [None, None])
     assert [each["n"] for each in values["bins"]] == [0] * BINS
-
-
-def test_one_confidence_for_each_word() -> None:
-    with pytest.raises(ValueError, match="2 confidences for 1 words"):
-        calibrate([0.1, 0.2], [True])

@@ -53,8 +53,3 @@ def test_a_section_in_markdown() -> None:
     assert lines[2].startswith(r"| word 36 | words | difference | only old\_1 | only new |")
     assert lines[4] == r"| a\|b | 1 | 0.0 [0.0, 0.0] | 0 | 0 | 1 |"
     assert "new minus" in lines[-1]
-
-
-def test_comparison_of_other_words() -> None:
-    with pytest.raises(ValueError, match="same sets of words"):
-        Comparison(("a", "b"), {"x": read(["a"], ["a"])}, {"x": read(["b"], ["b"])})

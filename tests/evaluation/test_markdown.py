@@ -2,11 +2,11 @@ import re
 
 import pytest
 
-from vit_str.evaluation.markdown import FIGURES, Subject, report_markdown
+from vit_str.evaluation.markdown import FIGURES, report_markdown
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.words import ReadWords
 
-SUBJECT = Subject("my_model", "vit-str evaluate a b", "read in float32 on cpu")
+SUBJECT = ("my_model", "vit-str evaluate a b", "read in float32 on cpu")
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def tables(page: str) -> list[list[list[str]]]:
 
 
 def test_page(report: Report) -> None:
-    page = report_markdown(report, SUBJECT)
+    page = report_markdown(report, *SUBJECT)
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     assert headings == [
         *(r"How well my\_model reads", "Accuracy", "Confidence", "By kind of word"),
@@ -52,6 +52,6 @@ def test_page(report: Report) -> None:
 
 
 def test_page_about_nothing() -> None:
-    page = report_markdown(Report({"x": ReadWords([], [], [])}), SUBJECT)
+    page = report_markdown(Report({"x": ReadWords([], [], [])}), *SUBJECT)
     assert page.count("\nNone.") == 2
     assert "nan" not in page

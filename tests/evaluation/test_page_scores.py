@@ -5,15 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vit_str.evaluation.page_scores import (
-    Label,
-    bag_of_words,
-    detection,
-    end_to_end,
-    read_labels,
-    same_text,
-    score_page,
-)
+from vit_str.evaluation.page_scores import Label, read_labels, same_text, score_page, scores
 from vit_str.reading.pages.geometry import rectangle
 from vit_str.reading.pages.page import Page, Word
 
@@ -74,16 +66,17 @@ def test_scores_over_pages() -> None:
         score_page(_page(_word("one", 0, 40), _word("twa", 50, 90)), labels),
         score_page(_page(), labels),
     ]
-    assert detection(pages)[:3] == (1.0, 0.5, pytest.approx(2 / 3))
-    assert end_to_end(pages)[:3] == (0.5, 0.25, pytest.approx(1 / 3))
-    low, high = end_to_end(pages).interval
+    found = scores(pages)
+    assert found["detection"][:3] == (1.0, 0.5, pytest.approx(2 / 3))
+    assert found["end_to_end"][:3] == (0.5, 0.25, pytest.approx(1 / 3))
+    low, high = found["end_to_end"].interval
     assert 0 <= low <= 1 / 3 <= high <= 1
 
 
 def test_bags_of_words_need_no_places() -> None:
     page = score_page(_page(_word("total", 150, 190)), [_label("TOTAL 5.00", 0, 90)])
-    assert page.bag == (2, 1, 1)
-    assert bag_of_words([page]).recall == 0.5
+    assert page.bag == (1, 1, 2)
+    assert scores([page])["bag_of_words"].recall == 0.5
 
 
 def test_labels_are_read_with_commas_in_their_text(tmp_path: Path) -> None:

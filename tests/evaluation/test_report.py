@@ -3,10 +3,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from vit_str.evaluation.report import Report
-from vit_str.evaluation.run import evaluate, read_sets
+from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords
 from vit_str.reading import Reader
 
@@ -16,7 +15,7 @@ def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path])
         labeled_set(tmp_path / "good", {"1.png": "?"}),
         labeled_set(tmp_path / "x" / "good", {"1.png": "wrong", "missing.png": "?"}),
     ]
-    lines = evaluate(reader, folders).table().splitlines()
+    lines = Report(read_sets(reader, folders)).table().splitlines()
     assert lines[0].split()[:4] == ["set", "words", "word", "36"]
     assert lines[0].split()[-2:] == ["word", "full"]
     assert lines[1].split()[:3] == [str(folders[0]), "1", "-"]
@@ -31,33 +30,17 @@ def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path])
     assert lines[-1] == "1 words without an image or a label: not counted"
 
 
-def test_calibration_of_what_was_read(
-    reader: Reader,
-    tmp_path: Path,
-    word_image: Callable[..., Image.Image],
-    labeled_set: Callable[..., Path],
-) -> None:
-    """One word right, one wrong; none of the other two has anything to be sure of."""
-    reading = reader.read(word_image("a"))
-    folder = labeled_set(tmp_path / "set", {"1.png": "a", "2.png": "a", "3.png": "a"})
-    (folder / "bad.png").write_bytes(b"")
-    labels = [f"1.png\t{reading.text}x1", f"2.png\t{reading.text}wrong", "3.png\t?!", "bad.png\tx"]
-    (folder / "labels.tsv").write_text("\n".join(labels) + "\n")
-    words = read_sets(reader, [folder])["set"]
-    assert words.confidences[3] is None
-    words.texts[0] = words.labels[0]
-    found = words.calibration()
-    assert found.n == 2
-    assert found.error == pytest.approx(abs(reading.confidence - 0.5), abs=1e-4)
-    report = evaluate(reader, [folder])
+def test_calibration_of_what_was_read() -> None:
+    words = ReadWords(["a", "b", "?!", "x"], ["a", "c", "?!", ""], [0.9, 0.8, 0.7, None])
+    report = Report({"set": words})
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     for part in (values["sets"]["set"], values["overall"]):
         assert part["calibration"]["n"] == 2
         assert sum(each["n"] for each in part["calibration"]["bins"]) == 2
-        assert part["calibration"]["error"] == pytest.approx(reading.confidence, abs=1e-4)
+        assert part["calibration"]["error"] == pytest.approx((0.1 + 0.8) / 2)
         assert part["calibration_full"]["n"] == 3, "?! can be judged as it is"
     line = next(line for line in report.table().splitlines() if line.startswith("calibration"))
-    assert f"set {100 * report.overall_calibration.error:.1f} [" in line
+    assert "set 45.0 [" in line
     assert "all" not in line.split("bins:")[1]
 
 

@@ -9,10 +9,12 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from vit_str.cli import main
 from vit_str.reading import Reader
 from vit_str.weights import WeightsFile, load_weights, renew_weights
 from vit_str.weights.doctor import difference, make_golden
+
+Run = Callable[..., tuple[int, str, str]]
+WordImage = Callable[..., Image.Image]
 
 COUNT = 160
 TRUE_TEMPERATURE = 0.5
@@ -20,7 +22,7 @@ TRUE_TEMPERATURE = 0.5
 
 @pytest.fixture
 def sets(
-    weights_path: Path, weights: WeightsFile, word_image: Callable[..., Image.Image], tmp_path: Path
+    weights_path: Path, weights: WeightsFile, word_image: WordImage, tmp_path: Path
 ) -> list[Path]:
     """Words that are right as often as the model would say at another temperature."""
     generator = random.Random(3)
@@ -45,19 +47,18 @@ def test_a_temperature_is_fitted_and_written(
     weights_path: Path,
     sets: list[Path],
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    word_image: Callable[..., Image.Image],
+    run: Run,
+    word_image: WordImage,
     weights: WeightsFile,
 ) -> None:
     golden = make_golden(weights, [word_image("one"), word_image("Two")])
     renew_weights(weights_path, weights_path, replace(weights, golden=golden))
     out = tmp_path / "new" / "calibrated.safetensors"
-    arguments = [str(weights_path), *map(str, sets), "--out", str(out), "--json"]
-    assert main(["calibrate", *arguments]) == 0
-    values = json.loads(capsys.readouterr().out)
+    code, text, _ = run("calibrate", weights_path, *sets, "--out", out, "--json")
+    values = json.loads(text)
     low, high = values["interval"]
     assert low <= TRUE_TEMPERATURE <= high
-    assert values["words"] == COUNT
+    assert (code, values["words"]) == (0, COUNT)
     overall = values["sets"]["all"]
     assert overall["n"] == COUNT
     assert overall["after"]["loss"] < overall["before"]["loss"]
@@ -77,45 +78,39 @@ def test_a_temperature_is_fitted_and_written(
 
 
 def test_other_sets_can_say_what_it_brought(
-    weights_path: Path, sets: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    weights_path: Path, sets: list[Path], tmp_path: Path, run: Run
 ) -> None:
-    first, second = map(str, sets)
-    Path(first, "0.png").write_text("no image")
-    Path(second, "1.png").unlink()
+    first, second = sets
+    (first / "0.png").write_text("no image")
+    (second / "1.png").unlink()
     out = tmp_path / "a.safetensors"
-    code = main(["calibrate", str(weights_path), first, "--test", second, "--out", str(out)])
-    captured = capsys.readouterr()
+    code, text, err = run("calibrate", weights_path, first, "--test", second, "--out", out)
     assert code == 1  # for the image that cannot be read; the file is written
-    assert "0.png" in captured.err
-    assert "1.png: image missing" in captured.err
-    assert f"wrote {out}" in captured.err
-    assert f"fitted to {COUNT - 1} words" in captured.out
-    assert captured.out.count(second) == 2
+    assert "0.png" in err
+    assert "1.png: image missing" in err
+    assert f"wrote {out}" in err
+    assert f"fitted to {COUNT - 1} words" in text
+    assert text.count(str(second)) == 2
     assert load_weights(out).temperature < 0.8
 
 
 def test_wrong_use(
-    weights_path: Path, sets: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    weights_path: Path, labeled_set: Callable[..., Path], tmp_path: Path, run: Run
 ) -> None:
-    few = tmp_path / "few"
-    few.mkdir()
-    (few / "labels.tsv").write_text("a.png\ta\n")
-    Image.new("RGB", (64, 16)).save(few / "a.png")
-    folder, out = str(sets[0]), str(tmp_path / "a.safetensors")
-    weights = str(weights_path)
+    folder, out = labeled_set(tmp_path / "few", {"a.png": "a"}), tmp_path / "a.safetensors"
+    weights = weights_path
     for arguments, trouble in [
         (["huge", folder, "--out", out], "no model 'huge'"),
-        ([weights, str(tmp_path / "missing"), "--out", out], "no such file"),
+        ([weights, tmp_path / "missing", "--out", out], "no such file"),
         ([weights, folder, "--out", weights], "is the weights file itself"),
         ([weights, folder, "--out", "a.pt"], "ending in .safetensors"),
         ([weights, folder, "--out", f"{weights}/a.safetensors"], "no such folder"),
-        ([weights, str(few), "--out", out], "needs 50 words or more"),
+        ([weights, folder, "--out", out], "needs 50 words or more"),
         ([weights, folder, "--out", out, "--device", "tpu"], "unknown device"),
     ]:
-        assert main(["calibrate", *arguments]) == 2
-        err = capsys.readouterr().err
+        code, _, err = run("calibrate", *arguments)
+        assert (code, err.count("\n")) == (2, 1)
         assert trouble in err
-        assert err.count("\n") == 1
     with pytest.raises(SystemExit, match="2"):
-        main(["calibrate", weights, folder, "--out", out, "--characters", "95"])
-    assert not Path(out).exists()
+        run("calibrate", weights, folder, "--out", out, "--characters", "95")
+    assert not out.exists()

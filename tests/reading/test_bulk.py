@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.cli import main
 from vit_str.files import exclusive
 from vit_str.images import UnreadableImage
 from vit_str.reading import Reader, load
@@ -23,6 +22,7 @@ from vit_str.reading.output import LOCK, OutputFolder
 
 WordImage = Callable[..., object]
 Png = Callable[[str], bytes]
+Run = Callable[..., tuple[int, str, str]]
 _TIMEOUT = 300  # seconds; a start of Ray takes a few, or many on a busy machine
 
 
@@ -114,97 +114,83 @@ def check_rows(found: list[dict[str, object]], many: Path, reader: Reader) -> No
 
 
 def test_a_run_that_is_stopped_resumes(
-    pool: Pool,
-    command: list[str],
-    many: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    pool: Pool, command: list[str], many: Path, tmp_path: Path, run: Run
 ) -> None:
     out = tmp_path / "out"
     pool.stop_after = 3
-    assert main(command) == 130
-    assert capsys.readouterr().err == "vit-str read: interrupted\n"
+    code, _, err = run(*command)
+    assert (code, err) == (130, "vit-str read: interrupted\n")
     written = {path: path.stat().st_mtime_ns for path in out.glob("part-*")}
     assert len(written) == 3
     pool.stop_after, pool.failure = 2, RayError("Ray stopped: gone")
-    assert main(command) == 1
-    captured = capsys.readouterr()
-    assert "48 images are read already, 52 are left" in captured.err
-    assert "vit-str: Ray stopped: gone\n" in captured.err
-    assert "20 images are not read; the same command resumes" in captured.err
+    code, _, err = run(*command)
+    assert code == 1
+    assert "48 images are read already, 52 are left" in err
+    assert "vit-str: Ray stopped: gone\n" in err
+    assert "20 images are not read; the same command resumes" in err
     pool.stop_after = None
-    assert main(command) == 1  # for the three images
-    captured = capsys.readouterr()
-    assert captured.out.splitlines()[1] == f"{out}: 100 images, 3 of them unreadable"
-    assert "3 images could not be read; error says why in their lines" in captured.err
+    code, text, err = run(*command)
+    assert code == 1  # for the three images
+    assert text.splitlines()[1] == f"{out}: 100 images, 3 of them unreadable"
+    assert "3 images could not be read; error says why in their lines" in err
     assert pool.read == 100
     assert all(path.stat().st_mtime_ns == when for path, when in written.items())
     check_rows(rows(out), many, pool.reader)
-    assert main(command) == 1
-    assert capsys.readouterr().out.splitlines() == captured.out.splitlines()[1:]
+    assert run(*command)[:2] == (1, text.partition("\n")[2])
     os.link(many / "000.png", many / "000-and-a-half.png")
-    assert main(command) == 1
+    assert run(*command)[0] == 1
     assert pool.read == 101
     assert rows(out)[-1]["path"] == str(many / "000-and-a-half.png")
 
 
 def test_a_part_whose_workers_die_does_not_stop_the_others(
-    pool: Pool, command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pool: Pool, command: list[str], tmp_path: Path, run: Run
 ) -> None:
     pool.bad = "020.png"
-    assert main(command) == 1
-    captured = capsys.readouterr()
-    assert "a part is not read: workers died" in captured.err
-    assert "16 images are not read; the same command resumes" in captured.err
+    code, _, err = run(*command)
+    assert code == 1
+    assert "a part is not read: workers died" in err
+    assert "16 images are not read; the same command resumes" in err
     pool.bad = ""
-    assert main(command) == 1
+    assert run(*command)[0] == 1
     assert pool.read == len(rows(tmp_path / "out")) == 100
 
 
 def test_a_damaged_archive_costs_its_end_only(
-    pool: Pool,
-    command: list[str],
-    tmp_path: Path,
-    png: Png,
-    tar_of: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
+    pool: Pool, command: list[str], tmp_path: Path, png: Png, tar_of: Callable[..., Path], run: Run
 ) -> None:
     path = tar_of(tmp_path / "w.tar", [(f"{n}.png", png(f"t{n}")) for n in range(5)])
     path.write_bytes(path.read_bytes()[: path.read_bytes().index(b"4.png") + 600])
-    assert main([command[0], str(path), *command[2:]]) == 1
-    assert f"vit-str: {path}: damaged or cut short after " in capsys.readouterr().err
+    code, _, err = run(command[0], path, *command[2:])
+    assert code == 1
+    assert f"vit-str: {path}: damaged or cut short after " in err
     found = rows(tmp_path / "out")
     assert [row["path"] for row in found][:4] == [f"{path}/{n}.png" for n in range(4)]
     assert all(row["error"] is None for row in found[:4])
 
 
 def test_other_settings_are_refused(
-    pool: Pool, command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pool: Pool, command: list[str], tmp_path: Path, run: Run
 ) -> None:
-    assert main(command) == 1
-    capsys.readouterr()
-    changed = {
-        "boxes": [*command, "--boxes"],
-        "characters": [*command, "--characters"],
-        "format": [*command, "--format", "parquet"],
-        "weights (SHA-256)": [*command, "--model", "tiny"],
-    }
-    for name, arguments in changed.items():
-        assert main(arguments) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert f"was begun with {name} " in line
+    assert run(*command)[0] == 1
+    for name, options in {
+        "boxes": ["--boxes"],
+        "characters": ["--characters"],
+        "format": ["--format", "parquet"],
+        "weights (SHA-256)": ["--model", "tiny"],
+    }.items():
+        code, _, err = run(*command, *options)
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"was begun with {name} " in err
     with exclusive(tmp_path / "out" / LOCK):
-        assert main(command) == 2
-        assert "another process writes there" in capsys.readouterr().err
-    assert main([*command, "--batch-size", "8", "--workers", "1", "--part-size", "9"]) == 1
+        code, _, err = run(*command)
+    assert (code, "another process writes there" in err) == (2, True)
+    assert run(*command, "--batch-size", 8, "--workers", 1, "--part-size", 9)[0] == 1
     assert pool.read == 100
 
 
 def test_an_output_that_takes_no_more(
-    pool: Pool,
-    command: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    pool: Pool, command: list[str], monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     real, left = os.fsync, [3]  # the settings and two parts
 
@@ -215,9 +201,8 @@ def test_an_output_that_takes_no_more(
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", full)
-    assert main(command) == 1
-    assert capsys.readouterr().err == "vit-str read: No space left on device\n"
-    monkeypatch.undo()
+    code, _, err = run(*command)
+    assert (code, err) == (1, "vit-str read: No space left on device\n")
 
 
 def test_folders_that_hold_something_else(tmp_path: Path) -> None:
@@ -236,10 +221,11 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
 
 
 def test_wrong_use_is_one_line(
-    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     where = command.index("--out")
-    cases = {
+    monkeypatch.setattr("vit_str.reading.bulk_command.find_spec", lambda _: None)
+    for expected, arguments in {
         "needs --out": [*command[:where], *command[where + 2 :]],
         "parquet or jsonl, found csv": [*command, "--format", "csv"],
         "which is read; give one outside it": [*command, "--out", f"{command[1]}/texts"],
@@ -248,20 +234,12 @@ def test_wrong_use_is_one_line(
         "--part-size needs --engine ray": [*command, "--engine", "plain"],
         "--format parquet needs --engine ray": ["read", "x", "--format", "parquet"],
         "--column needs --engine ray": ["read", "x", "--column", "image"],
-    }
-    for expected, arguments in cases.items():
-        assert main(arguments) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert expected in line
+        'needs ray, run: pip install "vit-str[ray]"': command,
+    }.items():
+        code, _, err = run(*arguments)
+        assert (code, err.count("\n")) == (2, 1)
+        assert expected in err
     assert not (tmp_path / "out").exists()
-
-
-def test_without_ray_it_says_what_to_install(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("vit_str.reading.bulk_command.find_spec", lambda _: None)
-    assert main(command) == 2
-    assert 'needs ray, run: pip install "vit-str[ray]"' in capsys.readouterr().err
 
 
 def test_parquet_in_and_out(tmp_path: Path, reader: Reader, png: Png) -> None:

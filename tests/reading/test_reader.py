@@ -18,23 +18,16 @@ from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
 from vit_str.reading import Reader, Reading, Source, load
 from vit_str.weights import WeightsFile, save_weights
 
+WordImage = Callable[..., Image.Image]
+
 WORDS = ["one", "Two", "3", "vier", "5:00", "SIX", "seven!", "8", "nueve"]
 
 
-def test_load_is_the_public_entrance(
-    weights_path: Path, word_image: Callable[..., Image.Image]
-) -> None:
+def test_load_is_the_public_entrance(weights_path: Path, word_image: WordImage) -> None:
     reading = vit_str.load(weights_path, device="cpu").read(word_image("word"))
     assert isinstance(reading, vit_str.Reading)
     assert reading.text
     assert set(reading.text) <= set(Charset().characters)
-
-
-def test_load_tells_what_is_wrong(weights_path: Path) -> None:
-    with pytest.raises(ValueError, match="no model 'huge'"):
-        load("huge")
-    with pytest.raises(ValueError, match="unknown device"):
-        load(weights_path, device="tpu")
 
 
 def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path: Path) -> None:
@@ -54,12 +47,7 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path:
         load(path, "cpu", care="slow")
 
 
-def test_a_model_that_cannot_choose_says_so(weights_path: Path) -> None:
-    with pytest.raises(ValueError, match="TransformerDecoder reads in one way only"):
-        load(weights_path, "cpu", care="fast")
-
-
-def test_a_reading_hangs_together(reader: Reader, word_image: Callable[..., Image.Image]) -> None:
+def test_a_reading_hangs_together(reader: Reader, word_image: WordImage) -> None:
     readings = reader.read([word_image(word) for word in WORDS])
     assert len({reading.text for reading in readings}) > 3  # the random model tells them apart
     for reading in readings:
@@ -71,7 +59,7 @@ def test_a_reading_hangs_together(reader: Reader, word_image: Callable[..., Imag
 
 
 def test_sources_of_every_kind_read_alike(
-    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+    reader: Reader, tmp_path: Path, word_image: WordImage
 ) -> None:
     image = word_image("word")
     path = tmp_path / "word.png"
@@ -80,15 +68,21 @@ def test_sources_of_every_kind_read_alike(
     expected = reader.read(image)
     assert expected.path is None
     with path.open("rb") as file:
-        sources: list[Source] = [path.read_bytes(), file, array, array[..., 0]]
-        assert [reader.read(source) for source in sources] == [expected] * 4
+        sources: list[Any] = [
+            *(path.read_bytes(), file, array, array[..., 0], array[..., :1], array / 255),
+            array.astype(np.float32).transpose(2, 0, 1) / 255,
+            np.concatenate([array, np.full_like(array[..., :1], 255)], -1),
+            torch.from_numpy(array.copy()).permute(2, 0, 1),
+            torch.from_numpy(array.copy()) / 255,
+        ]
+        assert [reader.read(source) for source in sources] == [expected] * len(sources)
     for source in (path, str(path)):
         reading = reader.read(source)
         assert reading.path == str(path)
         assert (reading.text, reading.confidence) == (expected.text, expected.confidence)
 
 
-def test_lists_give_lists_in_order(reader: Reader, word_image: Callable[..., Image.Image]) -> None:
+def test_lists_give_lists_in_order(reader: Reader, word_image: WordImage) -> None:
     images = [word_image(word) for word in WORDS]
     alone = [reader.read(image).text for image in images]
     for batch_size in (1, 2, 4, 32):
@@ -117,33 +111,8 @@ def test_what_is_no_image(reader: Reader, source: Any, trouble: str) -> None:
         reader.read(source)
 
 
-def test_arrays_and_tensors_of_every_layout(
-    reader: Reader, word_image: Callable[..., Image.Image]
-) -> None:
-    image = word_image("word")
-    array = np.asarray(image)
-    sources: list[Any] = [
-        array / 255,
-        array.astype(np.float32).transpose(2, 0, 1) / 255,
-        np.concatenate([array, np.full_like(array[..., :1], 255)], -1),
-        array[..., :1],
-        torch.from_numpy(array.copy()).permute(2, 0, 1),
-        torch.from_numpy(array.copy()) / 255,
-    ]
-    assert [reader.read(source) for source in sources] == [reader.read(image)] * len(sources)
-
-
-def test_read_stops_at_what_it_cannot_read(
-    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
-) -> None:
-    with pytest.raises(UnreadableImage, match="no such file"):
-        reader.read(tmp_path / "missing.png")
-    with pytest.raises(UnreadableImage, match="no such file"):
-        reader.read([word_image("a"), tmp_path / "missing.png"])
-
-
-def test_stream_continues_and_keeps_the_order(
-    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+def test_stream_continues_where_read_stops_and_keeps_the_order(
+    reader: Reader, tmp_path: Path, word_image: WordImage
 ) -> None:
     paths = []
     for number, word in enumerate(WORDS * 3):
@@ -163,10 +132,13 @@ def test_stream_continues_and_keeps_the_order(
             assert isinstance(outcome, Reading)
             assert outcome.path == str(path)
             assert outcome.text == reader.read(path).text
+    for unreadable in (paths[1], paths[:4]):
+        with pytest.raises(UnreadableImage, match="not an image"):
+            reader.read(unreadable)
 
 
 def test_what_resizing_raises_costs_one_image(
-    reader: Reader, word_image: Callable[..., Image.Image], monkeypatch: pytest.MonkeyPatch
+    reader: Reader, word_image: WordImage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: Image.Image, *_: object) -> Image.Image:
         raise MemoryError if self.width == 50 else ArithmeticError("odd")
@@ -180,9 +152,7 @@ def test_what_resizing_raises_costs_one_image(
     assert "damaged or cut short (odd)" in str(third)
 
 
-def test_stream_takes_no_more_than_it_needs_ahead(
-    reader: Reader, word_image: Callable[..., Image.Image]
-) -> None:
+def test_stream_takes_no_more_than_it_needs_ahead(reader: Reader, word_image: WordImage) -> None:
     taken = 0
 
     def images() -> Iterator[Source]:
@@ -207,29 +177,19 @@ def test_batches_and_workers_from_one_on(
         reader.stream([], batch_size, workers)
 
 
-def test_an_exported_training_image_gives_the_same_logits(reader: Reader) -> None:
+def test_an_exported_training_image_has_the_same_pixels(reader: Reader) -> None:
     rendered = torch.randint(256, (4, 3, 32, 128), dtype=torch.uint8)
-    labels = torch.tensor([[1, 2, 3]]).expand(4, -1)
     files = []
     for pixels in rendered:
         file = BytesIO()
         Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(file, "PNG")
         files.append(file.getvalue())
-    read_back = torch.from_numpy(np.stack([reader.pixels(file) for file in files]))
-    logits = [
-        reader.engine.recognizer.decoder.logits(
-            reader.engine.recognizer.encode(reader.preprocessing.normalize(images)), labels
-        )
-        for images in (rendered, read_back)
-    ]
-    assert torch.equal(*logits)
+    assert np.array_equal([reader.pixels(file) for file in files], rendered)
     assert reader.read_pixels(rendered) == reader.read(files)
 
 
 def test_an_image_without_text_gives_an_empty_text(
-    weights: WeightsFile,
-    small_recognizer: Callable[..., Recognizer],
-    word_image: Callable[..., Image.Image],
+    weights: WeightsFile, small_recognizer: Callable[..., Recognizer], word_image: WordImage
 ) -> None:
     recognizer = small_recognizer()
     recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
@@ -240,7 +200,7 @@ def test_an_image_without_text_gives_an_empty_text(
 
 
 def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(
-    weights: WeightsFile, word_image: Callable[..., Image.Image]
+    weights: WeightsFile, word_image: WordImage
 ) -> None:
     half = Reader(weights, "cpu", torch.bfloat16)
     full = Reader(weights, "cpu", torch.float32)
@@ -256,28 +216,23 @@ def _sides(reading: Reading) -> np.ndarray:
     return np.array([each.box for each in reading.characters], dtype=float)
 
 
-def test_boxes_change_nothing_else(reader: Reader, word_image: Callable[..., Image.Image]) -> None:
+def test_boxes_change_nothing_else_and_are_the_same_alone(
+    reader: Reader, word_image: WordImage
+) -> None:
     images: list[Source] = [word_image(word) for word in WORDS]
     plain, boxed = reader.read(images), reader.read(images, boxes=True)
     for one, other in zip(plain, boxed, strict=True):
         assert all(each.box is None for each in one.characters)
         bare = tuple(replace(each, box=None) for each in other.characters)
         assert replace(other, characters=bare) == one
-
-
-def test_boxes_are_the_same_alone_and_in_a_batch(
-    reader: Reader, word_image: Callable[..., Image.Image]
-) -> None:
-    images: list[Source] = [word_image(word) for word in WORDS]
     for image, reading in zip(images, reader.read(images, 4, boxes=True), strict=True):
-        np.testing.assert_allclose(
-            _sides(reading), _sides(reader.read(image, boxes=True)), atol=0.01
-        )
+        alone = reader.read(image, boxes=True)
+        np.testing.assert_allclose(_sides(reading), _sides(alone), atol=0.01)
 
 
 @pytest.mark.parametrize("size", [(128, 32), (90, 30), (51, 200)])
 def test_boxes_are_in_the_pixels_of_the_image(
-    reader: Reader, word_image: Callable[..., Image.Image], size: tuple[int, int]
+    reader: Reader, word_image: WordImage, size: tuple[int, int]
 ) -> None:
     image = word_image("word", size=size)
     reading = reader.read(image, boxes=True)
@@ -289,50 +244,32 @@ def test_boxes_are_in_the_pixels_of_the_image(
     assert ((top >= 0) & (top < bottom) & (bottom <= size[1] + 1e-3)).all()
 
 
-def test_boxes_of_tall_images_are_where_the_letters_stand(
-    weights: WeightsFile, word_image: Callable[..., Image.Image]
-) -> None:
-    preprocessing = replace(weights.preprocessing, turn_above=1.5)
-    reader = Reader(replace(weights, preprocessing=preprocessing), "cpu")
-    checked = 0
-    for text in ("word", "Ag", "10", "lamp", "Exit", "Q"):
-        level = word_image(text, size=(128, 32))
-        expected = reader.read(level, boxes=True)
-        tall = level.transpose(Image.Transpose.ROTATE_270)  # reading turns it back
-        reading = reader.read(tall, boxes=True)
-        if reading.text != expected.text:  # surer upside down, see below
-            continue
-        left, top, right, bottom = _sides(expected).T
-        turned = np.stack([32 - bottom, left, 32 - top, right], 1)
-        np.testing.assert_allclose(_sides(reading), turned, atol=1e-3)
-        checked += 1
-    assert checked
-
-
 def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(
-    weights: WeightsFile, word_image: Callable[..., Image.Image]
+    weights: WeightsFile, word_image: WordImage
 ) -> None:
     """The random model is surer of one way; a tall image gives that reading and its boxes."""
-    reader = Reader(
-        replace(weights, preprocessing=replace(weights.preprocessing, turn_above=1.5)), "cpu"
-    )
-    level = [word_image(text, size=(128, 32)) for text in ("word", "Ag", "10", "lamp")]
-    tall = [image.transpose(Image.Transpose.ROTATE_270) for image in level]
-    for image, upright in zip(tall, reader.read(level), strict=True):
-        head_first = reader.read(image.transpose(Image.Transpose.ROTATE_180), boxes=True)
-        reading = reader.read(image, boxes=True)
+    preprocessing = replace(weights.preprocessing, turn_above=1.5)
+    reader, alike = Reader(replace(weights, preprocessing=preprocessing), "cpu"), 0
+    for text in ("word", "Ag", "10", "lamp", "Exit", "Q"):
+        level = word_image(text)
+        down, up = (level.transpose(getattr(Image.Transpose, f"ROTATE_{n}")) for n in (270, 90))
+        upright, reading, head_first = (reader.read(i, boxes=True) for i in (level, down, up))
         # Whichever way it is held, the same two readings are to choose from.
         assert reading.text == head_first.text
         assert reading.confidence == pytest.approx(head_first.confidence)
+        assert reading.confidence >= upright.confidence - 1e-6
         left, top, right, bottom = _sides(reading).T
         turned = np.stack([32 - right, 128 - bottom, 32 - left, 128 - top], 1)
         np.testing.assert_allclose(_sides(head_first), turned, atol=1e-3)
-        assert reading.confidence >= upright.confidence - 1e-6
+        if reading.text == upright.text:
+            alike += 1
+            left, top, right, bottom = _sides(upright).T
+            turned = np.stack([32 - bottom, left, 32 - top, right], 1)
+            np.testing.assert_allclose(_sides(reading), turned, atol=1e-3)
+    assert alike
 
 
-def test_boxes_of_turned_and_reduced_photographs(
-    reader: Reader, word_image: Callable[..., Image.Image]
-) -> None:
+def test_boxes_of_turned_and_reduced_photographs(reader: Reader, word_image: WordImage) -> None:
     image = word_image("word", size=(2600, 800))
     upright, turned = BytesIO(), BytesIO()
     image.save(upright, "JPEG")
@@ -347,7 +284,7 @@ def test_boxes_of_turned_and_reduced_photographs(
 
 
 def test_stream_gives_boxes_between_what_it_cannot_read(
-    reader: Reader, tmp_path: Path, word_image: Callable[..., Image.Image]
+    reader: Reader, tmp_path: Path, word_image: WordImage
 ) -> None:
     sources: list[Source] = [word_image("ab"), tmp_path / "missing.png", word_image("c")]
     first, second, third = (outcome for _, outcome in reader.stream(sources, 2, boxes=True))
@@ -357,9 +294,7 @@ def test_stream_gives_boxes_between_what_it_cannot_read(
         assert all(each.box is not None for each in reading.characters)
 
 
-def test_boxes_in_several_threads_are_those_of_one(
-    reader: Reader, word_image: Callable[..., Image.Image]
-) -> None:
+def test_boxes_in_several_threads_are_those_of_one(reader: Reader, word_image: WordImage) -> None:
     images = [word_image(word) for word in WORDS]
     alone = [reader.read(image, boxes=True) for image in images]
     assert any(reading.characters for reading in alone)
@@ -369,9 +304,7 @@ def test_boxes_in_several_threads_are_those_of_one(
     assert not any(module._forward_pre_hooks for module in reader.engine.recognizer.modules())
 
 
-def test_boxes_need_a_decoder_that_looks(
-    reader: Reader, word_image: Callable[..., Image.Image]
-) -> None:
+def test_boxes_need_a_decoder_that_looks(reader: Reader, word_image: WordImage) -> None:
     interface = replace(reader.engine.model.interface, looks=False)
     reader.engine.model = replace(reader.engine.model, interface=interface)
     reader = Reader(reader.engine)
@@ -381,7 +314,7 @@ def test_boxes_need_a_decoder_that_looks(
 
 
 def test_the_temperature_changes_confidences_and_no_text(
-    weights: WeightsFile, word_image: Callable[..., Image.Image]
+    weights: WeightsFile, word_image: WordImage
 ) -> None:
     images: list[Source] = [word_image(word) for word in WORDS]
     plain, hot, cold = (

@@ -123,13 +123,10 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name: str) -> None:
 def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarray:
     """Of a text, for a model with scores for every step, from its own teacher forcing."""
     reader = Reader(weights, "cpu", torch.float32)
-    labels = np.repeat(weights.charset.encode_array([text]), len(pixels), 0)
-    scores = reader.scores(pixels, labels) / weights.temperature
-    logs = log_softmax(scores.reshape(-1, scores.shape[2]).astype(float)).reshape(scores.shape)
-    if len(text) == LONGEST:  # cut, where the model would go on
-        logs[logs[:, -1].argmax(1) != len(CHARACTERS), -1, -1] = 0
     ids = [*weights.charset.encode(text), len(CHARACTERS)]
-    return np.exp(sum(logs[:, place, id_] for place, id_ in enumerate(ids)))
+    scores = reader.scores(pixels, [text] * len(pixels))
+    logs = (log_softmax(steps.astype(float) / weights.temperature) for steps in scores)
+    return np.exp([sum(word[range(len(word)), ids[: len(word)]]) for word in logs])
 
 
 @torch.no_grad()

@@ -10,14 +10,17 @@ import httpx
 import numpy as np
 import pytest
 
-from vit_str.cli import main
 from vit_str.reading import Reader
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
 
 Word = Callable[..., bytes]
+Run = Callable[..., tuple[int, str, str]]
 Site = Any  # of conftest.py
 OpenSite = Callable[..., Site]
+Asked = asyncio.Future[httpx.Response]
+FORM = [("files", ("a.png", b"x"))]
+MANY = "\n".join(map(str, range(10_001)))
 FILES = sorted((Path(__file__).parents[2] / "data" / "samples" / "images").iterdir())
 
 
@@ -37,6 +40,10 @@ class Slow(Reader):
 @pytest.fixture
 def slow(tiny: Reader) -> Slow:
     return Slow(tiny)
+
+
+def asked(client: httpx.AsyncClient, picture: bytes, **options: Any) -> Asked:
+    return asyncio.ensure_future(client.post("/v1/read", content=picture, **options))
 
 
 def error_of(response: httpx.Response) -> str:
@@ -64,18 +71,18 @@ def test_records_are_those_of_the_command_line(
     site: OpenSite,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("words.txt").write_text(lexicon or "x")
     Path("broken.png").write_bytes(b"broken")
     paths = [*map(str, FILES[:3]), "broken.png"]
-    assert main(["read", *paths, "--format", "jsonl", "--backend", "onnx", *options]) == 1
-    expected = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    code, out, _ = run("read", *paths, "--format", "jsonl", "--backend", "onnx", *options)
+    expected = [json.loads(line) for line in out.splitlines()]
     files = [("files", (path, Path(path).read_bytes())) for path in paths]
     data = {"lexicon": lexicon} if lexicon else {}
     response = site().post("/v1/read", files=files, data=data, params=query)
-    assert response.status_code == 200
+    assert (code, response.status_code) == (1, 200)
     readings = response.json()["readings"]
     assert [each["path"] for each in readings] == paths
     assert [without_numbers(each) for each in readings] == [without_numbers(e) for e in expected]
@@ -98,7 +105,7 @@ def test_requests_that_wait_are_read_together(site: OpenSite, slow: Slow, word: 
     here = site(slow)
 
     async def ask(client: httpx.AsyncClient) -> list[httpx.Response]:
-        asking = [asyncio.ensure_future(client.post("/v1/read", content=p)) for p in pictures]
+        asking = [asked(client, picture) for picture in pictures]
         await asyncio.to_thread(slow.started.wait, 10)
         while here.service._decoding.is_busy:
             await asyncio.sleep(0.02)
@@ -174,23 +181,10 @@ def test_refused(
     [
         ({"files": [("files", (None, "text"))]}, 422, "no picture"),
         ({"content": b"--x", "headers": {"content-type": "multipart/form-data"}}, 400, "form"),
-        ({"files": [("files", ("a.png", b"x"))] * 5}, 422, "may hold 4 pictures"),
-        (
-            {"files": [("files", ("a.png", b"x"))] * 3, "params": {"n_best": 2}},
-            *(422, "may hold 2 pictures"),
-        ),
-        (
-            {
-                "files": [("files", ("a.png", b"x"))],
-                "data": {"lexicon": "\n".join(map(str, range(10_001)))},
-            },
-            *(422, "10,000 words"),
-        ),
-        (
-            {"files": [("files", ("a.png", b"x"))], "data": {"lexicon": 2_000_000 * "a"}},
-            400,
-            "form",
-        ),
+        ({"files": FORM * 5}, 422, "may hold 4 pictures"),
+        ({"files": FORM * 3, "params": {"n_best": 2}}, 422, "may hold 2 pictures"),
+        ({"files": FORM, "data": {"lexicon": MANY}}, 422, "10,000 words"),
+        ({"files": FORM, "data": {"lexicon": 2_000_000 * "a"}}, 400, "form"),
     ],
 )
 def test_refused_forms(options: dict[str, Any], status: int, reason: str, site: OpenSite) -> None:
@@ -209,12 +203,10 @@ def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None
     here = site(slow, queue=4, deadline=1.5)
 
     async def ask(client: httpx.AsyncClient) -> tuple[list[httpx.Response], httpx.Response, float]:
-        asking = [
-            asyncio.ensure_future(client.post("/v1/read", content=word("a"))) for _ in range(4)
-        ]
+        asking = [asked(client, word("a")) for _ in range(4)]
         await asyncio.to_thread(slow.started.wait, 10)
         before = time.perf_counter()
-        refused = await client.post("/v1/read", content=word("b"))
+        refused = await asked(client, word("b"))
         seconds = time.perf_counter() - before
         return await asyncio.gather(*asking), refused, seconds
 
@@ -234,7 +226,7 @@ def test_clients_that_leave_are_not_read(site: OpenSite, slow: Slow, word: Word)
     here = site(slow)
 
     async def ask(client: httpx.AsyncClient) -> None:
-        first = asyncio.ensure_future(client.post("/v1/read", content=word("a")))
+        first = asked(client, word("a"))
         await asyncio.to_thread(slow.started.wait, 10)
         await asyncio.gather(*(leave(here, word("b")) for _ in range(5)))
         slow.go.set()
@@ -276,10 +268,8 @@ def test_patterns_end_and_hurt_nobody(site: OpenSite, word: Word) -> None:
     evil = "(?:.|.|.|.|.|.|.|.){12}(?!)"  # 8 ** 12 ways
 
     async def ask(client: httpx.AsyncClient) -> tuple[httpx.Response, list[httpx.Response]]:
-        other = asyncio.ensure_future(
-            client.post("/v1/read", params={"pattern": evil}, content=word("a" * 12))
-        )
-        plain = [await client.post("/v1/read", content=word("a")) for _ in range(3)]
+        other = asked(client, word("a" * 12), params={"pattern": evil})
+        plain = [await asked(client, word("a")) for _ in range(3)]
         return await other, plain
 
     refused, plain = here.run(ask)
@@ -299,8 +289,7 @@ def test_failures_of_one_do_not_hurt_others(
     here = site(Fragile(tiny.engine))
 
     async def ask(client: httpx.AsyncClient) -> list[httpx.Response]:
-        texts = ["a", "", "b"]
-        return await asyncio.gather(*(client.post("/v1/read", content=word(t)) for t in texts))
+        return await asyncio.gather(*(asked(client, word(text)) for text in ("a", "", "b")))
 
     first, broken, last = here.run(ask)
     assert (first.status_code, broken.status_code, last.status_code) == (200, 500, 200)
@@ -327,11 +316,11 @@ def test_key(headers: dict[str, str], status: int, site: OpenSite) -> None:
 
 
 def test_other_origins_are_not_let_in_unless_named(site: OpenSite) -> None:
-    asked = {"origin": "https://example.com"}
+    headers = {"origin": "https://example.com"}
     name = "access-control-allow-origin"
-    assert name not in site().get("/health", headers=asked).headers
+    assert name not in site().get("/health", headers=headers).headers
     here = site(options={"origins": ("https://example.com",)})
-    assert here.get("/health", headers=asked).headers[name] == "https://example.com"
+    assert here.get("/health", headers=headers).headers[name] == "https://example.com"
 
 
 def test_own_pages_need_nothing_from_elsewhere(
@@ -398,8 +387,14 @@ class TestPage:
     def test_pages_that_nobody_waits_for_end(
         self, site: OpenSite, slow: Slow, word: Word, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        here = site(slow, deadline=0.5)
-        monkeypatch.setattr(type(here.service.reader.engine), "encode", slow_encode(slow))
+        here, engine = site(slow, deadline=0.5), type(slow.engine)
+        encode = engine.encode
+
+        def slow_encode(self: Any, images: np.ndarray) -> Any:
+            assert slow.go.wait(20)
+            return encode(self, images)
+
+        monkeypatch.setattr(engine, "encode", slow_encode)
         response = here.post("/v1/page", content=word("Hallo", (300, 60)))
         assert response.status_code == 504
         slow.go.set()
@@ -412,16 +407,6 @@ class TestPage:
         response = site().post("/v1/page", content=word("a"))
         assert response.status_code == 501
         assert "vit-str[page]" in error_of(response)
-
-
-def slow_encode(slow: Slow) -> Callable[..., Any]:
-    original = type(slow.engine).encode
-
-    def encode(self: Any, images: np.ndarray) -> Any:
-        assert slow.go.wait(20)
-        return original(self, images)
-
-    return encode
 
 
 def test_large_pictures_do_not_hold_up_small_ones(
@@ -438,11 +423,9 @@ def test_large_pictures_do_not_hold_up_small_ones(
     monkeypatch.setattr(service_module, "decode", slow_decode)
 
     async def ask(client: httpx.AsyncClient) -> None:
-        slow_ones = [
-            asyncio.ensure_future(client.post("/v1/read", content=large)) for _ in range(6)
-        ]
+        slow_ones = [asked(client, large) for _ in range(6)]
         await asyncio.sleep(0.3)
-        small = await client.post("/v1/read", content=word("small"))
+        small = await asked(client, word("small"))
         assert not any(each.done() for each in slow_ones)
         assert small.status_code == 200
         wait.set()

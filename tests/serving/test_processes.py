@@ -13,9 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from vit_str.cli import main
-
 Word = Callable[..., bytes]
+Run = Callable[..., tuple[int, str, str]]
 
 
 class Server:
@@ -174,33 +173,28 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
         (["--port", "0", "--max-pixels", "999999999"], "--max-pixels"),
     ],
 )
-def test_bad_options(options: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_options(options: list[str], reason: str, run: Run) -> None:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         try:
-            assert main(["serve", *(port if o == "taken" else o for o in options)]) == 2
+            code, _, errors = run("serve", *(port if o == "taken" else o for o in options))
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-    errors = capsys.readouterr().err
-    assert errors.count("\n") == 1
+    assert (code, errors.count("\n")) == (2, 1)
     assert reason in errors
 
 
-def test_short_keys_are_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_short_keys_are_refused(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.setenv("VIT_STR_KEY", "short")
-    assert main(["serve"]) == 2
-    assert "short" not in capsys.readouterr().err.replace("shorter", "")
+    code, _, errors = run("serve")
+    assert (code, "short" in errors.replace("shorter", "")) == (2, False)
 
 
-def test_without_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     for module in ("processes", "server"):
         monkeypatch.delitem(sys.modules, f"vit_str.serving.{module}", raising=False)
-    assert main(["serve"]) == 2
-    assert 'pip install "vit-str[serve]"' in capsys.readouterr().err
+    code, _, errors = run("serve")
+    assert (code, 'pip install "vit-str[serve]"' in errors) == (2, True)

@@ -2,13 +2,12 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from jaxtyping import config
 from PIL import Image
 
 import vit_str
@@ -27,15 +26,8 @@ from vit_str.models import (
 from vit_str.reading import Search
 from vit_str.weights import WeightsFile, save_weights
 
+pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _sizes_without_numbers() -> Iterator[None]:
-    """While a graph is traced, sizes are symbols, which the shape checks of the tests refuse."""
-    config.update("jaxtyping_disable", True)
-    yield
-    config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture(scope="module")
@@ -98,11 +90,7 @@ def test_the_samples_read_as_by_the_command(
 
 @pytest.mark.slow  # of tracing three graphs
 def test_a_model_that_refines(
-    browser: Any,
-    tiny: Path,
-    serve_files: Callable[[Path], Any],
-    tall: list[Path],
-    tmp_path: Path,
+    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tall: list[Path], tmp_path: Path
 ) -> None:
     torch.manual_seed(0)
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
@@ -120,25 +108,25 @@ def test_a_model_that_refines(
 
 
 def test_what_cannot_become_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]
 ) -> None:
     encoder = RecurrentEncoder(
         PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4))), depth=1
     )
     recognizer = Recognizer(encoder, CtcDecoder(94, dim=32, maximum_length=6))
     save_weights(tmp_path / "ctc.safetensors", recognizer, Charset(), Preprocessing(), {})
-    out = str(tmp_path / "page")
+    out = tmp_path / "page"
 
-    def complaint(*arguments: str) -> str:
-        assert main(["export", *arguments]) == 2
-        return capsys.readouterr().err
+    def complaint(*arguments: object) -> str:
+        code, _, err = run("export", *arguments)
+        assert code == 2
+        return err
 
-    assert "does not read with a CtcDecoder" in complaint(
-        str(tmp_path / "ctc.safetensors"), "--web", out
-    )
+    ctc = complaint(tmp_path / "ctc.safetensors", "--web", out)
+    assert "does not read with a CtcDecoder" in ctc
     assert "--runtime needs --web" in complaint("tiny", "--out", out, "--runtime", "x")
     assert f"has no {RUNTIME_FILES[0]}" in complaint("tiny", "--web", out, "--runtime", "x")
-    assert "there already, and not empty" in complaint("tiny", "--web", str(tmp_path))
+    assert "there already, and not empty" in complaint("tiny", "--web", tmp_path)
     monkeypatch.setenv("PATH", "")
     assert "from npm, which is not installed" in complaint("tiny", "--web", out)
     npm = tmp_path / "npm"
@@ -148,4 +136,4 @@ def test_what_cannot_become_a_page(
     assert "(npm error no network)" in complaint("tiny", "--web", out)
     npm.write_text('#!/bin/sh\necho damaged > "$4/onnxruntime-web.tgz"\n')
     assert "npm gave another onnxruntime-web" in complaint("tiny", "--web", out)
-    assert not (tmp_path / "page").exists()
+    assert not out.exists()

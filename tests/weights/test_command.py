@@ -9,21 +9,10 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from vit_str.cli import main
 from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve
 from vit_str.weights.doctor import make_golden
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def doctor(*arguments: object) -> tuple[int, str, str]:
-        code = main(["doctor", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return doctor
 
 
 @pytest.fixture
@@ -48,7 +37,7 @@ def change(path: Path, name: str, factor: float, checksum: bool = True) -> None:
 
 
 def test_all_well(run: Run, checked_path: Path) -> None:
-    code, out, err = run(checked_path, "--device", "cpu")
+    code, out, err = run("doctor", checked_path, "--device", "cpu")
     assert (code, err) == (0, "")
     assert out.rstrip().endswith("all well")
     for part in (
@@ -65,7 +54,7 @@ def test_all_well(run: Run, checked_path: Path) -> None:
 
 
 def test_json_has_it_all(run: Run, checked_path: Path) -> None:
-    code, out, _ = run(checked_path, "--json")
+    code, out, _ = run("doctor", checked_path, "--json")
     values = json.loads(out)
     assert code == 0
     assert values["problems"] == []
@@ -78,7 +67,7 @@ def test_json_has_it_all(run: Run, checked_path: Path) -> None:
 
 def test_a_changed_tensor_is_found(run: Run, checked_path: Path) -> None:
     change(checked_path, "decoder.classify.weight", 1.01)
-    code, out, err = run(checked_path)
+    code, out, err = run("doctor", checked_path)
     assert (code, out) == (2, "")
     assert "its checksum does not fit; download or export it again" in err
 
@@ -89,37 +78,33 @@ def test_a_changed_tensor_is_found_without_a_checksum_too(
     golden = load_weights(checked_path).golden
     change(checked_path, "encoder.embed_patches.weight", 1.01, checksum=False)
     renew_weights(checked_path, checked_path, replace(weights, temperature=1.25, golden=golden))
-    code, _, err = run(checked_path, "--device", "cpu")
+    code, _, err = run("doctor", checked_path, "--device", "cpu")
     assert code == 1
     assert "checksum" not in err
     assert "get the file again, then compare the versions" in err
 
 
 def test_a_file_without_golden_images(run: Run, weights_path: Path) -> None:
-    code, out, _ = run(weights_path)
+    code, out, _ = run("doctor", weights_path)
     assert code == 0
     assert "no golden images: reading cannot be compared" in out
     assert "all well" not in out
 
 
 def test_files_that_cannot_be_used(run: Run, weights_path: Path) -> None:
-    weights_path.write_bytes(weights_path.read_bytes()[:5000])
+    cut = weights_path.with_name("cut.safetensors")
+    cut.write_bytes(weights_path.read_bytes()[:5000])
     for arguments, trouble in [
-        ([weights_path], "cut short"),
+        ([cut], "cut short"),
         ([weights_path.with_name("missing.safetensors")], "no such file"),
         (["huge"], "no model 'huge'"),
-        ([weights_path, "--device", "tpu"], "cut short"),
+        ([cut, "--device", "tpu"], "cut short"),
+        ([weights_path, "--device", "tpu"], "unknown device 'tpu'"),
     ]:
-        code, out, err = run(*arguments)
+        code, out, err = run("doctor", *arguments)
         assert (code, out) == (2, "")
         assert trouble in err
         assert err.count("\n") == 1
-
-
-def test_a_device_that_is_not_there(run: Run, weights_path: Path) -> None:
-    code, _, err = run(weights_path, "--device", "tpu")
-    assert code == 2
-    assert "unknown device 'tpu'" in err
 
 
 def test_a_golden_image_that_is_damaged(run: Run, checked_path: Path, weights: WeightsFile) -> None:
@@ -128,12 +113,12 @@ def test_a_golden_image_that_is_damaged(run: Run, checked_path: Path, weights: W
     images = (golden.images[0][:40], *golden.images[1:])
     damaged = replace(weights, golden=replace(golden, images=images))
     renew_weights(checked_path, checked_path, damaged)
-    code, _, err = run(checked_path)
+    code, _, err = run("doctor", checked_path)
     assert code == 1
     assert "cpu, torch, float32: cannot read the golden images:" in err
 
 
 def test_the_weights_of_the_package_are_well(run: Run) -> None:
-    code, _, err = run("--device", "cpu")
+    code, _, err = run("doctor", "--device", "cpu")
     assert (code, err) == (0, "")
     assert resolve("tiny").is_file()

@@ -118,12 +118,16 @@ def breakdown(words: ReadWords) -> dict[str, list[Group]]:
         "confidence": (words.confidences, _confidence, _CONFIDENCES),
     }
     accuracies = _Accuracies(words)
-    return {
-        dimension: _groups(
-            [None if value is None else name_of(value) for value in values], names, accuracies
-        )
-        for dimension, (values, name_of, names) in groups.items()
-    }
+    found = {}
+    for dimension, (values, name_of, names) in groups.items():
+        kinds = np.array([None if value is None else name_of(value) for value in values], object)
+        masks = {name: kinds == name for name in names}
+        found[dimension] = [
+            Group(name, int(mask.sum()), accuracies.of(mask))
+            for name, mask in masks.items()
+            if mask.any()
+        ]
+    return found
 
 
 def rejection(words: ReadWords) -> list[Kept]:
@@ -164,32 +168,14 @@ class _Accuracies:
         return shares
 
 
-def _groups(
-    groups: Sequence[str | None], order: Sequence[str], accuracies: _Accuracies
-) -> list[Group]:
-    """The groups that hold a word, in order; ``groups`` has the name of that of each word."""
-    found = np.array(groups, dtype=object)
-    masks = {name: found == name for name in order}
-    return [
-        Group(name, int(mask.sum()), accuracies.of(mask))
-        for name, mask in masks.items()
-        if mask.any()
-    ]
-
-
 def case_of(label: str) -> str:
     """What characters a label holds, one of the groups of ``case``."""
     return next(name for name, holds in _CASES.items() if holds(label))
 
 
-def is_tall(size: ImageSize) -> bool:
+def _is_tall(size: ImageSize) -> bool:
     """Whether an image of this size more likely holds a line that runs down or up."""
     return size[0] > TALL * size[1]
-
-
-def line_height(size: ImageSize) -> int:
-    """How high a line in an image of this size is at most, in pixels: the width of a tall one."""
-    return size[1] if is_tall(size) else size[0]
 
 
 def _length(label: str) -> str:
@@ -197,15 +183,15 @@ def _length(label: str) -> str:
 
 
 def _height(size: ImageSize) -> str:
-    return _range(line_height(size), _LAST_HEIGHTS)
+    return _range(size[1] if _is_tall(size) else size[0], _LAST_HEIGHTS)
 
 
 def _orientation(size: ImageSize) -> str:
-    return _TALL if is_tall(size) else "wide"
+    return _TALL if _is_tall(size) else "wide"
 
 
 def _aspect(size: ImageSize) -> str:
-    if is_tall(size):
+    if _is_tall(size):
         return _TALL
     return next(name for name, most in _ASPECTS.items() if size[1] / size[0] <= most)
 

@@ -60,30 +60,25 @@ class Calibration:
 def calibrate(
     confidences: Values | Sequence[float],
     right: Bool[np.ndarray, " word"] | Sequence[bool],
-    seed: int = 0,
 ) -> Calibration:
     """Compare confidences with what is right.
 
     Args:
         confidences: of the words, 0 to 1.
         right: which of them are read right.
-        seed: of the draws for the interval.
-
-    Raises:
-        ValueError: not as many confidences as words.
     """
     sure, truth = np.asarray(confidences, dtype=float), np.asarray(right, dtype=float)
-    if sure.shape != truth.shape:
-        raise ValueError(f"{len(sure)} confidences for {len(truth)} words: give one for each")
     edges = np.linspace(0, 1, BINS + 1)
     # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.
     bin_of = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)
     members = [bin_of == index for index in range(BINS)]
+    equal_masses = np.empty(len(sure), dtype=np.int64)  # as many words each, the surest last
+    equal_masses[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
     return Calibration(
         n=len(sure),
         error=_error(sure - truth, bin_of),
-        interval=_interval(sure - truth, bin_of, seed),
-        equal_mass_error=_error(sure - truth, _equal_masses(sure)),
+        interval=_interval(sure - truth, bin_of),
+        equal_mass_error=_error(sure - truth, equal_masses),
         confidence=_mean(sure),
         bins=tuple(
             Bin(float(low), float(high), int(mask.sum()), _mean(sure[mask]), _mean(truth[mask]))
@@ -102,21 +97,14 @@ def _error(gaps: Values, bin_of: Int64[np.ndarray, " word"]) -> float:
     return float(np.abs(np.bincount(bin_of, gaps, BINS)).sum() / len(gaps))
 
 
-def _interval(gaps: Values, bin_of: Int64[np.ndarray, " word"], seed: int) -> Interval:
+def _interval(gaps: Values, bin_of: Int64[np.ndarray, " word"]) -> Interval:
     n = len(gaps)
     if not n:
         return math.nan, math.nan
-    errors = np.array([_error(gaps[drawn], bin_of[drawn]) for drawn in resamples(n, seed=seed)])
+    errors = np.array([_error(gaps[drawn], bin_of[drawn]) for drawn in resamples(n)])
     excess = errors.mean() - _error(gaps, bin_of)
     low, high = percentile_interval(errors)
     return max(0.0, float(low - excess)), float(high - excess)
-
-
-def _equal_masses(sure: Values) -> Int64[np.ndarray, " word"]:
-    """Bins of as many words each, from the least sure to the surest."""
-    bin_of = np.empty(len(sure), dtype=np.int64)
-    bin_of[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
-    return bin_of
 
 
 def _mean(values: Values) -> float:

@@ -50,15 +50,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--breakdown", action="store_true", help="print accuracy by kind of word too"
     )
     parser.add_argument(
-        "--markdown", metavar="FILE", help="write a page without figures, such as all.md"
+        "--markdown", type=Path, metavar="FILE", help="write a page without figures, such as all.md"
     )
     parser.add_argument(
         "--report",
+        type=Path,
         metavar="FOLDER",
         help="write a page with figures: report.md and PNG files, no image of a word",
     )
     parser.add_argument(
         "--sheet",
+        type=Path,
         metavar="FILE",
         help="write a picture with the images of the surest mistakes, such as mistakes.png",
     )
@@ -77,14 +79,14 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.evaluation import pages
 
         return pages.run(options)
-    from vit_str.evaluation.markdown import Subject, report_markdown
+    from vit_str.evaluation.markdown import report_markdown
     from vit_str.evaluation.output import Output
-    from vit_str.evaluation.run import evaluate, named, opened
+    from vit_str.evaluation.report import Report
+    from vit_str.evaluation.run import named, opened, read_sets
     from vit_str.reading import load
 
     sets = [opened(source) for source in options.sources]
-    files = (options.markdown, options.report, options.sheet)
-    output = Output(*(Path(file) if file else None for file in files))
+    output = Output(options.markdown, options.report, options.sheet)
     output.prepare()
     models = [options.model, *([options.against] if options.against else [])]
     search = search_of(options)
@@ -97,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     total = 0 if None in counts else sum(each or 0 for each in counts)
     with console.Progress(len(readers) * total) as progress:
         reports = [
-            evaluate(reader, sets, options.batch_size, options.workers, progress.advance)
+            Report(read_sets(reader, sets, options.batch_size, options.workers, progress.advance))
             for reader in readers
         ]
     for line in reports[0].problems:
@@ -108,11 +110,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         console.write(_text(models, reports, comparison, options.breakdown))
     command = _command(options, named(sets))
-    subject = Subject(_name(options.model), command, _how(readers[0]))
+    subject = _name(options.model), command, _how(readers[0])
     section = comparison.markdown() if comparison else []
     output.write(
         reports[0],
-        lambda figures: report_markdown(reports[0], subject, section, figures),
+        lambda figures: report_markdown(reports[0], *subject, section, figures),
         named(sets),
     )
     return 1 if reports[0].problems else 0
@@ -168,7 +170,7 @@ def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
     if options.against:
         words += ["--against", _name(options.against)]
     if options.report:
-        path = Path(options.report)
+        path = options.report
         words += ["--report", path.name if path.is_absolute() else path.as_posix()]
     return shlex.join(words)
 

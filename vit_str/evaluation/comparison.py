@@ -10,7 +10,7 @@ from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import WORD_PROTOCOLS, Protocol
 from vit_str.reports.markdown import plain
-from vit_str.statistics import PairedDifference, paired_difference
+from vit_str.statistics import PairedDifference, paired_difference, plain_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,23 +21,11 @@ class Comparison:
         names: of the two.
         first: set -> what the first reads.
         second: set -> what the second reads in the same images.
-
-    Raises:
-        ValueError: not the same sets or words.
     """
 
     names: tuple[str, str]
     first: dict[str, ReadWords]
     second: dict[str, ReadWords]
-
-    def __post_init__(self) -> None:
-        labels = [{name: each.labels for name, each in sets.items()} for sets in self._both]
-        if labels[0] != labels[1]:
-            raise ValueError("a paired comparison needs the same sets of words, read by both")
-
-    @property
-    def _both(self) -> tuple[dict[str, ReadWords], dict[str, ReadWords]]:
-        return self.first, self.second
 
     def differences(self, protocol: Protocol = 36) -> dict[str, PairedDifference]:
         """Set -> difference in words right under a protocol; several sets together are ``all``."""
@@ -46,18 +34,14 @@ class Comparison:
             for name, words in self.first.items()
         }
         if len(pairs) > 1:
-            first, second = (together(sets.values()).right(protocol) for sets in self._both)
-            pairs["all"] = first, second
+            first, second = together(self.first.values()), together(self.second.values())
+            pairs["all"] = first.right(protocol), second.right(protocol)
         return {name: paired_difference(*pair) for name, pair in pairs.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, fractions: differences by metric of ``SHOWN`` and set."""
         differences = {
-            metric: {
-                name: each.to_dict()
-                for name, each in self.differences(WORD_PROTOCOLS[metric]).items()
-            }
-            for metric in SHOWN
+            metric: plain_values(self.differences(WORD_PROTOCOLS[metric])) for metric in SHOWN
         }
         return {"first": self.names[0], "second": self.names[1], "differences": differences}
 

@@ -9,6 +9,8 @@ from vit_str.evaluation.words import ReadWords
 Pair = tuple[str, str]
 """A character of the label and the one read for it; either is empty if the other has no partner."""
 
+_MOST = 30
+
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
@@ -63,14 +65,10 @@ def _costs(label: str, text: str) -> list[list[int]]:
     return costs
 
 
-def confusions(words: ReadWords, most: int = 30) -> list[Confusion]:
-    """The most common mistakes, character by character, case and symbols included.
+def confusions(words: ReadWords) -> list[Confusion]:
+    """The 30 most common mistakes, character by character, case and symbols included.
 
     Words of which less than half was read right are left out: what is paired there is chance.
-
-    Args:
-        words: what was read.
-        most: so many are given, the most common first.
     """
     times: Counter[Pair] = Counter()
     written: Counter[str] = Counter()
@@ -82,7 +80,7 @@ def confusions(words: ReadWords, most: int = 30) -> list[Confusion]:
         Confusion(pair[0], pair[1], count, written[pair[0]] if pair[0] else written.total())
         for pair, count in times.items()
     )
-    return sorted(found, key=lambda each: (-each.times, each.written, each.read))[:most]
+    return sorted(found, key=lambda each: (-each.times, each.written, each.read))[:_MOST]
 
 
 def _readable_pairs(label: str, text: str) -> Iterable[Pair]:

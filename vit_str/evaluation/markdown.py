@@ -1,7 +1,6 @@
 """A report as a page of Markdown, with the names of the figures that belong to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vit_str.console import percent
 from vit_str.evaluation.breakdown import breakdown, rejection
@@ -35,34 +34,26 @@ _DIMENSIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What was evaluated.
-
-    Attributes:
-        model: its name.
-        command: what makes the report again.
-        how: number format, device and version.
-    """
-
-    model: str
-    command: str
-    how: str
-
-
 def report_markdown(
-    report: Report, subject: Subject, comparison: Sequence[str] = (), figures: bool = True
+    report: Report,
+    model: str,
+    command: str,
+    how: str,
+    comparison: Sequence[str] = (),
+    figures: bool = True,
 ) -> str:
     """A page about a report. It holds no image of a word.
 
     Args:
         report: what was found.
-        subject: what was evaluated.
+        model: the name of what was evaluated.
+        command: what makes the report again.
+        how: number format, device and version.
         comparison: a section about another model, in Markdown, see `Comparison`.
         figures: whether the figures of ``FIGURES`` are beside the page, as PNG files.
     """
     sections = [
-        _head(report, subject),
+        _head(report, model, command, how),
         _accuracy(report),
         *([comparison] if comparison else []),
         _confidence(report, figures),
@@ -78,17 +69,16 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     return piped([[plain(cell) for cell in row] for row in rows])
 
 
-def _head(report: Report, subject: Subject) -> list[str]:
-    many = f"{report.overall.n:,} words" + (
-        f" of {len(report.sets)} sets" if len(report.sets) > 1 else ""
-    )
+def _head(report: Report, model: str, command: str, how: str) -> list[str]:
+    count = len(report.words)
+    many = f"{report.overall.n:,} words" + (f" of {count} sets" if count > 1 else "")
     return [
-        f"# How well {plain(subject.model)} reads",
+        f"# How well {plain(model)} reads",
         "",
-        f"{many}, {plain(subject.how)}. Made by",
+        f"{many}, {plain(how)}. Made by",
         "",
         "```text",
-        subject.command,
+        command,
         "```",
         "",
         "Percent, with 95 % intervals in brackets: Wilson's for shares of words, bootstrap over",

@@ -3,10 +3,11 @@
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from PIL import Image
 
-from vit_str.datasets import IndexedSource, LabeledWord, WordSource
+from vit_str.datasets import LabeledWord, WordSource
 from vit_str.evaluation.words import ReadWords
 from vit_str.files import one_line
 from vit_str.images import UnreadableImage, load_image
@@ -102,12 +103,8 @@ def mistake_sheet(
 
 def _images(source: WordSource, places: set[int]) -> dict[int, bytes]:
     """The images at some places of a data set; those that cannot be had are left out."""
-    if isinstance(source, IndexedSource):
-        found = {place: source[place] for place in sorted(places)}
-    else:
-        words = zip(range(max(places, default=-1) + 1), source, strict=False)
-        found = {place: word for place, word in words if place in places}
-    return {place: word.image for place, word in found.items() if isinstance(word, LabeledWord)}
+    words = enumerate(islice(source, max(places, default=-1) + 1))
+    return {i: word.image for i, word in words if i in places and isinstance(word, LabeledWord)}
 
 
 def _shown(picture: bytes) -> Image.Image:

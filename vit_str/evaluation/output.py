@@ -10,7 +10,7 @@ from vit_str.datasets import WordSource
 from vit_str.evaluation.mistakes import mistake_sheet, surest_mistakes
 from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically
-from vit_str.sheets import Font, caption_font, check_picture
+from vit_str.sheets import caption_font, check_picture
 
 PAGE = "report.md"
 """Name of the page in the folder of a report."""
@@ -34,12 +34,13 @@ class Output:
         """Find out before the reading, which may take long, whether it can be written.
 
         Raises:
-            ValueError: it cannot, or a library is missing.
+            ValueError: it cannot.
+            ModuleNotFoundError: there is no library for figures.
         """
         if self.sheet:
             check_picture(self.sheet)
         if self.report:
-            _figure_writer()
+            import vit_str.evaluation.figures  # noqa: F401
         folders = [path.parent for path in (self.markdown, self.sheet) if path]
         for folder in [*folders, *filter(None, [self.report])]:
             try:
@@ -66,7 +67,9 @@ class Output:
             if self.markdown:
                 _write(self.markdown, page(False))
             if self.report:
-                _figure_writer()(report, self.report)
+                from vit_str.evaluation.figures import write_figures
+
+                write_figures(report, self.report)
                 _write(self.report / PAGE, page(True))
             if self.sheet:
                 _write_sheet(self.sheet, report, sets)
@@ -75,27 +78,16 @@ class Output:
             raise console.OutputError(f"cannot write {where}: {error.strerror}") from error
 
 
-def _figure_writer() -> Callable[[Report, Path], None]:
-    try:
-        from vit_str.evaluation.figures import write_figures
-    except ModuleNotFoundError as error:
-        if (error.name or "vit_str").partition(".")[0] == "vit_str":
-            raise  # a mistake of ours, not a package that the base install leaves out
-        raise ValueError(
-            f'the figures of --report need {error.name}, run: pip install "vit-str[analyze]", '
-            "or give --markdown FILE for a page without figures"
-        ) from error
-    return write_figures
-
-
 def _write(path: Path, page: str) -> None:
     with write_atomically(path) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
 def _write_sheet(path: Path, report: Report, sets: Mapping[str, WordSource]) -> None:
+    from vit_str.synthesis.fonts import find_fonts
+
     mistakes = surest_mistakes(report.words)
-    font = _font("".join(mistake.caption() for mistake in mistakes))
+    font = caption_font("".join(mistake.caption() for mistake in mistakes), find_fonts)
     try:
         picture = mistake_sheet(mistakes, sets, font)
     except ValueError as error:
@@ -103,17 +95,3 @@ def _write_sheet(path: Path, report: Report, sets: Mapping[str, WordSource]) -> 
         return
     with write_atomically(path) as temporary:
         picture.save(temporary)
-
-
-def _font(text: str) -> Font | None:
-    """Letters for the captions; without the library that looks into fonts only English ones."""
-    from vit_str.synthesis.fonts import find_fonts
-
-    try:
-        return caption_font(text, find_fonts)
-    except ModuleNotFoundError as error:
-        console.complain(
-            f"captions in other scripts need {error.name}, without it they are boxes; "
-            'run: pip install "vit-str[analyze]"'
-        )
-        return None

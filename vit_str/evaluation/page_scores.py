@@ -54,7 +54,7 @@ class PageScore:
         words: found words that count.
         detected: matches by place.
         read: matches by place and text.
-        bag: labelled words, found words, and those in both, without places.
+        bag: words in both the labels and the page, found words and labelled words, without places.
         fates: what became of each judged label.
     """
 
@@ -142,33 +142,25 @@ def same_text(label: str, text: str) -> bool:
     return text in accepted
 
 
-def detection(pages: Sequence[PageScore]) -> Score:
-    """How well words are found."""
-    return _score(np.array([(page.detected, page.words, page.labels) for page in pages]))
+def scores(pages: Sequence[PageScore]) -> dict[str, Score]:
+    """How well words are found, found and read, and read wherever they are."""
+    return {
+        "detection": _score([(page.detected, page.words, page.labels) for page in pages]),
+        "end_to_end": _score([(page.read, page.words, page.labels) for page in pages]),
+        "bag_of_words": _score([page.bag for page in pages]),
+    }
 
 
-def end_to_end(pages: Sequence[PageScore]) -> Score:
-    """How well words are found and read."""
-    return _score(np.array([(page.read, page.words, page.labels) for page in pages]))
-
-
-def bag_of_words(pages: Sequence[PageScore]) -> Score:
-    """How well words are read, wherever they are."""
-    return _score(np.array([(page.bag[2], page.bag[1], page.bag[0]) for page in pages]))
-
-
-def summary(scores: Sequence[PageScore | None]) -> dict[str, Any]:
+def summary(found: Sequence[PageScore | None]) -> dict[str, Any]:
     """All figures of some pictures, as plain values."""
-    pages = [score for score in scores if score is not None]
+    pages = [score for score in found if score is not None]
     outcomes = Counter(fate.outcome for page in pages for fate in page.fates)
     lines = sum(" " in fate.label for page in pages for fate in page.fates)
     return {
         "pictures": len(pages),
         "labels": sum(page.labels for page in pages),
         "labels_are_lines": lines > _LINES * max(1, sum(page.labels for page in pages)),
-        "detection": detection(pages)._asdict(),
-        "end_to_end": end_to_end(pages)._asdict(),
-        "bag_of_words": bag_of_words(pages)._asdict(),
+        **{name: score._asdict() for name, score in scores(pages).items()},
         "outcomes": {name: outcomes[name] for name in OUTCOMES},
     }
 
@@ -189,8 +181,9 @@ def compare(
     return {"end_to_end": everything, "interval": percentile_interval(means)}
 
 
-def _score(counts: np.ndarray) -> Score:
-    """Counts of every page: hits, found, labels."""
+def _score(pages: Sequence[tuple[int, int, int]]) -> Score:
+    """Of hits, found words and labels of every page."""
+    counts = np.array(pages)
     hits, found, labels = counts.sum(0)
     means = np.array([_harmonic_mean(*counts[chosen].sum(0)) for chosen in resamples(len(counts))])
     return Score(
@@ -208,7 +201,7 @@ def _harmonic_mean(hits: float, found: float, labels: float) -> float:
 def _bag(words: Sequence[Word], labels: Sequence[Label]) -> tuple[int, int, int]:
     found = Counter(part.casefold() for word in words for part in word.text.split())
     wanted = Counter(part.casefold() for label in labels for part in label.text.split())
-    return wanted.total(), found.total(), (found & wanted).total()
+    return (found & wanted).total(), found.total(), wanted.total()
 
 
 def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> Fate:

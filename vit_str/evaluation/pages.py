@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         values["difference"] = compare(scores[1], scores[0])
     console.write(json.dumps(values, indent=2) if options.json else table(values))
     if options.sheet:
-        write_worst(Path(options.sheet), [p for p, _ in pictures], scores[0], readers[0])
+        write_worst(options.sheet, [p for p, _ in pictures], scores[0], readers[0])
     return 1 if None in scores[0] else 0
 
 

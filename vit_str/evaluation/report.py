@@ -32,40 +32,30 @@ class Report:
         words: name -> what was read, in the order of the tables.
 
     Attributes:
+        words: name -> what was read.
         whole: what was read in all of them.
-        sets: name -> scores.
         overall: scores of all words.
-        calibration: name -> how far confidences can be believed, under 36 characters.
-        overall_calibration: of all words.
+        overall_calibration: how far confidences can be believed, under 36 characters.
         problems: one line for every word that is missing or whose image cannot be read.
     """
 
     def __init__(self, words: dict[str, ReadWords]) -> None:
         self.words, self.whole = words, together(words.values())
-        self.sets = {name: part.scores() for name, part in words.items()}
-        self.overall = self.whole.scores()
-        self.calibration = {name: part.calibration() for name, part in words.items()}
-        self.overall_calibration = self.whole.calibration()
+        self._sets = {
+            name: (each, each.scores(), each.calibration()) for name, each in words.items()
+        }
+        self.overall, self.overall_calibration = self.whole.scores(), self.whole.calibration()
         self.problems = [line for part in words.values() for line in (*part.missing, *part.damaged)]
 
     def parts(self) -> dict[str, tuple[ReadWords, Scores, Calibration]]:
         """Every set and, if there are several, all together as ``ALL``."""
-        found = {
-            name: (words, self.sets[name], self.calibration[name])
-            for name, words in self.words.items()
-        }
-        if len(found) > 1:
-            found[ALL] = self.whole, self.overall, self.overall_calibration
-        return found
+        whole = {ALL: (self.whole, self.overall, self.overall_calibration)}
+        return self._sets | (whole if len(self._sets) > 1 else {})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: fractions; the bins of the calibration are a reliability table."""
-        sets = {
-            name: _values(words, self.sets[name], self.calibration[name])
-            for name, words in self.words.items()
-        }
         return {
-            "sets": sets,
+            "sets": {name: _values(*part) for name, part in self._sets.items()},
             "overall": _values(self.whole, self.overall, self.overall_calibration),
             "mistakes": plain_values(surest_mistakes(self.words)),
         }
@@ -73,7 +63,14 @@ class Report:
     def table(self) -> str:
         """Text for a terminal: percent with the 95 % interval in brackets."""
         lines = [*aligned(self.rows(WORD_TITLES)), "", *aligned(self.rows(CHARACTER_TITLES))]
-        lines += ["percent [95 % interval]", *self._calibration_lines()]
+        lines.append("percent [95 % interval]")
+        errors = ", ".join(
+            f"{one_line(name)} {percent(calibration.error, calibration.interval)}"
+            for name, (_, _, calibration) in self.parts().items()
+            if calibration.n
+        )
+        if errors:
+            lines.append(f"calibration error of confidences, word 36, {BINS} bins: {errors}")
         return "\n".join([*lines, *self.notes()])
 
     def rows(self, titles: dict[str, str]) -> list[tuple[str, ...]]:
@@ -117,15 +114,6 @@ class Report:
             yield f"{self.overall.unreadable:,} damaged images: counted as read wrong"
         if self.overall.missing:
             yield f"{self.overall.missing:,} words without an image or a label: not counted"
-
-    def _calibration_lines(self) -> Iterator[str]:
-        errors = ", ".join(
-            f"{one_line(name)} {percent(calibration.error, calibration.interval)}"
-            for name, (_, _, calibration) in self.parts().items()
-            if calibration.n
-        )
-        if errors:
-            yield f"calibration error of confidences, word 36, {BINS} bins: {errors}"
 
 
 def group_rows(dimension: str, groups: list[Group]) -> list[tuple[str, ...]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from PIL import Image
 
 from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
-from vit_str.evaluation.report import Report
 from vit_str.evaluation.words import ImageSize, ReadWords
 from vit_str.files import one_line
 from vit_str.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
@@ -17,14 +16,14 @@ from vit_str.reading import Reader
 PathOrSource = str | Path | WordSource
 
 
-def evaluate(
+def read_sets(
     reader: Reader,
     sources: Iterable[PathOrSource],
     batch_size: int = 32,
     workers: int | None = None,
-    advance: Callable[[], object] | None = None,
-) -> Report:
-    """Read labeled images and compare.
+    advance: Callable[[], object] = lambda: None,
+) -> dict[str, ReadWords]:
+    """Read labeled images: name of the set -> words.
 
     Args:
         reader: what reads.
@@ -36,24 +35,10 @@ def evaluate(
     Raises:
         ValueError: no source, or one that is no set of labeled images.
     """
-    return Report(read_sets(reader, sources, batch_size, workers, advance))
-
-
-def read_sets(
-    reader: Reader,
-    sources: Iterable[PathOrSource],
-    batch_size: int = 32,
-    workers: int | None = None,
-    advance: Callable[[], object] | None = None,
-) -> dict[str, ReadWords]:
-    """Read labeled images: name of the set -> words. Arguments and errors as in `evaluate`."""
     sets = named([opened(source) for source in sources])
     if not sets:
         raise ValueError("nothing to evaluate: give one folder with labels.tsv or more")
-    return {
-        name: _read(reader, each, batch_size, workers, advance or (lambda: None))
-        for name, each in sets.items()
-    }
+    return {n: _read(reader, each, batch_size, workers, advance) for n, each in sets.items()}
 
 
 def opened(source: PathOrSource) -> WordSource:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from vit_str.export.graphs import export_graphs
 from vit_str.export.readme import readme
 from vit_str.files import write_atomically
 from vit_str.models import describe
+from vit_str.reading.engine import Interface
 from vit_str.reading.onnx_engine import (
     DESCRIPTION,
     FORMAT,
@@ -49,7 +51,7 @@ def write_exported(weights: WeightsFile, out: Path, int8: bool = False) -> None:
         digest.update(graph.SerializeToString(deterministic=True))
     interface = interface_of(weights.recognizer)
     values = {
-        **_description(graphs, interface.to_dict(), digest.hexdigest()[:16]),
+        **_description(graphs, interface, digest.hexdigest()[:16]),
         "number_format": "int8" if int8 else "float32",
         "temperature": weights.temperature,
         "charset": weights.charset.characters,
@@ -70,13 +72,13 @@ def write_bundled(weights: WeightsFile) -> Path:
     state = {name: tensor.numpy() for name, tensor in weights.recognizer.state_dict().items()}
     graphs = export_graphs(weights.recognizer)
     tensors = {name: _strip(graph, state) for name, graph in graphs.items()}
-    values = _description(graphs, interface_of(weights.recognizer).to_dict(), digest)
+    values = _description(graphs, interface_of(weights.recognizer), digest)
     _write(GRAPHS / digest, graphs, values | {"number_format": "float32", "tensors": tensors})
     return GRAPHS / digest
 
 
 def _description(
-    graphs: Mapping[str, ModelProto], interface: dict[str, Any], identity: str
+    graphs: Mapping[str, ModelProto], interface: Interface, identity: str
 ) -> dict[str, Any]:
     """What `OnnxEngine` needs besides the graphs, which get the identity too."""
     for graph in graphs.values():
@@ -86,7 +88,7 @@ def _description(
         "version": VERSION,
         "identity": identity,
         "graphs": list(graphs),
-        "interface": interface,
+        "interface": asdict(interface),
     }
 
 

@@ -41,7 +41,7 @@ class Encode(nn.Module):
         self.recognizer = recognizer
 
     def forward(self, pixel_values: Float[Tensor, "batch 3 height width"]) -> tuple[Tensor, ...]:
-        """What `encoder_outputs` names."""
+        """What `_state_names` names, or logits."""
         decoder: Any = self.recognizer.decoder
         features = self.recognizer.encode(pixel_values)
         if isinstance(decoder, RecurrentDecoder):

@@ -88,7 +88,9 @@ def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
     try:
         with open(path, "rb") as file:
             for member in headers(file, 0):
-                if member.isreg() and not member.issparse() and _is_image(member.name):
+                name = PurePosixPath(member.name).name
+                is_image = not name.startswith(".") and name.lower().endswith(SUFFIXES)
+                if is_image and member.isreg() and not member.issparse():
                     count += 1
                     name = f"{path}/{member.name}"
                     yield ImageRef(name, absolute, member.offset_data, member.size)
@@ -99,11 +101,6 @@ def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
         report(path, damage if count else "no tar archive, or a damaged or compressed one")
     except OSError as error:
         report(path, f"cannot be read ({error.strerror}); check the file")
-
-
-def _is_image(member: str) -> bool:
-    name = PurePosixPath(member).name
-    return not name.startswith(".") and name.lower().endswith(SUFFIXES)
 
 
 def _parquet_rows(path: str, column: str | None, report: Report) -> Iterator[ImageRef]:

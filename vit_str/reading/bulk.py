@@ -10,10 +10,9 @@ import tempfile
 import threading
 import warnings
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,7 +144,7 @@ def choose_workers(resources: Mapping[str, float], device: str, count: int | Non
 
 
 def read_parts(
-    images: Iterable[ImageRef], part_size: int, job: Job, weights: bytes, workers: Workers
+    images: Sequence[ImageRef], part_size: int, job: Job, weights: bytes, workers: Workers
 ) -> Iterator[PartResult]:
     """Read images part by part, while `ray_workers` runs.
 
@@ -161,10 +160,8 @@ def read_parts(
     """
     import ray
 
-    remaining = iter(images)
-    parts: list[dict[str, bytes]] = []
-    while part := list(islice(remaining, part_size)):
-        parts.append({"part": pickle.dumps((len(parts), part))})
+    starts = range(0, len(images), part_size)
+    parts = [{"part": pickle.dumps((s, images[s : s + part_size]))} for s in starts]
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = True

@@ -4,13 +4,14 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.arguments import add_batch_size, add_device, positive, probability
 from vit_str.files import one_line, write_atomically
+from vit_str.reading.rows import error_row, json_line, reading_row
 
 if TYPE_CHECKING:
     from vit_str.reading import Reading, Search
@@ -40,13 +41,7 @@ exit codes: 0 success; 1 some image could not be read, or the output not written
 _DIGITS = 6
 # A crop of a word is flatter or smaller than this, or read with more confidence.
 _PAGE_SIDE, _PAGE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 0.5
-# Options that the plain engine has no use for, and their values if they are not given.
-_RAY_OPTIONS = {
-    "characters": False,
-    "column": None,
-    "part_size": None,
-    "ray_address": None,
-}
+_RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -216,8 +211,11 @@ def run(options: argparse.Namespace) -> int:
         return 2
     if options.out is None:
         return _run_plain(options, inputs, console.write)
-    with write_atomically(options.out) as temporary, _open_output(temporary) as file:
-        return _run_plain(options, inputs, lambda line: _write_line(file, line))
+    with (
+        write_atomically(options.out) as temporary,
+        temporary.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file,
+    ):
+        return _run_plain(options, inputs, lambda line: file.write(f"{line}\n"))
 
 
 def _run_plain(
@@ -242,7 +240,7 @@ def _run_plain(
     if options.format == "csv":
         write(_csv_line("path", "text", "confidence"))
     for path, problem in inputs.problems if options.format == "jsonl" else ():
-        write(_json_error(path, problem))
+        write(json_line(error_row(path, problem)))
     unreadable, pages = len(inputs.problems), []
     with console.Progress(len(inputs.paths)) as progress:
         for path, (_, outcome) in zip(inputs.paths, outcomes, strict=True):
@@ -251,13 +249,18 @@ def _run_plain(
                 name = "standard input" if path == STANDARD_INPUT else outcome.name
                 progress.complain(str(UnreadableImage(name, outcome.reason)))
                 if options.format == "jsonl":
-                    write(_json_error(path, outcome.reason))
+                    write(json_line(error_row(path, outcome.reason)))
             else:
                 write(row(path, outcome.if_surer_than(options.min_confidence)))
                 if _looks_like_a_page(path, outcome):
                     pages.append(path)
             progress.advance()
-    _hint_at_pages(pages)
+    if pages:
+        others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
+        console.complain(
+            f"{pages[0]}{others} like a whole photograph or page: --page finds its words; "
+            "without it each image is read as one word or short line"
+        )
     return 1 if unreadable else 0
 
 
@@ -275,27 +278,10 @@ def _looks_like_a_page(path: str, reading: "Reading") -> bool:
     return short >= _PAGE_SIDE and long <= _PAGE_ASPECT * short
 
 
-def _hint_at_pages(paths: Sequence[str]) -> None:
-    if paths:
-        others = f" and {len(paths) - 1:,} others look" if len(paths) > 1 else " looks"
-        console.complain(
-            f"{paths[0]}{others} like a whole photograph or page: --page finds its words; "
-            "without it each image is read as one word or short line"
-        )
-
-
-def _open_output(path: Path) -> TextIO:
-    return path.open("w", encoding="utf-8", errors="surrogateescape", newline="\n")
-
-
-def _write_line(file: TextIO, line: str) -> None:
-    file.write(f"{line}\n")
-
-
 def _check(options: argparse.Namespace) -> None:
     """Refuse what does not go together."""
-    for name, default in _RAY_OPTIONS.items():
-        if getattr(options, name) != default:
+    for name in _RAY_OPTIONS:
+        if getattr(options, name):
             raise ValueError(f"--{name.replace('_', '-')} needs --engine ray")
     if options.overlay or options.format == "hocr":
         raise ValueError(f"{'--overlay' if options.overlay else '--format hocr'} needs --page")
@@ -320,18 +306,6 @@ def _text_line(path: str, reading: "Reading") -> str:
     return f"{one_line(path)}\t{one_line(reading.text)}\t{reading.confidence:.4f}"
 
 
-def _json_line(path: str, reading: "Reading") -> str:
-    from vit_str.reading.rows import json_line, reading_row
-
-    return json_line(reading_row(path, reading, characters=True))
-
-
-def _json_error(path: str, reason: str) -> str:
-    from vit_str.reading.rows import error_row, json_line
-
-    return json_line(error_row(path, reason))
-
-
 def _csv_line(*cells: object) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(cells)
@@ -345,6 +319,6 @@ def _csv_reading(path: str, reading: "Reading") -> str:
 
 _FORMATS: dict[str, Callable[[str, "Reading"], str]] = {
     "text": _text_line,
-    "jsonl": _json_line,
+    "jsonl": lambda path, reading: json_line(reading_row(path, reading)),
     "csv": _csv_reading,
 }

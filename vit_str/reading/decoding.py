@@ -58,7 +58,7 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
 
 
 def decode_batches(
-    sources: Iterable[Source], preprocessing: Preprocessing, batch_size: int, workers: int
+    sources: Iterable[Source], preprocessing: Preprocessing, batch_size: int, workers: int | None
 ) -> Generator[list[tuple[Source, DecodedImage | UnreadableImage]], None, None]:
     """Batches of images, in order; at most two batches and one image per worker are ahead.
 
@@ -66,7 +66,7 @@ def decode_batches(
         sources: images; what cannot be read is handed out as ``UnreadableImage``.
         preprocessing: of the model.
         batch_size: images in a batch.
-        workers: threads that decode, at most 64 of them.
+        workers: threads that decode, at most 64 of them; None for one per CPU up to 4.
     """
 
     def outcome(source: Source) -> DecodedImage | UnreadableImage:
@@ -75,7 +75,7 @@ def decode_batches(
         except UnreadableImage as error:
             return error
 
-    workers = min(workers, _MOST_WORKERS)
+    workers = min(4, cpu_count()) if workers is None else min(workers, _MOST_WORKERS)
     remaining = iter(sources)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
     waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()
@@ -89,11 +89,6 @@ def decode_batches(
             yield [(source, job.result()) for source, job in batch]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def default_workers() -> int:
-    """Threads that decode images: one per CPU, 4 at most."""
-    return min(4, cpu_count())
 
 
 def _from_array(values: Any) -> Image.Image:

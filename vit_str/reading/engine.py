@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -50,13 +51,9 @@ class Interface:
     decoding: str = "autoregressive"
     refinements: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Interface:
-        """Inverse of ``to_dict``.
+        """Inverse of ``asdict``.
 
         Raises:
             ValueError: values are missing, unknown or make no sense.
@@ -161,7 +158,12 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
     if backend == "torch":
         if exported:
             raise ValueError(f"{path}: an exported model is read with --backend onnx")
-        return _torch_engine(path, device)
+        if not has_torch():
+            raise ValueError(f"reading with torch or on a GPU needs torch, {TORCH_HINT}")
+        from vit_str.reading.torch_engine import TorchEngine
+        from vit_str.weights import load_weights
+
+        return TorchEngine(load_weights(path), device)
     if device not in ("auto", "cpu"):
         raise ValueError(f"--backend onnx reads on the CPU, not on {device!r}; use torch there")
     return load_exported(path) if exported else load_with_graphs(path)
@@ -177,24 +179,9 @@ def has_torch() -> bool:
 
 def has_gpu() -> bool:
     """Whether torch is installed and sees a GPU; torch is imported only if there may be one."""
-    if not has_torch() or not _may_have_gpu():
+    drivers = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", "/proc/driver/nvidia/version")
+    if not has_torch() or (platform.system() == "Linux" and not any(map(os.path.exists, drivers))):
         return False
     from vit_str.devices import choose_device
 
     return choose_device("auto").type != "cpu"
-
-
-def _may_have_gpu() -> bool:
-    if platform.system() != "Linux":
-        return True
-    devices = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", "/proc/driver/nvidia/version")
-    return any(map(Path.exists, map(Path, devices)))
-
-
-def _torch_engine(path: Path, device: str) -> Engine:
-    if not has_torch():
-        raise ValueError(f"reading with torch or on a GPU needs torch, {TORCH_HINT}")
-    from vit_str.reading.torch_engine import TorchEngine
-    from vit_str.weights import load_weights
-
-    return TorchEngine(load_weights(path), device)

@@ -72,13 +72,7 @@ class OnnxEngine:
         graphs = {name: self._folder / f"{name}.onnx" for name in self._values["graphs"]}
         return {name: _session(path, self._values, tensors) for name, path in graphs.items()}
 
-    @property
-    def symbols(self) -> int:
-        """Number of symbols, the end or the blank included."""
-        outputs = self._session("step" if "step" in self._sessions else "encoder").get_outputs()
-        return next(int(each.shape[-1]) for each in outputs if each.name == "logits")
-
-    def _session(self, name: str) -> InferenceSession:
+    def session(self, name: str) -> InferenceSession:
         """A graph; opened anew in a forked process, where the threads of a session are missing."""
         if self._process != os.getpid():
             tensors = load_contents(self._weights).tensors if self._weights else None
@@ -87,11 +81,11 @@ class OnnxEngine:
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
         """See `Engine`."""
-        return _run(self._session("encoder"), {"pixel_values": np.ascontiguousarray(images)})
+        return _run(self.session("encoder"), {"pixel_values": np.ascontiguousarray(images)})
 
     def begin(self, encoded: Arrays) -> _OnnxSteps:
         """See `Engine`."""
-        return _OnnxSteps(self._session("step"), encoded)
+        return _OnnxSteps(self.session("step"), encoded)
 
     def scores(self, encoded: Arrays) -> Float[np.ndarray, "batch position symbol"]:
         """See `Engine`."""
@@ -103,7 +97,7 @@ class OnnxEngine:
         """See `Engine`."""
         missing = self.model.interface.maximum_length - labels.shape[1]
         labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
-        return _run(self._session("refine"), {"input_ids": labels, **_as_past(encoded)})["logits"]
+        return _run(self.session("refine"), {"input_ids": labels, **_as_past(encoded)})["logits"]
 
     def attention(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
@@ -192,7 +186,8 @@ def load_exported(folder: Path) -> OnnxEngine:
         if "encoder" not in values["graphs"] or not {*values["graphs"]} <= _NAMES:
             raise ValueError(f"{path}: does not fit, graphs {values['graphs']}; export it again")
         engine = OnnxEngine(folder, values, model)
-        symbols = engine.symbols
+        outputs = engine.session("step" if "step" in values["graphs"] else "encoder").get_outputs()
+        symbols = next(int(each.shape[-1]) for each in outputs if each.name == "logits")
         if symbols != len(model.charset) + 1:
             raise ValueError(
                 f"{path}: {len(model.charset)} characters, but the graphs write {symbols - 1}; "
@@ -227,7 +222,12 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
         options.intra_op_num_threads = 1
     if tensors is not None:
         names = list(values["tensors"][path.stem])
-        given = [_tensor(tensors, name) for name in names]
+        given = [
+            np.ascontiguousarray(tensors[name.removesuffix(".T")].T)
+            if name.endswith(".T")
+            else tensors[name]
+            for name in names
+        ]
         options.add_external_initializers(
             names, [onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for tensor in given]
         )
@@ -242,12 +242,6 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
     if identity != values["identity"]:
         raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
     return session
-
-
-def _tensor(tensors: Tensors, name: str) -> Float[np.ndarray, ...]:
-    if name.endswith(".T"):
-        return np.ascontiguousarray(tensors[name.removesuffix(".T")].T)
-    return tensors[name]
 
 
 def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:

@@ -14,16 +14,17 @@ import numpy as np
 
 from vit_str.images import UnreadableImage, source_name
 from vit_str.reading.boxes import Frame, attention_maps, boxes_in, character_boxes, maps_in
-from vit_str.reading.decoding import DecodedImage, Source, decode, decode_batches, default_workers
+from vit_str.reading.decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.reading.engine import Engine, open_engine
 from vit_str.reading.readings import Character, Reading
-from vit_str.reading.search import Hypothesis
+from vit_str.reading.search import Hypothesis, teach
+from vit_str.reading.steps import padded
 from vit_str.reading.views import merged, other_views
-from vit_str.reading.writing import Found, Search, Writer, padded
+from vit_str.reading.writing import Found, Search, Writer
 
 if TYPE_CHECKING:
     import torch
-    from jaxtyping import Float, Int64, UInt8
+    from jaxtyping import Float, UInt8
 
     from vit_str.weights import WeightsFile
 
@@ -158,15 +159,14 @@ class Reader:
         """
         if boxes:
             self.check_looks()  # before anything is read
-        workers = default_workers() if workers is None else workers
-        if batch_size < 1 or workers < 1:
+        if batch_size < 1 or (workers is not None and workers < 1):
             raise ValueError(
                 f"batch_size and workers must be 1 or more, found {batch_size} and {workers}"
             )
         return self._stream(sources, batch_size, workers, boxes)
 
     def _stream(
-        self, sources: Iterable[Source], batch_size: int, workers: int, boxes: bool
+        self, sources: Iterable[Source], batch_size: int, workers: int | None, boxes: bool
     ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
         with closing(decode_batches(sources, self.preprocessing, batch_size, workers)) as batches:
             for batch in batches:
@@ -196,13 +196,6 @@ class Reader:
         """
         return decode(source, self.preprocessing).pixels
 
-    def pixels_and_turn(
-        self, source: Source
-    ) -> tuple[UInt8[np.ndarray, "channel height width"], bool]:
-        """As ``pixels``, and whether a tall image was turned: it is to be read both ways up."""
-        image = decode(source, self.preprocessing)
-        return image.pixels, self.preprocessing.turns(*image.size)
-
     def encode(self, pixels: UInt8[np.ndarray, "batch channel height width"]) -> Any:
         """What the encoder makes of images on the size of the model, as the engine keeps it."""
         return self.engine.encode(self.preprocessing.normalize_array(pixels))
@@ -210,26 +203,45 @@ class Reader:
     def scores(
         self,
         pixels: UInt8[np.ndarray, "batch channel height width"],
-        labels: Int64[np.ndarray, "batch position"],
-    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        texts: Sequence[str],
+    ) -> list[Float[np.ndarray, "step symbol"]]:
         """Scores at every step of writing given texts, before temperature and softmax.
 
+        The last step is the end. A text of the greatest length that the model would go on with
+        was cut, and has no end.
+
         Raises:
-            ValueError: a model that does not write step by step.
+            ValueError: a text that the model cannot write, or a model that does not write step by
+                step.
         """
-        return self._writer.teach(self.encode(pixels), labels)
+        if self._interface.loop != "step":
+            raise ValueError(
+                f"{self._interface.decoder} has no scores step by step; use a model with a "
+                "TransformerDecoder or a RecurrentDecoder"
+            )
+        longest, end = self._interface.maximum_length, len(self.charset)
+        labels = self.charset.encode_array(texts)
+        scores = teach(self.engine.begin(self.encode(pixels)), labels, end)
+        return [
+            steps[: len(text) + (len(text) < longest or steps[longest].argmax() == end)]
+            for text, steps in zip(texts, scores, strict=True)
+        ]
 
     def read_pixels(
         self, pixels: UInt8[np.ndarray, "batch channel height width"], *, boxes: bool = False
     ) -> list[Reading]:
         """Read images that are on the size of the model already, for example rendered ones."""
-        pixels = np.asarray(pixels)
-        return self._read_turned(pixels, [pixels.shape[-2:]] * len(pixels), boxes)
+        _, _, height, width = pixels.shape
+        images = [DecodedImage(each, (height, width)) for each in np.asarray(pixels)]
+        return self.read_decoded(images, boxes=boxes)
 
     def read_decoded(
         self, images: Sequence[DecodedImage], *, boxes: bool = False, attention: bool = False
     ) -> list[Reading]:
         """Read images of `decode` together.
+
+        A tall image was turned by a quarter. Its line may as well run the other way: it is read
+        upside down too, and what was read more surely is kept. Doubtful images are read again.
 
         Args:
             images: one or more.
@@ -239,8 +251,26 @@ class Reader:
         Raises:
             ValueError: boxes or attention from a model whose decoder has no cross-attention.
         """
+        if boxes or attention:
+            self.check_looks()
         pixels = np.stack([image.pixels for image in images])
-        return self._read_turned(pixels, [image.size for image in images], boxes, attention)
+        frames = [Frame(*size, self.preprocessing.turns(*size)) for _, size in images]
+        turned = [index for index, frame in enumerate(frames) if frame.turned]
+        if turned:
+            pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
+            frames += [frames[index]._replace(upside_down=True) for index in turned]
+        encoded = self.encode(pixels)
+        found = self._writer.write(encoded, len(pixels))
+        kept = list(range(len(images)))
+        for index, other in zip(turned, range(len(images), len(pixels)), strict=True):
+            if _first(found[other]).probability > _first(found[index]).probability:
+                kept[index] = other
+        self._read_again(pixels, found, kept)
+        located: Iterator[_Located | None] = repeat(None)
+        if boxes or attention:
+            located = self._locate(encoded, found, frames, attention)
+        readings = [self._reading(*each) for each in zip(found, located, strict=False)]
+        return [readings[index] for index in kept]
 
     def _read_decoded(
         self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
@@ -253,38 +283,6 @@ class Reader:
             for (source, _), reading in zip(batch, readings, strict=True)
         ]
 
-    def _read_turned(
-        self,
-        pixels: UInt8[np.ndarray, "batch channel height width"],
-        sizes: Sequence[tuple[int, int]],
-        boxes: bool,
-        attention: bool = False,
-    ) -> list[Reading]:
-        """Read images that were of the given sizes, which boxes refer to.
-
-        A tall image was turned by a quarter. Its line may as well run the other way: it is read
-        upside down too, and what was read more surely is kept. Doubtful images are read again.
-        """
-        if boxes or attention:
-            self.check_looks()
-        turned = [index for index, size in enumerate(sizes) if self.preprocessing.turns(*size)]
-        frames = [Frame(*size, self.preprocessing.turns(*size)) for size in sizes]
-        if turned:
-            pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
-            frames += [frames[index]._replace(upside_down=True) for index in turned]
-        encoded = self.encode(pixels)
-        found = self._writer.write(encoded, len(pixels))
-        kept = list(range(len(sizes)))
-        for index, other in zip(turned, range(len(sizes), len(pixels)), strict=True):
-            if _probability(found[other]) > _probability(found[index]):
-                kept[index] = other
-        self._read_again(pixels, found, kept)
-        located: Iterator[_Located | None] = repeat(None)
-        if boxes or attention:
-            located = self._locate(encoded, found, frames, attention)
-        readings = [self._reading(*each) for each in zip(found, located, strict=False)]
-        return [readings[index] for index in kept]
-
     def _read_again(
         self,
         pixels: UInt8[np.ndarray, "batch channel height width"],
@@ -292,7 +290,7 @@ class Reader:
         rows: Sequence[int],
     ) -> None:
         """Replace what was found in the doubtful ones of these rows by what other views add."""
-        doubtful = [row for row in rows if _probability(found[row]) < self._reread_below]
+        doubtful = [row for row in rows if _first(found[row]).probability < self._reread_below]
         if not doubtful:
             return
         views = other_views(pixels[doubtful])
@@ -334,7 +332,3 @@ class Reader:
 
 def _first(found: Found) -> Hypothesis:
     return found.hypotheses[0] if found.hypotheses else _NOTHING
-
-
-def _probability(found: Found) -> float:
-    return _first(found).probability

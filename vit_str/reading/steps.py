@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,8 +101,12 @@ def collapse(
     blank = scores.shape[2] - 1
     before = np.pad(best, ((0, 0), (1, 0)), constant_values=blank)[:, :-1]
     spelled = (best != blank) & (best != before)
-    texts = [row[kept][:longest] for row, kept in zip(best, spelled, strict=True)]
-    labels = np.full((len(best), max(map(len, texts), default=0)), PADDING)
+    return padded([row[kept][:longest].tolist() for row, kept in zip(best, spelled, strict=True)])
+
+
+def padded(texts: Sequence[Sequence[int]]) -> Int64[np.ndarray, "batch position"]:
+    """Texts as ids in one array."""
+    labels = np.full((len(texts), max(map(len, texts), default=0)), PADDING)
     for row, text in zip(labels, texts, strict=True):
         row[: len(text)] = text
     return labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +12,10 @@ from vit_str.charset import PADDING
 from vit_str.reading.constraints import Constraint, constraint_of
 from vit_str.reading.engine import Engine
 from vit_str.reading.search import Hypothesis, hypothesis, log_softmax, search, teach
-from vit_str.reading.steps import CtcSteps, ScoreSteps, collapse
+from vit_str.reading.steps import CtcSteps, ScoreSteps, collapse, padded
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int64
+    from jaxtyping import Float
 
 _CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
 _CONSTRAINED_BEAMS = 5
@@ -99,21 +99,6 @@ class Writer:
         free = self._write(encoded, count, 1, None)
         return [Found(*pair) for pair in zip(chosen, (f[0] for f in free), strict=True)]
 
-    def teach(
-        self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
-    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
-        """Scores at every step of writing given texts, before the temperature.
-
-        Raises:
-            ValueError: a model that does not write step by step.
-        """
-        if self._interface.loop != "step":
-            raise ValueError(
-                f"{self._interface.decoder} has no scores step by step; use a model with a "
-                "TransformerDecoder or a RecurrentDecoder"
-            )
-        return teach(self._engine.begin(encoded), labels, self._end)
-
     def _write(
         self, encoded: Any, count: int, width: int, constraint: Constraint | None
     ) -> list[list[Hypothesis]]:
@@ -173,11 +158,3 @@ def _way(engine: Engine, care: str | None) -> tuple[str, int]:
     if care not in _CARE:
         raise ValueError(f"care must be {' or '.join(_CARE)}, found {care!r}")
     return _CARE[care]
-
-
-def padded(texts: Sequence[Sequence[int]]) -> Int64[np.ndarray, "batch position"]:
-    """Texts as ids in one array."""
-    labels = np.full((len(texts), max(map(len, texts), default=0)), PADDING)
-    for row, text in zip(labels, texts, strict=True):
-        row[: len(text)] = text
-    return labels

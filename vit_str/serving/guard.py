@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse
 
 from vit_str.serving.limits import Refusal, Room, is_allowed
 from vit_str.serving.metrics import Metrics
@@ -60,11 +61,11 @@ class Guard:
             self._check(path, scope)
             await self._app(scope, receive, remember)
         except Refusal as refusal:
-            await _refuse(remember, refusal.status, refusal.reason)
+            await _refusal(refusal.status, refusal.reason)(scope, receive, remember)
         except asyncio.CancelledError:
             if not self._state.draining or status:
                 raise
-            await _refuse(remember, 503, _STOPPING)
+            await _refusal(503, _STOPPING)(scope, receive, remember)
         finally:
             seconds = time.perf_counter() - started
             label = path if path in _PATHS else "other"
@@ -85,12 +86,6 @@ class Guard:
             self._rooms[path].check()
 
 
-async def _refuse(send: Send, status: int, reason: str) -> None:
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    else:
-        headers.append((b"retry-after", b"1"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _refusal(status: int, reason: str) -> JSONResponse:
+    headers = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": "1"}
+    return JSONResponse({"error": reason}, status, headers)

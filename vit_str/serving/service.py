@@ -6,7 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from io import BytesIO
 from math import prod
@@ -100,9 +100,12 @@ class ReadingService:
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(_open_page_parts)
         self._decoding = Lane(self._decode, threads=_DECODERS)
-        self._decoding_large = Lane(self._decode_large)
-        self._reading = Lane(
-            *(self._read, _TOGETHER, 1, _PATIENCE), more_to_come=lambda: self._decoding.is_busy
+        self._decoding_large: Lane[Upload, DecodedImage] = Lane(
+            lambda jobs: [decode(job.item.data, reader.preprocessing) for job in jobs]
+        )
+        self._reading: Lane[DecodedImage, Reading] = Lane(
+            *(partial(self._read, reader), _TOGETHER, 1, _PATIENCE),
+            more_to_come=lambda: self._decoding.is_busy,
         )
         self._searching = Lane(self._read_searching, _SEARCHED_TOGETHER)
         self._paging = Lane(self._read_page, prepare=self._page_parts)
@@ -158,10 +161,7 @@ class ReadingService:
 
     async def _record(self, upload: Upload, wish: Wish) -> dict[str, Any]:
         try:
-            image = await self._decoding.do(upload)
-            if image is None:
-                image = await self._decoding_large.do(upload)
-            assert image is not None
+            image = await self._decoding.do(upload) or await self._decoding_large.do(upload)
         except UnreadableImage as error:
             self.metrics.pictures.labels("unreadable").inc()
             return error_row(upload.name, error.reason)
@@ -178,12 +178,6 @@ class ReadingService:
         pixels = self._check_pixels(job.item)
         return [None if pixels > _LARGE else decode(job.item.data, self.reader.preprocessing)]
 
-    def _decode_large(
-        self, jobs: Sequence[Job[Upload, DecodedImage | None]]
-    ) -> list[DecodedImage | None]:
-        (job,) = jobs
-        return [decode(job.item.data, self.reader.preprocessing)]
-
     def _check_pixels(self, upload: Upload) -> int:
         """The number of pixels, 0 where only decoding can tell.
 
@@ -198,15 +192,9 @@ class ReadingService:
         except Exception:  # damage, which is reported when it is decoded
             return 0
         if pixels > self.limits.pixels:
-            raise self._too_large(upload)
+            most = f"larger than {self.limits.pixels:,} pixels"
+            raise Refusal(422, f"{upload.name}: {most}; cut out the word or scale it down")
         return pixels
-
-    def _too_large(self, upload: Upload) -> Refusal:
-        most = f"larger than {self.limits.pixels:,} pixels"
-        return Refusal(422, f"{upload.name}: {most}; cut out the word or scale it down")
-
-    def _read(self, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
-        return self._read_with(self.reader, jobs)
 
     def _read_searching(
         self, jobs: Sequence[Job[DecodedImage, Reading]]
@@ -215,13 +203,11 @@ class ReadingService:
             reader, pattern = self._searcher(jobs[0].key.choice)
             if pattern:
                 pattern.restart()
-            return self._read_with(reader, jobs)
+            return self._read(reader, jobs)
         except Refusal as refusal:  # of the choice, which they share
             return [refusal] * len(jobs)
 
-    def _read_with(
-        self, reader: Reader, jobs: Sequence[Job[DecodedImage, Reading]]
-    ) -> list[Reading]:
+    def _read(self, reader: Reader, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
         wish: Wish = jobs[0].key
         self.metrics.batches.observe(len(jobs))
         images = [job.item for job in jobs]

@@ -15,7 +15,7 @@ from vit_str.reading import Reader, Source
 from vit_str.weights.golden import MOST_BYTES, MOST_IMAGES, Golden, Steps
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, UInt8
+    from jaxtyping import UInt8
 
     from vit_str.weights import WeightsFile
 
@@ -114,14 +114,8 @@ def two_best_scores(
         ValueError: a text that the model cannot write, or a model without scores for every step.
     """
     pixels = np.stack([reader.pixels(image) for image in images])
-    scores = reader.scores(pixels, reader.charset.encode_array(texts))
-    longest, end = reader.engine.model.interface.maximum_length, len(reader.charset)
-    counts = [len(text) + 1 for text in texts]
-    for word, count in enumerate(
-        counts
-    ):  # a text that would have been longer was cut, and has no end
-        counts[word] -= count > longest and scores[word, longest].argmax() != end
-    return tuple(_two_best(word[:count]) for word, count in zip(scores, counts, strict=True))
+    best = (np.partition(steps, -2, 1)[:, -2:].tolist() for steps in reader.scores(pixels, texts))
+    return tuple(tuple((first, second) for second, first in word) for word in best)
 
 
 def difference(reader: Reader, golden: Golden) -> Difference:
@@ -160,11 +154,6 @@ def _png(pixels: UInt8[np.ndarray, "3 height width"]) -> bytes:
     file = BytesIO()
     Image.fromarray(np.asarray(pixels).transpose(1, 2, 0)).save(file, "PNG", optimize=True)
     return file.getvalue()
-
-
-def _two_best(scores: Float[np.ndarray, "step symbol"]) -> Steps:
-    best = np.partition(scores, -2, 1)[:, -2:]
-    return tuple((first, second) for second, first in best.tolist())
 
 
 def _largest(found: Steps, expected: Steps) -> float:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import save
+from safetensors.torch import load_file, save
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -115,7 +114,9 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     Raises:
         ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
     """
-    metadata, tensors = read_metadata(Path(source)), _read_tensors(Path(source))
+    metadata = read_metadata(Path(source))
+    with damage_reported(Path(source)):
+        tensors = load_file(source)
     tensors.pop(GOLDEN_IMAGES, None)
     kept = {name: value for name, value in metadata.items() if name != GOLDEN}
     kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
@@ -205,11 +206,6 @@ class _Outline(TorchFunctionMode):
         if name.endswith("_") and not name.endswith("__") and name != "requires_grad_":
             return args[0] if args else kwargs["tensor"]
         return func(*args, **kwargs)
-
-
-def _read_tensors(path: Path) -> dict[str, Tensor]:
-    with damage_reported(path), safe_open(path, "pt") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 def _stored(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
@@ -98,9 +97,6 @@ class Golden:
             raise ValueError(f"golden images: description not understood ({error})") from None
         if min(sizes, default=0) < 0 or sum(sizes) != len(images):
             raise ValueError(f"golden images: {len(images)} bytes for images of {sizes}")
-        return cls(_cut(images, sizes), texts, confidences, scores)
-
-
-def _cut(joined: np.ndarray, sizes: Sequence[int]) -> tuple[bytes, ...]:
-    places = pairwise(accumulate(sizes, initial=0))
-    return tuple(joined[start:end].tobytes() for start, end in places)
+        places = pairwise(accumulate(sizes, initial=0))
+        files = tuple(images[start:end].tobytes() for start, end in places)
+        return cls(files, texts, confidences, scores)

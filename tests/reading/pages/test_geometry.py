@@ -11,7 +11,6 @@ from vit_str.reading.pages.geometry import (
     leveled,
     project,
     rectangle,
-    side_lengths,
     turn_points,
     upright,
 )
@@ -65,10 +64,6 @@ def test_four_quarter_turns_change_nothing() -> None:
     np.testing.assert_allclose(turn_points(points, 4), points)
     np.testing.assert_allclose(turn_points(np.array([1.0, 0.0]), 1), [0, 1])  # right is down now
     np.testing.assert_allclose(turn_points(turn_points(points, 1), -1), points)
-
-
-def test_lengths_of_sides() -> None:
-    assert side_lengths(rectangle(0, 0, 30, 10)) == (30, 10)
 
 
 def test_lines_of_a_tilted_page_are_leveled() -> None:

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--characters",
-        type=_protocol,
+        choices=("36", "62", "94", "full"),
         default="full",
         metavar="36|62|94|full",
         help="what makes a word right: full is exactly as written (default), 36 letters and "
@@ -73,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.reading import Reader
     from vit_str.weights import load_weights
 
+    protocol: int | str = "full" if options.characters == "full" else int(options.characters)
     source, out = checked_files(options.weights, options.out)
     file = load_weights(source)
     sets = [opened(path) for path in options.sources]
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
         def read(each: "WordSource") -> "GradedWords":
             return read_words(
-                each, reader, options.characters, options.batch_size, progress.advance, complaints
+                each, reader, protocol, options.batch_size, progress.advance, complaints
             )
 
         fitted = {str(each.path): read(each) for each in sets}
@@ -92,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     result = fit(words)
     for line in complaints:
         console.complain(line)
-    values = summary(result, halves, file.temperature, options.characters)
+    values = summary(result, halves, file.temperature, protocol)
     if options.json:
         console.write(json.dumps(values, indent=2, allow_nan=False))
     else:
@@ -102,10 +103,3 @@ def run(options: argparse.Namespace) -> int:
     write(source, out, file, values)
     console.complain(f"wrote {out}")
     return 1 if complaints else 0
-
-
-def _protocol(text: str) -> int | str:
-    known: dict[str, int | str] = {"36": 36, "62": 62, "94": 94, "full": "full"}
-    if text not in known:
-        raise argparse.ArgumentTypeError(f"expected one of {', '.join(known)}, found {text!r}")
-    return known[text]

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int64
 from vit_str.evaluation.calibration import calibrate
 from vit_str.images import UnreadableImage
 from vit_str.reading import Reader, Source
+from vit_str.reading.decoding import DecodedImage, decode_batches
 from vit_str.statistics import Interval, percentile_interval, resamples
 
 TEMPERATURES = np.geomspace(0.25, 8, 141)
@@ -98,12 +99,11 @@ class Fit:
         return self.temperature in (TEMPERATURES[0], TEMPERATURES[-1])
 
 
-def fit(words: GradedWords, seed: int = 0) -> Fit:
+def fit(words: GradedWords) -> Fit:
     """The temperature under which right and wrong words are most likely.
 
     Args:
         words: what to fit to.
-        seed: of the draws for the interval.
 
     Raises:
         ValueError: too few words, or all right or all wrong: no confidence is wrong then.
@@ -116,7 +116,7 @@ def fit(words: GradedWords, seed: int = 0) -> Fit:
         )
     losses = _losses(words.log_confidences, right)
     n = len(words)
-    sums = [np.bincount(drawn, minlength=n) @ losses for drawn in resamples(n, seed=seed)]
+    sums = [np.bincount(drawn, minlength=n) @ losses for drawn in resamples(n)]
     interval = percentile_interval(TEMPERATURES[np.argmin(sums, 1)])
     return Fit(float(TEMPERATURES[losses.sum(0).argmin()]), interval, n)
 
@@ -136,7 +136,7 @@ def grade(
     reader: Reader,
     images: Sequence[Source],
     batch_size: int = 32,
-    advance: Callable[[], object] | None = None,
+    advance: Callable[[], object] = lambda: None,
 ) -> Iterator[Graded | UnreadableImage]:
     """Read images once and say how sure the reader would be of each at every temperature.
 
@@ -149,18 +149,12 @@ def grade(
     Raises:
         ValueError: a model without scores for every step.
     """
-    for start in range(0, len(images), batch_size):
-        outcomes: list[tuple[np.ndarray, bool] | UnreadableImage] = []
-        for image in images[start : start + batch_size]:
-            try:
-                outcomes.append(reader.pixels_and_turn(image))
-            except UnreadableImage as error:
-                outcomes.append(error)
-        graded = iter(_grade(reader, [each for each in outcomes if isinstance(each, tuple)]))
-        for outcome in outcomes:
-            yield next(graded) if isinstance(outcome, tuple) else outcome
-            if advance:
-                advance()
+    for batch in decode_batches(images, reader.preprocessing, batch_size, None):
+        decoded = [image for _, image in batch if isinstance(image, DecodedImage)]
+        graded = iter(_grade(reader, decoded) if decoded else ())
+        for _, image in batch:
+            yield next(graded) if isinstance(image, DecodedImage) else image
+            advance()
 
 
 def _losses(
@@ -171,11 +165,9 @@ def _losses(
     return -np.where(right[:, None], sure, np.log(-np.expm1(sure)))
 
 
-def _grade(reader: Reader, images: Sequence[tuple[np.ndarray, bool]]) -> list[Graded]:
+def _grade(reader: Reader, images: Sequence[DecodedImage]) -> list[Graded]:
     """Grade readings of images; as when reading, those that were turned are read both ways up."""
-    if not images:
-        return []
-    turned = [place for place, (_, was_turned) in enumerate(images) if was_turned]
+    turned = [i for i, (_, size) in enumerate(images) if reader.preprocessing.turns(*size)]
     pixels = np.stack([pixels for pixels, _ in images])
     pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
     graded = _grade_pixels(reader, pixels)
@@ -188,14 +180,10 @@ def _grade(reader: Reader, images: Sequence[tuple[np.ndarray, bool]]) -> list[Gr
 
 def _grade_pixels(reader: Reader, pixels: np.ndarray) -> list[Graded]:
     texts = [reading.text for reading in reader.read_pixels(pixels)]
-    scores = reader.scores(pixels, reader.charset.encode_array(texts)).astype(np.float64)
-    longest, end = reader.engine.model.interface.maximum_length, len(reader.charset)
     graded = []
-    for text, steps in zip(texts, scores, strict=True):
-        symbols = [*reader.charset.encode(text), end]
-        if len(text) == longest and steps[longest].argmax() != end:
-            symbols.pop()  # it would have been longer, and was cut
-        graded.append(Graded(text, log_confidences(steps[: len(symbols)], symbols)))
+    for text, steps in zip(texts, reader.scores(pixels, texts), strict=True):
+        symbols = [*reader.charset.encode(text), len(reader.charset)][: len(steps)]
+        graded.append(Graded(text, log_confidences(steps.astype(np.float64), symbols)))
     return graded
 
 

@@ -22,6 +22,7 @@ FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr"}
 def run_pages(options: argparse.Namespace) -> int:
     """Read whole pictures and print their text, or write a file for each of them."""
     from vit_str.images import UnreadableImage
+    from vit_str.reading.command import report
     from vit_str.reading.inputs import find_inputs
     from vit_str.reading.pages.pictures import PAGE_SUFFIXES, pictures_in
 
@@ -29,8 +30,7 @@ def run_pages(options: argparse.Namespace) -> int:
     if name not in FORMATS:
         raise ValueError(f"--page writes --format {', '.join(FORMATS)}, found {name}")
     inputs = find_inputs(options.paths, PAGE_SUFFIXES)
-    for path, problem in inputs.problems:
-        console.complain(f"{one_line(path)}: {problem}")
+    report(inputs.problems)
     if not inputs.paths:
         return 2
     targets = dict(zip(inputs.paths, _targets(inputs.paths, options, name), strict=True))

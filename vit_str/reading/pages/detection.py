@@ -19,16 +19,14 @@ class LineDetector(Protocol):
 class RapidDetector:
     """The detector of ``rapidocr`` (PP-OCRv6 small, Apache-2.0, inside its wheel).
 
-    It scales images to sides of at most 2,000 pixels, so its memory is bounded.
-
-    Args:
-        threads: that one detection uses.
+    It scales images to sides of at most 2,000 pixels, so its memory is bounded. One detection uses
+    one thread.
 
     Raises:
         ValueError: ``rapidocr`` is not installed.
     """
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self) -> None:
         try:
             from rapidocr import RapidOCR
         except ImportError:
@@ -39,7 +37,7 @@ class RapidDetector:
         self._engine: Any = RapidOCR(
             params={
                 "Global.log_level": "error",
-                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             }
         )

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 from vit_str.files import one_line
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.readings import Box, Character
-from vit_str.sheets import Font, caption_font
+from vit_str.sheets import caption_font
 
 _DIGITS = 6
 _LINE_COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b")
@@ -95,10 +95,12 @@ def _bbox(words: "list[Word] | tuple[Word, ...]") -> str:
 
 def overlay(image: Image.Image, page: Page) -> Image.Image:
     """The picture with a polygon around every word and its text; lines differ in color."""
+    from vit_str.synthesis.fonts import find_fonts
+
     picture = image.convert("RGB")
     pen = ImageDraw.Draw(picture)
     width = max(1, round(max(picture.size) / 1000))
-    font = _font(page.text)
+    font = caption_font(page.text, find_fonts)
     lines = [line for block in page.blocks for line in block]
     for number, line in enumerate(lines):
         color = _LINE_COLORS[number % len(_LINE_COLORS)]
@@ -109,13 +111,3 @@ def overlay(image: Image.Image, page: Page) -> Image.Image:
             pen.rectangle(pen.textbbox(at, word.text, font), fill="white")
             pen.text(at, word.text, fill=color, font=font)
     return picture
-
-
-def _font(text: str) -> Font:
-    """Letters for the texts; without the library that looks into fonts only English ones."""
-    from vit_str.synthesis.fonts import find_fonts
-
-    try:
-        return caption_font(text, find_fonts)
-    except ModuleNotFoundError:
-        return caption_font("", find_fonts)

@@ -20,17 +20,16 @@ class WordSplitter:
 
     Args:
         path: an ONNX file that ``python -m vit_str.training.word_splitter`` has written.
-        threads: that one line uses.
 
     Raises:
         ValueError: the file cannot be used.
     """
 
-    def __init__(self, path: Path = BUNDLED_SPLITTER, threads: int = 1) -> None:
+    def __init__(self, path: Path = BUNDLED_SPLITTER) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
         try:
             self._session = onnxruntime.InferenceSession(path, options)
         except Exception as error:  # onnxruntime's errors have no common class
