@@ -1,7 +1,7 @@
 """Data of training: an endless rendered stream, and words to validate on."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -56,17 +56,6 @@ class Batches:
 
     def __len__(self) -> int:
         return len(self.batches)
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPosition:
-    """Images seen and batches of the stream used up, when the batch size may have changed.
-
-    A number of the stream stands for a batch of any size, so it is never used twice.
-    """
-
-    images: int = 0
-    batches: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +145,7 @@ class RenderedWords(LightningDataModule):
         self.real = [FolderReader(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
         self._atlas: GlyphAtlas | None = None
-        self._start = StreamPosition()
+        self._start = 0, 0
 
     def prepare_data(self) -> None:
         """Build the atlas once, in one process."""
@@ -176,32 +165,35 @@ class RenderedWords(LightningDataModule):
         assert self._atlas is not None and self.trainer is not None  # Lightning calls setup first
         device = self.trainer.strategy.root_device
         rank = self.trainer.global_rank
-        self._start = self._position()
+        self._start = images, batches = self._position()
         return RenderedStream(
             self._renderer(self._atlas.training().to(device)),
             self.batch_size,
             self.seed,
-            first=self._start.batches + rank,
+            first=batches + rank,
             stride=self.trainer.world_size,
-            images=self._start.images + rank * self.batch_size,
+            images=images + rank * self.batch_size,
             easy_images=self.easy_images,
         )
 
-    def _position(self) -> StreamPosition:
-        """After every batch of the stream that the run has finished."""
+    def _position(self) -> tuple[int, int]:
+        """Images seen and batches of the stream used up, when the batch size may have changed.
+
+        A number of the stream stands for a batch of any size, so it is never used twice.
+        """
         assert self.trainer is not None
+        seen, used = self._start
         images: int = self.trainer.lightning_module.count.images_seen  # type: ignore
-        new = -(-(images - self._start.images) // self.batch_size)
-        batches = max(self._start.batches + new, -(-images // self.batch_size))
-        return StreamPosition(images, batches)
+        new = -(-(images - seen) // self.batch_size)
+        return images, max(used + new, -(-images // self.batch_size))
 
     def state_dict(self) -> dict[str, Any]:
         """The position in the stream, for runs that resume with batches of another size."""
-        return asdict(self._position())
+        return dict(zip(("images", "batches"), self._position(), strict=True))
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Resume where the legs before have come to."""
-        self._start = StreamPosition(**state_dict)
+        self._start = state_dict["images"], state_dict["batches"]
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then every folder of real crops."""
