@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from vit_str import console
 from vit_str.datasets.formats import check_target, format_of, reader_of, writer_of
-from vit_str.datasets.judging import judged, known_total
+from vit_str.datasets.judging import judged
 from vit_str.datasets.record import Record
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.skip_report import SkipReport
@@ -134,7 +134,9 @@ def _fill(
     digest, words = hashlib.blake2b(digest_size=16), 0
     if writer.done:
         console.complain(f"{writer.path}: resuming after {writer.done:,} words")
-    with writer, tqdm(total=known_total(sources), unit="word", disable=None) as bar:
+    lengths = [source.known_length for source in sources]
+    total = None if None in lengths else sum(filter(None, lengths))
+    with writer, tqdm(total=total, unit="word", disable=None) as bar:
         for results in judged(chain.from_iterable(sources), rules, lambda word, _: word):
             usable = [word for word in results if isinstance(word, LabeledWord)]
             writer.add(usable[max(0, writer.done - words) :])

@@ -6,7 +6,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from vit_str.datasets.judging import judged, known_total
+from vit_str.datasets.judging import judged
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import Skipped, WordSource
@@ -29,7 +29,7 @@ def inspect(
         limit: look at the first ones only.
     """
     summary = Summary()
-    total = known_total([source])
+    total = source.known_length
     total = limit if total is None else min(total, limit or total)
     with tqdm(total=total, unit="word", disable=None, leave=False, delay=2) as bar:
         for results in judged(islice(source, limit), rules, properties):

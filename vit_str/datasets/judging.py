@@ -1,6 +1,6 @@
 """Words of data sets one after the other, judged by the rules on several threads."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
@@ -8,7 +8,7 @@ from typing import TypeVar
 from PIL import Image
 
 from vit_str.datasets.rules import Rules
-from vit_str.datasets.source import LabeledWord, Skipped, WordSource
+from vit_str.datasets.source import LabeledWord, Skipped
 from vit_str.files import cpu_count
 
 CHUNK = 256
@@ -17,12 +17,6 @@ CHUNK = 256
 _THREADS = 4
 
 Result = TypeVar("Result")
-
-
-def known_total(sources: Sequence[WordSource]) -> int | None:
-    """Number of words, usable or not; None where counting takes as long as reading."""
-    lengths = [source.known_length for source in sources]
-    return None if None in lengths else sum(length or 0 for length in lengths)
 
 
 def judged(

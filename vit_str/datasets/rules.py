@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
     from vit_str.charset import Charset
     from vit_str.datasets.source import LabeledWord
+
+# What no charset allows is a line break: a word is one line, and label files have a line for each.
+_NO_LINE_BREAK = re.compile(r"[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Rules:
         if not label.strip():
             detail = f"only spaces: {label!r}" if label else ""
             return Skipped(word.name, Reason.NO_LABEL, detail)
-        unknown = self.charset.unknown(label) if self.charset else _line_breaks(label)
+        unknown = self.charset.unknown(label) if self.charset else _NO_LINE_BREAK.sub("", label)
         if unknown:
             once = "".join(dict.fromkeys(unknown))
             return Skipped(word.name, Reason.CHARSET, f"{once!r} in {label!r}")
@@ -72,8 +76,3 @@ class Rules:
             size = f"{image.height} x {image.width} pixels, less than {self.least_size}"
             return Skipped(word.name, Reason.SMALL, size)
         return image
-
-
-def _line_breaks(label: str) -> str:
-    """What no charset allows: a word is one line, and label files have a line for each."""
-    return "".join(character for character in label if character in "\r\n")
