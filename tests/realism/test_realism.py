@@ -1,7 +1,6 @@
 import json
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,21 +108,17 @@ def test_blocks_show_where_jpeg_has_them_only() -> None:
     blocks = tones.repeat_interleave(8, 1).repeat_interleave(8, 2)
     aligned, shifted = blocks[:, :32, :128], blocks[:, 4:36, 4:132]
     smooth = noise_of(2.0)
-    ratios = [
-        picture_statistics(pictures_of(gray))["blockiness"].mean().item()
-        for gray in (aligned, shifted, smooth)
-    ]
-    assert ratios[0] > 100
-    assert ratios[1] == 0
-    assert ratios[2] == pytest.approx(1, abs=0.1)
+    gray = torch.cat([aligned, shifted, smooth])
+    ratios = picture_statistics(pictures_of(gray))["blockiness"].split([4, 4, 8])
+    assert ratios[0].mean() > 100
+    assert ratios[1].mean() == 0
+    assert ratios[2].mean().item() == pytest.approx(1, abs=0.1)
 
 
 def test_contrast_and_brightness_of_two_tones() -> None:
     found = picture_statistics(pictures_of(step(low=50, high=150)))
-    assert found["brightness"].item() == pytest.approx(100)
-    assert found["contrast"].item() == pytest.approx(50)
-    assert found["michelson"].item() == pytest.approx(0.5)
-    assert found["two_tone"].item() == pytest.approx(1)
+    expected = {"brightness": 100, "contrast": 50, "michelson": 0.5, "two_tone": 1}
+    assert {name: found[name].item() for name in expected} == pytest.approx(expected)
     assert found["ground_spread"].item() == pytest.approx(0, abs=1e-3)
 
 
@@ -265,25 +260,13 @@ def test_rendered_words_beside_a_folder(
     assert str(tmp_path / "out" / "report.html") in text
     assert max(map(len, text.splitlines())) < 200
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert files == {
-        *("report.html", "summary.json", "realism.csv", "realism.png", "look.png"),
-    }
+    assert files == {"report.html", "summary.json", "realism.csv", "realism.png", "look.png"}
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["sets"]["labeled"]["words"] == 5
     assert len(summary["sets"]["labeled"]["skipped"]) == 2
     assert summary["image_size"] == [16, 48]
     rows = (tmp_path / "out" / "realism.csv").read_text().splitlines()
     assert len(rows) == 1 + 2 * (len(STATISTICS) + len(LABEL_STATISTICS))
-
-
-def test_words_of_the_same_renderer_are_not_told_apart(renderer: Renderer) -> None:
-    rendered, other = draw(renderer, 192, 1), draw(renderer, 192, 2)
-    found = measure(rendered, [replace(other, name="other")])
-    classification = found.classifications["rendered", "other"]
-    assert classification is not None
-    assert classification.auc.value == pytest.approx(0.5, abs=0.1)
-    assert found.inside["other"] > 0.6
-    assert all(each.distance.low < 0.2 for each in found.gaps["other"].values())
 
 
 def test_tiny_folders_of_the_same_name(
@@ -313,12 +296,10 @@ def test_at_most_count_images_of_a_folder_evenly_spread(
 def test_mistakes_are_reported_in_one_line(
     renderer: Renderer, labeled_folder: Path, tmp_path: Path
 ) -> None:
-    damaged = tmp_path / "damaged"
+    damaged, empty = tmp_path / "damaged", tmp_path / "empty"
     damaged.mkdir()
-    (damaged / "0.png").write_bytes(b"not an image")
-    (damaged / "labels.tsv").write_text("0.png\tword\n")
-    empty = tmp_path / "empty"
     empty.mkdir()
+    (damaged / "word.png").write_bytes(b"not an image")
     for folders, count, message in (
         ([], 10, "nothing to compare with"),
         ([labeled_folder], 0, "--count must be at least 1, found 0"),

@@ -103,17 +103,14 @@ def test_pictures_are_those_that_reading_sees(crops: Path) -> None:
 
 
 def test_words_are_the_same_with_any_number_of_workers(crops: Path) -> None:
+    """And the random numbers of training are left alone."""
+    before = torch.get_rng_state()
     sampler = CropSampler(start=7, stride=12, batch_size=6, rendered_share=0.3)
     stream = stream_of(crops, "strong")
     alone = list(islice(crop_batches(stream, sampler, workers=0, pinned=False), 5))
     helped = list(islice(crop_batches(stream, sampler, workers=2, pinned=False), 5))
     assert all(map(equal, alone, helped))
     assert any(batch.skipped for batch in alone) == any(batch.skipped for batch in helped)
-
-
-def test_the_loader_leaves_the_random_numbers_of_training_alone(crops: Path) -> None:
-    before = torch.get_rng_state()
-    next(crop_batches(stream_of(crops), CropSampler(0, 4, 4), workers=0, pinned=False))
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -131,13 +128,15 @@ def test_ctrl_c_is_left_to_the_trainer() -> None:
     assert batch.labels == [str(signal.SIG_IGN)] * 2
 
 
+def own(sampler: CropSampler, batches: int) -> list[int]:
+    """Numbers of the crops in the first batches."""
+    pairs = islice(sampler, batches)
+    return [number for start, length in pairs for number in range(start, start + length)]
+
+
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.3, 0.5])
 @pytest.mark.parametrize("devices", [1, 2, 3])
 def test_devices_divide_the_stream(share: float, devices: int) -> None:
-    def own(sampler: CropSampler, batches: int) -> list[int]:
-        pairs = islice(sampler, batches)
-        return [number for start, length in pairs for number in range(start, start + length)]
-
     alone = own(CropSampler(0, 10, 10, share), 12)
     parts = [
         own(CropSampler(10 * rank, 10 * devices, 10, share), 12 // devices)
@@ -148,10 +147,6 @@ def test_devices_divide_the_stream(share: float, devices: int) -> None:
 
 
 def test_a_run_resumes_with_batches_of_another_size() -> None:
-    def own(sampler: CropSampler, batches: int) -> list[int]:
-        pairs = islice(sampler, batches)
-        return [number for start, length in pairs for number in range(start, start + length)]
-
     assert own(CropSampler(0, 8, 8, 0.3), 5) + own(CropSampler(40, 20, 20, 0.3), 4) == own(
         CropSampler(0, 24, 24, 0.3), 5
     )
@@ -294,13 +289,3 @@ def test_a_run_that_is_cut_ends_like_one_that_is_not(run: Run, crops: Path) -> N
     del expected["golden.images"], found["golden.images"]
     for name, tensor in expected.items():
         assert torch.equal(found[name], tensor), name
-
-
-def test_a_mistake_is_one_line_on_the_command_line(
-    crops: Path, capsys: pytest.CaptureFixture[str], run: Run
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        run("run", *arguments_for(crops, "--data.init_args.sources=[nowhere]"))
-    assert left.value.code == 2
-    error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith("vit-str train: nowhere: no such file or folder")
