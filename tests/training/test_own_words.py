@@ -19,10 +19,10 @@ from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import LabeledWord
 from vit_str.images import TALL, Preprocessing, load_image
 from vit_str.models.auxiliary import UNKNOWN
-from vit_str.synthesis.renderer import RenderedBatch
+from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training import OwnWords
 from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut
-from vit_str.training.loader import SkippedWords, crop_batches, default_workers, joined
+from vit_str.training.loader import SkippedWords, crop_batches, default_workers
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
 
@@ -222,11 +222,11 @@ def test_rendered_words_join_in() -> None:
         torch.full((1, 64), 5),
         torch.ones(1, 1, 4),
     )
-    both = joined([own, drawn])
+    both = join([own, drawn])
     assert both.labels.tolist() == [[1, 2, 3], [4, -1, -1], [5, -1, -1]]
     assert both.images.sum((1, 2, 3)).tolist() == [0, 0, 3 * 32 * 128]
     assert both.boxes.shape == (3, 3, 4)
-    assert joined([own]) is own
+    assert join([own]) is own
 
 
 def test_the_number_of_workers_is_sensible() -> None:

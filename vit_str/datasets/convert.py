@@ -13,7 +13,7 @@ from tqdm import tqdm
 from vit_str import console
 from vit_str.datasets.formats import check_target, format_of, reader_of, writer_of
 from vit_str.datasets.judging import judged
-from vit_str.datasets.record import Record
+from vit_str.datasets.record import begin_or_resume
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import LabeledWord, Skipped, WordSource
@@ -112,10 +112,7 @@ def _made_with(
 
 def _begin(path: Path, made_with: dict[str, Any]) -> None:
     """Write a record, or compare it with what is there."""
-    record = Record(made_with, 0, "vit-str data convert")
-    if not path.exists():
-        record.save(path)
-    differences = Record.load(path).differences(record)
+    differences = begin_or_resume(path, made_with, 0, "vit-str data convert")
     if differences:
         said = "; ".join(
             f"{name} {_shown(before)}, not {_shown(now)}"

@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
-from jaxtyping import Float64
-from torch import Tensor
 
 import vit_str
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison, measure
@@ -117,7 +115,8 @@ def _looks(comparison: Comparison) -> list[tuple[str, Pictures]]:
     for words in comparison.folders:
         values = torch.stack(list(words.of_pictures.values()), 1)
         chosen = torch.arange(0, len(words), max(1, len(words) // SHOWN))[:SHOWN]
-        nearest = _nearest(standardized(values[chosen], values), standardized(rendered, values))
+        places = standardized(values[chosen], values), standardized(rendered, values)
+        nearest = torch.cdist(*places).argmin(1)
         rows.append((f"{words.name}", words.pictures[chosen]))
         rows.append(
             (f"rendered, nearest to these of {words.name}", comparison.rendered.pictures[nearest])
@@ -133,9 +132,3 @@ def _looks(comparison: Comparison) -> list[tuple[str, Pictures]]:
         rows.append(("photographed, most surely not rendered", least[:SHOWN]))
         rows.append(("", least[SHOWN:]))
     return rows
-
-
-def _nearest(
-    chosen: Float64[Tensor, "chosen statistic"], among: Float64[Tensor, "picture statistic"]
-) -> Tensor:
-    return torch.cdist(chosen, among).argmin(1)

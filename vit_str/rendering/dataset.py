@@ -16,10 +16,10 @@ from tqdm import tqdm
 
 import vit_str
 from vit_str import console
-from vit_str.datasets import DatasetWriter, LabeledWord, Layout, Record, writer_of
+from vit_str.datasets import DatasetWriter, LabeledWord, Layout, writer_of
+from vit_str.datasets.record import begin_or_resume
 from vit_str.files import exclusive
 from vit_str.rendering.material import BATCH, Look, renderer_of
-from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 _PROBES = 1000
@@ -72,14 +72,10 @@ def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int,
         **_words_and_looks(look, renderer),
         "drawing": _drawing(renderer, seed),
     }
-    record = Record(made_with, count, f"vit-str {vit_str.__version__}")
     record_path.parent.mkdir(parents=True, exist_ok=True)
     with exclusive(record_path.with_name(f".{record_path.name}.lock")):
-        old = Record.load(record_path) if record_path.exists() else None
-        if old:
-            _refuse_others(old, record, path)
-        if old is None or old.count != record.count:
-            record.save(record_path)
+        made_by = f"vit-str {vit_str.__version__}"
+        _refuse_others(begin_or_resume(record_path, made_with, count, made_by), path)
         with writer_class(path, layout) as writer:
             try:
                 _fill(writer, renderer, count, seed)
@@ -92,11 +88,14 @@ def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int,
 
 def _words_and_looks(look: Look, renderer: Renderer) -> dict[str, Any]:
     """Everything but the seed that decides words and pictures, so that no others are mixed in."""
+    atlas = renderer.atlas
+    tensors = [atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances]
+    tensors.append(atlas.honest)
     return {
         "words": _digest([look.words.read_bytes()]) if look.words else None,
         "language": None if look.words else look.language,
         "charset": renderer.charset.characters,
-        "fonts": _digest(_atlas_bytes(renderer.atlas)),
+        "fonts": _digest(["\n".join(atlas.names).encode(), *map(_bytes, tensors)]),
         "held-out": look.held_out,
         "pictures": _digest([_bytes(renderer.pictures)]) if look.pictures else None,
         "height": look.size[0],
@@ -118,13 +117,6 @@ def _drawing(renderer: Renderer, seed: int) -> str | None:
     return _digest([labels.encode(), _bytes(renderer.batch(BATCH, seed, 0).images)])
 
 
-def _atlas_bytes(atlas: GlyphAtlas) -> Iterable[bytes]:
-    yield "\n".join(atlas.names).encode()
-    for tensor in (atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances):
-        yield _bytes(tensor)
-    yield _bytes(atlas.honest)
-
-
 def _bytes(tensor: Tensor | None) -> bytes:
     return b"" if tensor is None else tensor.cpu().numpy().tobytes()
 
@@ -136,8 +128,7 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _refuse_others(old: Record, new: Record, path: Path) -> None:
-    differences = old.differences(new)
+def _refuse_others(differences: dict[str, tuple[Any, Any]], path: Path) -> None:
     if "words" in differences:
         differences.pop("language", None)
     if len(differences) > 1:  # which is why the drawing differs

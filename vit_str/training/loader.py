@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch.utils.data import DataLoader
 
-from vit_str.charset import PADDING, Charset
+from vit_str.charset import Charset
 from vit_str.datasets import IndexedSource, SkipReport
 from vit_str.files import cpu_count
 from vit_str.models.auxiliary import UNKNOWN
-from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
 from vit_str.training.console import report
 from vit_str.training.crops import CropBatch, Crops, CropSampler, SkippedCrop
 
@@ -148,7 +147,7 @@ class OwnStream:
             size = self.sampler.rendered_in(image)
             if size:
                 parts.append(self._rendered(size, image))
-            yield joined(parts)
+            yield join(parts)
 
     def _own(self, batch: CropBatch) -> RenderedBatch:
         labels = self.charset.encode_batch(batch.labels)
@@ -166,18 +165,3 @@ class OwnStream:
         seen = image + self.sampler.batch_size
         difficulty = min(1.0, seen / self.easy_images) if self.easy_images else 1.0
         return self.renderer.batch(size, self.seed, image, difficulty)
-
-
-def joined(parts: list[RenderedBatch]) -> RenderedBatch:
-    """Batches as one, labels padded to the longest."""
-    if len(parts) == 1:
-        return parts[0]
-    longest = max(part.labels.shape[1] for part in parts)
-    missing = [longest - part.labels.shape[1] for part in parts]
-    padded = list(zip(parts, missing, strict=True))
-    return RenderedBatch(
-        torch.cat([part.images for part in parts]),
-        torch.cat([F.pad(part.labels, (0, more), value=PADDING) for part, more in padded]),
-        torch.cat([part.token_characters for part in parts]),
-        torch.cat([F.pad(part.boxes, (0, 0, 0, more)) for part, more in padded]),
-    )
