@@ -32,7 +32,7 @@ _OPENERS: dict[str, Any] = {
     **dict.fromkeys((".tar.bz2", ".tbz2"), bz2.open),
     **dict.fromkeys((".tar.xz", ".txz"), lzma.open),
 }
-_LABEL, _VALUES, _CLASS = _LABEL_SUFFIXES = ".txt", ".json", ".cls"
+_LABEL, _VALUES = _LABEL_SUFFIXES = ".txt", ".json"
 
 _MAX_HEADER = 1 << 13  # bytes of a long name or of extended values
 _EXTENDED = (
@@ -299,15 +299,11 @@ def _label(contents: dict[str, bytes], values: dict[str, Any]) -> str:
         line = contents[_LABEL].decode("utf-8", "surrogateescape")
         return checked_label(line[:-1].removesuffix("\r") if line.endswith("\n") else line)
     text = text_under(values, LABELS)
-    if text is not None:
-        return checked_label(text)
-    reasons = {
-        _VALUES: f"no text under {', '.join(LABELS)} in its .json",
-        _CLASS: "a .cls holds the number of a class; give a .txt",
-    }
-    none = "no .txt or .json of this stem next to it"
-    reason = next((reasons[suffix] for suffix in reasons if suffix in contents), none)
-    raise BadLine(Reason.NO_LABEL, reason)
+    if text is None:
+        none = f"no text under {', '.join(LABELS)} in its .json"
+        absent = "no .txt or .json of this stem next to it"
+        raise BadLine(Reason.NO_LABEL, none if _VALUES in contents else absent)
+    return checked_label(text)
 
 
 def _json(content: bytes | None) -> dict[str, Any]:

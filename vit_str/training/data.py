@@ -83,9 +83,12 @@ class RenderedStream:
     def __iter__(self) -> Iterator[RenderedBatch]:
         for number in count():
             seen = self.images + (number * self.stride + 1) * self.batch_size
-            difficulty = min(1.0, seen / self.easy_images) if self.easy_images else 1.0
             index = self.first + number * self.stride
-            yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
+            yield self.renderer.batch(self.batch_size, self.seed, index, self.difficulty(seen))
+
+    def difficulty(self, seen: int) -> float:
+        """Of a batch with which so many images of the run have been seen."""
+        return min(1.0, seen / self.easy_images) if self.easy_images else 1.0
 
 
 class RenderedWords(LightningDataModule):

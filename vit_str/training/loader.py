@@ -14,9 +14,10 @@ from vit_str.charset import Charset
 from vit_str.datasets import IndexedSource, SkipReport
 from vit_str.files import cpu_count
 from vit_str.models.auxiliary import UNKNOWN
-from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
+from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training.console import report
 from vit_str.training.crops import CropBatch, Crops, CropSampler, SkippedCrop
+from vit_str.training.data import RenderedStream
 
 _MOST_WORKERS = 8
 _PREFETCHED_BATCHES = 4
@@ -78,11 +79,6 @@ class SkippedWords:
         self._seen: set[tuple[int, int]] = set()
         self._report: SkipReport | None = None
 
-    @property
-    def total(self) -> int:
-        """Number of words that were skipped."""
-        return len(self._seen)
-
     def add(self, crop: SkippedCrop) -> None:
         """Count and list a word, if it was not skipped before.
 
@@ -121,9 +117,7 @@ class OwnStream:
         workers: processes that make them.
         token_count: tokens in an image.
         on_skip: called with every word that cannot be used.
-        renderer: draws the rendered part of each batch; None without any.
-        seed: of what is drawn.
-        easy_images: images of the run over which rendered words go from easy to hard.
+        rendered: draws the rendered part of each batch; None without any.
     """
 
     crops: Crops
@@ -133,9 +127,7 @@ class OwnStream:
     workers: int
     token_count: int
     on_skip: Callable[[SkippedCrop], None]
-    renderer: Renderer | None = None
-    seed: int = 1
-    easy_images: int = 0
+    rendered: RenderedStream | None = None
 
     def __iter__(self) -> Iterator[RenderedBatch]:
         pinned = self.device.type == "cuda"
@@ -161,7 +153,6 @@ class OwnStream:
 
     def _rendered(self, size: int, image: int) -> RenderedBatch:
         """Drawn by the number of the first image of the batch, which no other batch has."""
-        assert self.renderer is not None
-        seen = image + self.sampler.batch_size
-        difficulty = min(1.0, seen / self.easy_images) if self.easy_images else 1.0
-        return self.renderer.batch(size, self.seed, image, difficulty)
+        assert self.rendered is not None
+        difficulty = self.rendered.difficulty(image + self.sampler.batch_size)
+        return self.rendered.renderer.batch(size, self.rendered.seed, image, difficulty)

@@ -97,7 +97,7 @@ class OwnWords(LightningDataModule):
                 real_limit=None,
                 **rendered,
             )
-        self.easy_images, self.rendered_limit = easy_images, rendered_limit
+        self.rendered_limit = rendered_limit
         self.held_out, self._validated = self._hold_out(validation, validation_share)
         for source in self.mixture.sources:
             _check_usable(source, self.rules, self.held_out)
@@ -163,9 +163,6 @@ class OwnWords(LightningDataModule):
         seen: int = self.trainer.lightning_module.count.images_seen  # type: ignore
         world, rank = self.trainer.world_size, self.trainer.global_rank
         size = self.batch_size
-        renderer = None
-        if self.rendered and self.rendered_share:
-            renderer = self.rendered.train_dataloader().renderer
         return OwnStream(
             self.crops,
             CropSampler(seen + rank * size, world * size, size, self.rendered_share),
@@ -174,9 +171,7 @@ class OwnWords(LightningDataModule):
             default_workers(world) if self.workers is None else self.workers,
             self.grid[0] * self.grid[1],
             self._skipped.add,
-            renderer,
-            self.seed,
-            self.easy_images,
+            self.rendered.train_dataloader() if self.rendered and self.rendered_share else None,
         )
 
     @property
