@@ -17,6 +17,7 @@ from vit_str.images import Preprocessing
 
 _DIGEST_BYTES = 8
 _MOST_TRIES = 1000
+_TURN = Image.Transpose.ROTATE_90
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +104,13 @@ class Crops:
         start, length = batch
         size = self.preprocessing.height, self.preprocessing.width
         images = torch.empty(length, 3, *size, dtype=torch.uint8)
+        resize = replace(self.preprocessing, turn_above=None)  # tall images are turned already
         labels: list[str] = []
         skipped: list[SkippedCrop] = []
         for row in range(length):
             image, label = self._usable(start + row, skipped)
             labels.append(label)
-            images[row] = pixels(self.augmentation(image, start + row), self.preprocessing)
+            images[row] = resize.pixels(self.augmentation(image, start + row))
         return CropBatch(images, labels, skipped)
 
     def _usable(self, number: int, skipped: list[SkippedCrop]) -> tuple[Image.Image, str]:
@@ -123,7 +125,9 @@ class Crops:
                     continue
                 image = self.rules.decode(word)
                 if isinstance(image, Image.Image):
-                    return turned(image, self.preprocessing), word.label
+                    # Turned as in reading, and before augmentation: the line runs along then.
+                    tall = self.preprocessing.turns(image.height, image.width)
+                    return image.transpose(_TURN) if tall else image, word.label
                 skipped.append(SkippedCrop(source, index, image))
             else:
                 skipped.append(SkippedCrop(source, index, word))
@@ -131,18 +135,6 @@ class Crops:
             f"{self.mixture.sources[source].path}: {_MOST_TRIES} words one after the other cannot "
             "be used; look at skipped.tsv beside the logs"
         )
-
-
-def turned(image: Image.Image, preprocessing: Preprocessing) -> Image.Image:
-    """Turn a tall image as reading does, before augmentation: the line runs along then."""
-    if preprocessing.turns(image.height, image.width):
-        return image.transpose(Image.Transpose.ROTATE_90)
-    return image
-
-
-def pixels(image: Image.Image, preprocessing: Preprocessing) -> UInt8[Tensor, "3 height width"]:
-    """Pixels of an image that has been turned already, if it had to be."""
-    return replace(preprocessing, turn_above=None).pixels(image)
 
 
 @dataclass(frozen=True, slots=True)

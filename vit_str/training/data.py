@@ -21,7 +21,8 @@ from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
-_VALIDATION_SEED_OFFSET = 1 << 20
+VALIDATION_SEED_OFFSET = 1 << 20
+"""From the seed of what is trained on to that of rendered words to validate on."""
 _VALIDATION_BATCH = 64
 
 
@@ -205,7 +206,7 @@ class RenderedWords(LightningDataModule):
     def _rendered(self) -> Batches:
         assert self._atlas is not None
         renderer = self._renderer(self._atlas.held_out())
-        seed = self.seed + _VALIDATION_SEED_OFFSET
+        seed = self.seed + VALIDATION_SEED_OFFSET
         batches = []
         for index in range(-(-self.rendered_limit // _VALIDATION_BATCH)):
             batch = renderer.batch(_VALIDATION_BATCH, seed, index)
