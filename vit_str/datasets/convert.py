@@ -133,17 +133,13 @@ def _fill(
         console.complain(f"{writer.path}: resuming after {writer.done:,} words")
     lengths = [source.known_length for source in sources]
     total = None if None in lengths else sum(filter(None, lengths))
-    with writer, tqdm(total=total, unit="word", disable=None) as bar:
-        for results in judged(chain.from_iterable(sources), rules, lambda word, _: word):
-            usable = [word for word in results if isinstance(word, LabeledWord)]
+    entries = chain.from_iterable(sources)
+    with writer, tqdm(entries, total=total, unit="word", disable=None) as bar:
+        for usable in judged(bar, rules, lambda word, _: word, report):
             writer.add(usable[max(0, writer.done - words) :])
             words += len(usable)
-            for result in results:
-                if isinstance(result, Skipped):
-                    report.add(result)
             for word in usable:
                 digest.update(_content(word, writer.layout.boxes))
-            bar.update(len(results))
         if writer.done > words:
             raise ValueError(
                 f"{writer.path} holds {writer.done:,} words, the sources only {words:,}: "
