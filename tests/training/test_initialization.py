@@ -97,7 +97,7 @@ def test_positions_are_kept_as_far_as_both_reach() -> None:
     longer = model(charset, decoder_maximum_length=9, encoder_image_size=(16, 64))
     fresh = {name: tensor.clone() for name, tensor in longer.state_dict().items()}
     file = weights(charset)
-    *_, line = start_from(longer, charset, file)
+    _, _, line, _ = start_from(longer, charset, file)
     given = file.recognizer.state_dict()
     letters, patches = "decoder.embed_positions.weight", "encoder.embed_positions.weight"
     assert line == f"positions kept: {patches} 8 of 16, {letters} 7 of 10"

@@ -1,8 +1,8 @@
 """Batches of crops from worker processes, and rendered words with them on the device."""
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,12 @@ import torch
 from torch.utils.data import DataLoader
 
 from vit_str.charset import Charset
-from vit_str.datasets import IndexedSource, SkipReport
+from vit_str.datasets import Skipped, SkipReport
 from vit_str.files import cpu_count
 from vit_str.models.auxiliary import UNKNOWN
 from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training.console import report
-from vit_str.training.crops import CropBatch, Crops, CropSampler, SkippedCrop
+from vit_str.training.crops import CropBatch, Crops, CropSampler
 from vit_str.training.data import RenderedStream
 
 _MOST_WORKERS = 8
@@ -68,32 +68,29 @@ class SkippedWords:
     """Counts words that a run has to skip, once each, and lists them in a file beside its logs.
 
     Args:
-        sources: of the words, in the order of their numbers.
         folder: where to list them; the file is made when there is a word.
         rank: number of this process; those after the first have files of their own.
     """
 
-    def __init__(self, sources: Sequence[IndexedSource], folder: Path, rank: int = 0) -> None:
+    def __init__(self, folder: Path, rank: int = 0) -> None:
         self.path = folder / (f"skipped_{rank}.tsv" if rank else "skipped.tsv")
-        self._sources = sources
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: set[Skipped] = set()
         self._report: SkipReport | None = None
 
-    def add(self, crop: SkippedCrop) -> None:
+    def add(self, word: Skipped) -> None:
         """Count and list a word, if it was not skipped before.
 
         Raises:
             OSError: the list cannot be written.
         """
-        if (crop.source, crop.index) in self._seen:
+        if word in self._seen:
             return
-        self._seen.add((crop.source, crop.index))
+        self._seen.add(word)
         if self._report is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._report = SkipReport(file=self.path)
-            report(f"skipped {crop.skipped.name}: {crop.skipped.reason}; all are in {self.path}")
-        name = f"{self._sources[crop.source].path}: {crop.skipped.name}"
-        self._report.add(replace(crop.skipped, name=name))
+            report(f"skipped {word.name}: {word.reason}; all are in {self.path}")
+        self._report.add(word)
 
     def close(self) -> None:
         """Finish the list and say how many words are on it."""
@@ -126,7 +123,7 @@ class OwnStream:
     device: torch.device
     workers: int
     token_count: int
-    on_skip: Callable[[SkippedCrop], None]
+    on_skip: Callable[[Skipped], None]
     rendered: RenderedStream | None = None
 
     def __iter__(self) -> Iterator[RenderedBatch]:

@@ -147,7 +147,7 @@ class OwnWords(LightningDataModule):
             self.rendered.setup(stage)
         folder = Path(self.trainer.log_dir or self.trainer.default_root_dir)
         sources = self.mixture.sources
-        self._skipped = SkippedWords(sources, folder, self.trainer.global_rank)
+        self._skipped = SkippedWords(folder, self.trainer.global_rank)
         parts = [
             f"{source.path} ({len(source):,} words, {share:.0%})"
             for source, share in zip(sources, self.mixture.shares, strict=True)
