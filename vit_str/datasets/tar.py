@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vit_str.datasets.source import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout, check_lines
+from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout
 
 _NUMBER = re.compile(r"%0?\d*d")
 """Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
@@ -71,7 +71,6 @@ class TarWriter(DatasetWriter):
         return next(iter(archives_like(path)), None)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
-        check_lines(words)
         while words:
             number = self.layout.start + self.done
             archive = self._archive_of(number)

@@ -7,7 +7,7 @@ from typing import Any
 from lightning.pytorch import LightningDataModule
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, SkipReport, open_words
+from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import Skipped
 from vit_str.images import TALL, Preprocessing
@@ -235,7 +235,7 @@ def _indexed(path: str) -> IndexedSource:
 
 def _check_usable(source: IndexedSource, rules: Rules, held_out: HeldOut) -> None:
     """Refuse a source at once from which a run would wait for words without end."""
-    unusable = SkipReport()
+    first: Skipped | None = None
     looked_at = min(len(source), _LOOKED_AT)
     for index in range(looked_at):
         word = source[index]
@@ -244,8 +244,8 @@ def _check_usable(source: IndexedSource, rules: Rules, held_out: HeldOut) -> Non
         image = word if isinstance(word, Skipped) else rules.decode(word)
         if not isinstance(image, Skipped):
             return
-        unusable.add(image)
-    first = unusable.first or "all are held out for validation"
+        first = first or image
     raise ValueError(
-        f"{source.path}: none of the first {looked_at:,} words can be trained on; {first}"
+        f"{source.path}: none of the first {looked_at:,} words can be trained on; "
+        f"{first or 'all are held out for validation'}"
     )
