@@ -24,24 +24,13 @@ class Rules:
 
     Attributes:
         charset: the characters that a label may hold; any but line breaks without one.
-        maximum_length: most characters of a label; any number without one.
+        maximum_length: most characters of a label, 1 or more; any number without one.
         least_size: least height and least width of an image, in pixels.
-
-    Raises:
-        ValueError: a length or size below 1.
     """
 
     charset: Charset | None = None
     maximum_length: int | None = None
     least_size: int = 4
-
-    def __post_init__(self) -> None:
-        for name, value in (
-            ("maximum_length", self.maximum_length),
-            ("least_size", self.least_size),
-        ):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be 1 or more, found {value}")
 
     def label(self, word: LabeledWord) -> Skipped | None:
         """Why the label cannot be used, or None if it can; the image is not looked at."""

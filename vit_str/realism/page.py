@@ -45,8 +45,8 @@ def compare(
 
     Args:
         renderer: what to judge.
-        folders: of photographed words, with ``labels.tsv`` each.
-        count: words to render, and most images of each folder, evenly spread.
+        folders: of photographed words, with ``labels.tsv`` each; at least one.
+        count: words to render, and most images of each folder, evenly spread; 1 or more.
         seed: of the renderer.
         out: folder to write to.
 
@@ -54,7 +54,7 @@ def compare(
         Text for a terminal.
 
     Raises:
-        ValueError: no folder, one without images that can be read, or a count below 1.
+        ValueError: a folder without images that can be read.
     """
     start = time.monotonic()
     photographed = load(folders, renderer.image_size, count)
