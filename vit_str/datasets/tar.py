@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -49,7 +50,8 @@ class TarWriter(DatasetWriter):
 
     def __init__(self, path: Path, layout: Layout) -> None:
         super().__init__(path, layout)
-        self._size = layout.shard_size if is_pattern(path) else None
+        self._several = is_pattern(path)
+        self._size = layout.shard_size if self._several else sys.maxsize
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: GrowingFile | None = None
         self._archive = self._last_archive()
@@ -73,9 +75,8 @@ class TarWriter(DatasetWriter):
     def add(self, words: Sequence[LabeledWord]) -> None:
         while words:
             number = self.layout.start + self.done
-            archive = self._archive_of(number)
-            file = self._open(archive)
-            room = len(words) if self._size is None else self._size - number % self._size
+            file = self._open(number // self._size)
+            room = self._size - number % self._size
             members = (self._members(number + i, word) for i, word in enumerate(words[:room]))
             file.append(b"".join(members))
             self.done += len(words[:room])
@@ -103,20 +104,17 @@ class TarWriter(DatasetWriter):
             files[".json"] = word.json_of_boxes().encode()
         return b"".join(_member(f"{number:09d}{suffix}", data) for suffix, data in files.items())
 
-    def _archive_of(self, number: int) -> int:
-        return 0 if self._size is None else number // self._size
-
     def _archive_path(self, archive: int) -> Path:
-        return self.path if self._size is None else self.path.with_name(self.path.name % archive)
+        return self.path.with_name(self.path.name % archive) if self._several else self.path
 
     def _first(self, archive: int) -> int:
         """Number of the first word that belongs into an archive."""
-        return max(self.layout.start, archive * (self._size or 0))
+        return max(self.layout.start, archive * self._size)
 
     def _last_archive(self) -> int:
         """The last archive of those that follow each other; a new one if there is none."""
-        archive = self._archive_of(self.layout.start)
-        while self._size is not None and self._archive_path(archive + 1).exists():
+        archive = self.layout.start // self._size
+        while self._several and self._archive_path(archive + 1).exists():
             archive += 1
         return archive
 
