@@ -6,7 +6,7 @@ from typing import Any
 
 from vit_str.datasets.folder import LABELS
 from vit_str.datasets.source import WordSource
-from vit_str.datasets.tar import is_pattern
+from vit_str.datasets.tar_reader import is_pattern
 from vit_str.datasets.writer import DatasetWriter
 
 # Module and class, in the order in which formats are recognized: a tree of images is a folder

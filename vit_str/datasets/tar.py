@@ -1,43 +1,15 @@
 """Tar archives as WebDataset has them: files of one stem, one after the other, are a word."""
 
 import os
-import re
 import sys
 import tarfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from vit_str.datasets.source import LabeledWord
+from vit_str.datasets.tar_reader import NUMBER, Damaged, archives_like, headers, is_pattern
 from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout
-
-_NUMBER = re.compile(r"%0?\d*d")
-"""Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
-
-
-def is_pattern(path: Path) -> bool:
-    """Whether a path stands for several archives, as ``words-%06d.tar`` does.
-
-    Raises:
-        ValueError: it has a percent sign that is no place for one number.
-    """
-    if "%" not in path.name:
-        return False
-    if len(_NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
-        raise ValueError(
-            f"expected one place for the number of the archive, as in words-%06d.tar, "
-            f"found {path.name}"
-        )
-    return True
-
-
-def archives_like(path: Path) -> list[Path]:
-    """The archives that a path such as ``words-%06d.tar`` stands for, by number."""
-    before, after = map(re.escape, _NUMBER.split(path.name))
-    entries = path.parent.iterdir() if path.parent.is_dir() else ()
-    matches = [(re.fullmatch(rf"{before}(\d+){after}", entry.name), entry) for entry in entries]
-    return [
-        entry for _, entry in sorted((int(match[1]), entry) for match, entry in matches if match)
-    ]
 
 
 class TarWriter(DatasetWriter):
@@ -63,7 +35,7 @@ class TarWriter(DatasetWriter):
 
     @staticmethod
     def record_path(path: Path) -> Path:
-        stem = _NUMBER.sub("all", path.name).removesuffix(".tar")
+        stem = NUMBER.sub("all", path.name).removesuffix(".tar")
         return path.with_name(f"{stem}.render.json")
 
     @staticmethod
@@ -153,15 +125,9 @@ def _names(path: Path) -> Iterator[tuple[str, int]]:
     """Names of the members that are whole, and where each ends."""
     if not path.exists():
         return
-    size, position = path.stat().st_size, 0
-    with path.open("rb") as file:
-        while position + tarfile.BLOCKSIZE <= size:
-            file.seek(position)
-            try:
-                info = tarfile.TarInfo.frombuf(file.read(tarfile.BLOCKSIZE), "utf-8", "strict")
-            except tarfile.HeaderError:
+    with path.open("rb") as file, suppress(Damaged):
+        for header in headers(file, 0):
+            end = header.offset_data + header.size + -header.size % tarfile.BLOCKSIZE
+            if end > path.stat().st_size:
                 return
-            position += tarfile.BLOCKSIZE * (1 + -(-info.size // tarfile.BLOCKSIZE))
-            if position > size:
-                return
-            yield info.name, position
+            yield header.name, end
