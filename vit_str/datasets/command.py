@@ -93,7 +93,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
 def _convert(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.convert import UnequalWords, convert
+    from vit_str.datasets.convert import convert
 
     target, rules = options.target, _rules(options)
     sources = [_open(path, options) for path in options.sources]
@@ -102,8 +102,6 @@ def _convert(options: argparse.Namespace) -> int:
             words = convert(sources, target, rules, report, options.format, options.shard_size)
         except KeyboardInterrupt:
             return console.fail("interrupted; the same command resumes", 130)
-        except UnequalWords as error:
-            return console.fail(str(error), 1)
     if not words:
         reason = report.first or "there is none"
         return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)

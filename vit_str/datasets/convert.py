@@ -26,10 +26,6 @@ _LOOKED_AT = 256
 _OTHER_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tsv", ".csv", ".gz"})
 
 
-class UnequalWords(Exception):  # noqa: N818 - it says what there is
-    """What was written is not what was to be written."""
-
-
 def convert(
     sources: Sequence[WordSource],
     target: Path,
@@ -56,7 +52,7 @@ def convert(
     Raises:
         ValueError: the target cannot be written like that, was made from something else or by
             someone else, or another process writes there.
-        UnequalWords: it is not what the sources hold.
+        OSError: it cannot be written, or what was written is not what the sources hold.
     """
     check_target(target, name, shard_size)
     if target.suffix.lower() in _OTHER_SUFFIXES:
@@ -79,15 +75,12 @@ def convert(
     with exclusive(record.with_name(f".{record.name}.lock")):
         _begin(record, _made_with(sources, name, target, rules, layout))
         words, digest = _fill(writer(target, layout), sources, rules, report)
-        bar = tqdm(
-            reader_of(name)(target) if words else (),
-            desc="reading back",
-            total=words,
-            unit="word",
-            disable=None,
-        )
-        if words and _digest_of(bar, boxes) != (words, digest):
-            raise UnequalWords(
+        if not words:
+            return 0
+        written = reader_of(name)(target)
+        bar = tqdm(written, desc="reading back", total=words, unit="word", disable=None)
+        if _digest_of(bar, boxes) != (words, digest):
+            raise OSError(
                 f"{target}: its words are not as they are in the sources; convert to another TARGET"
             )
     return words

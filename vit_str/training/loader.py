@@ -39,17 +39,16 @@ def crop_batches(
         workers: number of processes.
         pinned: whether to put images where a GPU can fetch them by itself.
     """
-    options: dict[str, Any] = {"prefetch_factor": _PREFETCHED_BATCHES} if workers else {}
     loader: DataLoader[CropBatch] = DataLoader(
         crops,  # type: ignore[arg-type]  # by tuples of numbers
         batch_size=None,
         sampler=sampler,  # without end
         num_workers=workers,
+        prefetch_factor=_PREFETCHED_BATCHES if workers else None,
         collate_fn=_as_it_is,
         pin_memory=pinned,
         worker_init_fn=_ignore_signals,
         generator=torch.Generator(),  # the global one is that of the training
-        **options,
     )
     return iter(loader)
 
