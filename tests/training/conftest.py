@@ -11,11 +11,6 @@ from vit_str.training.cli import main
 Run = Callable[..., Path]
 
 
-@pytest.fixture(scope="session")
-def fonts(two_fonts: Path) -> Path:
-    return two_fonts
-
-
 CONFIGURATION = """
 seed_everything: 1
 folder: FOLDER
@@ -71,13 +66,13 @@ def write_configuration(path: Path, folder: Path, fonts: Path) -> list[str]:
 
 
 @pytest.fixture
-def run(fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Train in the folder of a name, with further arguments; returns the folder."""
-    monkeypatch.setenv("VIT_STR_CACHE", str(fonts.parent))
+    monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     monkeypatch.setattr("sys.argv", ["vit-str"])
 
     def start(name: str, *arguments: str, code: int = 0) -> Path:
-        return train_in(tmp_path / name, fonts, *arguments, code=code)
+        return train_in(tmp_path / name, two_fonts, *arguments, code=code)
 
     return start
 
@@ -90,18 +85,18 @@ def train_in(folder: Path, fonts: Path, *arguments: str, code: int = 0) -> Path:
 
 
 @pytest.fixture(scope="session")
-def uncut(fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def uncut(two_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that was never cut."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setenv("VIT_STR_CACHE", str(fonts.parent))
+        patch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
         patch.setattr("sys.argv", ["vit-str"])
-        return train_in(tmp_path_factory.mktemp("runs") / "uncut", fonts)
+        return train_in(tmp_path_factory.mktemp("runs") / "uncut", two_fonts)
 
 
 @pytest.fixture
-def arguments(fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def arguments(two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Of a command that trains in the folder ``run``."""
-    monkeypatch.setenv("VIT_STR_CACHE", str(fonts.parent))
+    monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     monkeypatch.setattr("sys.argv", ["vit-str"])
-    return write_configuration(tmp_path / "config.yaml", tmp_path / "run", fonts)
+    return write_configuration(tmp_path / "config.yaml", tmp_path / "run", two_fonts)
