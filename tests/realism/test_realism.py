@@ -241,10 +241,8 @@ def renderer(one_font: GlyphAtlas, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def write_set(folder: Path, images: dict[str, Image.Image]) -> Path:
     folder.mkdir(parents=True)
-    for number, image in enumerate(images.values()):
-        image.save(folder / f"{number}.png")
-    rows = [f"{number}.png\t{label}\n" for number, label in enumerate(images)]
-    (folder / "labels.tsv").write_text("".join(rows))
+    for label, image in images.items():
+        image.save(folder / f"{label}.png")
     return folder
 
 
@@ -287,9 +285,9 @@ def test_tiny_folders_of_the_same_name(
 def test_at_most_count_images_of_a_folder_evenly_spread(
     word_image: Callable[..., Image.Image], tmp_path: Path
 ) -> None:
-    images = {f"{i}": word_image(f"{i}", size=(20 + i, 10)) for i in range(12)}
+    images = {f"{i:02}": word_image(f"{i}", size=(20 + i, 10)) for i in range(12)}
     (words,) = load([write_set(tmp_path / "many", images)], (16, 48), 4)
-    assert words.labels == ["0", "3", "6", "9"]
+    assert words.labels == ["00", "03", "06", "09"]
     assert words.pictures.shape == (4, 3, 16, 48)
 
 
