@@ -13,7 +13,7 @@ from tqdm import tqdm
 from vit_str import console
 from vit_str.datasets.formats import check_target, format_of, reader_of, writer_of
 from vit_str.datasets.judging import judged
-from vit_str.datasets.record import begin_or_resume
+from vit_str.datasets.record import begin_or_resume, shown
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import LabeledWord, Skipped, WordSource
@@ -108,7 +108,7 @@ def _begin(path: Path, made_with: dict[str, Any]) -> None:
     differences = begin_or_resume(path, made_with, 0, "vit-str data convert")
     if differences:
         said = "; ".join(
-            f"{name} {_shown(before)}, not {_shown(now)}"
+            f"{name} {shown(before)}, not {shown(now)}"
             for name, (before, now) in differences.items()
         )
         raise ValueError(
@@ -162,8 +162,3 @@ def _identity(source: WordSource, count: int | None) -> str:
     words = None if count is None else f"({count} words)"
     split = getattr(source, "split", None)
     return " ".join(filter(None, [os.path.realpath(source.path), source.format, split, words]))
-
-
-def _shown(value: object) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return "none" if value is None else text if len(text) < 80 else f"{text[:77]}..."

@@ -40,6 +40,16 @@ def begin_or_resume(
     return differences
 
 
+def shown(value: object) -> str:
+    """A value of what a data set is made with, for a message."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, dict):
+        return ",".join(f"{name}={strength:g}" for name, strength in value.items()) or "all at 1"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "none" if value is None else text if len(text) < 80 else f"{text[:77]}..."
+
+
 def _load(path: Path) -> tuple[dict[str, Any], int]:
     """What was made with, and the count."""
     try:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 import vit_str
 from vit_str import console
 from vit_str.datasets import DatasetWriter, LabeledWord, Layout, writer_of
-from vit_str.datasets.record import begin_or_resume
+from vit_str.datasets.record import begin_or_resume, shown
 from vit_str.files import exclusive
 from vit_str.rendering.material import BATCH, Look, renderer_of
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
@@ -135,21 +135,13 @@ def _refuse_others(differences: dict[str, tuple[Any, Any]], path: Path) -> None:
         differences.pop("drawing", None)
     if differences:
         described = [
-            _DIFFERENCES.get(name, f"--{name} {_text_of(before)}, not {_text_of(now)}")
+            _DIFFERENCES.get(name, f"--{name} {shown(before)}, not {shown(now)}")
             for name, (before, now) in differences.items()
         ]
         raise ValueError(
             f"{path} was begun with {'; '.join(described)}: give the same arguments to resume, or "
             "another --out"
         )
-
-
-def _text_of(value: object) -> str:
-    if isinstance(value, dict):
-        return ",".join(f"{name}={strength:g}" for name, strength in value.items()) or "all at 1"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return "none" if value is None else str(value)
 
 
 def _fill(writer: DatasetWriter, renderer: Renderer, count: int, seed: int) -> None:
