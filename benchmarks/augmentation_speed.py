@@ -26,10 +26,9 @@ from vit_str.arguments import positive
 from vit_str.datasets import IndexedSource, LabeledWord, Rules, open_words
 from vit_str.datasets.augmentation import POLICIES, Augmentation
 from vit_str.datasets.source import Skipped
-from vit_str.images import TALL, Preprocessing
-from vit_str.training.crops import pixels, turned
+from vit_str.images import Preprocessing
 
-_PREPROCESSING = Preprocessing(turn_above=TALL)
+_PREPROCESSING = Preprocessing()
 
 
 class Crops:
@@ -47,8 +46,7 @@ class Crops:
             image = rules.decode(word)
             if isinstance(image, Skipped):
                 raise SystemExit(f"{word.name} cannot be decoded: {image.reason}")
-            changed = self.augmentation(turned(image, _PREPROCESSING), self.number)
-            pixels(changed, _PREPROCESSING)
+            _PREPROCESSING.pixels(self.augmentation(image, self.number))
             self.number += 1
         return len(self.words) / (time.process_time() - started)
 

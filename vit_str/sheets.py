@@ -36,12 +36,7 @@ def sheet(cells: Sequence[Captioned], columns: int, font: Font | None = None) ->
         cells: the pictures, at least one.
         columns: pictures in a row.
         font: of the captions; see `caption_font` for other letters than those of English.
-
-    Raises:
-        ValueError: there is nothing to show.
     """
-    if not cells:
-        raise ValueError("expected pictures for the sheet, found none")
     font = font or ImageFont.load_default(_FONT_SIZE)
     width, height = cells[0].image.size
     across, down = width + _GAP, height + _CAPTION

@@ -35,10 +35,5 @@ def make_word(number: int) -> LabeledWord:
 
 
 @pytest.fixture
-def word() -> Callable[[int], LabeledWord]:
-    return make_word
-
-
-@pytest.fixture
 def words_of() -> Callable[[int], list[LabeledWord]]:
     return lambda count: [make_word(number) for number in range(count)]

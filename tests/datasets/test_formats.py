@@ -2,49 +2,23 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import (
-    FORMATS,
-    WRITABLE,
-    LabeledWord,
-    Layout,
-    WordSource,
-    open_words,
-    reader_of,
-    writer_of,
-)
+from vit_str.datasets import FORMATS, WordSource, open_words, reader_of, writer_of
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_a_reader(name: str) -> None:
+def test_every_format_has_a_reader_that_refuses_what_is_not_there(
+    name: str, tmp_path: Path
+) -> None:
     reader = reader_of(name)
     assert issubclass(reader, WordSource)
     assert reader.format == name
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_readers_refuse_what_is_not_there(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="nowhere") as caught:
         open_words(tmp_path / "nowhere", name)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", WRITABLE)
-def test_what_is_written_is_recognized(
-    name: str, tmp_path: Path, words_of: Callable[[int], list[LabeledWord]]
-) -> None:
-    path = tmp_path / f"words.{name}"
-    with writer_of(name)(path, Layout()) as writer:
-        writer.add(words_of(3))
-    source = open_words(str(path))
-    assert source.format == name
-    assert len(list(source)) == 3
-    others = [each for each in FORMATS if each != name and reader_of(each).recognizes(path)]  # type: ignore[attr-defined]
-    assert not others or name != "folder"
 
 
 def test_what_is_nothing(tmp_path: Path) -> None:

@@ -58,13 +58,6 @@ def test_shares_are_exact(weights: list[float] | None) -> None:
                 assert abs(count - share * (number + 1)) < 3
 
 
-def test_without_weights_every_word_is_as_frequent() -> None:
-    mixture = Mixture([Numbers("a", 7), Numbers("b", 3), Numbers("c", 1)])
-    words = Counter(mixture[number].label for number in range(1024 * 11))
-    assert len(words) == 11
-    assert set(words.values()) == {1024}
-
-
 def test_any_division_gives_the_same_words() -> None:
     mixture = Mixture(SOURCES, [5, 3, 2], seed=9)
     whole = [mixture[number] for number in range(600)]

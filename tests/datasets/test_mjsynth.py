@@ -26,8 +26,9 @@ def make(folder: Path, lines: list[str], name: str = "annotation.txt", end: str 
 
 
 def test_words_as_distributed(tmp_path: Path) -> None:
+    windows = [line.replace("/", "\\") for line in NAMES[1:3]]
+    make(tmp_path / FOLDER, windows, "annotation_train.txt", "\r\n")
     make(tmp_path / FOLDER, NAMES)
-    make(tmp_path / FOLDER, NAMES[1:3], "annotation_train.txt")
     source = open_words(tmp_path)
     assert isinstance(source, MJSynthReader)
     words = list(source)

@@ -73,10 +73,3 @@ def test_images(image: bytes, reason: Reason, detail: str) -> None:
     assert (skipped.name, skipped.reason) == ("a.png", reason)
     assert detail in skipped.detail
     assert "\n" not in skipped.detail
-
-
-def test_wrong_rules_are_refused() -> None:
-    with pytest.raises(ValueError, match="maximum_length must be 1 or more, found 0"):
-        Rules(maximum_length=0)
-    with pytest.raises(ValueError, match="least_size must be 1 or more, found -3"):
-        Rules(least_size=-3)

@@ -5,18 +5,20 @@ from pathlib import Path
 from vit_str.datasets import Reason, Skipped, SkipReport
 
 
-def test_counts_are_exact_and_lists_are_short() -> None:
-    report = SkipReport(kept=2)
-    for number in range(5):
+def test_counts_and_the_file_are_complete_and_lists_are_short(tmp_path: Path) -> None:
+    report = SkipReport(tmp_path / "all.tsv")
+    for number in range(1500):
         report.add(Skipped(f"{number}.png", Reason.SMALL, "3 x 9 pixels"))
     report.add(Skipped("x.png", Reason.MISSING))
-    assert report.total == 6
-    assert report.counts == {Reason.SMALL: 5, Reason.MISSING: 1}
-    assert [word.name for word in report.words[Reason.SMALL]] == ["0.png", "1.png"]
+    report.close()
+    assert len((tmp_path / "all.tsv").read_text().splitlines()) == 1502
+    assert report.total == 1501
+    assert report.counts == {Reason.SMALL: 1500, Reason.MISSING: 1}
+    assert len(report.words[Reason.SMALL]) == 1000
     assert str(report.first) == "0.png: image too small (3 x 9 pixels)"
     assert list(report.table()) == [
-        "5  image too small  0.png 3 x 9 pixels",
-        "1  image missing    x.png",
+        "1,500  image too small  0.png 3 x 9 pixels",
+        "    1  image missing    x.png",
     ]
 
 
@@ -36,12 +38,3 @@ def test_names_stay_on_their_line(tmp_path: Path) -> None:
         "",
     ]
     assert str(report.first).isprintable()
-
-
-def test_a_file_has_all_of_them(tmp_path: Path) -> None:
-    with SkipReport(kept=1, file=tmp_path / "all.tsv") as report:
-        for number in range(100):
-            report.add(Skipped(f"{number}.png", Reason.UNREADABLE, "damaged"))
-    rows = (tmp_path / "all.tsv").read_text().split("\n")
-    assert len(rows) == 102
-    assert rows[100] == "99.png\timage cannot be read\tdamaged"

@@ -66,24 +66,17 @@ def pattern(height: int = 24, width: int = 90) -> Image.Image:
 
 
 def drawn(word: Image.Image, corners: Corners, size: tuple[int, int]) -> Image.Image:
-    """A word drawn into a picture at its corners, with the inverse written out by hand.
+    """A word drawn into a picture at its corners: where each pixel of the picture is in the word.
 
-    Every pixel of the picture looks up the place (s, t) in the word with
-    corners = (s, t) -> projection, found by solving for the projection of the unit square.
+    u = (a x + b y + c) / (g x + h y + 1) and v = (d x + e y + f) / (g x + h y + 1).
     """
     rows, values = [], []
-    for (s, t), (x, y) in zip([(0, 0), (1, 0), (1, 1), (0, 1)], corners, strict=True):
-        rows += [[s, t, 1, 0, 0, 0, -s * x, -t * x], [0, 0, 0, s, t, 1, -s * y, -t * y]]
-        values += [x, y]
-    matrix = np.append(np.linalg.solve(rows, values), 1).reshape(3, 3)
-    v, u = np.mgrid[: size[1], : size[0]] + 0.5
-    s, t, w = np.einsum("ij,jyx->iyx", np.linalg.inv(matrix), np.stack([u, v, np.ones_like(u)]))
-    s, t = s / w, t / w
-    pixels = np.asarray(word)
-    row = np.clip((t * word.height).astype(int), 0, word.height - 1)
-    column = np.clip((s * word.width).astype(int), 0, word.width - 1)
-    inside = (s >= 0) & (s < 1) & (t >= 0) & (t < 1)
-    return Image.fromarray(np.where(inside[..., None], pixels[row, column], 0).astype(np.uint8))
+    own = [(0, 0), (word.width, 0), word.size, (0, word.height)]
+    for (u, v), (x, y) in zip(own, corners, strict=True):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+        values += [u, v]
+    projection = np.linalg.solve(rows, values).tolist()
+    return word.transform(size, Image.Transform.PERSPECTIVE, projection)
 
 
 @pytest.mark.parametrize(

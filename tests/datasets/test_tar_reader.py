@@ -93,7 +93,6 @@ def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> Non
         tmp_path / "words.tar",
         {
             "0.png": image,
-            "0.cls": b"7",
             "1.png": image,
             "2.txt": b"alone",
             "3.png": image,
@@ -117,7 +116,7 @@ def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> Non
         Reason.NO_LABEL,
         "",
     ]
-    assert ".cls" in words[0].detail  # type: ignore[union-attr]
+    assert words[0].detail == "no .txt or .json of this stem next to it"  # type: ignore[union-attr]
     assert [source[place] for place in range(len(source))] == words
 
 

@@ -1,4 +1,4 @@
-"""What holds for the writers of every format, read back with the plain libraries."""
+"""What holds for the writers of every format."""
 
 import io
 import json
@@ -12,12 +12,13 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from vit_str.datasets import DatasetWriter, LabeledWord, Layout, format_of, writer_of
+from vit_str.datasets import DatasetWriter, LabeledWord, Layout, format_of, open_words, writer_of
+from vit_str.datasets.source import Boxes
 
 NAMES = ("words", "words.lmdb", "words.tar", "words-%06d.tar")
 LAYOUT = Layout(start=7, boxes=True, shard_size=10)
 
-Row = tuple[bytes, str, list[list[float]]]
+Row = tuple[bytes, str, Boxes]
 
 
 def word(number: int) -> LabeledWord:
@@ -32,65 +33,13 @@ def open_writer(path: Path, layout: Layout = LAYOUT) -> DatasetWriter:
     return writer_of(format_of(path))(path, layout)
 
 
-def rows_of_folder(path: Path) -> list[Row]:
-    labels = (path / "labels.tsv").read_text(encoding="utf-8").split("\n")[:-1]
-    boxes = (path / "boxes.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
-    rows = []
-    for place, (line, more) in enumerate(zip(labels, boxes, strict=True)):
-        name, label = line.split("\t")
-        values = json.loads(more)
-        assert (values["image"], values["label"]) == (name, label)
-        assert name == f"{place + LAYOUT.start:09d}.png"
-        rows.append(((path / "images" / name).read_bytes(), label, values["boxes"]))
-    return rows
-
-
-def rows_of_lmdb(path: Path) -> list[Row]:
-    with (
-        lmdb.open(str(path), readonly=True, lock=False) as environment,
-        environment.begin() as transaction,
-    ):
-        values = {bytes(key).decode(): bytes(value) for key, value in transaction.cursor()}
-    count = int(values.pop("num-samples", b"0"))
-    assert len(values) == 3 * count
-    return [
-        (
-            values[f"image-{number:09d}"],
-            values[f"label-{number:09d}"].decode(),
-            json.loads(values[f"boxes-{number:09d}"])["boxes"],
-        )
-        for number in range(1, count + 1)
-    ]
-
-
-def rows_of_archives(paths: list[Path]) -> list[Row]:
-    members = []
-    for path in paths:
-        with tarfile.open(path) as archive:
-            for info in archive:
-                file = archive.extractfile(info)
-                assert file is not None
-                members.append((info.name, file.read()))
-    rows = []
-    for place in range(0, len(members), 3):
-        names, contents = zip(*members[place : place + 3], strict=True)
-        stem = f"{place // 3 + LAYOUT.start:09d}"
-        assert names == (f"{stem}.png", f"{stem}.txt", f"{stem}.json")
-        rows.append((contents[0], contents[1].decode(), json.loads(contents[2])["boxes"]))
-    return rows
-
-
 def rows(path: Path) -> list[Row]:
-    if path.suffix == ".lmdb":
-        return rows_of_lmdb(path)
-    if path.suffix == ".tar":
-        return rows_of_archives(sorted(path.parent.glob(path.name.replace("%06d", "*"))))
-    return rows_of_folder(path)
+    return [(word.image, word.label, word.boxes) for word in open_words(path)]  # type: ignore
 
 
 def expected(count: int) -> list[Row]:
     words = [word(number) for number in range(LAYOUT.start, LAYOUT.start + count)]
-    return [(each.image, each.label, [list(box) for box in each.boxes]) for each in words]
+    return [(each.image, each.label, each.boxes) for each in words]
 
 
 def write(path: Path, count: int, batch: int = 4) -> None:
@@ -103,6 +52,29 @@ def write(path: Path, count: int, batch: int = 4) -> None:
 
 def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*")}
+
+
+def test_files_hold_what_others_expect_there(tmp_path: Path) -> None:
+    """Read with the plain libraries."""
+    for name in NAMES[:3]:
+        write(tmp_path / name, 1)
+    image, label, boxes = expected(1)[0]
+    as_json = {"label": label, "boxes": list(map(list, boxes))}
+    folder = tmp_path / "words"
+    assert (folder / "labels.tsv").read_text(encoding="utf-8") == f"000000007.png\t{label}\n"
+    assert (folder / "images" / "000000007.png").read_bytes() == image
+    line = (folder / "boxes.jsonl").read_text(encoding="utf-8")
+    assert json.loads(line) == {"image": "000000007.png", **as_json}
+    with lmdb.open(str(tmp_path / "words.lmdb"), readonly=True, lock=False) as environment:  # noqa: SIM117
+        with environment.begin() as transaction:
+            values = {bytes(key): bytes(value) for key, value in transaction.cursor()}
+    assert json.loads(values.pop(b"boxes-000000001")) == as_json
+    pairs = {b"image-000000001": image, b"label-000000001": label.encode()}
+    assert values == {**pairs, b"num-samples": b"1"}
+    with tarfile.open(tmp_path / "words.tar") as archive:
+        members = {info.name: archive.extractfile(info).read() for info in archive}  # type: ignore
+    assert json.loads(members.pop("000000007.json")) == as_json
+    assert members == {"000000007.png": image, "000000007.txt": label.encode()}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -18,15 +18,9 @@ def drawn(figure: Figure) -> np.ndarray:
 
 def test_a_panel_for_every_statistic_and_a_line_for_every_set() -> None:
     numbers = np.random.default_rng(0)
-    chosen = [
-        STATISTICS[name] for name in ("noise", "contrast", "edge_width", "ink_share", "falloff")
-    ]
-    figure = distributions(
-        {
-            statistic: {name: numbers.normal(size=50) for name in ("rendered", "one", "$two")}
-            for statistic in chosen
-        }
-    )
+    chosen = list(STATISTICS.values())[:5]
+    sets = {name: numbers.normal(size=50) for name in ("rendered", "one", "$two")}
+    figure = distributions(dict.fromkeys(chosen, sets))
     assert [axes.get_title(loc="left") for axes in figure.axes] == [each.title for each in chosen]
     assert [axes.get_xlabel() for axes in figure.axes] == [each.unit for each in chosen]
     assert all(len(axes.patches) == 3 for axes in figure.axes)

@@ -1,21 +1,23 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from vit_str.cli import main
-from vit_str.datasets import LabeledWord
+from vit_str.datasets import LabeledWord, open_words
 from vit_str.datasets.folder_reader import FolderReader
 from vit_str.files import exclusive
 from vit_str.rendering import dataset
 
-Render = Callable[..., int]
+Render = Callable[..., Any]  # `out` and `err` of what it prints
 
 
 @pytest.fixture
@@ -28,8 +30,15 @@ def arguments(font_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def render(arguments: list[str]) -> Render:
-    return lambda *more: main([*arguments, *map(str, more)])
+def render(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Render:
+    """Runs ``vit-str render``, which has to end with ``code``; returns what it prints."""
+
+    def run(*more: object, code: int = 0) -> Any:
+        capsys.readouterr()
+        assert main([*arguments, *map(str, more)]) == code
+        return capsys.readouterr()
+
+    return run
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -42,7 +51,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> None:
-    assert render("--count", 70, "--out", tmp_path / "out", "--boxes") == 0
+    render("--count", 70, "--out", tmp_path / "out", "--boxes")
     images = FolderReader(tmp_path / "out").files()
     assert len(images.paths) == 70
     assert all(images.labels)
@@ -56,75 +65,57 @@ def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> N
         assert all(left < right and top < bottom for left, top, right, bottom in values["boxes"])
 
 
-def test_a_run_resumes_and_a_finished_one_is_left_alone(
-    render: Render, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_resumes_and_a_finished_one_is_left_alone(render: Render, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    assert render("--count", 130, "--out", whole) == 0
-    assert render("--count", 70, "--out", cut) == 0
-    assert render("--count", 130, "--out", cut) == 0
+    render("--count", 130, "--out", whole)
+    render("--count", 70, "--out", cut)
+    render("--count", 130, "--out", cut)
     assert contents(whole) == contents(cut)
-    assert render("--count", 40, "--start", 60, "--out", tmp_path / "part") == 0
+    render("--count", 40, "--start", 60, "--out", tmp_path / "part")
     part = contents(tmp_path / "part")
     del part["labels.tsv"]
     assert part.items() < contents(whole).items()
     stamps = [path.stat().st_mtime_ns for path in sorted(cut.rglob("*.png"))]
-    assert capsys.readouterr().out.splitlines()[-1].endswith(" words")
-    assert render("--count", 130, "--out", cut) == 0
-    assert capsys.readouterr().err == f"vit-str: {cut}: all 130 words are there already\n"
+    said = render("--count", 130, "--out", cut)
+    assert said.out.splitlines()[-1].endswith(" words")
+    assert said.err == f"vit-str: {cut}: all 130 words are there already\n"
     assert [path.stat().st_mtime_ns for path in sorted(cut.rglob("*.png"))] == stamps
-    assert render("--count", 100, "--out", cut) == 2
-    assert "holds 130 words, more than --count 100" in capsys.readouterr().err
+    error = render("--count", 100, "--out", cut, code=2).err
+    assert "holds 130 words, more than --count 100" in error
 
 
-def test_two_renderings_into_one_folder_are_refused(
-    render: Render, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_renderings_into_one_folder_are_refused(render: Render, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert render("--count", 10, "--out", out) == 0
+    render("--count", 10, "--out", out)
     with exclusive(out / ".render.json.lock"):
-        assert render("--count", 20, "--out", out) == 2
-    assert "another process writes there" in capsys.readouterr().err
-    assert render("--count", 20, "--out", out) == 0
+        error = render("--count", 20, "--out", out, code=2).err
+    assert "another process writes there" in error
+    render("--count", 20, "--out", out)
 
 
 def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> None:
-    lmdb, tarfile = pytest.importorskip("lmdb"), pytest.importorskip("tarfile")
     for name in ("out", "out.lmdb", "out-%06d.tar"):
-        assert render("--count", 20, "--out", tmp_path / name, "--image-format", "jpg") == 0
-    folder = FolderReader(tmp_path / "out").files()
-    images = [path.read_bytes() for path in folder.paths]
-    with lmdb.open(str(tmp_path / "out.lmdb"), readonly=True) as file, file.begin() as values:
-        for number in range(1, 21):
-            assert values.get(b"image-%09d" % number) == images[number - 1]
-            assert values.get(b"label-%09d" % number).decode() == folder.labels[number - 1]
-        assert values.get(b"num-samples") == b"20"
-    with tarfile.open(tmp_path / "out-000000.tar") as archive:
-        for number in range(20):
-            assert archive.extractfile(f"{number:09d}.jpg").read() == images[number]
-            label = archive.extractfile(f"{number:09d}.txt").read().decode()
-            assert label == folder.labels[number]
-    with Image.open(io.BytesIO(images[0])) as image:
+        render("--count", 20, "--out", tmp_path / name, "--image-format", "jpg")
+    folder, *others = (
+        [(word.image, word.label) for word in open_words(tmp_path / name)]  # type: ignore[union-attr]
+        for name in ("out", "out.lmdb", "out-%06d.tar")
+    )
+    assert len(folder) == 20
+    assert others == [folder, folder]
+    with Image.open(io.BytesIO(folder[0][0])) as image:
         assert image.format == "JPEG"
 
 
 def test_other_words_are_not_mixed_in(
-    render: Render,
-    font_folder: Path,
-    matplotlib_fonts: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    render: Render, matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(dataset, "_drawing", lambda *_: None)  # it draws a batch
-    assert render("--count", 5, "--out", "out") == 0
+    render("--count", 5, "--out", "out")
     before = contents(tmp_path / "out")
     Path("words").write_text("alpha beta gamma delta epsilon")
     Path("fonts").mkdir()
-    (Path("fonts") / "Bold.ttf").write_bytes(
-        (matplotlib_fonts / "DejaVuSans-Bold.ttf").read_bytes()
-    )
+    shutil.copy(matplotlib_fonts / "DejaVuSans-Bold.ttf", "fonts")
     for other, message in (
         (["--seed", "4"], "--seed 3, not 4"),
         (["--ingredients", "blur=2"], "--ingredients all at 1, not blur=2"),
@@ -133,9 +124,7 @@ def test_other_words_are_not_mixed_in(
         (["--difficulty", "0.5"], "--difficulty 1.0, not 0.5"),
         (["--fonts", "fonts"], "other fonts"),
     ):
-        capsys.readouterr()
-        assert render("--count", 9, "--out", "out", *other) == 2
-        assert capsys.readouterr().err == (
+        assert render("--count", 9, "--out", "out", *other, code=2).err == (
             f"vit-str render: out was begun with {message}: give the same arguments to resume, "
             "or another --out\n"
         )
@@ -143,36 +132,27 @@ def test_other_words_are_not_mixed_in(
 
 
 def test_another_program_does_not_resume(
-    render: Render,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    render: Render, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert render("--count", 5, "--out", tmp_path / "out") == 0
+    render("--count", 5, "--out", tmp_path / "out")
     monkeypatch.setattr("vit_str.synthesis.lexicon.CASES", {"upper": 1.0})
-    assert render("--count", 9, "--out", tmp_path / "out") == 2
-    assert "another version of vit-str, of torch or of the word list" in capsys.readouterr().err
+    error = render("--count", 9, "--out", tmp_path / "out", code=2).err
+    assert "another version of vit-str, of torch or of the word list" in error
 
 
-def test_foreign_folders_stay_as_they_are(
-    render: Render, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_foreign_folders_stay_as_they_are(render: Render, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "labels.tsv").write_text("mine")
     (tmp_path / "out.tar").write_text("mine")
     for name in ("out", "out.tar"):
-        assert render("--count", 5, "--out", tmp_path / name) == 2
-        error = capsys.readouterr().err
+        error = render("--count", 5, "--out", tmp_path / name, code=2).err
         assert "is there and was not made by vit-str render; give a new name" in error
         assert error.count("\n") == 1
     assert (tmp_path / "out" / "labels.tsv").read_text() == "mine"
 
 
 def test_ctrl_c_is_one_line_and_the_run_resumes(
-    render: Render,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    render: Render, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, real = tmp_path / "out.lmdb", dataset._encode
     calls = []
@@ -183,17 +163,15 @@ def test_ctrl_c_is_one_line_and_the_run_resumes(
             raise KeyboardInterrupt
         return real(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(dataset, "_encode", interrupted)
-    assert render("--count", 150, "--out", path) == 130
-    assert capsys.readouterr().err.splitlines() == [
+    with monkeypatch.context() as patch:
+        patch.setattr(dataset, "_encode", interrupted)
+        error = render("--count", 150, "--out", path, code=130).err
+    assert error.splitlines() == [
         "vit-str: stopped after 64 of 150 words; the same command resumes",
         "vit-str render: interrupted",
     ]
-    monkeypatch.setattr(dataset, "_encode", real)
-    assert render("--count", 150, "--out", path) == 0
-    assert "resuming after 64 words" in capsys.readouterr().err
-    assert render("--count", 150, "--out", path) == 0
-    assert "all 150 words are there already" in capsys.readouterr().err
+    assert "resuming after 64 words" in render("--count", 150, "--out", path).err
+    assert "all 150 words are there already" in render("--count", 150, "--out", path).err
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
@@ -231,14 +209,9 @@ sys.exit(main(sys.argv[1:]))
     ],
 )
 def test_mistakes_are_one_line(
-    wrong: list[str],
-    message: str,
-    render: Render,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    wrong: list[str], message: str, render: Render, tmp_path: Path
 ) -> None:
-    assert render("--out", tmp_path / "out", *wrong) == 2
-    error = capsys.readouterr().err
+    error = render("--out", tmp_path / "out", *wrong, code=2).err
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()

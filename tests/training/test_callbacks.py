@@ -1,14 +1,10 @@
-"""A model is finished today and trained further tomorrow; pictures of what it reads."""
+"""A model is finished today and trained further tomorrow."""
 
 import csv
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
-
-from vit_str.training.exports import prediction_sheet
-from vit_str.weights import load_weights
 
 pytestmark = pytest.mark.filterwarnings("default")
 Run = Callable[..., Path]
@@ -41,34 +37,3 @@ def test_training_resumes_before_the_decay_and_decays_from_any_checkpoint(
     values = list(rates(tmp_path / "other").values())
     assert values == sorted(values, reverse=True)
     assert values[-1] < 0.5 * values[0]
-
-
-def test_right_readings_are_green_and_wrong_ones_red_in_their_own_cell() -> None:
-    pixels = torch.full((3, 32, 128), 255, dtype=torch.uint8)
-    right, wrong = (pixels, "word", "word"), (pixels, "W" * 30, "w" * 30)
-    colors = []
-    for first, second in ((right, right), (wrong, right)):
-        sheet = prediction_sheet([first, second])
-        assert sheet.size == (6 * 134, 50)
-        cells = (sheet.crop((x, 34, x + 134, 50)) for x in (0, 134))
-        colors.append([{color for _, color in cell.getcolors(999)} for cell in cells])
-    assert (0, 128, 0) in colors[0][0]
-    assert (255, 0, 0) in colors[1][0]
-    assert colors[0][1] == colors[1][1], "a long caption must not run into the next cell"
-
-
-def test_weights_along_the_run_and_of_its_last_steps(run: Run, tmp_path: Path) -> None:
-    history = tmp_path / "history"
-    folder = run(
-        "run",
-        "--trainer.callbacks+=vit_str.training.WeightsHistory",
-        f"--trainer.callbacks.folder={history}",
-        "--trainer.callbacks.first=1",
-        "--trainer.max_steps=5",  # the last validation is at step 3
-    )
-    files = sorted(history.iterdir())
-    assert [file.stem for file in files] == [f"step-{step:07d}" for step in (0, 1, 2, 4, 5)]
-    last = folder / "weights.safetensors"
-    assert files[0].stat().st_size < 0.6 * last.stat().st_size
-    start, later, end = (load_weights(file).provenance for file in (files[0], files[3], last))
-    assert (start["images"], later["images"], end["step"]) == (0, 16, 5)

@@ -79,14 +79,14 @@ def determined(name: str, tensor: torch.Tensor) -> torch.Tensor:
 
 @pytest.fixture
 def words(
-    fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[int], RenderedWords]:
-    monkeypatch.setenv("VIT_STR_CACHE", str(fonts.parent))
+    monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     few = tmp_path / "words.txt"
     few.write_text("one two three four five six seven eight nine ten eleven twelve")
 
     def make(batch_size: int) -> RenderedWords:
-        data = RenderedWords(batch_size=batch_size, words=few, fonts=[fonts], easy_images=80)
+        data = RenderedWords(batch_size=batch_size, words=few, fonts=[two_fonts], easy_images=80)
         data.setup("fit")
         return data
 

@@ -12,7 +12,6 @@ from vit_str.datasets.formats import (
     writer_of,
 )
 from vit_str.datasets.mixture import Mixture
-from vit_str.datasets.record import Record
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped, WordSource
@@ -28,7 +27,6 @@ __all__ = [
     "Layout",
     "Mixture",
     "Reason",
-    "Record",
     "Rules",
     "SkipReport",
     "Skipped",

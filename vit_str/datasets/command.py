@@ -34,9 +34,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Look into labeled word images on disk, convert them, see them augmented."
     parser.epilog = _EPILOG
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_inspect(commands)
-    _add_convert(commands)
-    _add_show(commands)
+
+    inspect = _add(commands, "inspect", "say what a data set holds and what of it can be used")
+    inspect.add_argument("source", metavar="SOURCE")
+    _add_common(inspect)
+    inspect.add_argument("--limit", type=positive, metavar="N", help="look at the first N only")
+    inspect.add_argument("--json", action="store_true", help="print one JSON object")
+
+    convert = _add(commands, "convert", "write the words of data sets to another")
+    convert.add_argument("sources", nargs="+", metavar="SOURCE", help="one after the other")
+    convert.add_argument(
+        "target",
+        type=Path,
+        metavar="TARGET",
+        help="NAME.lmdb, NAME.tar, NAME-%%06d.tar for several archives; all else is a folder",
+    )
+    convert.add_argument(
+        "--format", choices=WRITABLE, help="instead of what the name of TARGET says"
+    )
+    _add_common(convert, source_format="--source-format")
+    convert.add_argument(
+        "--shard-size", type=positive, metavar="N", help="words in each tar archive (10000)"
+    )
+
+    show = _add(commands, "show", "draw words with their labels on one picture")
+    show.add_argument("source", metavar="SOURCE")
+    show.add_argument("--out", type=Path, required=True, metavar="FILE", help="such as sheet.png")
+    show.add_argument(
+        "--augment",
+        metavar="POLICY",
+        help="none, light, strong or a YAML file: every word as it is, and augmented beside it",
+    )
+    show.add_argument("--count", type=positive, metavar="N", help="words (64; with --augment 16)")
+    show.add_argument("--seed", type=whole_number, default=1, metavar="N", help="which words (1)")
+    _add_common(show, report=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -62,7 +93,7 @@ def _inspect(options: argparse.Namespace) -> int:
 
 def _convert(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.convert import UnequalWords, convert
+    from vit_str.datasets.convert import convert
 
     target, rules = options.target, _rules(options)
     sources = [_open(path, options) for path in options.sources]
@@ -71,8 +102,6 @@ def _convert(options: argparse.Namespace) -> int:
             words = convert(sources, target, rules, report, options.format, options.shard_size)
         except KeyboardInterrupt:
             return console.fail("interrupted; the same command resumes", 130)
-        except UnequalWords as error:
-            return console.fail(str(error), 1)
     if not words:
         reason = report.first or "there is none"
         return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)
@@ -122,49 +151,6 @@ def _rules(options: argparse.Namespace) -> "Rules":
     return Rules(charset, options.maximum_length, options.least_size)
 
 
-def _add_inspect(commands: _Commands) -> None:
-    inspect = _add(commands, "inspect", "say what a data set holds and what of it can be used")
-    inspect.add_argument("source", metavar="SOURCE")
-    _add_source_format(inspect)
-    _add_rules(inspect)
-    inspect.add_argument("--limit", type=positive, metavar="N", help="look at the first N only")
-    inspect.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _add_convert(commands: _Commands) -> None:
-    convert = _add(commands, "convert", "write the words of data sets to another")
-    convert.add_argument("sources", nargs="+", metavar="SOURCE", help="one after the other")
-    convert.add_argument(
-        "target",
-        type=Path,
-        metavar="TARGET",
-        help="NAME.lmdb, NAME.tar, NAME-%%06d.tar for several archives; all else is a folder",
-    )
-    convert.add_argument(
-        "--format", choices=WRITABLE, help="instead of what the name of TARGET says"
-    )
-    _add_source_format(convert, "--source-format")
-    _add_rules(convert)
-    convert.add_argument(
-        "--shard-size", type=positive, metavar="N", help="words in each tar archive (10000)"
-    )
-
-
-def _add_show(commands: _Commands) -> None:
-    show = _add(commands, "show", "draw words with their labels on one picture")
-    show.add_argument("source", metavar="SOURCE")
-    show.add_argument("--out", type=Path, required=True, metavar="FILE", help="such as sheet.png")
-    show.add_argument(
-        "--augment",
-        metavar="POLICY",
-        help="none, light, strong or a YAML file: every word as it is, and augmented beside it",
-    )
-    show.add_argument("--count", type=positive, metavar="N", help="words (64; with --augment 16)")
-    show.add_argument("--seed", type=whole_number, default=1, metavar="N", help="which words (1)")
-    _add_source_format(show)
-    _add_rules(show, report=False)
-
-
 def _add(commands: _Commands, name: str, purpose: str) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -177,9 +163,12 @@ def _add(commands: _Commands, name: str, purpose: str) -> argparse.ArgumentParse
     return command
 
 
-def _add_source_format(command: argparse.ArgumentParser, flag: str = "--format") -> None:
+def _add_common(
+    command: argparse.ArgumentParser, source_format: str = "--format", report: bool = True
+) -> None:
+    """Options that say how a source is read, and which of its words can be used."""
     command.add_argument(
-        flag,
+        source_format,
         choices=tuple(FORMATS),
         dest="source_format",
         help="of SOURCE, instead of what is recognized",
@@ -195,9 +184,6 @@ def _add_source_format(command: argparse.ArgumentParser, flag: str = "--format")
         metavar="FOLDER",
         help="where names in a label file start; they may lead out of it then",
     )
-
-
-def _add_rules(command: argparse.ArgumentParser, report: bool = True) -> None:
     command.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",

@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from vit_str import console
 from vit_str.datasets.formats import check_target, format_of, reader_of, writer_of
-from vit_str.datasets.judging import judged, known_total
-from vit_str.datasets.record import Record
+from vit_str.datasets.judging import judged
+from vit_str.datasets.record import begin_or_resume, shown
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import LabeledWord, Skipped, WordSource
@@ -24,10 +24,6 @@ _LOOKED_AT = 256
 """Words of each source that are looked at to see whether it has boxes."""
 
 _OTHER_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".tsv", ".csv", ".gz"})
-
-
-class UnequalWords(Exception):  # noqa: N818 - it says what there is
-    """What was written is not what was to be written."""
 
 
 def convert(
@@ -56,7 +52,7 @@ def convert(
     Raises:
         ValueError: the target cannot be written like that, was made from something else or by
             someone else, or another process writes there.
-        UnequalWords: it is not what the sources hold.
+        OSError: it cannot be written, or what was written is not what the sources hold.
     """
     check_target(target, name, shard_size)
     if target.suffix.lower() in _OTHER_SUFFIXES:
@@ -79,15 +75,12 @@ def convert(
     with exclusive(record.with_name(f".{record.name}.lock")):
         _begin(record, _made_with(sources, name, target, rules, layout))
         words, digest = _fill(writer(target, layout), sources, rules, report)
-        bar = tqdm(
-            reader_of(name)(target) if words else (),
-            desc="reading back",
-            total=words,
-            unit="word",
-            disable=None,
-        )
-        if words and _digest_of(bar, boxes) != (words, digest):
-            raise UnequalWords(
+        if not words:
+            return 0
+        written = reader_of(name)(target)
+        bar = tqdm(written, desc="reading back", total=words, unit="word", disable=None)
+        if _digest_of(bar, boxes) != (words, digest):
+            raise OSError(
                 f"{target}: its words are not as they are in the sources; convert to another TARGET"
             )
     return words
@@ -112,13 +105,10 @@ def _made_with(
 
 def _begin(path: Path, made_with: dict[str, Any]) -> None:
     """Write a record, or compare it with what is there."""
-    record = Record(made_with, 0, "vit-str data convert")
-    if not path.exists():
-        record.save(path)
-    differences = Record.load(path).differences(record)
+    differences = begin_or_resume(path, made_with, 0, "vit-str data convert")
     if differences:
         said = "; ".join(
-            f"{name} {_shown(before)}, not {_shown(now)}"
+            f"{name} {shown(before)}, not {shown(now)}"
             for name, (before, now) in differences.items()
         )
         raise ValueError(
@@ -134,17 +124,15 @@ def _fill(
     digest, words = hashlib.blake2b(digest_size=16), 0
     if writer.done:
         console.complain(f"{writer.path}: resuming after {writer.done:,} words")
-    with writer, tqdm(total=known_total(sources), unit="word", disable=None) as bar:
-        for results in judged(chain.from_iterable(sources), rules, lambda word, _: word):
-            usable = [word for word in results if isinstance(word, LabeledWord)]
+    lengths = [source.known_length for source in sources]
+    total = None if None in lengths else sum(filter(None, lengths))
+    entries = chain.from_iterable(sources)
+    with writer, tqdm(entries, total=total, unit="word", disable=None) as bar:
+        for usable in judged(bar, rules, lambda word, _: word, report):
             writer.add(usable[max(0, writer.done - words) :])
             words += len(usable)
-            for result in results:
-                if isinstance(result, Skipped):
-                    report.add(result)
             for word in usable:
                 digest.update(_content(word, writer.layout.boxes))
-            bar.update(len(results))
         if writer.done > words:
             raise ValueError(
                 f"{writer.path} holds {writer.done:,} words, the sources only {words:,}: "
@@ -174,8 +162,3 @@ def _identity(source: WordSource, count: int | None) -> str:
     words = None if count is None else f"({count} words)"
     split = getattr(source, "split", None)
     return " ".join(filter(None, [os.path.realpath(source.path), source.format, split, words]))
-
-
-def _shown(value: object) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return "none" if value is None else text if len(text) < 80 else f"{text[:77]}..."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vit_str.datasets.source import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout, check_lines
+from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout
 
 IMAGES, LABELS, BOXES = "images", "labels.tsv", "boxes.jsonl"
 
@@ -34,7 +34,6 @@ class FolderWriter(DatasetWriter):
         self._labels = GrowingFile(labels, end)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
-        check_lines(words)
         named = [
             (self._name(number, self.layout.suffix or word.suffix), word)
             for number, word in enumerate(words, self.done)

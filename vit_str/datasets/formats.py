@@ -4,8 +4,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from vit_str.datasets.folder import LABELS
 from vit_str.datasets.source import WordSource
-from vit_str.datasets.tar import is_pattern
+from vit_str.datasets.tar_reader import is_pattern
 from vit_str.datasets.writer import DatasetWriter
 
 # Module and class, in the order in which formats are recognized: a tree of images is a folder
@@ -23,7 +24,6 @@ _WRITERS = {
     "lmdb": ("lmdb", "LmdbWriter"),
     "tar": ("tar", "TarWriter"),
 }
-_LABELS = "labels.tsv"
 
 FORMATS = tuple(_READERS)
 """Names of the formats that can be read."""
@@ -88,7 +88,7 @@ def open_words(path: str | Path, format: str | None = None) -> WordSource:  # no
     Raises:
         ValueError: nothing is there that can be read as a data set.
     """
-    if format is None and (Path(path) / _LABELS).is_file():
+    if format is None and (Path(path) / LABELS).is_file():
         format = "folder"  # noqa: A001
     if format is not None:
         return reader_of(format)(path)

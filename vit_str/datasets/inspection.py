@@ -1,15 +1,15 @@
 """What a data set holds, and what of it can be used."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from tqdm import tqdm
 
-from vit_str.datasets.judging import judged, known_total
+from vit_str.datasets.judging import judged
 from vit_str.datasets.rules import Rules
 from vit_str.datasets.skip_report import SkipReport
-from vit_str.datasets.source import Skipped, WordSource
+from vit_str.datasets.source import WordSource
 from vit_str.datasets.summary import QUANTILES, Summary, properties
 
 _BAR, _LONGEST = 40, 30  # of the histogram of lengths: its width, and the last length with a row
@@ -29,16 +29,12 @@ def inspect(
         limit: look at the first ones only.
     """
     summary = Summary()
-    total = known_total([source])
+    total = source.known_length
     total = limit if total is None else min(total, limit or total)
-    with tqdm(total=total, unit="word", disable=None, leave=False, delay=2) as bar:
-        for results in judged(islice(source, limit), rules, properties):
-            for result in results:
-                if isinstance(result, Skipped):
-                    report.add(result)
-                else:
-                    summary.add(result)
-            bar.update(len(results))
+    entries = islice(source, limit)
+    bar = tqdm(entries, total=total, unit="word", disable=None, leave=False, delay=2)
+    for word in chain.from_iterable(judged(bar, rules, properties, report)):
+        summary.add(word)
     skipped = {
         str(reason): {
             "count": count,

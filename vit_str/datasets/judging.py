@@ -1,6 +1,6 @@
 """Words of data sets one after the other, judged by the rules on several threads."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
@@ -8,7 +8,8 @@ from typing import TypeVar
 from PIL import Image
 
 from vit_str.datasets.rules import Rules
-from vit_str.datasets.source import LabeledWord, Skipped, WordSource
+from vit_str.datasets.skip_report import SkipReport
+from vit_str.datasets.source import LabeledWord, Skipped
 from vit_str.files import cpu_count
 
 CHUNK = 256
@@ -19,28 +20,24 @@ _THREADS = 4
 Result = TypeVar("Result")
 
 
-def known_total(sources: Sequence[WordSource]) -> int | None:
-    """Number of words, usable or not; None where counting takes as long as reading."""
-    lengths = [source.known_length for source in sources]
-    return None if None in lengths else sum(length or 0 for length in lengths)
-
-
 def judged(
     entries: Iterable[LabeledWord | Skipped],
     rules: Rules,
     use: Callable[[LabeledWord, Image.Image], Result],
+    report: SkipReport,
     size: int = CHUNK,
-) -> Iterator[list[Result | Skipped]]:
-    """What ``use`` makes of every word that can be used, and why others cannot be.
+) -> Iterator[list[Result]]:
+    """What ``use`` makes of every word that can be used.
 
     Args:
         entries: the words.
         rules: what a word has to be.
         use: called on several threads; no decoded image is kept but by it.
-        size: of the lists.
+        report: gets those that cannot be used.
+        size: number of words that each list is about.
 
     Returns:
-        Lists of results in the order of the words; the last one may be shorter.
+        Lists of results in the order of the words.
     """
 
     def judge(entry: LabeledWord | Skipped) -> Result | Skipped:
@@ -52,4 +49,8 @@ def judged(
     remaining = iter(entries)
     with ThreadPoolExecutor(min(_THREADS, cpu_count())) as pool:
         while chunk := list(islice(remaining, size)):
-            yield list(pool.map(judge, chunk))
+            results = list(pool.map(judge, chunk))
+            for result in results:
+                if isinstance(result, Skipped):
+                    report.add(result)
+            yield [result for result in results if not isinstance(result, Skipped)]

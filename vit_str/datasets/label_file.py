@@ -174,10 +174,12 @@ class LabelFile:
         self.path = path
         if not path.is_file():
             raise ValueError(f"{path}: no such file; check the path")
-        head = list(islice(_lines(path), _LINES_TO_TRY + 1))
-        self._format, titles = _format_of(path, head[0][2] if head else b"")
+        _, _, first = next(_lines(path), (0, 0, b""))
+        self._format, titles = _format_of(path, first)
         self._lines = Lines(path, titles)
-        self._check([(number, line) for number, _, line in head[titles:]])
+        head = [self[index] for index in range(min(len(self), _LINES_TO_TRY))]
+        if head and all(isinstance(row, Skipped) for row in head):
+            raise ValueError(f"{path}: expected a line for every image; {head[0]}")
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -189,19 +191,6 @@ class LabelFile:
         except BadLine as error:
             name = f"{self.path.name}, line {self._lines.number(index)}"
             return Skipped(name, error.reason, error.detail)
-
-    def _check(self, head: Sequence[tuple[int, bytes]]) -> None:
-        """Refuse a file of which no line near its start can be understood."""
-        reasons = []
-        for number, line in head:
-            try:
-                self._format.parse(line)
-            except BadLine as error:
-                reasons.append(f"line {number}: {error.reason}: {error.detail}")
-            else:
-                return
-        if reasons:
-            raise ValueError(f"{self.path}, {reasons[0]}; expected a line for every image")
 
 
 def checked_label(label: str) -> str:

@@ -1,8 +1,7 @@
 """Several data sets as one endless stream, in fixed shares."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import count
 from math import isfinite, lcm
 
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped
@@ -53,10 +52,6 @@ class Mixture:
     def __getitem__(self, number: int) -> LabeledWord | Skipped:
         source, place = self.picks(number)
         return self.sources[source][place]
-
-    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
-        """All words from number 0 on, without end."""
-        return (self[number] for number in count())
 
     def picks(self, number: int) -> tuple[int, int]:
         """Which source the word of a number comes from, and its place there.

@@ -2,63 +2,62 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from vit_str.files import write_atomically
 
 _FORMAT = "vit-str render"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """How the words of a data set were made.
+def begin_or_resume(
+    path: Path, made_with: Mapping[str, Any], count: int, made_by: str
+) -> dict[str, tuple[Any, Any]]:
+    """Write down how the words of a data set are made, or compare it with what is written.
 
-    Attributes:
+    Args:
+        path: of the JSON file.
         made_with: everything that decides which words it holds and how they look, plain values.
         count: how many words it shall have.
         made_by: the program.
+
+    Returns:
+        What differs: name -> values in the file and here, as JSON has them. Then nothing is
+        written.
+
+    Raises:
+        ValueError: the file is something else.
     """
-
-    made_with: Mapping[str, Any]
-    count: int
-    made_by: str = ""
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read what `save` has written.
-
-        Raises:
-            ValueError: it is something else.
-        """
-        try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            if values.pop("format") != _FORMAT:
-                raise ValueError
-            return cls(**values)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise ValueError(
-                f"{path} does not describe a data set of vit-str; write elsewhere"
-            ) from None
-
-    def save(self, path: Path) -> None:
-        """Write it atomically."""
-        values = {
-            "format": _FORMAT,
-            "made_by": self.made_by,
-            "count": self.count,
-            "made_with": dict(self.made_with),
-        }
-        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    values = {"format": _FORMAT, "made_by": made_by, "count": count, "made_with": dict(made_with)}
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    new = json.loads(text)["made_with"]
+    old, old_count = _load(path) if path.exists() else (new, None)
+    pairs = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
+    differences = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    if not differences and old_count != count:
         with write_atomically(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
+    return differences
 
-    def differences(self, other: "Record") -> dict[str, tuple[Any, Any]]:
-        """What the words of ``other`` are made with otherwise: name -> values here and there.
 
-        Values are compared as JSON has them.
-        """
-        mine, theirs = (json.loads(json.dumps(dict(each.made_with))) for each in (self, other))
-        pairs = {name: (mine.get(name), theirs.get(name)) for name in {**mine, **theirs}}
-        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+def shown(value: object) -> str:
+    """A value of what a data set is made with, for a message."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, dict):
+        return ",".join(f"{name}={strength:g}" for name, strength in value.items()) or "all at 1"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "none" if value is None else text if len(text) < 80 else f"{text[:77]}..."
+
+
+def _load(path: Path) -> tuple[dict[str, Any], int]:
+    """What was made with, and the count."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values["format"] != _FORMAT:
+            raise ValueError
+        return dict(values["made_with"]), values["count"]
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(
+            f"{path} does not describe a data set of vit-str; write elsewhere"
+        ) from None

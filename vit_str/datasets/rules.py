@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from vit_str.charset import Charset
     from vit_str.datasets.source import LabeledWord
 
+# What no charset allows is a line break: a word is one line, and label files have a line for each.
+_NO_LINE_BREAK = re.compile(r"[^\r\n]+")
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -20,24 +24,13 @@ class Rules:
 
     Attributes:
         charset: the characters that a label may hold; any but line breaks without one.
-        maximum_length: most characters of a label; any number without one.
+        maximum_length: most characters of a label, 1 or more; any number without one.
         least_size: least height and least width of an image, in pixels.
-
-    Raises:
-        ValueError: a length or size below 1.
     """
 
     charset: Charset | None = None
     maximum_length: int | None = None
     least_size: int = 4
-
-    def __post_init__(self) -> None:
-        for name, value in (
-            ("maximum_length", self.maximum_length),
-            ("least_size", self.least_size),
-        ):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be 1 or more, found {value}")
 
     def label(self, word: LabeledWord) -> Skipped | None:
         """Why the label cannot be used, or None if it can; the image is not looked at."""
@@ -45,7 +38,7 @@ class Rules:
         if not label.strip():
             detail = f"only spaces: {label!r}" if label else ""
             return Skipped(word.name, Reason.NO_LABEL, detail)
-        unknown = self.charset.unknown(label) if self.charset else _line_breaks(label)
+        unknown = self.charset.unknown(label) if self.charset else _NO_LINE_BREAK.sub("", label)
         if unknown:
             once = "".join(dict.fromkeys(unknown))
             return Skipped(word.name, Reason.CHARSET, f"{once!r} in {label!r}")
@@ -72,8 +65,3 @@ class Rules:
             size = f"{image.height} x {image.width} pixels, less than {self.least_size}"
             return Skipped(word.name, Reason.SMALL, size)
         return image
-
-
-def _line_breaks(label: str) -> str:
-    """What no charset allows: a word is one line, and label files have a line for each."""
-    return "".join(character for character in label if character in "\r\n")

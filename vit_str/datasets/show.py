@@ -9,6 +9,7 @@ from PIL import Image
 
 from vit_str.datasets.judging import CHUNK, judged
 from vit_str.datasets.rules import Rules
+from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
 from vit_str.sheets import Captioned, caption_font, framed, sheet
 
@@ -44,14 +45,11 @@ def word_sheet(
         image.thumbnail(_LARGEST_SHOWN)
         return image, word.label
 
-    results = judged(_some(source, count, seed), rules, show, min(CHUNK, 2 * count))
+    report = SkipReport()
+    results = judged(_some(source, count, seed), rules, show, report, min(CHUNK, 2 * count))
     cells: list[Captioned] = []
-    first, words = None, 0
-    for result in chain.from_iterable(results):
-        if isinstance(result, Skipped):
-            first = first or result
-            continue
-        image, label = result
+    words = 0
+    for image, label in chain.from_iterable(results):
         cells.append(Captioned(framed(image, _SIZE, _BACKGROUND), label))
         if change:
             numbers = range(words * _VERSIONS, (words + 1) * _VERSIONS)
@@ -61,7 +59,7 @@ def word_sheet(
         if words == count:
             break
     if not words:
-        why = f"; the first: {first}" if first else ""
+        why = f"; the first: {report.first}" if report.first else ""
         raise ValueError(f"{source.path}: no word to show{why}")
     font = caption_font("".join(cell.caption for cell in cells), _fonts)
     return sheet(cells, _COLUMNS, font), words

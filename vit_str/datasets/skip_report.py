@@ -20,7 +20,6 @@ class SkipReport:
     whatever is left out; with a ``file``, every word is written there when it is added.
 
     Args:
-        kept: most words of a reason to keep.
         file: where to write all words, tab-separated, with a line of titles; replaced if it is
             there. Close the report then, or use it in a ``with``.
 
@@ -29,8 +28,7 @@ class SkipReport:
         words: reason -> the words that are kept.
     """
 
-    def __init__(self, kept: int = _KEPT, file: str | Path | None = None) -> None:
-        self.kept = kept
+    def __init__(self, file: str | Path | None = None) -> None:
         self.counts: Counter[Reason] = Counter()
         self.words: defaultdict[Reason, list[Skipped]] = defaultdict(list)
         self._file: TextIO | None = None
@@ -56,7 +54,7 @@ class SkipReport:
             OSError: the file cannot be written.
         """
         self.counts[skipped.reason] += 1
-        if len(self.words[skipped.reason]) < self.kept:
+        if len(self.words[skipped.reason]) < _KEPT:
             self.words[skipped.reason].append(skipped)
         if self._file:
             cells = (skipped.name, skipped.reason, skipped.detail)

@@ -1,42 +1,15 @@
 """Tar archives as WebDataset has them: files of one stem, one after the other, are a word."""
 
 import os
-import re
+import sys
 import tarfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from vit_str.datasets.source import LabeledWord
-from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout, check_lines
-
-_NUMBER = re.compile(r"%0?\d*d")
-"""Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
-
-
-def is_pattern(path: Path) -> bool:
-    """Whether a path stands for several archives, as ``words-%06d.tar`` does.
-
-    Raises:
-        ValueError: it has a percent sign that is no place for one number.
-    """
-    if "%" not in path.name:
-        return False
-    if len(_NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
-        raise ValueError(
-            f"expected one place for the number of the archive, as in words-%06d.tar, "
-            f"found {path.name}"
-        )
-    return True
-
-
-def archives_like(path: Path) -> list[Path]:
-    """The archives that a path such as ``words-%06d.tar`` stands for, by number."""
-    before, after = map(re.escape, _NUMBER.split(path.name))
-    entries = path.parent.iterdir() if path.parent.is_dir() else ()
-    matches = [(re.fullmatch(rf"{before}(\d+){after}", entry.name), entry) for entry in entries]
-    return [
-        entry for _, entry in sorted((int(match[1]), entry) for match, entry in matches if match)
-    ]
+from vit_str.datasets.tar_reader import NUMBER, Damaged, archives_like, headers, is_pattern
+from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout
 
 
 class TarWriter(DatasetWriter):
@@ -49,7 +22,8 @@ class TarWriter(DatasetWriter):
 
     def __init__(self, path: Path, layout: Layout) -> None:
         super().__init__(path, layout)
-        self._size = layout.shard_size if is_pattern(path) else None
+        self._several = is_pattern(path)
+        self._size = layout.shard_size if self._several else sys.maxsize
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: GrowingFile | None = None
         self._archive = self._last_archive()
@@ -61,7 +35,7 @@ class TarWriter(DatasetWriter):
 
     @staticmethod
     def record_path(path: Path) -> Path:
-        stem = _NUMBER.sub("all", path.name).removesuffix(".tar")
+        stem = NUMBER.sub("all", path.name).removesuffix(".tar")
         return path.with_name(f"{stem}.render.json")
 
     @staticmethod
@@ -71,12 +45,10 @@ class TarWriter(DatasetWriter):
         return next(iter(archives_like(path)), None)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
-        check_lines(words)
         while words:
             number = self.layout.start + self.done
-            archive = self._archive_of(number)
-            file = self._open(archive)
-            room = len(words) if self._size is None else self._size - number % self._size
+            file = self._open(number // self._size)
+            room = self._size - number % self._size
             members = (self._members(number + i, word) for i, word in enumerate(words[:room]))
             file.append(b"".join(members))
             self.done += len(words[:room])
@@ -104,20 +76,17 @@ class TarWriter(DatasetWriter):
             files[".json"] = word.json_of_boxes().encode()
         return b"".join(_member(f"{number:09d}{suffix}", data) for suffix, data in files.items())
 
-    def _archive_of(self, number: int) -> int:
-        return 0 if self._size is None else number // self._size
-
     def _archive_path(self, archive: int) -> Path:
-        return self.path if self._size is None else self.path.with_name(self.path.name % archive)
+        return self.path.with_name(self.path.name % archive) if self._several else self.path
 
     def _first(self, archive: int) -> int:
         """Number of the first word that belongs into an archive."""
-        return max(self.layout.start, archive * (self._size or 0))
+        return max(self.layout.start, archive * self._size)
 
     def _last_archive(self) -> int:
         """The last archive of those that follow each other; a new one if there is none."""
-        archive = self._archive_of(self.layout.start)
-        while self._size is not None and self._archive_path(archive + 1).exists():
+        archive = self.layout.start // self._size
+        while self._several and self._archive_path(archive + 1).exists():
             archive += 1
         return archive
 
@@ -156,15 +125,9 @@ def _names(path: Path) -> Iterator[tuple[str, int]]:
     """Names of the members that are whole, and where each ends."""
     if not path.exists():
         return
-    size, position = path.stat().st_size, 0
-    with path.open("rb") as file:
-        while position + tarfile.BLOCKSIZE <= size:
-            file.seek(position)
-            try:
-                info = tarfile.TarInfo.frombuf(file.read(tarfile.BLOCKSIZE), "utf-8", "strict")
-            except tarfile.HeaderError:
+    with path.open("rb") as file, suppress(Damaged):
+        for header in headers(file, 0):
+            end = header.offset_data + header.size + -header.size % tarfile.BLOCKSIZE
+            if end > path.stat().st_size:
                 return
-            position += tarfile.BLOCKSIZE * (1 + -(-info.size // tarfile.BLOCKSIZE))
-            if position > size:
-                return
-            yield info.name, position
+            yield header.name, end

@@ -6,6 +6,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import tarfile
 from array import array
 from bisect import bisect_right
@@ -24,7 +25,9 @@ from vit_str.datasets.source import (
     Skipped,
     WordSource,
 )
-from vit_str.datasets.tar import archives_like, is_pattern
+
+NUMBER = re.compile(r"%0?\d*d")
+"""Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
 
 _SUFFIX = ".tar"
 _OPENERS: dict[str, Any] = {
@@ -32,13 +35,39 @@ _OPENERS: dict[str, Any] = {
     **dict.fromkeys((".tar.bz2", ".tbz2"), bz2.open),
     **dict.fromkeys((".tar.xz", ".txz"), lzma.open),
 }
-_LABEL, _VALUES, _CLASS = _LABEL_SUFFIXES = ".txt", ".json", ".cls"
+_LABEL, _VALUES = _LABEL_SUFFIXES = ".txt", ".json"
 
 _MAX_HEADER = 1 << 13  # bytes of a long name or of extended values
 _EXTENDED = (
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
 )
+
+
+def is_pattern(path: Path) -> bool:
+    """Whether a path stands for several archives, as ``words-%06d.tar`` does.
+
+    Raises:
+        ValueError: it has a percent sign that is no place for one number.
+    """
+    if "%" not in path.name:
+        return False
+    if len(NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
+        raise ValueError(
+            f"expected one place for the number of the archive, as in words-%06d.tar, "
+            f"found {path.name}"
+        )
+    return True
+
+
+def archives_like(path: Path) -> list[Path]:
+    """The archives that a path such as ``words-%06d.tar`` stands for, by number."""
+    before, after = map(re.escape, NUMBER.split(path.name))
+    entries = path.parent.iterdir() if path.parent.is_dir() else ()
+    matches = [(re.fullmatch(rf"{before}(\d+){after}", entry.name), entry) for entry in entries]
+    return [
+        entry for _, entry in sorted((int(match[1]), entry) for match, entry in matches if match)
+    ]
 
 
 class TarReader(IndexedSource):
@@ -299,15 +328,11 @@ def _label(contents: dict[str, bytes], values: dict[str, Any]) -> str:
         line = contents[_LABEL].decode("utf-8", "surrogateescape")
         return checked_label(line[:-1].removesuffix("\r") if line.endswith("\n") else line)
     text = text_under(values, LABELS)
-    if text is not None:
-        return checked_label(text)
-    reasons = {
-        _VALUES: f"no text under {', '.join(LABELS)} in its .json",
-        _CLASS: "a .cls holds the number of a class; give a .txt",
-    }
-    none = "no .txt or .json of this stem next to it"
-    reason = next((reasons[suffix] for suffix in reasons if suffix in contents), none)
-    raise BadLine(Reason.NO_LABEL, reason)
+    if text is None:
+        none = f"no text under {', '.join(LABELS)} in its .json"
+        absent = "no .txt or .json of this stem next to it"
+        raise BadLine(Reason.NO_LABEL, none if _VALUES in contents else absent)
+    return checked_label(text)
 
 
 def _json(content: bytes | None) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class DatasetWriter(ABC):
 
     @abstractmethod
     def add(self, words: Sequence[LabeledWord]) -> None:
-        """Append words, in order."""
+        """Append words, in order; their labels hold no line breaks."""
 
     @abstractmethod
     def close(self) -> None:
@@ -124,16 +124,3 @@ class GrowingFile:
         left = memoryview(data)
         while left:
             left = left[self._file.write(left) :]
-
-
-def check_lines(words: Sequence[LabeledWord]) -> None:
-    """Refuse labels that a file with a line for each would not give back.
-
-    Raises:
-        ValueError: a label holds a line break.
-    """
-    for word in words:
-        if "\n" in word.label or "\r" in word.label:
-            raise ValueError(
-                f"expected labels of one line, found {word.label!r}; leave the word out"
-            )

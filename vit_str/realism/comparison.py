@@ -37,11 +37,6 @@ class Comparison:
         """All words, the rendered ones first."""
         return [self.rendered, *self.folders]
 
-    def by_distance(self, folder: str) -> list[tuple[str, Gap]]:
-        """Statistics, the most different first."""
-        known = [item for item in self.gaps[folder].items() if item[1].distance.value >= 0]
-        return sorted(known, key=lambda item: -item[1].distance.value)
-
 
 def measure(rendered: WordPictures, folders: list[WordPictures], seed: int = 0) -> Comparison:
     """Compare rendered words with every folder, and all with all."""

@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
-from jaxtyping import Float64
-from torch import Tensor
 
 import vit_str
 from vit_str.realism.comparison import ALL_STATISTICS, Comparison, measure
@@ -47,8 +45,8 @@ def compare(
 
     Args:
         renderer: what to judge.
-        folders: of photographed words, with ``labels.tsv`` each.
-        count: words to render, and most images of each folder, evenly spread.
+        folders: of photographed words, with ``labels.tsv`` each; at least one.
+        count: words to render, and most images of each folder, evenly spread; 1 or more.
         seed: of the renderer.
         out: folder to write to.
 
@@ -56,7 +54,7 @@ def compare(
         Text for a terminal.
 
     Raises:
-        ValueError: no folder, one without images that can be read, or a count below 1.
+        ValueError: a folder without images that can be read.
     """
     start = time.monotonic()
     photographed = load(folders, renderer.image_size, count)
@@ -117,7 +115,8 @@ def _looks(comparison: Comparison) -> list[tuple[str, Pictures]]:
     for words in comparison.folders:
         values = torch.stack(list(words.of_pictures.values()), 1)
         chosen = torch.arange(0, len(words), max(1, len(words) // SHOWN))[:SHOWN]
-        nearest = _nearest(standardized(values[chosen], values), standardized(rendered, values))
+        places = standardized(values[chosen], values), standardized(rendered, values)
+        nearest = torch.cdist(*places).argmin(1)
         rows.append((f"{words.name}", words.pictures[chosen]))
         rows.append(
             (f"rendered, nearest to these of {words.name}", comparison.rendered.pictures[nearest])
@@ -133,9 +132,3 @@ def _looks(comparison: Comparison) -> list[tuple[str, Pictures]]:
         rows.append(("photographed, most surely not rendered", least[:SHOWN]))
         rows.append(("", least[SHOWN:]))
     return rows
-
-
-def _nearest(
-    chosen: Float64[Tensor, "chosen statistic"], among: Float64[Tensor, "picture statistic"]
-) -> Tensor:
-    return torch.cdist(chosen, among).argmin(1)

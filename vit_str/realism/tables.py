@@ -69,10 +69,11 @@ def text_of(comparison: Comparison) -> list[str]:
 
 
 def gaps_table(comparison: Comparison, folder: str) -> list[list[str]]:
-    """The table of one folder with the quantiles 5, 50 and 95 %."""
+    """The table of one folder with the quantiles 5, 50 and 95 %, the most different first."""
+    known = [item for item in comparison.gaps[folder].items() if item[1].distance.value >= 0]
     titles = ["statistic", "unit", "rendered 5, 50, 95 %", "photographed"]
     rows = [[*titles, "distance [95 %]", "higher", "inside"]]
-    for name, between in comparison.by_distance(folder):
+    for name, between in sorted(known, key=lambda item: -item[1].distance.value):
         spans = (
             ", ".join(f"{values[place]:.3g}" for place in (0, 2, 4))
             for values in (between.rendered, between.real)

@@ -51,13 +51,7 @@ class WordPictures:
 
 
 def draw(renderer: Renderer, count: int, seed: int) -> WordPictures:
-    """The first words of a seed.
-
-    Raises:
-        ValueError: a count below 1.
-    """
-    if count < 1:
-        raise ValueError(f"--count must be at least 1, found {count}")
+    """The first words of a seed."""
     pictures, labels = [], []
     for index in range(-(-count // _BATCH)):
         batch = renderer.batch(_BATCH, seed, index)
@@ -70,12 +64,8 @@ def load(folders: Sequence[Path | str], size: tuple[int, int], count: int) -> li
     """Photographed words, at most so many of each folder.
 
     Raises:
-        ValueError: no folder, or one without images that can be read.
+        ValueError: a folder without images that can be read.
     """
-    if count < 1:
-        raise ValueError(f"--count must be at least 1, found {count}")
-    if not folders:
-        raise ValueError("nothing to compare with: give one folder with labels.tsv or more")
     sets = [FolderReader(folder) for folder in folders]
     names = [RENDERED, ALL, *(images.name for images in sets)]
     # Tall crops are turned, as lines that run down are in rendered words.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from vit_str import console
 from vit_str.arguments import positive, probability, whole_number
 from vit_str.datasets.formats import WRITABLE, check_target, format_of
+from vit_str.datasets.writer import SHARD_SIZE, Layout
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
@@ -64,20 +65,12 @@ def run(options: argparse.Namespace) -> int:
         console.write(f"{options.sheet}: {count:,} words")
         return 0
     _check_data_set(options)
-    from vit_str.rendering.dataset import Target, write_dataset
+    from vit_str.rendering.dataset import write_dataset
 
-    target = Target(
-        options.out,
-        options.format,
-        count,
-        options.start,
-        options.seed,
-        options.image_format,
-        options.boxes,
-        options.shard_size,
-    )
+    size = options.shard_size or SHARD_SIZE
+    layout = Layout(options.start, f".{options.image_format}", options.boxes, size)
     try:
-        write_dataset(_look(options), target)
+        write_dataset(_look(options), options.out, options.format, layout, count, options.seed)
     except OSError as error:
         where, reason = error.filename or options.out, error.strerror or error
         raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error

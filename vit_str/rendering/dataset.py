@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -17,18 +16,18 @@ from tqdm import tqdm
 
 import vit_str
 from vit_str import console
-from vit_str.datasets import SHARD_SIZE, DatasetWriter, LabeledWord, Layout, Record, writer_of
+from vit_str.datasets import DatasetWriter, LabeledWord, Layout, writer_of
+from vit_str.datasets.record import begin_or_resume, shown
 from vit_str.files import exclusive
 from vit_str.rendering.material import BATCH, Look, renderer_of
-from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 _PROBES = 1000
 _ENCODERS = 4  # threads
 # The highest compression of PNG takes as long as the drawing and saves a twentieth of the space.
 _ENCODINGS: dict[str, dict[str, Any]] = {
-    "png": {"format": "PNG", "compress_level": 1},
-    "jpg": {"format": "JPEG", "quality": 95},
+    ".png": {"format": "PNG", "compress_level": 1},
+    ".jpg": {"format": "JPEG", "quality": 95},
 }
 # How to describe a difference in what is known by a digest only, or is no option.
 _DIFFERENCES = {
@@ -39,46 +38,23 @@ _DIFFERENCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Which words to write, and where.
+def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int, seed: int) -> None:
+    """Write a data set, or what of it is not there yet.
 
-    Attributes:
+    Args:
+        look: what to draw.
         path: of the data set.
-        format: its name, see ``writer_of``.
+        name: of its format, see ``writer_of``.
+        layout: how it stores words; ``.png`` or ``.jpg`` files.
         count: number of words.
-        start: number of the first word.
         seed: same seed, same words.
-        image_format: ``png`` or ``jpg``.
-        boxes: store a box for every character.
-        shard_size: words in each tar archive; None for the usual number.
-    """
-
-    path: Path
-    format: str
-    count: int
-    start: int = 0
-    seed: int = 1
-    image_format: str = "png"
-    boxes: bool = False
-    shard_size: int | None = None
-
-    @property
-    def layout(self) -> Layout:
-        """How the data set stores its words."""
-        size = self.shard_size or SHARD_SIZE
-        return Layout(self.start, f".{self.image_format}", self.boxes, size)
-
-
-def write_dataset(look: Look, target: Target) -> None:
-    """Write the data set, or what of it is not there yet.
 
     Raises:
         ValueError: fonts, words or pictures cannot be used, the target holds something else, or
             another process writes there.
         OSError: it cannot be written.
     """
-    writer_class, path = writer_of(target.format), target.path
+    writer_class = writer_of(name)
     record_path = writer_class.record_path(path)
     foreign = None if record_path.exists() else writer_class.in_the_way(path)
     if foreign:
@@ -86,38 +62,40 @@ def write_dataset(look: Look, target: Target) -> None:
             f"{foreign} is there and was not made by vit-str render; give a new name as --out"
         )
     renderer = renderer_of(look)
-    record = _record(look, target, renderer)
+    made_with: dict[str, Any] = {
+        "seed": seed,
+        "start": layout.start,
+        "format": name,
+        "image-format": layout.suffix[1:],
+        "boxes": layout.boxes,
+        "shard-size": layout.shard_size if "%" in path.name else None,
+        **_words_and_looks(look, renderer),
+        "drawing": _drawing(renderer, seed),
+    }
     record_path.parent.mkdir(parents=True, exist_ok=True)
     with exclusive(record_path.with_name(f".{record_path.name}.lock")):
-        old = Record.load(record_path) if record_path.exists() else None
-        if old:
-            _refuse_others(old, record, path)
-        if old is None or old.count != record.count:
-            record.save(record_path)
-        with writer_class(path, target.layout) as writer:
+        made_by = f"vit-str {vit_str.__version__}"
+        _refuse_others(begin_or_resume(record_path, made_with, count, made_by), path)
+        with writer_class(path, layout) as writer:
             try:
-                _fill(writer, renderer, target)
+                _fill(writer, renderer, count, seed)
             except KeyboardInterrupt:
                 console.complain(
-                    f"stopped after {writer.done:,} of {target.count:,} words; the same command "
-                    "resumes"
+                    f"stopped after {writer.done:,} of {count:,} words; the same command resumes"
                 )
                 raise
 
 
-def _record(look: Look, target: Target, renderer: Renderer) -> Record:
-    """Everything that decides the words of a data set, so that no others are mixed in."""
-    made_with: dict[str, Any] = {
-        "seed": target.seed,
-        "start": target.start,
-        "format": target.format,
-        "image-format": target.image_format,
-        "boxes": target.boxes,
-        "shard-size": target.layout.shard_size if "%" in target.path.name else None,
+def _words_and_looks(look: Look, renderer: Renderer) -> dict[str, Any]:
+    """Everything but the seed that decides words and pictures, so that no others are mixed in."""
+    atlas = renderer.atlas
+    tensors = [atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances]
+    tensors.append(atlas.honest)
+    return {
         "words": _digest([look.words.read_bytes()]) if look.words else None,
         "language": None if look.words else look.language,
         "charset": renderer.charset.characters,
-        "fonts": _digest(_atlas_bytes(renderer.atlas)),
+        "fonts": _digest(["\n".join(atlas.names).encode(), *map(_bytes, tensors)]),
         "held-out": look.held_out,
         "pictures": _digest([_bytes(renderer.pictures)]) if look.pictures else None,
         "height": look.size[0],
@@ -125,9 +103,7 @@ def _record(look: Look, target: Target, renderer: Renderer) -> Record:
         "difficulty": look.difficulty,
         "ingredients": {name: s for name, s in sorted(look.strengths.items()) if s != 1},
         "device": renderer.device.type,
-        "drawing": _drawing(renderer, target.seed),
     }
-    return Record(made_with, target.count, f"vit-str {vit_str.__version__}")
 
 
 def _drawing(renderer: Renderer, seed: int) -> str | None:
@@ -141,13 +117,6 @@ def _drawing(renderer: Renderer, seed: int) -> str | None:
     return _digest([labels.encode(), _bytes(renderer.batch(BATCH, seed, 0).images)])
 
 
-def _atlas_bytes(atlas: GlyphAtlas) -> Iterable[bytes]:
-    yield "\n".join(atlas.names).encode()
-    for tensor in (atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances):
-        yield _bytes(tensor)
-    yield _bytes(atlas.honest)
-
-
 def _bytes(tensor: Tensor | None) -> bytes:
     return b"" if tensor is None else tensor.cpu().numpy().tobytes()
 
@@ -159,15 +128,14 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _refuse_others(old: Record, new: Record, path: Path) -> None:
-    differences = old.differences(new)
+def _refuse_others(differences: dict[str, tuple[Any, Any]], path: Path) -> None:
     if "words" in differences:
         differences.pop("language", None)
     if len(differences) > 1:  # which is why the drawing differs
         differences.pop("drawing", None)
     if differences:
         described = [
-            _DIFFERENCES.get(name, f"--{name} {_text_of(before)}, not {_text_of(now)}")
+            _DIFFERENCES.get(name, f"--{name} {shown(before)}, not {shown(now)}")
             for name, (before, now) in differences.items()
         ]
         raise ValueError(
@@ -176,16 +144,8 @@ def _refuse_others(old: Record, new: Record, path: Path) -> None:
         )
 
 
-def _text_of(value: object) -> str:
-    if isinstance(value, dict):
-        return ",".join(f"{name}={strength:g}" for name, strength in value.items()) or "all at 1"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return "none" if value is None else str(value)
-
-
-def _fill(writer: DatasetWriter, renderer: Renderer, target: Target) -> None:
-    count, path = target.count, target.path
+def _fill(writer: DatasetWriter, renderer: Renderer, count: int, seed: int) -> None:
+    path = writer.path
     if writer.done > count:
         raise ValueError(f"{path} holds {writer.done:,} words, more than --count {count:,}")
     if writer.done == count:
@@ -193,18 +153,21 @@ def _fill(writer: DatasetWriter, renderer: Renderer, target: Target) -> None:
     elif writer.done:
         console.complain(f"{path}: resuming after {writer.done:,} words")
     with tqdm(total=count, initial=writer.done, unit="word", disable=None) as bar:
-        for words in _batches(renderer, target, writer.done):
+        for words in _batches(writer, renderer, count, seed):
             writer.add(words)
             bar.update(len(words))
 
 
-def _batches(renderer: Renderer, target: Target, done: int) -> Iterator[list[LabeledWord]]:
+def _batches(
+    writer: DatasetWriter, renderer: Renderer, count: int, seed: int
+) -> Iterator[list[LabeledWord]]:
     """The words that are not there yet, from batches of the stream that all runs share."""
-    first, end = target.start + done, target.start + target.count
-    encode = partial(_encode, **_ENCODINGS[target.image_format])
+    start = writer.layout.start
+    first, end = start + writer.done, start + count
+    encode = partial(_encode, **_ENCODINGS[writer.layout.suffix])
     with ThreadPoolExecutor(_ENCODERS) as pool:
         for index in range(first // BATCH, -(-end // BATCH)):
-            batch = renderer.batch(BATCH, target.seed, index)
+            batch = renderer.batch(BATCH, seed, index)
             chosen = slice(max(0, first - index * BATCH), min(BATCH, end - index * BATCH))
             pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()[chosen]
             images = list(pool.map(encode, pixels))

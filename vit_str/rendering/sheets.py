@@ -104,12 +104,10 @@ def changed_words(renderer: Renderer, name: str, count: int, seed: int) -> list[
 
 
 def _changes(renderer: Renderer, name: str, seed: int, index: int) -> Sequence[ShownWord]:
-    usual = renderer.ingredients
     batches = []
     for strength in STRENGTHS:
-        renderer.ingredients = replace(usual, **{name: strength})
+        renderer.ingredients = replace(renderer.ingredients, **{name: strength})
         batches.append(renderer.batch(BATCH, seed, index))
-    renderer.ingredients = usual
     without = batches[0].images.float()
     changes = [(batch.images.float() - without).abs().mean((1, 2, 3)) for batch in batches[1:]]
     mean = sum(changes[1:], changes[0]) / len(changes)

@@ -60,6 +60,9 @@ class Lexicon:
         weights: ingredients to use and their shares, instead of ``WEIGHTS``.
         maximum_length: of a string, in characters.
 
+    Attributes:
+        ingredients: those in use and their weights.
+
     Raises:
         ValueError: an unknown ingredient or language, a word list without a usable word.
     """
@@ -90,15 +93,12 @@ class Lexicon:
         if not words and len(self._words) < _FEWEST_WORDS:  # stray foreign words in the list
             self._words, self._shares = [], []
         self._patterns = {
-            name: [pattern for pattern in patterns if self._writable(self._filler([pattern]))]
+            name: [
+                pattern for pattern in patterns if self._writable(partial(self._fill, [pattern]))
+            ]
             for name, patterns in PATTERNS.items()
         }
-        self._ingredients = self._usable_ingredients(WEIGHTS if weights is None else weights)
-
-    @property
-    def ingredients(self) -> dict[str, float]:
-        """Ingredients in use and their weights."""
-        return dict(self._ingredients)
+        self.ingredients = self._usable_ingredients(WEIGHTS if weights is None else weights)
 
     def sample(self, count: int, seed: int) -> list[str]:
         """Draw ``count`` strings of up to ``maximum_length`` characters; same seed, same strings.
@@ -106,7 +106,7 @@ class Lexicon:
         Only the ingredient ``nothing`` gives empty ones.
         """
         rng = random.Random(seed)
-        names, weights = list(self._ingredients), list(self._ingredients.values())
+        names, weights = list(self.ingredients), list(self.ingredients.values())
         shares = Counter(rng.choices(names, weights, k=count))
         strings = [""] * shares.pop("nothing", 0)
         for name in shares:
@@ -119,7 +119,7 @@ class Lexicon:
 
     def _drawer(self, name: str) -> Drawer:
         if name in PATTERNS:
-            return self._filler(self._patterns[name])
+            return partial(self._fill, self._patterns[name])
         return partial(_FREE_INGREDIENTS[name], self)
 
     def _fit(self, string: str) -> str:
@@ -159,9 +159,6 @@ class Lexicon:
         """Whether the charset can write at least every second string."""
         probes = draw(random.Random(0), _PROBES)
         return sum(bool(self._fit(probe)) for probe in probes) * 2 >= _PROBES
-
-    def _filler(self, patterns: Sequence[str]) -> Drawer:
-        return partial(self._fill, patterns)
 
     def _fill(self, patterns: Sequence[str], rng: random.Random, count: int) -> list[str]:
         strings: list[str] = []

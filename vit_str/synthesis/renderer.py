@@ -1,9 +1,10 @@
 """The renderer: a seed and an index give a batch of labelled pictures, on CPU or GPU."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
@@ -45,8 +46,10 @@ class RenderedBatch:
 
     def to(self, device: torch.device | str) -> "RenderedBatch":
         """The same batch on another device."""
-        moved = {field.name: getattr(self, field.name).to(device) for field in fields(self)}
-        return replace(self, **moved)
+        return self._each(lambda values: values.to(device))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "RenderedBatch":
+        return RenderedBatch(*(change(getattr(self, field.name)) for field in fields(self)))
 
 
 class Renderer:
@@ -124,7 +127,7 @@ class Renderer:
             empty = blank[order[start : start + self.chunk]].nonzero()[:, 0].to(self.device)
             chunks.append(self._render_chunk(chosen, empty, strengths, draw))
         back = torch.tensor(order).argsort().to(self.device)
-        return _join(chunks, back, ids.shape[1])
+        return join(chunks)._each(lambda values: values[back])
 
     def _with_words(self, labels: Sequence[str]) -> list[str]:
         """The labels, with a word in place of each empty one: crops are as wide as words are."""
@@ -162,19 +165,16 @@ def _seed(number: int) -> int:
     return split_mix(number) >> 1
 
 
-def _join(
-    chunks: list[RenderedBatch], order: Int64[Tensor, " batch"], positions: int
-) -> RenderedBatch:
-    """One batch out of chunks whose words have different lengths."""
-
-    def widen(values: Tensor, filler: int) -> Tensor:
-        missing = positions - values.shape[1]
-        shape = values.shape[0], missing, *values.shape[2:]
-        return torch.cat([values, values.new_full(shape, filler)], 1)
-
+def join(batches: Sequence[RenderedBatch]) -> RenderedBatch:
+    """Batches as one, labels padded to the longest."""
+    if len(batches) == 1:
+        return batches[0]
+    longest = max(batch.labels.shape[1] for batch in batches)
+    missing = [longest - batch.labels.shape[1] for batch in batches]
+    padded = list(zip(batches, missing, strict=True))
     return RenderedBatch(
-        torch.cat([chunk.images for chunk in chunks])[order],
-        torch.cat([widen(chunk.labels, PADDING) for chunk in chunks])[order],
-        torch.cat([chunk.token_characters for chunk in chunks])[order],
-        torch.cat([widen(chunk.boxes, 0) for chunk in chunks])[order],
+        torch.cat([batch.images for batch in batches]),
+        torch.cat([F.pad(batch.labels, (0, more), value=PADDING) for batch, more in padded]),
+        torch.cat([batch.token_characters for batch in batches]),
+        torch.cat([F.pad(batch.boxes, (0, 0, 0, more)) for batch, more in padded]),
     )

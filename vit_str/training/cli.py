@@ -23,13 +23,7 @@ from vit_str.charset import CHARSETS, charset_of
 from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
-from vit_str.training.configuration import (
-    duration,
-    emulates_bfloat16,
-    move,
-    set_charset,
-    with_recipes,
-)
+from vit_str.training.configuration import duration, emulates_bfloat16, move, with_recipes
 from vit_str.training.console import RunProgress, report
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.starting import StartFromWeights
@@ -112,7 +106,10 @@ class TrainingCLI(LightningCLI):
             if isinstance(trainer.max_time, str):
                 trainer.max_time = duration(trainer.max_time)
             if config.charset is not None:
-                set_charset(config, charset_of(config.charset).characters)
+                characters = charset_of(config.charset).characters
+                config.model.charset = config.data.init_args.charset = characters
+                decoder = config.model.recognizer.init_args.decoder
+                decoder.init_args.charset_size = len(characters)
             if config.folder is not None:
                 move(trainer, config.folder)
         except ValueError as error:
@@ -124,7 +121,11 @@ class TrainingCLI(LightningCLI):
             super().instantiate_classes()
             if type(self.trainer.strategy.checkpoint_io) is TorchCheckpointIO:
                 self.trainer.strategy.checkpoint_io = CheckpointFiles()
-            self._add_start()
+            if self.config.init is not None:
+                start = StartFromWeights(self.config.init)
+                if self.checkpoint is None:  # look at them at once, not after fonts are drawn
+                    start.load(self.model)
+                self.callbacks.insert(0, start)
         except (ValueError, MisconfigurationException) as error:
             self.parser.error(str(error))
 
@@ -141,15 +142,6 @@ class TrainingCLI(LightningCLI):
             for path in Path(callback.dirpath).glob(f"{callback.CHECKPOINT_NAME_LAST}*.ckpt")
         ]
         return max(found, key=lambda path: path.stat().st_mtime, default=None)
-
-    def _add_start(self) -> None:
-        """Make a run start from weights; look at them at once, not after fonts are drawn."""
-        if self.config.init is None:
-            return
-        start = StartFromWeights(self.config.init)
-        if self.checkpoint is None:
-            start.load(self.model)
-        self.callbacks.insert(0, start)
 
     @property
     def callbacks(self) -> list[Callback]:

@@ -45,12 +45,6 @@ def emulates_bfloat16(trainer: Any) -> bool:
     return trainer.precision == "bf16-mixed" and on_cpu and fastest_dtype(cpu) == torch.float32
 
 
-def set_charset(config: Any, characters: str) -> None:
-    """Make model and data write these characters."""
-    config.model.charset = config.data.init_args.charset = characters
-    config.model.recognizer.init_args.decoder.init_args.charset_size = len(characters)
-
-
 def move(trainer: Any, folder: Path) -> None:
     """Put everything that is kept into a folder."""
     logger = trainer.logger

@@ -17,6 +17,7 @@ from vit_str.images import Preprocessing
 
 _DIGEST_BYTES = 8
 _MOST_TRIES = 1000
+_TURN = Image.Transpose.ROTATE_90
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +56,18 @@ def digest(image: bytes) -> bytes:
     return blake2b(image, digest_size=_DIGEST_BYTES).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedCrop:
-    """A word that was to be trained on and cannot be used: number of its source, index, reason."""
-
-    source: int
-    index: int
-    skipped: Skipped
-
-
 class CropBatch(NamedTuple):
     """Some words of a stream.
 
     Attributes:
         images: what a model sees; without words, of 0 images.
         labels: their texts.
-        skipped: words that were skipped in between.
+        skipped: words in between that cannot be used, their sources in their names.
     """
 
     images: UInt8[Tensor, "batch 3 height width"]
     labels: list[str]
-    skipped: list[SkippedCrop]
+    skipped: list[Skipped]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,46 +95,37 @@ class Crops:
         start, length = batch
         size = self.preprocessing.height, self.preprocessing.width
         images = torch.empty(length, 3, *size, dtype=torch.uint8)
+        resize = replace(self.preprocessing, turn_above=None)  # tall images are turned already
         labels: list[str] = []
-        skipped: list[SkippedCrop] = []
+        skipped: list[Skipped] = []
         for row in range(length):
             image, label = self._usable(start + row, skipped)
             labels.append(label)
-            images[row] = pixels(self.augmentation(image, start + row), self.preprocessing)
+            images[row] = resize.pixels(self.augmentation(image, start + row))
         return CropBatch(images, labels, skipped)
 
-    def _usable(self, number: int, skipped: list[SkippedCrop]) -> tuple[Image.Image, str]:
+    def _usable(self, number: int, skipped: list[Skipped]) -> tuple[Image.Image, str]:
         """The upright image and the label of a number, or of the next that has one."""
-        source, _ = self.mixture.picks(number)
+        chosen, _ = self.mixture.picks(number)
+        source = self.mixture.sources[chosen]
         picks = (self.mixture.picks(later) for later in count(number))
-        of_source = (index for other, index in picks if other == source)
+        of_source = (index for other, index in picks if other == chosen)
         for index in islice(of_source, _MOST_TRIES):
-            word = self.mixture.sources[source][index]
+            word = source[index]
             if isinstance(word, LabeledWord):
                 if word.image in self.held_out:
                     continue
                 image = self.rules.decode(word)
                 if isinstance(image, Image.Image):
-                    return turned(image, self.preprocessing), word.label
-                skipped.append(SkippedCrop(source, index, image))
-            else:
-                skipped.append(SkippedCrop(source, index, word))
+                    # Turned as in reading, and before augmentation: the line runs along then.
+                    tall = self.preprocessing.turns(image.height, image.width)
+                    return image.transpose(_TURN) if tall else image, word.label
+                word = image
+            skipped.append(replace(word, name=f"{source.path}: {word.name}"))
         raise ValueError(
-            f"{self.mixture.sources[source].path}: {_MOST_TRIES} words one after the other cannot "
-            "be used; look at skipped.tsv beside the logs"
+            f"{source.path}: {_MOST_TRIES} words one after the other cannot be used; look at "
+            "skipped.tsv beside the logs"
         )
-
-
-def turned(image: Image.Image, preprocessing: Preprocessing) -> Image.Image:
-    """Turn a tall image as reading does, before augmentation: the line runs along then."""
-    if preprocessing.turns(image.height, image.width):
-        return image.transpose(Image.Transpose.ROTATE_90)
-    return image
-
-
-def pixels(image: Image.Image, preprocessing: Preprocessing) -> UInt8[Tensor, "3 height width"]:
-    """Pixels of an image that has been turned already, if it had to be."""
-    return replace(preprocessing, turn_above=None).pixels(image)
 
 
 @dataclass(frozen=True, slots=True)

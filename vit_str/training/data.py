@@ -1,7 +1,7 @@
 """Data of training: an endless rendered stream, and words to validate on."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
-_VALIDATION_SEED_OFFSET = 1 << 20
+VALIDATION_SEED_OFFSET = 1 << 20
+"""From the seed of what is trained on to that of rendered words to validate on."""
 _VALIDATION_BATCH = 64
 
 
@@ -59,17 +60,6 @@ class Batches:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamPosition:
-    """Images seen and batches of the stream used up, when the batch size may have changed.
-
-    A number of the stream stands for a batch of any size, so it is never used twice.
-    """
-
-    images: int = 0
-    batches: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class RenderedStream:
     """One device's share of an endless stream; every iteration starts at the same batch.
 
@@ -94,9 +84,12 @@ class RenderedStream:
     def __iter__(self) -> Iterator[RenderedBatch]:
         for number in count():
             seen = self.images + (number * self.stride + 1) * self.batch_size
-            difficulty = min(1.0, seen / self.easy_images) if self.easy_images else 1.0
             index = self.first + number * self.stride
-            yield self.renderer.batch(self.batch_size, self.seed, index, difficulty)
+            yield self.renderer.batch(self.batch_size, self.seed, index, self.difficulty(seen))
+
+    def difficulty(self, seen: int) -> float:
+        """Of a batch with which so many images of the run have been seen."""
+        return min(1.0, seen / self.easy_images) if self.easy_images else 1.0
 
 
 class RenderedWords(LightningDataModule):
@@ -156,7 +149,7 @@ class RenderedWords(LightningDataModule):
         self.real = [FolderReader(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
         self._atlas: GlyphAtlas | None = None
-        self._start = StreamPosition()
+        self._start = 0, 0
 
     def prepare_data(self) -> None:
         """Build the atlas once, in one process."""
@@ -176,32 +169,35 @@ class RenderedWords(LightningDataModule):
         assert self._atlas is not None and self.trainer is not None  # Lightning calls setup first
         device = self.trainer.strategy.root_device
         rank = self.trainer.global_rank
-        self._start = self._position()
+        self._start = images, batches = self._position()
         return RenderedStream(
             self._renderer(self._atlas.training().to(device)),
             self.batch_size,
             self.seed,
-            first=self._start.batches + rank,
+            first=batches + rank,
             stride=self.trainer.world_size,
-            images=self._start.images + rank * self.batch_size,
+            images=images + rank * self.batch_size,
             easy_images=self.easy_images,
         )
 
-    def _position(self) -> StreamPosition:
-        """After every batch of the stream that the run has finished."""
+    def _position(self) -> tuple[int, int]:
+        """Images seen and batches of the stream used up, when the batch size may have changed.
+
+        A number of the stream stands for a batch of any size, so it is never used twice.
+        """
         assert self.trainer is not None
+        seen, used = self._start
         images: int = self.trainer.lightning_module.count.images_seen  # type: ignore
-        new = -(-(images - self._start.images) // self.batch_size)
-        batches = max(self._start.batches + new, -(-images // self.batch_size))
-        return StreamPosition(images, batches)
+        new = -(-(images - seen) // self.batch_size)
+        return images, max(used + new, -(-images // self.batch_size))
 
     def state_dict(self) -> dict[str, Any]:
         """The position in the stream, for runs that resume with batches of another size."""
-        return asdict(self._position())
+        return dict(zip(("images", "batches"), self._position(), strict=True))
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Resume where the legs before have come to."""
-        self._start = StreamPosition(**state_dict)
+        self._start = state_dict["images"], state_dict["batches"]
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then every folder of real crops."""
@@ -210,7 +206,7 @@ class RenderedWords(LightningDataModule):
     def _rendered(self) -> Batches:
         assert self._atlas is not None
         renderer = self._renderer(self._atlas.held_out())
-        seed = self.seed + _VALIDATION_SEED_OFFSET
+        seed = self.seed + VALIDATION_SEED_OFFSET
         batches = []
         for index in range(-(-self.rendered_limit // _VALIDATION_BATCH)):
             batch = renderer.batch(_VALIDATION_BATCH, seed, index)

@@ -25,15 +25,9 @@ class DataLoadingShare(Callback):
     """
 
     def __init__(self) -> None:
-        self._forget()
-
-    def _forget(self) -> None:
         self._ended: Mark | None = None
         self._started: Mark | None = None
         self._steps: list[tuple[Mark, Mark, Mark]] = []
-
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._forget()
 
     def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._ended = None

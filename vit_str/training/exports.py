@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
 from vit_str.weights import WeightsFile, save_weights
 from vit_str.weights.doctor import fitting, make_golden
-from vit_str.weights.golden import Golden
 
 _GOLDEN_WORDS = 12
 _SHEET_COLUMNS = 6
@@ -73,20 +73,11 @@ class WeightsExport(Callback):
             pl_module.preprocessing,
             provenance(trainer, pl_module) | {"seconds": round(self._elapsed())},
         )
-        save_weights(
-            self.path,
-            file.recognizer,
-            file.charset,
-            file.preprocessing,
-            file.provenance,
-            golden=self._golden(file),
-        )
-
-    def _golden(self, file: WeightsFile) -> Golden | None:
-        try:
-            return make_golden(file, self._words) if self._words else None
-        except ValueError:  # a model that diverged, or whose steps cannot be looked into
-            return None
+        golden = None
+        with suppress(ValueError):  # a model that diverged, or whose steps cannot be looked into
+            golden = make_golden(file, self._words) if self._words else None
+        model = file.recognizer, file.charset, file.preprocessing, file.provenance
+        save_weights(self.path, *model, golden=golden)
 
 
 class WeightsHistory(StepCallback):

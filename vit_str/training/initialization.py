@@ -5,7 +5,6 @@ A character keeps its embedding and its row of the output wherever it stands in 
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -26,55 +25,9 @@ _MUST_AGREE = ("dim", "heads", "mlp_ratio", "widths", "strides")
 _MAY_DIFFER = ("charset_size", "maximum_length", "dropout", "label_smoothing")
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What a model has taken over from a weights file.
-
-    Attributes:
-        source: the file or its name.
-        images: that the weights in it have seen, if it says so.
-        tensors: number of tensors of the model.
-        kept: characters that file and model both have, in the order of the model.
-        new: characters that the file lacks.
-        dropped: characters of the file that the model lacks.
-        partly: tensors of which only some positions were there, with how many.
-        fresh: tensors of the model that the file lacks or has in another shape.
-        unused: tensors of the file that the model has no place for.
-        differences: what else the two descriptions disagree about.
-    """
-
-    source: str
-    images: int | None
-    tensors: int
-    kept: str
-    new: str
-    dropped: str
-    partly: list[str]
-    fresh: list[str]
-    unused: list[str]
-    differences: list[str]
-
-    def lines(self) -> list[str]:
-        """All of it, for people."""
-        seen = f" ({self.images:,} images seen)" if self.images else ""
-        taken = self.tensors - len(self.fresh)
-        lines = [
-            f"starting from {self.source}{seen}: {taken} of {self.tensors} tensors taken over",
-            f"characters: {len(self.kept):,} kept, {_some(self.new, 'new')}, "
-            f"{_some(self.dropped, 'dropped')}",
-        ]
-        parts = {
-            "positions kept": self.partly,
-            "fresh, not in the file or of another shape": self.fresh,
-            "in the file, but without a place in this model": self.unused,
-            "not as in the file": self.differences,
-        }
-        return lines + [f"{name}: {_first(items)}" for name, items in parts.items() if items]
-
-
 def start_from(
     recognizer: Recognizer, charset: Charset, weights: WeightsFile, source: str = "weights"
-) -> Start:
+) -> list[str]:
     """Fill a model with the weights of a file, as far as they fit.
 
     * Characters that both have keep their rows, by what they are and not by where they stand, and
@@ -91,12 +44,18 @@ def start_from(
         weights: the file.
         source: how to call the file.
 
+    Returns:
+        Lines for people: what was taken over, what is new, and what of the file is not used.
+
     Raises:
         ValueError: the architectures differ.
     """
     check_architecture(recognizer, weights.recognizer, source)
     given, names = weights.recognizer.state_dict(), recognizer.state_dict()
-    rows = _rows(charset, weights.charset)
+    old = weights.charset
+    kept = "".join(character for character in charset.characters if not old.unknown(character))
+    # The last row is the start or the end.
+    rows = [*charset.encode(kept), len(charset)], [*old.encode(kept), len(old)]
     partly, fresh = [], []
     with torch.no_grad():
         for name, tensor in names.items():
@@ -108,26 +67,23 @@ def start_from(
                 partly.append(_fill_positions(name, tensor, given[name], recognizer, weights))
             else:
                 fresh.append(name)
-    old, new = weights.charset, charset
     images = weights.provenance.get("images")
-    return Start(
-        source,
-        images if isinstance(images, int) else None,
-        len(names),
-        kept="".join(c for c in new.characters if not old.unknown(c)),
-        new=old.unknown(new.characters),
-        dropped=new.unknown(old.characters),
-        partly=partly,
-        fresh=fresh,
-        unused=[name for name in given if name not in names],
-        differences=_differences(recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER),
-    )
-
-
-def _rows(new: Charset, old: Charset) -> tuple[list[int], list[int]]:
-    """Rows of the new symbols that the old ones have too, and theirs there; the last is the end."""
-    kept = [character for character in new.characters if not old.unknown(character)]
-    return [*new.encode("".join(kept)), len(new)], [*old.encode("".join(kept)), len(old)]
+    seen = f" ({images:,} images seen)" if isinstance(images, int) and images else ""
+    parts = {
+        "positions kept": partly,
+        "fresh, not in the file or of another shape": fresh,
+        "in the file, but without a place in this model": [n for n in given if n not in names],
+        "not as in the file": _differences(
+            recognizer, weights.recognizer, _MUST_AGREE + _MAY_DIFFER
+        ),
+    }
+    taken = len(names) - len(fresh)
+    return [
+        f"starting from {source}{seen}: {taken} of {len(names)} tensors taken over",
+        f"characters: {len(kept):,} kept, {_some(old.unknown(charset.characters), 'new')}, "
+        f"{_some(charset.unknown(old.characters), 'dropped')}",
+        *(f"{name}: {_first(items)}" for name, items in parts.items() if items),
+    ]
 
 
 def _fill_rows(

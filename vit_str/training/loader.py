@@ -1,23 +1,23 @@
 """Batches of crops from worker processes, and rendered words with them on the device."""
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch.utils.data import DataLoader
 
-from vit_str.charset import PADDING, Charset
-from vit_str.datasets import IndexedSource, SkipReport
+from vit_str.charset import Charset
+from vit_str.datasets import Skipped, SkipReport
 from vit_str.files import cpu_count
 from vit_str.models.auxiliary import UNKNOWN
-from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training.console import report
-from vit_str.training.crops import CropBatch, Crops, CropSampler, SkippedCrop
+from vit_str.training.crops import CropBatch, Crops, CropSampler
+from vit_str.training.data import RenderedStream
 
 _MOST_WORKERS = 8
 _PREFETCHED_BATCHES = 4
@@ -39,17 +39,16 @@ def crop_batches(
         workers: number of processes.
         pinned: whether to put images where a GPU can fetch them by itself.
     """
-    options: dict[str, Any] = {"prefetch_factor": _PREFETCHED_BATCHES} if workers else {}
     loader: DataLoader[CropBatch] = DataLoader(
         crops,  # type: ignore[arg-type]  # by tuples of numbers
         batch_size=None,
         sampler=sampler,  # without end
         num_workers=workers,
+        prefetch_factor=_PREFETCHED_BATCHES if workers else None,
         collate_fn=_as_it_is,
         pin_memory=pinned,
         worker_init_fn=_ignore_signals,
         generator=torch.Generator(),  # the global one is that of the training
-        **options,
     )
     return iter(loader)
 
@@ -68,37 +67,29 @@ class SkippedWords:
     """Counts words that a run has to skip, once each, and lists them in a file beside its logs.
 
     Args:
-        sources: of the words, in the order of their numbers.
         folder: where to list them; the file is made when there is a word.
         rank: number of this process; those after the first have files of their own.
     """
 
-    def __init__(self, sources: Sequence[IndexedSource], folder: Path, rank: int = 0) -> None:
+    def __init__(self, folder: Path, rank: int = 0) -> None:
         self.path = folder / (f"skipped_{rank}.tsv" if rank else "skipped.tsv")
-        self._sources = sources
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: set[Skipped] = set()
         self._report: SkipReport | None = None
 
-    @property
-    def total(self) -> int:
-        """Number of words that were skipped."""
-        return len(self._seen)
-
-    def add(self, crop: SkippedCrop) -> None:
+    def add(self, word: Skipped) -> None:
         """Count and list a word, if it was not skipped before.
 
         Raises:
             OSError: the list cannot be written.
         """
-        if (crop.source, crop.index) in self._seen:
+        if word in self._seen:
             return
-        self._seen.add((crop.source, crop.index))
+        self._seen.add(word)
         if self._report is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._report = SkipReport(file=self.path)
-            report(f"skipped {crop.skipped.name}: {crop.skipped.reason}; all are in {self.path}")
-        name = f"{self._sources[crop.source].path}: {crop.skipped.name}"
-        self._report.add(replace(crop.skipped, name=name))
+            report(f"skipped {word.name}: {word.reason}; all are in {self.path}")
+        self._report.add(word)
 
     def close(self) -> None:
         """Finish the list and say how many words are on it."""
@@ -122,9 +113,7 @@ class OwnStream:
         workers: processes that make them.
         token_count: tokens in an image.
         on_skip: called with every word that cannot be used.
-        renderer: draws the rendered part of each batch; None without any.
-        seed: of what is drawn.
-        easy_images: images of the run over which rendered words go from easy to hard.
+        rendered: draws the rendered part of each batch; None without any.
     """
 
     crops: Crops
@@ -133,10 +122,8 @@ class OwnStream:
     device: torch.device
     workers: int
     token_count: int
-    on_skip: Callable[[SkippedCrop], None]
-    renderer: Renderer | None = None
-    seed: int = 1
-    easy_images: int = 0
+    on_skip: Callable[[Skipped], None]
+    rendered: RenderedStream | None = None
 
     def __iter__(self) -> Iterator[RenderedBatch]:
         pinned = self.device.type == "cuda"
@@ -148,7 +135,7 @@ class OwnStream:
             size = self.sampler.rendered_in(image)
             if size:
                 parts.append(self._rendered(size, image))
-            yield joined(parts)
+            yield join(parts)
 
     def _own(self, batch: CropBatch) -> RenderedBatch:
         labels = self.charset.encode_batch(batch.labels)
@@ -162,22 +149,6 @@ class OwnStream:
 
     def _rendered(self, size: int, image: int) -> RenderedBatch:
         """Drawn by the number of the first image of the batch, which no other batch has."""
-        assert self.renderer is not None
-        seen = image + self.sampler.batch_size
-        difficulty = min(1.0, seen / self.easy_images) if self.easy_images else 1.0
-        return self.renderer.batch(size, self.seed, image, difficulty)
-
-
-def joined(parts: list[RenderedBatch]) -> RenderedBatch:
-    """Batches as one, labels padded to the longest."""
-    if len(parts) == 1:
-        return parts[0]
-    longest = max(part.labels.shape[1] for part in parts)
-    missing = [longest - part.labels.shape[1] for part in parts]
-    padded = list(zip(parts, missing, strict=True))
-    return RenderedBatch(
-        torch.cat([part.images for part in parts]),
-        torch.cat([F.pad(part.labels, (0, more), value=PADDING) for part, more in padded]),
-        torch.cat([part.token_characters for part in parts]),
-        torch.cat([F.pad(part.boxes, (0, 0, 0, more)) for part, more in padded]),
-    )
+        assert self.rendered is not None
+        difficulty = self.rendered.difficulty(image + self.sampler.batch_size)
+        return self.rendered.renderer.batch(size, self.rendered.seed, image, difficulty)

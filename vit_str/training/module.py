@@ -193,17 +193,14 @@ class RecognizerTraining(LightningModule):
             CannotStart: the checkpoint is of another charset or optimizer.
         """
         check_charset(self.charset, checkpoint)
-        check_optimizer(self._uses_muon, checkpoint)
+        muon = self.muon_learning_rate is not None and has_matrices(self.recognizer)
+        check_optimizer(muon, checkpoint)
         steps = checkpoint["global_step"]
         self.count.images_seen = checkpoint.get("images_seen", self._images_in(steps))
         self.started_from = checkpoint.get("started_from")
         self.resumed_at = steps
         align_batches(checkpoint, self.trainer.accumulate_grad_batches)
         _report_ignored(self, checkpoint.get("hyper_parameters"))
-
-    @property
-    def _uses_muon(self) -> bool:
-        return self.muon_learning_rate is not None and has_matrices(self.recognizer)
 
     def _images_in(self, steps: int) -> int:
         """For checkpoints that do not say it: images in steps like those to come."""

@@ -7,7 +7,7 @@ from typing import Any
 from lightning.pytorch import LightningDataModule
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, SkipReport, open_words
+from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import Skipped
 from vit_str.images import TALL, Preprocessing
@@ -97,7 +97,7 @@ class OwnWords(LightningDataModule):
                 real_limit=None,
                 **rendered,
             )
-        self.easy_images, self.rendered_limit = easy_images, rendered_limit
+        self.rendered_limit = rendered_limit
         self.held_out, self._validated = self._hold_out(validation, validation_share)
         for source in self.mixture.sources:
             _check_usable(source, self.rules, self.held_out)
@@ -147,7 +147,7 @@ class OwnWords(LightningDataModule):
             self.rendered.setup(stage)
         folder = Path(self.trainer.log_dir or self.trainer.default_root_dir)
         sources = self.mixture.sources
-        self._skipped = SkippedWords(sources, folder, self.trainer.global_rank)
+        self._skipped = SkippedWords(folder, self.trainer.global_rank)
         parts = [
             f"{source.path} ({len(source):,} words, {share:.0%})"
             for source, share in zip(sources, self.mixture.shares, strict=True)
@@ -163,9 +163,6 @@ class OwnWords(LightningDataModule):
         seen: int = self.trainer.lightning_module.count.images_seen  # type: ignore
         world, rank = self.trainer.world_size, self.trainer.global_rank
         size = self.batch_size
-        renderer = None
-        if self.rendered and self.rendered_share:
-            renderer = self.rendered.train_dataloader().renderer
         return OwnStream(
             self.crops,
             CropSampler(seen + rank * size, world * size, size, self.rendered_share),
@@ -174,9 +171,7 @@ class OwnWords(LightningDataModule):
             default_workers(world) if self.workers is None else self.workers,
             self.grid[0] * self.grid[1],
             self._skipped.add,
-            renderer,
-            self.seed,
-            self.easy_images,
+            self.rendered.train_dataloader() if self.rendered and self.rendered_share else None,
         )
 
     @property
@@ -240,7 +235,7 @@ def _indexed(path: str) -> IndexedSource:
 
 def _check_usable(source: IndexedSource, rules: Rules, held_out: HeldOut) -> None:
     """Refuse a source at once from which a run would wait for words without end."""
-    unusable = SkipReport()
+    first: Skipped | None = None
     looked_at = min(len(source), _LOOKED_AT)
     for index in range(looked_at):
         word = source[index]
@@ -249,8 +244,8 @@ def _check_usable(source: IndexedSource, rules: Rules, held_out: HeldOut) -> Non
         image = word if isinstance(word, Skipped) else rules.decode(word)
         if not isinstance(image, Skipped):
             return
-        unusable.add(image)
-    first = unusable.first or "all are held out for validation"
+        first = first or image
     raise ValueError(
-        f"{source.path}: none of the first {looked_at:,} words can be trained on; {first}"
+        f"{source.path}: none of the first {looked_at:,} words can be trained on; "
+        f"{first or 'all are held out for validation'}"
     )

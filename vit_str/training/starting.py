@@ -43,14 +43,17 @@ class StartFromWeights(Callback):
             weights = self.load(pl_module)
         except ValueError as error:
             raise CannotStart(str(error)) from error
-        start = start_from(pl_module.recognizer, pl_module.charset, weights, self.source)
+        lines = start_from(pl_module.recognizer, pl_module.charset, weights, self.source)
         pl_module.average.start(pl_module.recognizer)
         for head in (pl_module.token_classifier, pl_module.column_speller):
             if head is not None:
                 nn.init.zeros_(head.classify.weight)
                 nn.init.zeros_(head.classify.bias)
-        pl_module.started_from = {"weights": self.source, "images": start.images}
-        for line in start.lines() + _advice(trainer, pl_module, weights):
+        pl_module.started_from = {
+            "weights": self.source,
+            "images": weights.provenance.get("images"),
+        }
+        for line in lines + _advice(trainer, pl_module, weights):
             report(line)
 
 

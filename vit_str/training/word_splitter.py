@@ -1,5 +1,6 @@
 """Training of the word splitter: ``python -m vit_str.training.word_splitter --config FILE``."""
 
+import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -20,9 +21,9 @@ from vit_str.models.word_splitter import HEIGHT, STRIDE, WordSplitter
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.text_lines import LineBatch, LineRenderer
+from vit_str.training.data import VALIDATION_SEED_OFFSET
 from vit_str.training.schedule import WarmupStableDecay
 
-_VALIDATION_SEED_OFFSET = 1 << 20
 _GAP_WEIGHT = 3.0
 """Of columns between words, which are fewer, and each of which decides about two words."""
 _EXTENT_WEIGHT = 2.0
@@ -101,19 +102,15 @@ def _starts(in_word: Tensor) -> Tensor:
 
 
 class LineStream(IterableDataset[LineBatch]):
-    """Batches of rendered lines from one on; endless unless there is a count."""
+    """Batches of rendered lines, by their indices."""
 
-    def __init__(
-        self, renderer: LineRenderer, batch_size: int, seed: int, first: int, count: int | None
-    ) -> None:
+    def __init__(self, renderer: LineRenderer, batch_size: int, seed: int, indices: range) -> None:
         self.renderer, self.batch_size, self.seed = renderer, batch_size, seed
-        self.first, self.count = first, count
+        self.indices = indices
 
     def __iter__(self) -> Iterator[LineBatch]:
-        index = self.first
-        while self.count is None or index < self.first + self.count:
+        for index in self.indices:
             yield self.renderer.batch(self.batch_size, self.seed, index)
-            index += 1
 
 
 class RenderedLines(LightningDataModule):
@@ -152,17 +149,17 @@ class RenderedLines(LightningDataModule):
         return LineRenderer(atlas, self.language, self.pictures, height=HEIGHT, stride=STRIDE)
 
     def train_dataloader(self) -> DataLoader[LineBatch]:
-        """The stream from where the run stands."""
+        """The endless stream from where the run stands."""
         assert self.trainer is not None
         renderer = self._renderer(self._atlas.training())
-        first = self.trainer.global_step
-        return DataLoader(LineStream(renderer, self.batch_size, self.seed, first, None), None)
+        indices = range(self.trainer.global_step, sys.maxsize)
+        return DataLoader(LineStream(renderer, self.batch_size, self.seed, indices), None)
 
     def val_dataloader(self) -> DataLoader[LineBatch]:
         """Lines in fonts that training never sees."""
         renderer = self._renderer(self._atlas.held_out())
-        seed = self.seed + _VALIDATION_SEED_OFFSET
-        stream = LineStream(renderer, self.batch_size, seed, 0, self.validation_batches)
+        seed = self.seed + VALIDATION_SEED_OFFSET
+        stream = LineStream(renderer, self.batch_size, seed, range(self.validation_batches))
         return DataLoader(stream, None)
 
 

@@ -1,7 +1,6 @@
 """A picture and a number -> the picture changed, always in the same way for the same number."""
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from PIL import Image
 
-from vit_str.datasets.augmentation.policy import Step, build, library, load_policy, split
+from vit_str.datasets.augmentation.policy import build, library, load_policy, split
 
 WORKING_HEIGHT = 64
 """Height of a picture while it is changed, in pixels."""
@@ -68,7 +67,9 @@ class Augmentation:
         if not self.steps:
             return image
         if self._places is None:
-            self._places, self._looks = map(_pipeline, split(self.steps))
+            self._places, self._looks = (
+                library().Compose([build(step) for step in steps]) for steps in split(self.steps)
+            )
         generator = np.random.Generator(np.random.PCG64((self.seed, number)))
         chance = random.Random(int(generator.integers(_LARGEST)))
         for pipeline in (self._places, self._looks):
@@ -80,10 +81,6 @@ class Augmentation:
     def __getstate__(self) -> dict[str, Any]:
         """Another process builds the transforms anew."""
         return {**self.__dict__, "_places": None, "_looks": None}
-
-
-def _pipeline(steps: Sequence[Step]) -> Any:
-    return library().Compose([build(step) for step in steps])
 
 
 def _scaled(image: Image.Image) -> np.ndarray:
