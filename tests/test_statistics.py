@@ -1,7 +1,5 @@
 import json
 import math
-from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -56,10 +54,8 @@ def test_bootstrap_against_scipy() -> None:
 def test_several_intervals_are_those_of_each_alone() -> None:
     numbers = np.random.default_rng(0)
     ratios = [(numbers.random(50), 1 + numbers.random(50)) for _ in range(3)]
-    found = bootstrap_intervals(ratios, samples=200)
-    assert found == [
-        pytest.approx(bootstrap_interval(*ratio, samples=200), rel=1e-12) for ratio in ratios
-    ]
+    found = bootstrap_intervals(ratios)
+    assert found == [pytest.approx(bootstrap_interval(*ratio), rel=1e-12) for ratio in ratios]
     nothing = np.empty(0)
     assert all(math.isnan(end) for end in bootstrap_intervals([(nothing, nothing)])[0])
 
@@ -69,9 +65,6 @@ def test_students_interval() -> None:
     mean, (low, high) = mean_interval([1, 2, 3, 4, 5])
     assert mean == 3
     assert (high - low) / 2 == pytest.approx(2.776 * 0.5**0.5)
-
-
-def test_one_value_has_no_interval_and_none_is_refused() -> None:
     assert mean_interval([2.5]) == (2.5, (2.5, 2.5))
     with pytest.raises(ValueError, match="found none"):
         mean_interval([])
@@ -82,24 +75,13 @@ def test_interval_as_text() -> None:
     assert with_interval([0.12345], 2) == "0.12 [0.12, 0.12]"
 
 
-def by_counting(only_first: int, only_second: int) -> float:
-    """All falls of as many coins, those at least as uneven counted one by one."""
-    n, uneven = only_first + only_second, abs(only_first - only_second)
-    falls = [abs(n - 2 * sum(coins)) >= uneven for coins in product((0, 1), repeat=n)]
-    return float(Fraction(sum(falls), len(falls)))
-
-
-@pytest.mark.parametrize("split", [(0, 0), (1, 0), (0, 5), (3, 9), (6, 6), (10, 2), (7, 6)])
-def test_mcnemar_against_counting(split: tuple[int, int]) -> None:
-    assert mcnemar(*split) == pytest.approx(by_counting(*split))
-    assert mcnemar(*split) == mcnemar(*reversed(split))
-
-
 def test_mcnemar_against_scipy() -> None:
     stats = pytest.importorskip("scipy.stats")
-    for only_first, only_second in [(5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
-        expected = stats.binomtest(only_first, only_first + only_second).pvalue
-        assert mcnemar(only_first, only_second) == pytest.approx(expected, rel=1e-6)
+    for split in [(1, 0), (6, 6), (5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
+        expected = stats.binomtest(split[0], sum(split)).pvalue
+        assert mcnemar(*split) == pytest.approx(expected, rel=1e-6)
+        assert mcnemar(*reversed(split)) == mcnemar(*split)
+    assert mcnemar(0, 0) == 1
 
 
 def test_difference_of_pairs() -> None:

@@ -90,19 +90,12 @@ class Observer:
         ValueError: a decoder without cross-attention.
     """
 
-    def __init__(
-        self,
-        subject: Subject,
-        others: Sequence[Subject] = (),
-        device: torch.device | str = "cpu",
-    ) -> None:
-        self.subject, self.device = subject, torch.device(device)
+    def __init__(self, subject: Subject, others: Sequence[Subject] = ()) -> None:
+        self.subject = subject
         self.grid = TokenGrid.of(subject.recognizer.encoder)
         looking = looking_blocks(subject.recognizer.decoder)
         self.blocks, self.heads = len(looking), looking[0].cross_attention.heads
-        self._recognizers = {
-            each.name: each.recognizer.to(self.device).eval() for each in (subject, *others)
-        }
+        self._recognizers = {each.name: each.recognizer for each in (subject, *others)}
 
     def source(self, block: int | None, head: int | None) -> Source:
         """A block (the last if None) and a head (the mean if None), which count from 1.
@@ -123,7 +116,7 @@ class Observer:
         """The words of one batch; ``images`` are normalized."""
         hypotheses = self._recognizers[self.subject.name].generate(images)
         seen = {
-            name: _grid_attention(recognizer, images, hypotheses.labels)
+            name: _grid_attention(recognizer.to(images.device), images, hypotheses.labels)
             for name, recognizer in self._recognizers.items()
         }
         words = []

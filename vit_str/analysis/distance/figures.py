@@ -188,7 +188,7 @@ def _distance_panels(
 @styled()
 def offsets_gallery(
     offsets: Float[np.ndarray, "layer head dy dx"],
-    uniform: float | Float[np.ndarray, "dy dx"],
+    uniform: Float[np.ndarray, "dy dx"],
     patch_size: tuple[float, float],
     n: int,
 ) -> Figure:
@@ -196,12 +196,7 @@ def offsets_gallery(
 
     The query is in the middle of its map. Colors are ratios to uniform attention, white being as
     much as that.
-
-    Raises:
-        ValueError: not four dimensions, or an even number of offsets, which has no middle.
     """
-    if offsets.ndim != 4 or offsets.shape[2] % 2 == 0 or offsets.shape[3] % 2 == 0:
-        raise ValueError(f"expected (layer, head, odd, odd) numbers, found {offsets.shape}")
     layers, heads, rows, columns = offsets.shape
     down, across = rows * patch_size[0] / 2, columns * patch_size[1] / 2
     width = min(_WIDEST, heads * _TALLEST_MAP * across / down + 1)
