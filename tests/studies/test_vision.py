@@ -8,7 +8,6 @@ import torch
 from studies import Table, distance, filters, first_layer, patches, reading
 from studies.data_hunger import FULL, QUICK, train, unseen_words
 from vit_str.analysis.filters.measure import first_filters
-from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
@@ -68,12 +67,6 @@ def test_heads_that_look_everywhere_alike_are_on_the_chance_line() -> None:
     rows = list(distance.measure_heads(subject, renderer.batch(3, seed=0, index=0)))
     assert [row[:2] for row in rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
     assert [share for *_, share in rows] == pytest.approx([1.0] * 4)
-
-
-def test_windows_grow_as_the_formula_says() -> None:
-    # 8 wide with stride 2, then two 3 x 3 at 2 px; 4 wide at 2 px, then two 3 x 3 at 4 px.
-    encoder = ConvolutionalEncoder((4, 8), (1, 1), ((2, 2), (2, 2)), (16, 24))
-    assert [field.size[1] for field in fields_by_layer(encoder)] == [8, 16, 22, 38]
 
 
 def test_means_of_heads_are_one_value_for_each_layer_and_seed() -> None:
