@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from studies.drawing import COLORS, MUTED, draw_lines, panels
 from studies.reading import CONVOLUTION, STANDARD, build_reader, drawn_words, word_renderer
 from studies.study import Findings, Rows, Settings, Table, Verdict
-from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.distance.measure import DistanceAnalysis, chance
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import batches_of
 from vit_str.analysis.receptive_field.gradients import GradientFields
@@ -158,7 +158,8 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
         for row in table.where(system=name, seed=0):
             vit.plot(row["layer"], row["distance"], "o", color=color, markersize=4, alpha=0.6)
     vit.axhline(grid.uniform_distance(), **UNIFORM, label="everywhere alike")
-    vit.axhline(grid.window_distance(), **WINDOW, label="3 x 3 tokens around")
+    window = chance(grid)["window 3x3"]["distance"]
+    vit.axhline(window, **WINDOW, label="3 x 3 tokens around")
     fields, colors = (CONV_WINDOW, CONV_FIELD), (COLORS[3], COLORS[1])
     draw_lines(conv, means, "layer", "system", fields, colors, column="distance")
     vit.set(xlabel="layer (dots: heads, first seed)", ylabel="mean distance (px)", ylim=(0, 66))

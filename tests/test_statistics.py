@@ -68,9 +68,6 @@ def test_students_interval() -> None:
     assert mean_interval([2.5]) == (2.5, (2.5, 2.5))
     with pytest.raises(ValueError, match="found none"):
         mean_interval([])
-
-
-def test_interval_as_text() -> None:
     assert with_interval([1.0, 1.0]) == "1.000 [1.000, 1.000]"
     assert with_interval([0.12345], 2) == "0.12 [0.12, 0.12]"
 
@@ -98,14 +95,11 @@ def test_difference_of_pairs() -> None:
     assert (back.difference, back.p_value) == (-0.25, found.p_value)
 
 
-def test_nothing_to_compare() -> None:
+def test_nothing_to_compare_and_other_words() -> None:
     found = paired_difference([], [])
     assert math.isnan(found.difference)
     assert found.p_value == 1
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["difference"] is None
-
-
-def test_the_same_words() -> None:
     with pytest.raises(ValueError, match="same words, found 1 and 2"):
         paired_difference([True], [True, False])
 
@@ -129,18 +123,9 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.90 < float(covered) < 0.97
 
 
-def test_constant_values_have_no_spread() -> None:
-    mean = mean_over_images(torch.full((10, 2), 3.0, dtype=torch.float64))
-    for part in mean[:3]:
-        torch.testing.assert_close(part, torch.full((2,), 3.0, dtype=torch.float64))
-
-
 def test_images_without_a_value_do_not_count() -> None:
     values = torch.tensor([[1.0, 5.0], [3.0, float("nan")]], dtype=torch.float64)
     assert mean_over_images(values).mean.tolist() == [2.0, 5.0]
     assert mean_over_images(values).high.tolist()[1] == 5.0
-
-
-def test_no_images() -> None:
     with pytest.raises(ValueError, match="no images"):
         mean_over_images(torch.empty(0, 2, dtype=torch.float64))

@@ -108,9 +108,9 @@ def test_the_command_writes_tables_pictures_and_a_page(
 
 
 def test_a_place_that_cannot_be_written(
-    small_weights: Weights, labeled_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small_weights: Weights, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("")
-    arguments = ["distance", str(small_weights()), "--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, "--out", str(tmp_path / "file" / "out")]) == 2
-    assert "vit-str analyze distance: " in capsys.readouterr().err
+    out = str(tmp_path / "file" / "out")
+    assert main(["analyze", "positions", str(small_weights()), "--out", out]) == 2
+    assert "vit-str analyze positions: " in capsys.readouterr().err

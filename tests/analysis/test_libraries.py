@@ -15,7 +15,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.libraries.encoder import Block, probe_layers
+from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import encoder_of, load_library_model
 from vit_str.analysis.probe import map_of, probe, register_attention
 from vit_str.analysis.statistics import AttentionStatistics

@@ -24,7 +24,6 @@ from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder,
 from vit_str.models.attention import ScaledDotProductAttention, attention_weights, record_attention
 
 LABELS = torch.tensor([[1, 2, 3], [4, 5, -1]])
-GRID = TokenGrid(3, 5, (4, 8))
 
 
 def make_recognizer(conv: bool = False, **arguments: object) -> Recognizer:
@@ -185,7 +184,7 @@ def layer_maps(layers: int = 3, tokens: int = 15) -> list[torch.Tensor]:
 
 def test_even_attention_mixes_by_the_share_it_has() -> None:
     """After n layers, residual^n of a token is its own; the rest is even over all tokens."""
-    even = uniform_attention(GRID).expand(1, 2, 15, 15)
+    even = uniform_attention(TokenGrid(3, 5, (4, 8))).expand(1, 2, 15, 15)
     for number, mixed in enumerate(rollout([even] * 3, residual=0.6), 1):
         kept = 0.6**number
         expected = kept * torch.eye(15, dtype=torch.float64) + (1 - kept) / 15

@@ -45,7 +45,7 @@ ORACLES = {
     "corner sink": (sink(0, 0), 63.7040, 60, 14, 0, 0),
     "center sink": (sink(4, 8), 34.0582, 32, 8, 0, 0),
     "right neighbor": (RIGHT_NEIGHBOR, 7.5, 7.5, 0, 0, 0.991),
-    "window 3x3": (window_attention(GRID, 1), 6.433234, None, None, None, None),
+    "window 3x3": (window_attention(GRID), 6.433234, None, None, None, None),
 }
 
 

@@ -39,12 +39,6 @@ def test_patches_and_blocks_are_exact(
     assert worst[patches.CONVOLUTION] < 1e-10
 
 
-def test_a_token_is_the_pixels_of_its_cell() -> None:
-    encoder, image = VisionTransformer(16, 1, 2, (8, 12), (4, 3)), torch.rand(1, 3, 8, 12)
-    second_row_third_column = image[0, :, 4:8, 6:9].permute(1, 2, 0).flatten()
-    assert encoder.patches(image)[0, 1 * 4 + 2].equal(second_row_third_column)
-
-
 def test_patches_of_words_are_their_own_best_basis() -> None:
     basis = filters.patch_components(filters.digits(50))
     random = first_filters(reading.build_reader(reading.VIT, reading.SMALL, 10, seed=0).encoder)

@@ -1,6 +1,5 @@
 """What questions write: tidy tables, a summary of how they came about, and where the page is."""
 
-import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,15 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
-import vit_str
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
 from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.means import Mean
 from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
+from vit_str.machine import software
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
 
@@ -92,11 +90,7 @@ class Inspection:
         """
         skipped = self.images.skipped if self.images else None
         summary = {
-            "versions": {
-                "vit-str": vit_str.__version__,
-                "torch": torch.__version__,
-                "python": platform.python_version(),
-            },
+            "versions": software(),
             "options": {name: value for name, value in self._options.items() if name != "out"},
             "models": {subject.name: _description(subject) for subject in self.subjects},
             "images": self.images and self.images.description,

@@ -102,7 +102,7 @@ def chance(grid: TokenGrid) -> Chance:
     lines = {}
     for name, attention in (
         ("uniform", uniform_attention(plain)),
-        ("window 3x3", window_attention(plain, 1)),
+        ("window 3x3", window_attention(plain)),
     ):
         statistics = AttentionStatistics(plain)
         statistics.update_maps(name, attention[None, None])
