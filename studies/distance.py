@@ -23,11 +23,10 @@ from itertools import pairwise, product
 from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, MUTED, draw_lines, panels
-from studies.reading import CONVOLUTION, STANDARD, build_reader, drawn_words, word_renderer
+from studies.reading import CONVOLUTION, STANDARD, build_reader, word_renderer
 from studies.study import Findings, Rows, Settings, Table, Verdict
 from vit_str.analysis.distance.measure import DistanceAnalysis, chance
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.images import batches_of
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
@@ -104,8 +103,8 @@ def run(settings: Settings) -> Findings:
 def measure_heads(subject: Subject, words: RenderedBatch) -> Rows:
     """Layer, head, mean attention distance over some words, and as a share of uniform attention."""
     analysis = DistanceAnalysis(subject.name, subject.encoder, metrics=["distance"])
-    for _, pixels in batches_of(subject, drawn_words(words, subject.charset)):
-        analysis.update(pixels)
+    for images in words.images.split(32):
+        analysis.update(subject.preprocessing.normalize(images))
     uniform = analysis.grid.uniform_distance()
     for layer, values in enumerate(analysis.statistics.values("distance"), 1):
         for head, distance in enumerate(values.mean(0).tolist(), 1):

@@ -121,14 +121,6 @@ def test_words_are_selected_and_repeated_ones_left_out(words: RenderedBatch) -> 
     assert reading.distinct(chosen).images.equal(words.images[[1, 0]])
 
 
-def test_analyses_get_every_drawn_word_once(words: RenderedBatch) -> None:
-    parts = list(reading.drawn_words(words, DIGITS).batches(2))
-    assert [len(part) for part in parts] == [2, 2, 1]
-    labels = [label for part in parts for label in part.labels or []]
-    assert labels == [DIGITS.decode(ids) for ids in words.labels.tolist()]
-    assert parts[1].names == ["rendered 000002", "rendered 000003"]
-
-
 @pytest.mark.parametrize("system", reading.SYSTEMS)
 def test_training_learns_a_few_words_by_heart(system: str, words: RenderedBatch) -> None:
     few = reading.select(words, slice(4))
