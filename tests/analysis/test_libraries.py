@@ -52,8 +52,11 @@ def timm_swin(module: str, name: str, **options: Any):
 
 
 def hf(name: str, **options: Any):
-    model_class = getattr(transformers, f"{name}Model")
-    return lambda: model_class(model_class.config_class(**options))
+    def make() -> nn.Module:
+        model_class = getattr(transformers, f"{name}Model")
+        return model_class(model_class.config_class(**options))
+
+    return make
 
 
 def torchvision_swin(version: str = "") -> nn.Module:
