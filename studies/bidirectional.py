@@ -58,8 +58,6 @@ class TokenAhead(Task):
     """
 
     def __init__(self, offset: int, length: int) -> None:
-        if abs(offset) >= length:
-            raise ValueError(f"an offset of {offset} leaves a sequence of {length} tokens")
         super().__init__(length, SYMBOLS)
         self.offset = offset
 

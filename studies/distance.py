@@ -23,11 +23,11 @@ from itertools import pairwise, product
 from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, MUTED, draw_lines, panels
-from studies.reading import CONVOLUTION, STANDARD, build_reader, drawn_words, word_renderer
+from studies.reading import CONVOLUTION, STANDARD, build_reader, word_renderer
 from studies.study import Findings, Rows, Settings, Table, Verdict
-from vit_str.analysis.distance.measure import measure as measure_distances
+from vit_str.analysis.distance.measure import DistanceAnalysis, chance
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.receptive_field.gradients import gradient_distances
+from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.images import Preprocessing
@@ -102,8 +102,9 @@ def run(settings: Settings) -> Findings:
 
 def measure_heads(subject: Subject, words: RenderedBatch) -> Rows:
     """Layer, head, mean attention distance over some words, and as a share of uniform attention."""
-    material = drawn_words(words, subject.charset)
-    analysis = measure_distances(subject, material, metrics=["distance"], offset_images=0)
+    analysis = DistanceAnalysis(subject.name, subject.encoder, metrics=["distance"])
+    for images in words.images.split(32):
+        analysis.update(subject.preprocessing.normalize(images))
     uniform = analysis.grid.uniform_distance()
     for layer, values in enumerate(analysis.statistics.values("distance"), 1):
         for head, distance in enumerate(values.mean(0).tolist(), 1):
@@ -115,8 +116,10 @@ def measure_convolution(words: RenderedBatch, seed: int, images: int) -> Rows:
     encoder = build_reader(CONVOLUTION, STANDARD, charset_size=94, seed=seed).encoder
     assert isinstance(encoder, ConvolutionalEncoder)
     pixels = Preprocessing(*encoder.image_size).normalize(words.images[:images])
+    fields = GradientFields(encoder, queries=1, seed=seed)
+    fields.update(pixels)
     distances = {
-        CONV_FIELD: gradient_distances(encoder, pixels, queries=1, seed=seed).nanmean(1).tolist(),
+        CONV_FIELD: fields.values("gradient_distance").nanmean(1).tolist(),
         CONV_WINDOW: [field.size[1] / 2 for field in fields_by_layer(encoder)],
     }
     uniform = TokenGrid.of(encoder).uniform_distance()
@@ -154,7 +157,8 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
         for row in table.where(system=name, seed=0):
             vit.plot(row["layer"], row["distance"], "o", color=color, markersize=4, alpha=0.6)
     vit.axhline(grid.uniform_distance(), **UNIFORM, label="everywhere alike")
-    vit.axhline(grid.window_distance(), **WINDOW, label="3 x 3 tokens around")
+    window = chance(grid)["window 3x3"]["distance"]
+    vit.axhline(window, **WINDOW, label="3 x 3 tokens around")
     fields, colors = (CONV_WINDOW, CONV_FIELD), (COLORS[3], COLORS[1])
     draw_lines(conv, means, "layer", "system", fields, colors, column="distance")
     vit.set(xlabel="layer (dots: heads, first seed)", ylabel="mean distance (px)", ylim=(0, 66))

@@ -1,7 +1,7 @@
 """Rendered words for the studies of vision, and small recognizers that learn to read them."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from studies.training import Labels, fit, seeded
-from vit_str.analysis.images import ImageSet, LabeledImage
 from vit_str.charset import PADDING, Charset
 from vit_str.images import Preprocessing
 from vit_str.models import (
@@ -90,17 +89,6 @@ def distinct(words: RenderedBatch) -> RenderedBatch:
     """The first of every text, so that none is tested twice."""
     first = {tuple(ids): index for index, ids in reversed(list(enumerate(words.labels.tolist())))}
     return select(words, sorted(first.values()))
-
-
-def drawn_words(words: RenderedBatch, charset: Charset) -> ImageSet:
-    """A rendered batch, as the analyses take images."""
-
-    def images() -> Iterator[LabeledImage]:
-        for index, ids in enumerate(words.labels.tolist()):
-            name, label = f"rendered {index:06d}", charset.decode(ids)
-            yield LabeledImage(words.images[index], label, words.boxes[index], name)
-
-    return ImageSet(f"{len(words):,} rendered words", len(words), images)
 
 
 def build_reader(system: str, sizes: Sizes, charset_size: int, seed: int) -> Recognizer:

@@ -30,9 +30,6 @@ _FIRST_DAY, _LAST_DAY = date(1800, 1, 1).toordinal(), date(2099, 12, 31).toordin
 SYMBOLS = (*_DIGITS, "zero", *_SMALL, *_TENS, "hundred", "thousand", *_MONTHS, "oh", "-")
 """All symbols of all languages; the index of a symbol is its id."""
 
-LIMIT = 1_000_000
-"""The first number that there is no word for here."""
-
 _IDS = {symbol: id_ for id_, symbol in enumerate(SYMBOLS)}
 
 
@@ -93,9 +90,7 @@ def is_held_out(number: int) -> bool:
 
 
 def in_words(number: int) -> Text:
-    """The words of a number."""
-    if not 0 <= number < LIMIT:
-        raise ValueError(f"there are words for 0 to {LIMIT - 1}, found {number}")
+    """The words of a number below a million."""
     thousands, rest = divmod(number, 1000)
     words = (*_below_thousand(thousands), "thousand") if thousands else ()
     return (*words, *_below_thousand(rest)) or ("zero",)

@@ -26,7 +26,7 @@ class Task(ABC):
     """Sequences to draw."""
 
     def __init__(
-        self, length: int, symbols: int, inputs: tuple[int, ...] = (), answers: int = 1
+        self, length: int = 16, symbols: int = 16, inputs: tuple[int, ...] = (), answers: int = 1
     ) -> None:
         self.length, self.symbols, self.answers = length, symbols, answers
         self.input_sizes = (symbols, *inputs)
@@ -38,9 +38,6 @@ class Task(ABC):
 
 class NextToken(Task):
     """What does the token to the right say? The last one asks for the first."""
-
-    def __init__(self, length: int = 16, symbols: int = 16) -> None:
-        super().__init__(length, symbols)
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
         """Independent symbols and their neighbors."""

@@ -84,10 +84,8 @@ def run(settings: Settings) -> Findings:
 
 def judge(difference: float, holding: dict[str, bool]) -> Verdict:
     """Supported if all computations agree and all statements hold, partly if nearly or some do."""
-    if difference > _ROUNDING:
-        nearly = difference < _NEARLY and all(holding.values())
-        return Verdict.PARTLY if nearly else Verdict.NOT_SUPPORTED
-    return Verdict.SUPPORTED if all(holding.values()) else Verdict.PARTLY
+    exact, true = difference <= _ROUNDING, all(holding.values())
+    return Verdict.graded(exact or (difference < _NEARLY and true), exact and true)
 
 
 def of_post() -> Example:

@@ -1,7 +1,5 @@
 import json
 import math
-from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
@@ -56,10 +54,8 @@ def test_bootstrap_against_scipy() -> None:
 def test_several_intervals_are_those_of_each_alone() -> None:
     numbers = np.random.default_rng(0)
     ratios = [(numbers.random(50), 1 + numbers.random(50)) for _ in range(3)]
-    found = bootstrap_intervals(ratios, samples=200)
-    assert found == [
-        pytest.approx(bootstrap_interval(*ratio, samples=200), rel=1e-12) for ratio in ratios
-    ]
+    found = bootstrap_intervals(ratios)
+    assert found == [pytest.approx(bootstrap_interval(*ratio), rel=1e-12) for ratio in ratios]
     nothing = np.empty(0)
     assert all(math.isnan(end) for end in bootstrap_intervals([(nothing, nothing)])[0])
 
@@ -69,37 +65,20 @@ def test_students_interval() -> None:
     mean, (low, high) = mean_interval([1, 2, 3, 4, 5])
     assert mean == 3
     assert (high - low) / 2 == pytest.approx(2.776 * 0.5**0.5)
-
-
-def test_one_value_has_no_interval_and_none_is_refused() -> None:
     assert mean_interval([2.5]) == (2.5, (2.5, 2.5))
     with pytest.raises(ValueError, match="found none"):
         mean_interval([])
-
-
-def test_interval_as_text() -> None:
     assert with_interval([1.0, 1.0]) == "1.000 [1.000, 1.000]"
     assert with_interval([0.12345], 2) == "0.12 [0.12, 0.12]"
 
 
-def by_counting(only_first: int, only_second: int) -> float:
-    """All falls of as many coins, those at least as uneven counted one by one."""
-    n, uneven = only_first + only_second, abs(only_first - only_second)
-    falls = [abs(n - 2 * sum(coins)) >= uneven for coins in product((0, 1), repeat=n)]
-    return float(Fraction(sum(falls), len(falls)))
-
-
-@pytest.mark.parametrize("split", [(0, 0), (1, 0), (0, 5), (3, 9), (6, 6), (10, 2), (7, 6)])
-def test_mcnemar_against_counting(split: tuple[int, int]) -> None:
-    assert mcnemar(*split) == pytest.approx(by_counting(*split))
-    assert mcnemar(*split) == mcnemar(*reversed(split))
-
-
 def test_mcnemar_against_scipy() -> None:
     stats = pytest.importorskip("scipy.stats")
-    for only_first, only_second in [(5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
-        expected = stats.binomtest(only_first, only_first + only_second).pvalue
-        assert mcnemar(only_first, only_second) == pytest.approx(expected, rel=1e-6)
+    for split in [(1, 0), (6, 6), (5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
+        expected = stats.binomtest(split[0], sum(split)).pvalue
+        assert mcnemar(*split) == pytest.approx(expected, rel=1e-6)
+        assert mcnemar(*reversed(split)) == mcnemar(*split)
+    assert mcnemar(0, 0) == 1
 
 
 def test_difference_of_pairs() -> None:
@@ -116,14 +95,11 @@ def test_difference_of_pairs() -> None:
     assert (back.difference, back.p_value) == (-0.25, found.p_value)
 
 
-def test_nothing_to_compare() -> None:
+def test_nothing_to_compare_and_other_words() -> None:
     found = paired_difference([], [])
     assert math.isnan(found.difference)
     assert found.p_value == 1
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["difference"] is None
-
-
-def test_the_same_words() -> None:
     with pytest.raises(ValueError, match="same words, found 1 and 2"):
         paired_difference([True], [True, False])
 
@@ -147,18 +123,9 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.90 < float(covered) < 0.97
 
 
-def test_constant_values_have_no_spread() -> None:
-    mean = mean_over_images(torch.full((10, 2), 3.0, dtype=torch.float64))
-    for part in mean[:3]:
-        torch.testing.assert_close(part, torch.full((2,), 3.0, dtype=torch.float64))
-
-
 def test_images_without_a_value_do_not_count() -> None:
     values = torch.tensor([[1.0, 5.0], [3.0, float("nan")]], dtype=torch.float64)
     assert mean_over_images(values).mean.tolist() == [2.0, 5.0]
     assert mean_over_images(values).high.tolist()[1] == 5.0
-
-
-def test_no_images() -> None:
     with pytest.raises(ValueError, match="no images"):
         mean_over_images(torch.empty(0, 2, dtype=torch.float64))

@@ -73,10 +73,10 @@ def with_interval(values: Sequence[float], digits: int = 3) -> str:
     return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def resamples(n: int, count: int = RESAMPLES, seed: int = 0) -> Iterator[Int32[np.ndarray, " n"]]:
-    """Indices of ``n`` items drawn with replacement, ``count`` times."""
+def resamples(n: int, seed: int = 0) -> Iterator[Int32[np.ndarray, " n"]]:
+    """Indices of ``n`` items drawn with replacement, again and again."""
     generator = np.random.default_rng(seed)
-    for _ in range(count):  # all at once would take count x n of memory
+    for _ in range(RESAMPLES):  # all at once would take a thousand times n of memory
         yield generator.integers(n, size=n, dtype=np.int32)
 
 
@@ -87,22 +87,17 @@ def percentile_interval(values: Float[np.ndarray, " resample"]) -> Interval:
 
 
 def bootstrap_interval(
-    numerators: Float[np.ndarray, " word"],
-    denominators: Float[np.ndarray, " word"],
-    samples: int = RESAMPLES,
-    seed: int = 0,
+    numerators: Float[np.ndarray, " word"], denominators: Float[np.ndarray, " word"]
 ) -> Interval:
     """95 % interval of sum(numerators) / sum(denominators), drawing words with replacement.
 
     The interval of nothing is (nan, nan).
     """
-    return bootstrap_intervals([(numerators, denominators)], samples, seed)[0]
+    return bootstrap_intervals([(numerators, denominators)])[0]
 
 
 def bootstrap_intervals(
     ratios: Sequence[tuple[Float[np.ndarray, " word"], Float[np.ndarray, " word"]]],
-    samples: int = RESAMPLES,
-    seed: int = 0,
 ) -> list[Interval]:
     """`bootstrap_interval` of several (numerators, denominators) of the same words at once."""
     n = len(ratios[0][0])
@@ -110,10 +105,7 @@ def bootstrap_intervals(
         return [(math.nan, math.nan)] * len(ratios)
     columns = np.stack([side for ratio in ratios for side in ratio], axis=1)
     sums = np.stack(
-        [
-            np.bincount(drawn, minlength=n).astype(float) @ columns
-            for drawn in resamples(n, samples, seed)
-        ]
+        [np.bincount(drawn, minlength=n).astype(float) @ columns for drawn in resamples(n)]
     )
     return [percentile_interval(column) for column in (sums[:, ::2] / sums[:, 1::2]).T]
 

@@ -1,4 +1,4 @@
-"""A small untrained model as a weights file."""
+"""A small untrained model as a weights file, and what is measured of it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.images import batches_of, load_images
+from vit_str.analysis.subjects import load_subject
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
@@ -25,3 +28,17 @@ def make_weights(path: Path, seed: int = 0, **options: object) -> Path:
 def small_weights(tmp_path: Path) -> Callable[..., Path]:
     """Write a weights file under a name; further arguments go to the encoder."""
     return lambda name="small", **options: make_weights(tmp_path / f"{name}.safetensors", **options)
+
+
+@pytest.fixture
+def measured(labeled_folder: Path) -> Callable[..., DistanceAnalysis]:
+    """Measure the attention of a model over the labelled images."""
+
+    def measure(name: str) -> DistanceAnalysis:
+        subject = load_subject(name)
+        analysis = DistanceAnalysis(subject.name, subject.encoder)
+        for _, pixels in batches_of(subject, load_images(subject, str(labeled_folder), 10), 2):
+            analysis.update(pixels)
+        return analysis
+
+    return measure

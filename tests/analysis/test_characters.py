@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ import torch
 from PIL import Image
 
 from vit_str.analysis.characters.measure import Observer, Source, Word
+from vit_str.analysis.characters.scores import Score
 from vit_str.analysis.images import Batch, load_images
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.cli import main
@@ -33,27 +35,20 @@ def observe(observer: Observer, batch: Batch) -> list[Word]:
     return observer.observe(batch, observer.subject.preprocessing.normalize(batch.pixels))
 
 
-@pytest.fixture
-def folder(tmp_path: Path, word_image: Callable[..., Image.Image]) -> Path:
-    for number, word in enumerate(["one", "two", "three"]):
-        word_image(word, size=(80, 24)).save(tmp_path / f"{number}.png")
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"class_token": True}, {"class_token": True, "registers": 3}]
 )
 def test_attention_is_that_of_teacher_forcing_without_special_tokens(
-    options: dict[str, object], small_weights: Weights, folder: Path
+    options: dict[str, object], small_weights: Weights, words: Path
 ) -> None:
     subject = talkative(load_subject(str(small_weights(**options))))
     observer = Observer(subject)
     assert (observer.blocks, observer.heads) == (1, 2)
     special = observer.grid.special_tokens
-    (batch,) = load_images(subject, str(folder), 9).batches()
-    words = observe(observer, batch)
-    assert any(word.text for word in words)
-    for word in words:
+    (batch,) = load_images(subject, str(words), 9).batches()
+    observed = observe(observer, batch)
+    assert any(word.text for word in observed)
+    for word in observed:
         ids = torch.tensor([subject.charset.encode(word.text)], dtype=torch.int64)
         images = subject.preprocessing.normalize(word.pixels[None])
         with torch.no_grad(), record_attention(subject.recognizer.decoder) as maps:
@@ -68,13 +63,12 @@ def test_attention_is_that_of_teacher_forcing_without_special_tokens(
         assert len(word.confidences) == len(word.text)
 
 
-def test_boxes_are_those_of_the_reader(small_weights: Weights, folder: Path) -> None:
-    path = small_weights(registers=2)
-    weights = load_weights(path)
-    talkative(Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True))
+def test_boxes_are_those_of_the_reader(small_weights: Weights, words: Path) -> None:
+    weights = load_weights(small_weights(registers=2))
+    parts = weights.recognizer, weights.charset, weights.preprocessing
+    subject = talkative(Subject("x", *parts, True))
+    (batch,) = load_images(subject, str(words), 9).batches()
     reader = Reader(weights, "cpu", torch.float32)
-    subject = Subject("x", weights.recognizer, weights.charset, weights.preprocessing, True)
-    (batch,) = load_images(subject, str(folder), 9).batches()
     readings = reader.read_pixels(batch.pixels, boxes=True)
     observer = Observer(subject)
     for word, reading in zip(observe(observer, batch), readings, strict=True):
@@ -84,45 +78,43 @@ def test_boxes_are_those_of_the_reader(small_weights: Weights, folder: Path) -> 
         torch.testing.assert_close(boxes.float(), found, atol=0.02, rtol=0)
 
 
-def test_others_write_the_same_text(small_weights: Weights, folder: Path) -> None:
+def test_others_write_the_same_text(small_weights: Weights, words: Path) -> None:
     name = str(small_weights())
     subject, other = talkative(load_subject(name)), load_subject(f"untrained:{name}", seed=5)
     observer = Observer(subject, (other,))
-    batches = load_images(subject, str(folder), 9).batches(2)
-    words = [word for batch in batches for word in observe(observer, batch)]
-    assert [word.name for word in words] == ["0.png", "1.png", "2.png"]
-    for word in words:
+    batches = load_images(subject, str(words), 9).batches(2)
+    observed = [word for batch in batches for word in observe(observer, batch)]
+    assert [word.name for word in observed] == ["a.png", "b.jpg", "c.webp", "d.tiff", "e.bmp"]
+    for word in observed:
         assert word.right is None
         assert word.true_places() == []
         shapes = {tuple(maps.shape) for maps in word.attention.values()}
         assert shapes == {(1, 2, len(word.text), 4, 8)}
 
 
-@pytest.fixture
-def fonts(matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """A folder with one font, drawn anew."""
-    monkeypatch.setenv("VIT_STR_CACHE", str(tmp_path / "cache"))
-    folder = tmp_path / "fonts"
-    folder.mkdir()
-    (folder / "DejaVuSans.ttf").write_bytes((matplotlib_fonts / "DejaVuSans.ttf").read_bytes())
-    return [folder]
+def save(subject: Subject, path: Path) -> Path:
+    save_weights(path, subject.recognizer, subject.charset, subject.preprocessing, {})
+    return path
 
 
 @pytest.fixture
 def chatty_weights(tmp_path: Path, small_weights: Weights) -> Path:
     """Weights that write text: a random model ends at once."""
     subject = talkative(load_subject(str(small_weights("quiet", registers=1))))
-    path = tmp_path / "chatty.safetensors"
-    save_weights(path, subject.recognizer, subject.charset, subject.preprocessing, {})
-    return path
+    return save(subject, tmp_path / "chatty.safetensors")
 
 
 def test_the_command_on_rendered_words(
-    chatty_weights: Path, tmp_path: Path, fonts: list[Path], capsys: pytest.CaptureFixture[str]
+    chatty_weights: Path,
+    tmp_path: Path,
+    font_folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("VIT_STR_CACHE", str(font_folder.parent / "glyphs"))
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--count", "20", "--show", "1"]
-    where = ["--out", str(out), "--device", "cpu", "--fonts", *map(str, fonts)]
+    where = ["--out", str(out), "--device", "cpu", "--fonts", str(font_folder)]
     assert main(["analyze", *arguments, *where]) == 0
     assert capsys.readouterr().out.strip() == str(out / "report.html")
     found = json.loads((out / "characters.json").read_text())
@@ -138,10 +130,7 @@ def test_the_command_on_rendered_words(
             assert each["true_box"] is None or len(each["true_box"]) == 4
             assert 0 < each["special_mass"] < 1
     table = pd.read_csv(out / "characters.csv")
-    assert list(table) == [
-        *("model", "versus", "block", "head", "group", "metric", "unit"),
-        *("mean", "low", "high", "n"),
-    ]
+    assert list(table) == [field.name for field in fields(Score)]
     untrained = "untrained:chatty"
     assert set(table["model"]) == {"chatty", untrained, "equal-width slices"}
     assert set(table["versus"].dropna()) == {untrained, "equal-width slices"}
@@ -176,8 +165,7 @@ def test_a_model_that_sees_no_text(
 ) -> None:
     subject = load_subject(str(small_weights("quiet")))
     subject.recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
-    path = tmp_path / "silent.safetensors"
-    save_weights(path, subject.recognizer, subject.charset, subject.preprocessing, {})
+    path = save(subject, tmp_path / "silent.safetensors")
     out = tmp_path / "out"
     arguments = ["characters", str(path), "--data", str(labeled_folder), "--out", str(out)]
     assert main(["analyze", *arguments, "--device", "cpu"]) == 0

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 from pathlib import Path
 
 import pytest
@@ -105,4 +104,3 @@ def test_maps_are_scored_by_boxes_of_words_read_right() -> None:
     nowhere = Batch(batch.pixels, ["a"], torch.zeros(1, 1, 4), ["one"])
     assert located(nowhere, 0, "a", maps[None], grid) == {}
     assert located(Batch(batch.pixels, None, None, ["one"]), 0, "a", maps[None], grid) == {}
-    assert not math.isnan(found["lift"])

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from vit_str.analysis.compare.measure import differences
-from vit_str.analysis.distance.measure import chance, measure, measurements
+from vit_str.analysis.distance.measure import DistanceAnalysis, chance, measurements
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import load_subject
@@ -17,18 +17,19 @@ from vit_str.cli import main
 from vit_str.models.attention import record_attention
 
 Weights = Callable[..., Path]
-CROPS = Path(__file__).parents[2] / "data" / "samples"
+Measured = Callable[[str], DistanceAnalysis]
 
 
-def test_rows_are_means_of_what_the_maps_say(small_weights: Weights, labeled_folder: Path) -> None:
+def test_rows_are_means_of_what_the_maps_say(
+    small_weights: Weights, labeled_folder: Path, measured: Measured
+) -> None:
     subject = load_subject(str(small_weights()))
-    material = load_images(subject, str(labeled_folder), 10)
     table = {
         (row.layer, row.head, row.metric, row.unit): row
-        for row in measurements(measure(subject, material, batch_size=2))
+        for row in measurements(measured(str(small_weights())))
     }
     grid = TokenGrid.of(subject.recognizer.encoder)
-    (batch,) = material.batches()
+    (batch,) = load_images(subject, str(labeled_folder), 10).batches()
     images = subject.preprocessing.normalize(batch.pixels)
     with torch.no_grad(), record_attention(subject.recognizer.encoder) as maps:
         subject.recognizer.encode(images)
@@ -52,23 +53,19 @@ def test_rows_are_means_of_what_the_maps_say(small_weights: Weights, labeled_fol
 
 
 def test_an_untrained_model_looks_everywhere_alike(
-    small_weights: Weights, labeled_folder: Path
+    small_weights: Weights, measured: Measured
 ) -> None:
-    subject = load_subject(f"untrained:{small_weights()}")
-    material = load_images(subject, str(labeled_folder), 10)
-    analysis = measure(subject, material)
+    analysis = measured(f"untrained:{small_weights()}")
     uniform = chance(analysis.grid)["uniform"]["distance"]
     for layer in analysis.statistics.values("distance"):
         torch.testing.assert_close(layer, torch.full_like(layer, uniform), rtol=0.1, atol=0)
 
 
 def test_differences_are_paired_and_heads_are_matched(
-    small_weights: Weights, labeled_folder: Path
+    small_weights: Weights, measured: Measured
 ) -> None:
-    names = [str(small_weights("a", seed=0)), str(small_weights("b", seed=1))]
-    subjects = [load_subject(name) for name in names]
     first, second = (
-        measure(subject, load_images(subject, str(labeled_folder), 10)) for subject in subjects
+        measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")
     )
     found = differences(first, second)
     by_rank = [row for row in found if row.matching == "rank" and row.metric == "distance"]
@@ -111,9 +108,9 @@ def test_the_command_writes_tables_pictures_and_a_page(
 
 
 def test_a_place_that_cannot_be_written(
-    small_weights: Weights, labeled_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small_weights: Weights, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("")
-    arguments = ["distance", str(small_weights()), "--data", str(labeled_folder)]
-    assert main(["analyze", *arguments, "--out", str(tmp_path / "file" / "out")]) == 2
-    assert "vit-str analyze distance: " in capsys.readouterr().err
+    out = str(tmp_path / "file" / "out")
+    assert main(["analyze", "positions", str(small_weights()), "--out", out]) == 2
+    assert "vit-str analyze positions: " in capsys.readouterr().err

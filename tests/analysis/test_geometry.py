@@ -23,11 +23,6 @@ def test_uniform_distance(grid: TokenGrid, expected: float) -> None:
     assert grid.uniform_distance() == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.parametrize(("radius", "expected"), [(1, 6.433234), (2, 11.118385), (3, 15.493966)])
-def test_window_distance(radius: int, expected: float) -> None:
-    assert GRID.window_distance(radius) == pytest.approx(expected, abs=1e-5)
-
-
 def test_centers_are_in_reading_order_and_in_x_y() -> None:
     centers = GRID.centers
     assert centers.shape == (128, 2)

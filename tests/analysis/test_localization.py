@@ -18,6 +18,7 @@ from vit_str.analysis.geometry import TokenGrid
 
 GRID = TokenGrid(4, 8, (8, 16))  # 32 x 128 pixels, neither image nor patches square
 WHOLE = [0.0, 0.0, 128.0, 32.0]
+QUARTERS = slices(4, GRID).boxes
 
 
 def boxes(*rows: list[float]) -> Tensor:
@@ -32,13 +33,10 @@ def on_tokens(*places: tuple[int, int]) -> Tensor:
     return maps
 
 
-def every(truth: Tensor) -> list[tuple[int, int]]:
-    return [(index, index) for index in range(len(truth))]
-
-
 def scores(maps: Tensor, truth: Tensor, predicted: Tensor | None = None) -> dict[str, list[float]]:
     looks = looks_of(maps, truth if predicted is None else predicted, GRID)
-    found = score_characters(looks, truth, every(truth), GRID)
+    pairs = [(index, index) for index in range(len(truth))]
+    found = score_characters(looks, truth, pairs, GRID)
     return {name: values.tolist() for name, values in found.items()}
 
 
@@ -93,21 +91,17 @@ def test_iou_of_shifted_boxes(shift: float) -> None:
     torch.testing.assert_close(up, sideways)
 
 
-def test_iou_sideways_forgives_the_height() -> None:
+def test_iou_sideways_forgives_the_height_and_boxes_without_an_area_have_none() -> None:
     found = scores(on_tokens((2, 5)), boxes([80, 16, 96, 24]), boxes([80, 0, 96, 32]))
     assert found["iou"] == [pytest.approx(0.25)]
     assert found["iou_x"] == [pytest.approx(1)]
-
-
-def test_iou_of_boxes_without_an_area() -> None:
     assert iou(boxes([5, 5, 5, 9]), boxes([5, 5, 5, 9])).tolist() == [0]
 
 
 def test_drift_is_to_look_at_a_neighbor() -> None:
-    truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
-    home = scores(on_tokens((1, 0), (1, 2), (1, 4), (1, 6)), truth)
-    right = scores(on_tokens((1, 2), (1, 4), (1, 6), (1, 6)), truth)
-    far = scores(on_tokens((1, 6), (1, 6), (1, 0), (1, 0)), truth)
+    home = scores(on_tokens((1, 0), (1, 2), (1, 4), (1, 6)), QUARTERS)
+    right = scores(on_tokens((1, 2), (1, 4), (1, 6), (1, 6)), QUARTERS)
+    far = scores(on_tokens((1, 6), (1, 6), (1, 0), (1, 0)), QUARTERS)
     assert home["drift"] == [0, 0, 0, 0]
     assert right["drift"] == [1, 1, 1, 0]
     assert far["drift"] == [0, 0, 0, 0]  # neither at home nor at a neighbor's
@@ -129,7 +123,8 @@ def test_monotonic_and_reversed() -> None:
 
 def test_slices_of_evenly_set_characters_are_right() -> None:
     truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
-    found = score_characters(slices(4, GRID), truth, every(truth), GRID)
+    looks, pairs = slices(4, GRID), [(index, index) for index in range(4)]
+    found = score_characters(looks, truth, pairs, GRID)
     assert found.pop("offset").tolist() == pytest.approx([0] * 4)
     for name, values in found.items():
         best = 0 if name in LOWER_IS_BETTER else 4 if name == "lift" else 1
@@ -138,9 +133,8 @@ def test_slices_of_evenly_set_characters_are_right() -> None:
 
 
 def test_characters_keep_their_neighbors_when_some_are_scored() -> None:
-    truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
-    looks = looks_of(on_tokens((1, 0), (1, 4)), truth[:2], GRID)  # at characters 0 and 2
-    found = score_characters(looks, truth, [(0, 0), (1, 1)], GRID)
+    looks = looks_of(on_tokens((1, 0), (1, 4)), QUARTERS[:2], GRID)  # at characters 0 and 2
+    found = score_characters(looks, QUARTERS, [(0, 0), (1, 1)], GRID)
     assert found["drift"].tolist() == [0, 1]
     assert found["offset"].tolist() == pytest.approx([-0.25, 0.75])
-    assert score_characters(looks, truth, [(1, 3)], GRID)["drift"].tolist() == [1]
+    assert score_characters(looks, QUARTERS, [(1, 3)], GRID)["drift"].tolist() == [1]

@@ -2,7 +2,6 @@
 
 import ast
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from PIL import Image
 from torch import nn
 
 from vit_str.analysis import AttentionDistance, attention_distance
-from vit_str.analysis.distance.measure import measure, measurements
-from vit_str.analysis.images import load_images
-from vit_str.analysis.subjects import load_subject
+from vit_str.analysis.distance.measure import DistanceAnalysis, measurements
 from vit_str.weights import load_weights
 
 Weights = Callable[..., Path]
@@ -49,10 +46,10 @@ def test_the_notebook_of_the_documentation_runs(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_it_says_what_the_command_says(
-    result: AttentionDistance, small_weights: Weights, labeled_folder: Path
+    small_weights: Weights, labeled_folder: Path, measured: Callable[[str], DistanceAnalysis]
 ) -> None:
-    subject = load_subject(str(small_weights()))
-    rows = measurements(measure(subject, load_images(subject, str(labeled_folder), 200)), 1)
+    rows = measurements(measured(str(small_weights())), 1)
+    result = attention_distance(small_weights(), labeled_folder, batch_size=2)
     assert result.rows == rows
     frame = result.to_frame()
     assert len(frame) == len(rows)
@@ -95,19 +92,9 @@ def test_plots_share_an_axis(result: AttentionDistance) -> None:
     plt.close("all")
 
 
-def test_without_pandas_it_says_what_is_missing(
-    result: AttentionDistance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        result.to_frame()
-
-
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("no-such", "rendered"), "no model 'no-such'"),
-        (("tiny", "no-such"), "no such folder"),
         (("tiny", []), "no images"),
         (("tiny", np.zeros((8, 8, 3))), "path"),
         ((nn.Linear(2, 2), "rendered"), "needs a tensor of images"),

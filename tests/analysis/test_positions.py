@@ -15,15 +15,11 @@ def make_encoder(**arguments: object) -> VisionTransformer:
     return VisionTransformer(**{**sizes, **arguments})
 
 
-def test_untrained_positions_are_where_they_started() -> None:
-    positions = positions_of(make_encoder())
-    assert positions.change == 0
+def test_change_is_relative_to_the_start() -> None:
     assert positions_of(make_encoder(class_token=True)).vectors.shape == (15, 16)
     assert positions_of(ConvolutionalEncoder((16,), (0,), ((8, 8),))).vectors.shape == (64, 16)
-
-
-def test_change_is_relative() -> None:
     encoder = make_encoder()
+    assert positions_of(encoder).change == 0
     with torch.no_grad():
         encoder.embed_positions.weight.mul_(1.25)
     assert positions_of(encoder).change == pytest.approx(0.25)
@@ -37,14 +33,15 @@ def test_cosines_worked_by_hand() -> None:
     torch.testing.assert_close(similarities(vectors + torch.tensor([5.0, 7.0])), expected)
 
 
-@pytest.mark.parametrize("of", ["distance", "rows", "columns"])
-def test_what_depends_on_one_thing_is_explained_by_it(of: str) -> None:
-    row, column = torch.arange(15) // 5, torch.arange(15) % 5
-    values = {
-        "distance": (-GRID.distances() / 10).exp(),
-        "rows": (row[:, None] - row).abs().double(),
-        "columns": (column[:, None] - column).abs().double() ** 2,
-    }[of]
+ROW, COLUMN = torch.arange(15) // 5, torch.arange(15) % 5
+DOWN, ACROSS = ((of[:, None] - of).abs().double() for of in (ROW, COLUMN))
+
+
+@pytest.mark.parametrize(
+    ("of", "values"),
+    [("distance", (-GRID.distances() / 10).exp()), ("rows", DOWN), ("columns", ACROSS**2)],
+)
+def test_what_depends_on_one_thing_is_explained_by_it(of: str, values: torch.Tensor) -> None:
     found = explained(values, GRID)
     assert found[of] == pytest.approx(1)
     assert found["offset"] == pytest.approx(1), "it knows rows and columns, so distance too"
@@ -56,9 +53,7 @@ def test_what_does_not_vary_cannot_be_explained() -> None:
 
 
 def test_similarity_along_rows_and_columns() -> None:
-    row, column = torch.arange(15) // 5, torch.arange(15) % 5
-    down, across = (row[:, None] - row).abs(), (column[:, None] - column).abs()
-    sideways, downwards = along_axes((1 - 0.1 * across - 0.3 * down).double(), GRID)
+    sideways, downwards = along_axes(1 - 0.1 * ACROSS - 0.3 * DOWN, GRID)
     assert sideways.tolist() == pytest.approx([1, 0.9, 0.8, 0.7, 0.6])
     assert downwards.tolist() == pytest.approx([1, 0.7, 0.4])
 

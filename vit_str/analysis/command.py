@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,20 +25,21 @@ In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 """
 
 
-def _add_models(parser: argparse.ArgumentParser, count: int | str = "+") -> None:
-    parser.add_argument(
-        "models",
-        nargs=count,
-        metavar="WEIGHTS",
-        help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
-        "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that these find in "
-        "their caches or fetch from their hubs, or untrained:timm:NAME, for which nothing is "
-        "fetched",
-    )
-    _add_checkpoint(parser)
-
-
-def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
+def _add_common(parser: argparse.ArgumentParser, question: "Question") -> None:
+    """Which models and images, where to compute and where to write."""
+    if question.models is None:
+        for name in ("first", "second"):
+            parser.add_argument(name, metavar=name.upper(), help="a model, as for distance")
+    else:
+        parser.add_argument(
+            "models",
+            nargs=question.models,
+            metavar="WEIGHTS",
+            help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
+            "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that these find in "
+            "their caches or fetch from their hubs, or untrained:timm:NAME, for which nothing is "
+            "fetched",
+        )
     parser.add_argument(
         "--checkpoint",
         type=Path,
@@ -45,36 +47,28 @@ def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
         help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
         "of those that the library would fetch",
     )
-
-
-def _add_models_and_images(
-    parser: argparse.ArgumentParser, models: int | str = "+", count: int = 200
-) -> None:
-    _add_models(parser, models)
-    _add_images(parser, count)
-
-
-def _add_images(parser: argparse.ArgumentParser, count: int = 200) -> None:
-    """Which images, how many, where to compute and where to write."""
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
+    if not question.count:
+        return
     parser.add_argument(
         "--data",
         default="rendered",
         metavar="FOLDER",
         help="folder of images to look at; or 'rendered': words drawn for it (default)",
     )
+    count = question.count
     parser.add_argument(
         "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
     parser.add_argument(
         "--fonts", type=Path, nargs="+", metavar="DIR", help="to render with, not the system's"
     )
-    parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
     add_batch_size(parser)
     add_device(parser)
 
 
-def _add_norm(parser: argparse.ArgumentParser) -> None:
+def _norm(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--norm",
         choices=("renormalized", "raw"),
@@ -84,7 +78,7 @@ def _add_norm(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_show(parser: argparse.ArgumentParser, count: int) -> None:
+def _show(parser: argparse.ArgumentParser, count: int = 4) -> None:
     parser.add_argument(
         "--show", type=int, default=count, metavar="N", help=f"words to draw with maps ({count})"
     )
@@ -93,8 +87,7 @@ def _add_show(parser: argparse.ArgumentParser, count: int) -> None:
 def _distance(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _DISTANCE
-    _add_models_and_images(parser)
-    _add_norm(parser)
+    _norm(parser)
     parser.add_argument(
         "--gradients",
         type=int,
@@ -105,40 +98,23 @@ def _distance(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _compare(parser: argparse.ArgumentParser) -> None:
-    for name in ("first", "second"):
-        parser.add_argument(name, metavar=name.upper(), help="a model, as for distance")
-    _add_checkpoint(parser)
-    _add_images(parser)
-    _add_norm(parser)
-
-
 def _characters(parser: argparse.ArgumentParser) -> None:
-    _add_models_and_images(parser, models=1)
     parser.add_argument(
         "--block", type=int, metavar="N", help="of the decoder, from 1 (default: the last)"
     )
     parser.add_argument(
         "--head", type=int, metavar="N", help="of the block, from 1 (default: the mean of all)"
     )
-    _add_show(parser, 12)
+    _show(parser, 12)
 
 
 def _receptive_field(parser: argparse.ArgumentParser) -> None:
-    _add_models_and_images(parser, count=100)
     parser.add_argument(
         "--queries", type=int, default=4, metavar="N", help="tokens measured in each image (4)"
     )
 
 
-def _positions(parser: argparse.ArgumentParser) -> None:
-    _add_models(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
-    parser.add_argument("--seed", type=int, default=1, help="of untrained models (1)")
-
-
 def _similarity(parser: argparse.ArgumentParser) -> None:
-    _add_models_and_images(parser)
     parser.add_argument(
         "--examples",
         choices=("tokens", "images"),
@@ -148,7 +124,6 @@ def _similarity(parser: argparse.ArgumentParser) -> None:
 
 
 def _rollout(parser: argparse.ArgumentParser) -> None:
-    _add_models_and_images(parser)
     parser.add_argument(
         "--residual",
         type=float,
@@ -156,11 +131,10 @@ def _rollout(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of the skip connection in every layer (0.5)",
     )
-    _add_show(parser, 4)
+    _show(parser)
 
 
 def _relevance(parser: argparse.ArgumentParser) -> None:
-    _add_models_and_images(parser, models=1, count=50)
     parser.add_argument(
         "--hide",
         type=float,
@@ -168,46 +142,46 @@ def _relevance(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="of the tokens to paint over in the test of the maps (0.1)",
     )
-    _add_show(parser, 4)
+    _show(parser)
 
 
 class Question(NamedTuple):
-    """A subcommand; ``answer`` in ``page.py`` of its folder takes the options in ``own``."""
+    """A subcommand; ``answer`` in ``page.py`` of its folder takes options of its own by name."""
 
     purpose: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    own: tuple[str, ...] = ()
+    add_arguments: Callable[[argparse.ArgumentParser], None] | None = None  # its own options
+    models: int | str | None = "+"  # as ``nargs``; None for a first and a second
+    count: int | None = 200  # most images, if not said otherwise; None: it needs none
     with_untrained: bool = False
 
 
 QUESTIONS = {
     "distance": Question(
-        "how far every head of one model or several looks, layer by layer",
-        _distance,
-        ("norm", "gradients"),
+        "how far every head of one model or several looks, layer by layer", _distance
     ),
     "compare": Question(
-        "the same for two models on the same images, as paired differences", _compare, ("norm",)
+        "the same for two models on the same images, as paired differences", _norm, models=None
     ),
     "characters": Question(
         "where the decoder looked for each character, with scores",
         _characters,
-        ("block", "head", "show"),
+        models=1,
         with_untrained=True,
     ),
     "receptive-field": Question(
-        "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, ("queries",)
+        "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, count=100
     ),
-    "filters": Question("what the first layer looks for", _add_models_and_images),
-    "positions": Question("which positions look alike to a model", _positions),
+    "filters": Question("what the first layer looks for"),
+    "positions": Question("which positions look alike to a model", count=None),
     "similarity": Question(
-        "how alike layers are, of one model and of several (linear CKA)", _similarity, ("examples",)
+        "how alike layers are, of one model and of several (linear CKA)", _similarity
     ),
-    "rollout": Question("attention multiplied through the layers", _rollout, ("residual", "show")),
+    "rollout": Question("attention multiplied through the layers", _rollout),
     "relevance": Question(
         "which tokens made the decoder write a character, by gradients",
         _relevance,
-        ("hide", "show"),
+        models=1,
+        count=50,
         with_untrained=True,
     ),
 }
@@ -221,9 +195,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, question in QUESTIONS.items():
         purpose = question.purpose
         description = f"{purpose[0].upper()}{purpose[1:]}."
-        question.add_arguments(
-            questions.add_parser(name, help=purpose, description=description, allow_abbrev=False)
-        )
+        its = questions.add_parser(name, help=purpose, description=description, allow_abbrev=False)
+        _add_common(its, question)
+        if question.add_arguments:
+            question.add_arguments(its)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -235,7 +210,8 @@ def run(options: argparse.Namespace) -> int:
         page = import_module(f"vit_str.analysis.{options.command.replace('-', '_')}.page")
         names = given.get("models") or [options.first, options.second]
         inspection = Inspection(given, names, question.with_untrained)
-        return page.answer(inspection, **{name: given[name] for name in question.own})
+        _, *own = signature(page.answer).parameters
+        return page.answer(inspection, **{name: given[name] for name in own})
     except (ValueError, OSError) as error:
         line = " ".join(str(error).split())
         sys.stderr.write(f"vit-str analyze {options.command}: {line}\n")

@@ -84,19 +84,15 @@ class TokenGrid:
         """Mean attention distance of uniform attention."""
         return float(self.distances().mean())
 
-    def window_distance(self, radius: int = 1) -> float:
-        """That of uniform attention to ``2 radius + 1`` tokens squared, cut at the border."""
-        return float((window_attention(self, radius) * self.distances()).sum(-1).mean())
-
     def mean_patch_side(self) -> float:
         """The unit of distances "in patches": side of the square as large as a patch."""
         return math.sqrt(self.patch_size[0] * self.patch_size[1])
 
 
-def window_attention(grid: TokenGrid, radius: int) -> Float64[Tensor, "query key"]:
-    """Uniform attention to the tokens at most ``radius`` rows and columns away."""
+def window_attention(grid: TokenGrid) -> Float64[Tensor, "query key"]:
+    """Uniform attention to the 3 x 3 tokens around each, cut at the border."""
     steps = grid.differences().abs() / torch.tensor(grid.patch_size[::-1], dtype=torch.float64)
-    inside = (steps <= radius + 0.5).all(-1).double()
+    inside = (steps <= 1.5).all(-1).double()
     return inside / inside.sum(-1, keepdim=True)
 
 

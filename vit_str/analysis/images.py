@@ -1,7 +1,7 @@
 """Which images to look at: those of a folder, or words rendered with all that is known of them."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,29 +49,20 @@ class LabeledImage(NamedTuple):
     name: str
 
 
+@dataclass(slots=True)
 class ImageSet:
-    """Images that can be iterated over again and again.
+    """Images that can be iterated over again and again."""
 
-    Args:
-        description: what they are, for captions.
-        count: how many there are at most.
-        images: starts over and yields them all; a line of text for one that cannot be read.
-
-    Attributes:
-        skipped: the lines for those that could not be read in the last pass.
-    """
-
-    def __init__(
-        self, description: str, count: int, images: Callable[[], Iterator[LabeledImage | str]]
-    ) -> None:
-        self.description, self.count, self._images = description, count, images
-        self.skipped: list[str] = []
+    description: str  # for captions
+    count: int  # at most
+    images: Callable[[], Iterator[LabeledImage | str]]  # all; a line of text for an unreadable one
+    skipped: list[str] = field(default_factory=list)  # such lines, of the last pass
 
     def batches(self, size: int = 32) -> Iterator[Batch]:
         """All images, ``size`` at a time."""
         self.skipped = []
         chosen: list[LabeledImage] = []
-        for image in self._images():
+        for image in self.images():
             if isinstance(image, str):
                 self.skipped.append(image)
                 continue

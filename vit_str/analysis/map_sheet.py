@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from einops import rearrange
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int64, UInt8
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
+from vit_str.analysis.images import Batch
+from vit_str.charset import Charset
 from vit_str.reports.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
 
 _WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
@@ -36,20 +38,20 @@ class MappedWord:
 
 
 def mapped_words(
-    names: Sequence[str],
-    pixels: UInt8[Tensor, "batch 3 height width"],
-    texts: Sequence[str],
-    maps: Mapping[str, Float[Tensor, "batch character row column"]],
+    charset: Charset,
+    batch: Batch,
+    labels: Int64[Tensor, "batch position"],
+    maps: Mapping[str, Float[Tensor, "batch position row column"]],
 ) -> list[MappedWord]:
     """The words of a batch in which anything was read, with their maps by method."""
     return [
         MappedWord(
-            f"{text}    ({names[index]})",
-            pixels[index],
+            f"{text}    ({batch.names[index]})",
+            batch.pixels[index],
             text,
             {method: each[index] for method, each in maps.items()},
         )
-        for index, text in enumerate(texts)
+        for index, text in enumerate(map(charset.decode, labels.tolist()))
         if text
     ]
 

@@ -30,7 +30,10 @@ def mean_over_images(values: Float64[Tensor, "image ..."], seed: int = 0) -> Mea
         raise ValueError("no images to take the mean over")
     cells = values.reshape(n, -1)
     known = ~cells.isnan()
-    counts = _resampled_counts(n, seed)
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randint(n, (RESAMPLES, n), generator=generator)
+    counts = torch.zeros(RESAMPLES, n, dtype=torch.float64)  # of each image in each resample
+    counts.scatter_add_(1, drawn, torch.ones_like(counts))
     width = max(1, _MAX_ELEMENTS // RESAMPLES)
     low, high = [], []
     for start in range(0, cells.shape[1], width):
@@ -47,11 +50,3 @@ def mean_over_images(values: Float64[Tensor, "image ..."], seed: int = 0) -> Mea
         torch.cat(high).reshape(shape),
         n,
     )
-
-
-def _resampled_counts(n: int, seed: int) -> Float64[Tensor, "resample image"]:
-    """How often each of ``n`` images is in each resample."""
-    generator = torch.Generator().manual_seed(seed)
-    chosen = torch.randint(n, (RESAMPLES, n), generator=generator)
-    ones = torch.ones(RESAMPLES, n, dtype=torch.float64)
-    return torch.zeros_like(ones).scatter_add_(1, chosen, ones)

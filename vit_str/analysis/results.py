@@ -1,23 +1,32 @@
 """What questions write: tidy tables, a summary of how they came about, and where the page is."""
 
-import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-import torch
+from jaxtyping import Float
 from torch import Tensor
 
-import vit_str
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
 from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.means import Mean
 from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
+from vit_str.machine import software
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
+
+
+class _Updated(Protocol):
+    """What is updated batch by batch."""
+
+    def update(self, images: Tensor, /) -> None:
+        """Add normalized images."""
+
+
+Streamed = TypeVar("Streamed", bound=_Updated)
 
 
 class Inspection:
@@ -47,22 +56,26 @@ class Inspection:
         )
         self.images: ImageSet | None = None
 
-    def load(self, subject: Subject, most: int | None = None) -> ImageSet:
-        """The images for a model, or a few of them; the page is about the whole set."""
-        data, count, fonts = (self._options[name] for name in ("data", "count", "fonts"))
+    def batches(
+        self, subject: Subject, most: int | None = None
+    ) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
+        """The images for a model, or a few of them, see `batches_of`.
+
+        The page is about the whole set.
+        """
+        data, count, fonts, batch_size, device = (
+            self._options[name] for name in ("data", "count", "fonts", "batch_size", "device")
+        )
         count = count if most is None else min(most, count)
         images = load_images(subject, data, count, self.seed, fonts)
         self.images = images if most is None else self.images
-        return images
+        return batches_of(subject, images, batch_size, device)
 
-    @property
-    def how(self) -> tuple[int, str]:
-        """Images at once, and where to compute."""
-        return self._options["batch_size"], self._options["device"]
-
-    def batches(self, subject: Subject) -> Iterator[tuple[Batch, Tensor]]:
-        """The images for a model, see `batches_of`."""
-        return batches_of(subject, self.load(subject), *self.how)
+    def measure(self, subject: Subject, analysis: Streamed, most: int | None = None) -> Streamed:
+        """Show an analysis all images for a model, or a few of them."""
+        for _, images in self.batches(subject, most):
+            analysis.update(images)
+        return analysis
 
     def page(self, title: str, lead: str) -> Page:
         """An empty page that says what images it is about."""
@@ -77,11 +90,7 @@ class Inspection:
         """
         skipped = self.images.skipped if self.images else None
         summary = {
-            "versions": {
-                "vit-str": vit_str.__version__,
-                "torch": torch.__version__,
-                "python": platform.python_version(),
-            },
+            "versions": software(),
             "options": {name: value for name, value in self._options.items() if name != "out"},
             "models": {subject.name: _description(subject) for subject in self.subjects},
             "images": self.images and self.images.description,

@@ -4,8 +4,6 @@ It is opened by a double click, sent by mail, printed, and looks the same in ten
 """
 
 import math
-import re
-import unicodedata
 from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -17,9 +15,9 @@ from matplotlib.figure import Figure
 
 from vit_str.files import write_atomically
 from vit_str.reports.images import SHARPNESS, data_uri, figure_image, png
+from vit_str.reports.style import printable
 from vit_str.reports.vector import pdf, svg
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _LONG = 40  # letters of a cell that may be broken into lines
 
 
@@ -55,18 +53,11 @@ class Page:
 
         Args:
             figure: from `style.figure`, for instance; it is drawn here and now.
-            name: letters, digits, ``-``, ``_`` and ``.``; another than all before.
+            name: of the file, another than all before.
             caption: what is seen, with units and n; also the text for those who cannot see it.
             vector: in the page as SVG, with the texts of `vector.on_hover`; next to it as
                 ``<name>.svg`` and ``<name>.pdf`` too, for papers.
-
-        Raises:
-            ValueError: the name is taken, or no name for a file.
         """
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name for a figure: use letters, digits, - and _")
-        if f"{name}.png" in self._files:
-            raise ValueError(f"there is a figure {name!r} already; give this one another name")
         image = figure_image(figure)
         self._files[f"{name}.png"] = png(image)
         width, height = (side // SHARPNESS for side in image.size)
@@ -78,14 +69,7 @@ class Page:
         self._add("figure", caption, uri=uri, svg=drawing, width=width, height=height)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
-        """Add a table. Floats are shown with about four digits, None and NaN as a dash.
-
-        Raises:
-            ValueError: a row has more or fewer cells than there are columns.
-        """
-        for row in rows:
-            if len(row) != len(columns):
-                raise ValueError(f"expected {len(columns)} cells in a row, found {len(row)}")
+        """Add a table. Floats are shown with about four digits, None and NaN as a dash."""
         shown = [_column([row[index] for row in rows]) for index in range(len(columns))]
         self._add(
             "table",
@@ -104,7 +88,10 @@ class Page:
         Returns:
             Path of the page.
         """
-        template = _environment().get_template("page.html")
+        environment = Environment(
+            loader=PackageLoader("vit_str.reports", "."), autoescape=True, finalize=_printable
+        )
+        template = environment.get_template("page.html")
         html = template.render(title=self._title, lead=self._lead, parts=self._parts)
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in {**self._files, "report.html": f"{html}\n".encode()}.items():
@@ -117,22 +104,10 @@ class Page:
         self._parts.append({"type": part, "number": number, "text": text, **values})
 
 
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("vit_str.reports", "."), autoescape=True, finalize=_printable
-    )
-
-
 def _printable(value: object) -> object:
     """Text without what UTF-8 or HTML cannot hold."""
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}"
-        if unicodedata.category(letter) in ("Cc", "Cs") and letter not in "\t\n"
-        else letter
-        for letter in value
-    )
+    plain = isinstance(value, str) and not isinstance(value, Markup)
+    return printable(str(value), "\t\n") if plain else value
 
 
 def _column(cells: Sequence[object]) -> tuple[str, list[str]]:

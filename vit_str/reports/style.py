@@ -130,12 +130,18 @@ def plain(text: object) -> str:
     Dollars are no formulas, control characters and bytes that are not UTF-8 show as �, an empty
     text or one that starts with an underscore keeps its place in a legend.
     """
-    letters = (
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(letter) in ("Cc", "Cs") else letter
-        for letter in str(text)
-    )
-    shown = "".join(letters).replace("$", r"\$")
+    shown = printable(str(text)).replace("$", r"\$")
     return f"\N{ZERO WIDTH SPACE}{shown}" if shown[:1] in ("", "_") else shown
+
+
+def printable(text: str, kept: str = "") -> str:
+    """Text without control characters but those to keep, and without what UTF-8 cannot hold."""
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}"
+        if unicodedata.category(letter) in ("Cc", "Cs") and letter not in kept
+        else letter
+        for letter in text
+    )
 
 
 def plain_lines(text: str, width: int) -> str:

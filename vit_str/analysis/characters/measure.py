@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from einops import rearrange
-from jaxtyping import Float, Float64, Int64, UInt8
+from jaxtyping import Float, Float64, UInt8
 from torch import Tensor
 
 from vit_str.analysis.characters.localization import Boxes, Looks, looks_of
@@ -19,7 +18,6 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
 from vit_str.evaluation.confusions import align
-from vit_str.models import Recognizer
 from vit_str.models.character_boxes import attention_maps, cross_attention, looking_blocks
 from vit_str.reading.boxes import character_boxes
 
@@ -90,19 +88,12 @@ class Observer:
         ValueError: a decoder without cross-attention.
     """
 
-    def __init__(
-        self,
-        subject: Subject,
-        others: Sequence[Subject] = (),
-        device: torch.device | str = "cpu",
-    ) -> None:
-        self.subject, self.device = subject, torch.device(device)
+    def __init__(self, subject: Subject, others: Sequence[Subject] = ()) -> None:
+        self.subject = subject
         self.grid = TokenGrid.of(subject.recognizer.encoder)
         looking = looking_blocks(subject.recognizer.decoder)
         self.blocks, self.heads = len(looking), looking[0].cross_attention.heads
-        self._recognizers = {
-            each.name: each.recognizer.to(self.device).eval() for each in (subject, *others)
-        }
+        self._subjects = (subject, *others)
 
     def source(self, block: int | None, head: int | None) -> Source:
         """A block (the last if None) and a head (the mean if None), which count from 1.
@@ -121,51 +112,28 @@ class Observer:
     @torch.no_grad()
     def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
         """The words of one batch; ``images`` are normalized."""
-        hypotheses = self._recognizers[self.subject.name].generate(images)
-        seen = {
-            name: _grid_attention(recognizer, images, hypotheses.labels)
-            for name, recognizer in self._recognizers.items()
-        }
+        hypotheses = self.subject.recognizer.generate(images)
+        attention, special = {}, {}
+        for subject in self._subjects:
+            recognizer = subject.recognizer.to(images.device)
+            features, encoder = recognizer.encode(images), recognizer.encoder
+            seen = cross_attention(recognizer.decoder, features, hypotheses.labels).cpu().double()
+            maps = attention_maps(encoder, seen.flatten(1, 3))  # renormalized over the grid
+            attention[subject.name] = maps.unflatten(1, seen.shape[1:4])
+            special[subject.name] = seen[..., : encoder.special_tokens].sum(-1)
         words = []
         for index, ids in enumerate(hypotheses.labels.tolist()):
             text = self.subject.charset.decode(ids)
             label = batch.labels[index] if batch.labels else None
             boxes = None if batch.boxes is None else batch.boxes[index, : len(label or "")].double()
-            end = len(text)
-            attention, special = (
-                {name: both[part][index, :, :, :end] for name, both in seen.items()}
-                for part in (0, 1)
+            looks, masses = (
+                {name: values[index, :, :, : len(text)] for name, values in of_models.items()}
+                for of_models in (attention, special)
             )
-            confidences = hypotheses.confidences[index, :end].double().tolist()
-            words.append(
-                Word(
-                    *(batch.names[index], batch.pixels[index], text, label, confidences),
-                    *(attention, special, boxes),
-                )
-            )
+            confidences = hypotheses.confidences[index, : len(text)].double().tolist()
+            image = batch.names[index], batch.pixels[index]
+            words.append(Word(*image, text, label, confidences, looks, masses, boxes))
         return words
-
-
-def _grid_attention(
-    recognizer: Recognizer,
-    images: Float[Tensor, "batch 3 height width"],
-    ids: Int64[Tensor, "batch position"],
-) -> tuple[
-    Float64[Tensor, "batch block head position row column"],
-    Float64[Tensor, "batch block head position"],
-]:
-    """Attention over the grid, renormalized, and the share that special tokens had."""
-    encoder = recognizer.encoder
-    seen = cross_attention(recognizer.decoder, recognizer.encode(images), ids).cpu().double()
-    blocks, heads = seen.shape[1:3]
-    special = seen[..., : encoder.special_tokens].sum(-1)
-    flat = rearrange(seen, "b block head p token -> b (block head p) token")
-    return rearrange(
-        attention_maps(encoder, flat),
-        "b (block head p) row column -> b block head p row column",
-        block=blocks,
-        head=heads,
-    ), special
 
 
 def matches(text: str, label: str) -> list[tuple[int, int]]:

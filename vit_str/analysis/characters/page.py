@@ -11,12 +11,10 @@ from vit_str.analysis.characters.figures import TITLES, center_errors, heads, sc
 from vit_str.analysis.characters.localization import METRICS, Looks
 from vit_str.analysis.characters.measure import Observer, Source, Word
 from vit_str.analysis.characters.scores import GROUPS, Score, Scoreboard, comparisons, not_better
-from vit_str.analysis.images import batches_of
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.relevance.methods import gradient_times_input
 from vit_str.analysis.results import Inspection
 from vit_str.analysis.subjects import Subject
-from vit_str.devices import choose_device
 from vit_str.reports.page import Page
 from vit_str.reports.tables import write_json, write_rows
 
@@ -44,15 +42,15 @@ def answer(inspection: Inspection, block: int | None, head: int | None, show: in
     if not 0 <= show <= _MOST_SHOWN:
         raise ValueError(f"--show must be from 0 to {_MOST_SHOWN}, found {show}")
     subject, *others = inspection.subjects
-    batch_size, device = inspection.how
-    observer = Observer(subject, others, choose_device(device))
+    observer = Observer(subject, others)
     source = observer.source(block, head)
     board = Scoreboard(source, [other.name for other in others], observer.grid)
-    images = inspection.load(subject)
-    drawn = {index * images.count // max(show, 1) for index in range(show)}
+    batches = inspection.batches(subject)
+    assert inspection.images is not None
+    drawn = {index * inspection.images.count // max(show, 1) for index in range(show)}
     records: list[dict[str, Any]] = []
     shown: list[MappedWord] = []
-    for batch, pixels in batches_of(subject, images, batch_size, observer.device):
+    for batch, pixels in batches:
         for index, word in enumerate(observer.observe(batch, pixels)):
             board.add(word)
             looks = word.looks(source, board.grid)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from vit_str.analysis.compare.measure import Difference, differences
 from vit_str.analysis.distance.figures import differences_by_layer
-from vit_str.analysis.distance.measure import measure
+from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.results import Inspection, Measurement
-from vit_str.analysis.statistics import METRICS
 from vit_str.reports.tables import write_rows
 
 _LEAD = (
@@ -25,7 +24,7 @@ _SHOWN = ("distance", "distance_x", "distance_y", "entropy", "nmi")
 def answer(inspection: Inspection, norm: str) -> int:
     """Measure both models on the same images, and write their differences and a page."""
     first, second = (
-        measure(subject, inspection.load(subject), norm, METRICS, *inspection.how)
+        inspection.measure(subject, DistanceAnalysis(subject.name, subject.encoder, norm))
         for subject in inspection.subjects
     )
     rows = differences(first, second, inspection.seed)

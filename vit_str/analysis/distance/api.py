@@ -1,6 +1,6 @@
 """Attention distance in Python and in notebooks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from html import escape
@@ -13,18 +13,18 @@ from torch import Tensor, nn
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.distance.measure import (
     Chance,
+    DistanceAnalysis,
     chance,
-    measure,
-    measure_batches,
+    chance_distances,
     measurements,
-    scales,
 )
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.images import RENDERED, ImageSet, load_images, read_images
+from vit_str.analysis.images import RENDERED, ImageSet, batches_of, load_images, read_images
 from vit_str.analysis.libraries.load import encoder_of, library_of
 from vit_str.analysis.results import Measurement
 from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject, load_subject
+from vit_str.devices import choose_device
 from vit_str.images import ImageSource
 from vit_str.models import Recognizer
 
@@ -54,14 +54,9 @@ class AttentionDistance:
         """The rows as a tidy pandas table: a row per metric, unit, layer and head.
 
         ``head`` is missing where the row is the mean of a layer.
-
-        Raises:
-            ImportError: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame() needs pandas: pip install pandas") from None
+        import pandas as pd
+
         frame = pd.DataFrame([asdict(row) for row in self.rows])
         return frame.astype({"head": "Int64"})
 
@@ -87,7 +82,7 @@ class AttentionDistance:
         drawn = {line.get_label() for line in ax.lines}
         lines = {
             name: value
-            for name, value in self._chance(unit).items()
+            for name, value in chance_distances(self.chance, self.grid, unit).items()
             if not any(str(label).startswith(name) for label in drawn)
         }
         chance_lines(ax, lines, unit)
@@ -112,7 +107,8 @@ class AttentionDistance:
         table, shares = (
             HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")
         )
-        figure = heads_by_depth(self.rows, {self.model: self._chance("px")})
+        by_chance = chance_distances(self.chance, self.grid, "px")
+        figure = heads_by_depth(self.rows, {self.model: by_chance})
         columns = (
             *("layer", "distance (px)", "95 %", "share of uniform", "nearest head (px)"),
             "farthest (px)",
@@ -129,10 +125,6 @@ class AttentionDistance:
             f"<div style='background: white'>{svg(figure)}</div><table><caption>"
             f"{escape(self.model)}, n = {self.rows[0].n}</caption>{''.join(lines)}</table>"
         )
-
-    def _chance(self, unit: str) -> dict[str, float]:
-        scale = scales("distance", self.grid)[unit]
-        return {name: values["distance"] / scale for name, values in self.chance.items()}
 
 
 def attention_distance(
@@ -171,8 +163,6 @@ def attention_distance(
     Raises:
         ValueError: no such model, no attention in it, no images or not of its size, in one line.
     """
-    metrics = list(dict.fromkeys(["distance", *metrics]))
-    subject = None
     if isinstance(model, nn.Module):
         if not isinstance(images, Tensor):
             raise ValueError("a torch module needs a tensor of images, prepared as it takes them")
@@ -183,14 +173,22 @@ def attention_distance(
     else:
         subject = load_subject(str(model), seed)
         encoder, name = subject.encoder, name or subject.name
+    batches: Iterable[Tensor]
     if isinstance(images, Tensor):
         grid = grid or _grid_of(encoder)
         batches = torch.split(images[:count], batch_size)
-        analysis = measure_batches(name, encoder, grid, batches, norm, metrics, device)
     else:
-        assert subject is not None
         image_set = _image_set(subject, images, count, seed)
-        analysis = measure(subject, image_set, norm, metrics, batch_size, device)
+        batches = (pixels for _, pixels in batches_of(subject, image_set, batch_size, device))
+    metrics = list(dict.fromkeys(["distance", *metrics]))
+    analysis = DistanceAnalysis(name, encoder, norm, metrics, grid)
+    device, training = choose_device(str(device)), encoder.training
+    encoder.to(device).eval()
+    try:
+        for batch in batches:
+            analysis.update(batch.to(device))
+    finally:
+        encoder.train(training)
     rows = measurements(analysis, seed)
     return AttentionDistance(name, rows, chance(analysis.grid), analysis.grid)
 

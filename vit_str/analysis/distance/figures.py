@@ -188,7 +188,7 @@ def _distance_panels(
 @styled()
 def offsets_gallery(
     offsets: Float[np.ndarray, "layer head dy dx"],
-    uniform: float | Float[np.ndarray, "dy dx"],
+    uniform: Float[np.ndarray, "dy dx"],
     patch_size: tuple[float, float],
     n: int,
 ) -> Figure:
@@ -196,12 +196,7 @@ def offsets_gallery(
 
     The query is in the middle of its map. Colors are ratios to uniform attention, white being as
     much as that.
-
-    Raises:
-        ValueError: not four dimensions, or an even number of offsets, which has no middle.
     """
-    if offsets.ndim != 4 or offsets.shape[2] % 2 == 0 or offsets.shape[3] % 2 == 0:
-        raise ValueError(f"expected (layer, head, odd, odd) numbers, found {offsets.shape}")
     layers, heads, rows, columns = offsets.shape
     down, across = rows * patch_size[0] / 2, columns * patch_size[1] / 2
     width = min(_WIDEST, heads * _TALLEST_MAP * across / down + 1)
@@ -251,6 +246,8 @@ def along_training(
     table = HeadTable([row for row in rows if row.model in images], "distance", "px")
     models = sorted(images, key=images.__getitem__)
     seen = [images[model] for model in models]
+    chosen = np.linspace(0, len(seen) - 1, min(len(seen), _MOST_TICKS)).round().astype(int)
+    ticks = [seen[index] for index in chosen]
     means = [table.layer_means(model) for model in models]
     heads = [table.by_layer(model) for model in models]
     layers = range(1, table.layers + 1)
@@ -266,7 +263,7 @@ def along_training(
         axes.fill_between(seen, low, high, color=INK, alpha=0.16, linewidth=0)
         axes.plot(seen, mean, color=INK, label="mean of the layer, 95 % interval")
         axes.set_xscale("symlog", linthresh=min([at for at in seen if at], default=1))
-        axes.set_xticks(_spread(seen))
+        axes.set_xticks(ticks)
         axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M
         axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(visible=False, axis="x")
@@ -277,10 +274,3 @@ def along_training(
     grid[0].set_ylim(0, 1.1 * max(*chance.values(), table.highest()))
     legend(sheet, grid)
     return sheet
-
-
-def _spread(values: Sequence[int]) -> list[int]:
-    """The first and the last of some, and a few between them."""
-    last = len(values) - 1
-    count = min(len(values), _MOST_TICKS)
-    return [values[round(index * last / max(count - 1, 1))] for index in range(count)]

@@ -8,7 +8,7 @@ from vit_str.reports.style import is_untrained, plain_lines
 
 
 class HeadTable:
-    """Rows of one metric in one unit.
+    """Rows of one metric in one unit, all of the same norm.
 
     Attributes:
         shown: models, in the order of the rows; those without training only if there is no other.
@@ -16,21 +16,18 @@ class HeadTable:
         layers: of the deepest model.
 
     Raises:
-        ValueError: no such rows, or rows of several norms.
+        ValueError: no such rows.
     """
 
     def __init__(self, rows: Iterable[Measurement], metric: str, unit: str) -> None:
         self._rows = [row for row in rows if row.metric == metric and row.unit == unit]
-        norms = list(dict.fromkeys(row.norm for row in self._rows))
         if not self._rows:
             raise ValueError(f"no rows of {metric} in {unit}: nothing to draw")
-        if len(norms) > 1:
-            raise ValueError(f"rows of {' and '.join(norms)} attention: draw one of them")
         models = list(dict.fromkeys(row.model for row in self._rows))
         trained = [model for model in models if not is_untrained(model)]
         self.shown = trained or models
         self.untrained = [model for model in models if model not in self.shown]
-        self.metric, self.unit, self.norm = metric, unit, norms[0]
+        self.metric, self.unit, self.norm = metric, unit, self._rows[0].norm
         self.layers = max(row.layer for row in self._rows)
 
     def heads(self, model: str) -> list[Measurement]:

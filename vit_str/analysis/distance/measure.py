@@ -1,8 +1,7 @@
 """Attention distance and its companions: models + images -> tidy rows with intervals."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float
@@ -10,31 +9,56 @@ from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
-from vit_str.analysis.images import ImageSet, batches_of
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
 from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
-from vit_str.devices import choose_device
 from vit_str.models.attention import ScaledDotProductAttention
 
 Chance = dict[str, dict[str, float]]
 """Name of a chance line, such as ``uniform`` -> metric -> value."""
 
 
-@dataclass(frozen=True, slots=True)
 class DistanceAnalysis:
-    """What was measured of one model; models with windows have no maps by offset."""
+    """Self-attention of a model in numbers, updated batch by batch.
 
-    model: str
-    statistics: AttentionStatistics
-    offsets: OffsetMaps
+    Args:
+        model: its name.
+        encoder: in evaluation mode.
+        norm: of `statistics`, as are the metrics.
+        metrics: to measure.
+        grid: of the tokens of an encoder that does not tell.
 
-    @property
-    def grid(self) -> TokenGrid:
-        """Of the tokens."""
-        return self.statistics.grid
+    Models with windows have no maps by offset.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        encoder: nn.Module,
+        norm: str = "renormalized",
+        metrics: Sequence[str] = METRICS,
+        grid: TokenGrid | None = None,
+    ) -> None:
+        self.model, self._encoder = model, encoder
+        self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
+        windows = encoder.windows if isinstance(encoder, LibraryEncoder) else {}
+        self.statistics = AttentionStatistics(self.grid, metrics, norm, windows=windows)
+        self.offsets = OffsetMaps(self.grid)
+        self._callbacks = [self.statistics.update]
+        if not windows:  # in which offsets of one layer are not those of another
+            self._callbacks.append(self.offsets.update)
+
+    @torch.no_grad()
+    def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
+        """Add images that are prepared as the encoder takes them, on its device.
+
+        Raises:
+            ValueError: the encoder has no attention.
+        """
+        with probe_layers(self._encoder, *self._callbacks):
+            self._encoder(images)
 
     @property
     def images(self) -> int:
@@ -46,60 +70,6 @@ def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
     known = ScaledDotProductAttention, LibraryEncoder
     return any(isinstance(module, known) for module in subject.encoder.modules())
-
-
-def measure(
-    subject: Subject,
-    images: ImageSet,
-    norm: str = "renormalized",
-    metrics: Sequence[str] = METRICS,
-    batch_size: int = 32,
-    device: torch.device | str = "cpu",
-    offset_images: int = 64,
-) -> DistanceAnalysis:
-    """Measure the self-attention of a model over images.
-
-    Norm and metrics are those of `statistics`; maps by offset are means of the first images.
-
-    Raises:
-        ValueError: the encoder has no attention, or no image could be read.
-    """
-    encoder = subject.encoder
-    batches = (batch for _, batch in batches_of(subject, images, batch_size, device))
-    grid = TokenGrid.of(encoder)
-    return measure_batches(
-        subject.name, encoder, grid, batches, norm, metrics, device, offset_images
-    )
-
-
-@torch.no_grad()
-def measure_batches(
-    name: str,
-    encoder: nn.Module,
-    grid: TokenGrid,
-    batches: Iterable[Float[Tensor, "batch channel height width"]],
-    norm: str = "renormalized",
-    metrics: Sequence[str] = METRICS,
-    device: torch.device | str = "cpu",
-    offset_images: int = 64,
-) -> DistanceAnalysis:
-    """As `measure`, of any module in eval mode, and images prepared as it takes them."""
-    windows = encoder.windows if isinstance(encoder, LibraryEncoder) else {}
-    statistics = AttentionStatistics(grid, metrics, norm, windows=windows)
-    offsets = OffsetMaps(grid, offset_images)
-    callbacks = [statistics.update]
-    if not windows:  # in which offsets of one layer are not those of another
-        callbacks.append(offsets.update)
-    training = encoder.training
-    device = choose_device(str(device))
-    encoder.to(device).eval()
-    try:
-        for batch in batches:
-            with probe_layers(encoder, *callbacks):
-                encoder(batch.to(device))
-    finally:
-        encoder.train(training)
-    return DistanceAnalysis(name, statistics, offsets)
 
 
 def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]:
@@ -132,12 +102,18 @@ def chance(grid: TokenGrid) -> Chance:
     lines = {}
     for name, attention in (
         ("uniform", uniform_attention(plain)),
-        ("window 3x3", window_attention(plain, 1)),
+        ("window 3x3", window_attention(plain)),
     ):
         statistics = AttentionStatistics(plain)
         statistics.update_maps(name, attention[None, None])
         lines[name] = {metric: float(statistics.values(metric)[0]) for metric in METRICS}
     return lines
+
+
+def chance_distances(lines: Chance, grid: TokenGrid, unit: str) -> dict[str, float]:
+    """Attention distance of each chance line in one of its units."""
+    scale = scales("distance", grid)[unit]
+    return {name: metrics["distance"] / scale for name, metrics in lines.items()}
 
 
 def scales(metric: str, grid: TokenGrid) -> dict[str, float]:

@@ -7,6 +7,8 @@ from torch import Tensor
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.probe import map_of
 
+_MOST_IMAGES = 64
+
 
 class OffsetMaps:
     """Mean attention over the first images, by rows and columns from the query.
@@ -14,8 +16,8 @@ class OffsetMaps:
     Special tokens are left out and the rest of a row scaled to sum to 1.
     """
 
-    def __init__(self, grid: TokenGrid, most_images: int = 64) -> None:
-        self.grid, self.most_images = grid, most_images
+    def __init__(self, grid: TokenGrid) -> None:
+        self.grid = grid
         self._sums: dict[str, Tensor] = {}
         self._images: dict[str, int] = {}
 
@@ -24,7 +26,7 @@ class OffsetMaps:
         """Add a batch of images, see ``probe``."""
         special = self.grid.special_tokens
         seen = self._images.get(layer, 0)
-        count = max(0, min(len(queries), self.most_images - seen))
+        count = max(0, min(len(queries), _MOST_IMAGES - seen))
         for image in range(count):
             chosen = slice(image, image + 1)
             own = mask if mask is None or mask.ndim < 4 or len(mask) == 1 else mask[chosen]

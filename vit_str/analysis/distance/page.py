@@ -1,6 +1,5 @@
 """The answer of ``vit-str analyze distance``."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +19,7 @@ from vit_str.analysis.distance.measure import (
     DistanceAnalysis,
     attends,
     chance,
-    measure,
+    chance_distances,
     measurements,
 )
 from vit_str.analysis.distance.offsets import by_offset
@@ -28,12 +27,11 @@ from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.receptive_field.gradients import (
+    GradientFields,
     gradient_measurements,
-    measure_gradients,
     uniform_gradient_distance,
 )
 from vit_str.analysis.results import Inspection, Measurement
-from vit_str.analysis.statistics import METRICS
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_rows
@@ -59,8 +57,6 @@ _TERMS = (
     "that a head attends to most, on average. Head divergence is the Jensen-Shannon divergence of "
     "the heads of a layer: 0 if their attention is the same."
 )
-Distances = Mapping[str, Mapping[str, float]]
-"""Model -> name of a chance line -> attention distance."""
 _STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
 _STAGES = 3  # weights of one run, from which on its course is drawn
 _UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
@@ -81,21 +77,16 @@ def answer(inspection: Inspection, norm: str, gradients: int) -> int:
     """Measure every model on the same images, and write tables and a page."""
     subjects, seed = inspection.subjects, inspection.seed
     analyses = [
-        measure(subject, inspection.load(subject), norm, METRICS, *inspection.how)
+        inspection.measure(subject, DistanceAnalysis(subject.name, subject.encoder, norm))
         for subject in [subject for subject in subjects if attends(subject)] or subjects
     ]
     rows = [row for analysis in analyses for row in measurements(analysis, seed)]
     gradient_rows: list[Measurement] = []
     for subject in subjects if gradients > 0 else []:
-        few = inspection.load(subject, gradients)
-        fields = measure_gradients(subject, few, 4, seed, *inspection.how)
+        fields = inspection.measure(subject, GradientFields(subject.encoder, 4, seed), gradients)
         gradient_rows += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
     write_rows(inspection.folder / "distance.csv", Measurement, [*rows, *gradient_rows])
     lines = {analysis.model: chance(analysis.grid) for analysis in analyses}
-    distances = {
-        model: {name: metrics["distance"] for name, metrics in of_model.items()}
-        for model, of_model in lines.items()
-    }
     n = f"n = {analyses[0].images:,} images"
     page = inspection.page("Attention distance", _LEAD)
     course = _course(subjects)
@@ -103,11 +94,12 @@ def answer(inspection: Inspection, norm: str, gradients: int) -> int:
     passed = list(course)[:-1]  # of the run, the other figures show the last weights
     shown = [analysis for analysis in analyses if analysis.model not in passed]
     rows = [row for row in rows if row.model not in passed]
-    _by_depth(page, shown, rows, distances, norm)
+    _by_depth(page, shown, rows, lines, norm)
     if course:
         page.heading("While learning")
+        by_chance = chance_distances(lines[next(iter(course))], analyses[0].grid, "px")
         page.figure(
-            along_training(of_course, course, distances[next(iter(course))]),
+            along_training(of_course, course, by_chance),
             "distance-training",
             "Attention distance in pixels by the number of images that the weights had been "
             "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
@@ -150,14 +142,16 @@ def _by_depth(
     page: Page,
     shown: Sequence[DistanceAnalysis],
     rows: Sequence[Measurement],
-    distances: Distances,
+    lines: Mapping[str, Chance],
     norm: str,
 ) -> None:
     n = f"n = {shown[0].images:,} images"
     page.heading("By depth")
     for analysis in shown:
-        page.paragraph(_finding(analysis, distances[analysis.model]["uniform"]))
-    unit, in_unit = _common_unit(shown, distances)
+        page.paragraph(_finding(analysis, lines[analysis.model]["uniform"]["distance"]))
+    one_size = len({analysis.grid.image_size for analysis in shown}) == 1
+    unit = "px" if one_size else "share of diagonal"
+    in_unit = {each.model: chance_distances(lines[each.model], each.grid, unit) for each in shown}
     page.figure(
         heads_by_depth(rows, in_unit, unit),
         "distance-by-depth",
@@ -204,19 +198,6 @@ def _course(subjects: Sequence[Subject]) -> dict[str, int]:
     stages = {each.name: each.images for each in subjects if _STAGE.fullmatch(each.name)}
     course = {name: images for name, images in stages.items() if images is not None}
     return dict(sorted(course.items(), key=lambda of: of[1])) if len(course) >= _STAGES else {}
-
-
-def _common_unit(
-    analyses: Sequence[DistanceAnalysis], distances: Distances
-) -> tuple[str, Distances]:
-    """Pixels, or the share of the diagonal if images differ in size; with chance in that unit."""
-    if len({analysis.grid.image_size for analysis in analyses}) == 1:
-        return "px", distances
-    diagonals = {analysis.model: math.hypot(*analysis.grid.image_size) for analysis in analyses}
-    return "share of diagonal", {
-        model: {name: value / diagonal for name, value in distances[model].items()}
-        for model, diagonal in diagonals.items()
-    }
 
 
 def _finding(analysis: DistanceAnalysis, uniform: float) -> str:

@@ -108,15 +108,9 @@ class LibraryEncoder(Encoder):
 
 def special_names(module: nn.Module) -> list[str]:
     """Names of the special tokens that a module has, in the order of timm and transformers."""
-    named = {
-        "class": ("cls_token", "class_embedding"),
-        "distillation": ("dist_token", "distillation_token"),
-    }
-    names = [
-        name
-        for name, attributes in named.items()
-        if any(getattr(module, attribute, None) is not None for attribute in attributes)
-    ]
+    named = {"cls_token": "class", "class_embedding": "class"}
+    named |= {"dist_token": "distillation", "distillation_token": "distillation"}
+    names = [name for of, name in named.items() if getattr(module, of, None) is not None]
     for attribute in ("reg_token", "register_tokens"):
         registers = getattr(module, attribute, None)
         if registers is not None:

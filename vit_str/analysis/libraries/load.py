@@ -80,10 +80,4 @@ def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> L
     if library is None:
         raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")
     module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
-    encoder = module.encoder(model, image_size)
-    if image_size is not None and encoder.image_size != tuple(image_size):
-        raise ValueError(
-            f"{type(model).__name__} takes images of {encoder.image_size} (height, width), found "
-            f"{tuple(image_size)}"
-        )
-    return encoder
+    return module.encoder(model, image_size)

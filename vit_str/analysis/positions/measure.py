@@ -92,13 +92,11 @@ def along_axes(
 ) -> tuple[Float64[Tensor, " columns"], Float64[Tensor, " rows"]]:
     """Mean similarity of tokens 0, 1, ... columns apart in a row, and rows apart in a column."""
     pairs = similarity.view(grid.rows, grid.columns, grid.rows, grid.columns)
-    in_rows = pairs.diagonal(dim1=0, dim2=2).mean(-1)
-    in_columns = pairs.diagonal(dim1=1, dim2=3).mean(-1)
-    return _by_step(in_rows), _by_step(in_columns)
-
-
-def _by_step(similarity: Float64[Tensor, "place place"]) -> Float64[Tensor, " step"]:
-    return torch.stack([similarity.diagonal(step).mean() for step in range(len(similarity))])
+    in_rows, in_columns = (
+        torch.stack([places.diagonal(step).mean() for step in range(len(places))])
+        for places in (pairs.diagonal(dim1=0, dim2=2).mean(-1), pairs.diagonal(0, 1, 3).mean(-1))
+    )
+    return in_rows, in_columns
 
 
 def _explained(values: Float64[Tensor, " pair"], classes: Float64[Tensor, " pair"]) -> float:

@@ -14,11 +14,9 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
-from vit_str.analysis.images import ImageSet, batches_of
 from vit_str.analysis.layers import layer_outputs, layers_of
 from vit_str.analysis.means import mean_over_images
 from vit_str.analysis.results import Measurement, of_layers
-from vit_str.analysis.subjects import Subject
 from vit_str.models import Encoder
 
 UNITS = {
@@ -153,37 +151,6 @@ def field_statistics(
         "gradient_distance_y": (field.sum(2) * dy).sum(1),
         "gradient_area": pixels / (height * width),
     }
-
-
-def gradient_distances(
-    encoder: Encoder,
-    images: Float[Tensor, "batch channel height width"],
-    queries: int = 4,
-    seed: int = 0,
-) -> Float64[Tensor, "layer image"]:
-    """Mean distance in px from a token to the pixels that matter to it, by layer and image."""
-    fields = GradientFields(encoder, queries, seed)
-    fields.update(images)
-    return fields.values("gradient_distance")
-
-
-def measure_gradients(
-    subject: Subject,
-    images: ImageSet,
-    queries: int = 4,
-    seed: int = 0,
-    batch_size: int = 32,
-    device: torch.device | str = "cpu",
-) -> GradientFields:
-    """Effective receptive fields of the encoder of a model over images.
-
-    Raises:
-        ValueError: an encoder that is not known, or no image could be read.
-    """
-    fields = GradientFields(subject.encoder, queries, seed)
-    for _, batch in batches_of(subject, images, batch_size, device):
-        fields.update(batch)
-    return fields
 
 
 def gradient_measurements(

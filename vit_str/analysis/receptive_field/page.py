@@ -4,7 +4,6 @@ from vit_str.analysis.receptive_field.figures import LayerField, distance_by_dep
 from vit_str.analysis.receptive_field.gradients import (
     GradientFields,
     gradient_measurements,
-    measure_gradients,
     uniform_gradient_distance,
 )
 from vit_str.analysis.receptive_field.windows import ReceptiveField, fields_by_layer
@@ -36,7 +35,7 @@ def answer(inspection: Inspection, queries: int) -> int:
     seed = inspection.seed
     models = {
         subject.name: (
-            measure_gradients(subject, inspection.load(subject), queries, seed, *inspection.how),
+            inspection.measure(subject, GradientFields(subject.encoder, queries, seed)),
             fields_by_layer(subject.encoder),
         )
         for subject in inspection.subjects

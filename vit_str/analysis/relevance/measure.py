@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
 from vit_str.charset import PADDING
@@ -62,7 +62,7 @@ def character_relevance(
     recognizer: Recognizer,
     images: Float[Tensor, "batch channel height width"],
     labels: Int64[Tensor, "batch position"],
-) -> Float[Tensor, "batch position row column"]:
+) -> Float64[Tensor, "batch position row column"]:
     """Relevance of the tokens of the grid for every character of ``labels``.
 
     One backward pass per position; every map sums to 1. Maps of padding, and of a character that
@@ -100,7 +100,7 @@ def character_relevance(
             of_encoder = [weighted[block.attention.attend] for block in blocks]
             relevance = propagate(of_encoder, layers)[:, position].detach() * known[:, None]
             maps.append(attention_maps(recognizer.encoder, relevance[:, None]))
-    return torch.cat(maps, 1)
+    return torch.cat(maps, 1).cpu().double()
 
 
 def _weighted(

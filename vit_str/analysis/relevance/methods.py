@@ -53,11 +53,6 @@ def gradient_times_input(recognizer: Recognizer, images: Images, labels: Labels)
     return shares / shares.sum((2, 3), keepdim=True).clamp(min=torch.finfo(torch.double).tiny)
 
 
-def relevance(recognizer: Recognizer, images: Images, labels: Labels) -> CharacterMaps:
-    """Gradient-weighted relevance through all layers, see `vit_str.analysis.relevance`."""
-    return character_relevance(recognizer, images, labels).cpu().double()
-
-
 def rollout_words(
     subject: Subject, batch: Batch, images: Images, residual: float
 ) -> list[MappedWord]:
@@ -69,14 +64,13 @@ def rollout_words(
         "through the encoder by rollout": character_rollout(recognizer, images, labels, residual),
         "|gradient × input|": gradient_times_input(recognizer, images, labels),
     }
-    texts = [subject.charset.decode(ids) for ids in labels.tolist()]
-    return mapped_words(batch.names, batch.pixels, texts, maps)
+    return mapped_words(subject.charset, batch, labels, maps)
 
 
 METHODS: Mapping[str, Callable[[Recognizer, Images, Labels], CharacterMaps]] = {
     "cross-attention": attention,
     "rollout": character_rollout,
-    "relevance": relevance,
+    "relevance": character_relevance,
     "gradient × input": gradient_times_input,
 }
 """By name."""

@@ -42,9 +42,8 @@ def answer(inspection: Inspection, hide: float, show: int) -> int:
     for seed, (batch, pixels) in enumerate(inspection.batches(subject), inspection.seed):
         labels = subject.recognizer.generate(pixels).labels
         maps = scores.add(batch, pixels, labels, seed)
-        texts = [subject.charset.decode(ids) for ids in labels.tolist()]
         missing = max(0, show - len(words))
-        words += mapped_words(batch.names, batch.pixels, texts, maps)[:missing]
+        words += mapped_words(subject.charset, batch, labels, maps)[:missing]
     means = scores.means(inspection.seed)
     write_csv(inspection.folder / "relevance.csv", MethodScore._fields, means)
     page = inspection.page("Relevance", f"{_LEAD} The model is {subject.name}.")

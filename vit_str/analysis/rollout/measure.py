@@ -35,12 +35,10 @@ def rollout(
     """What every token is mixed of after each layer, from the maps of all; rows sum to 1.
 
     Raises:
-        ValueError: a share below 0 or above 1, or no maps.
+        ValueError: a share below 0 or above 1.
     """
     if not 0 <= residual <= 1:
         raise ValueError(f"residual must be from 0 to 1, found {residual}")
-    if not maps:
-        raise ValueError("rollout needs the attention of one layer or more")
     unmixed = torch.eye(maps[0].shape[-1], dtype=torch.float64)
     mixed: list[Mixed] = []
     for each in maps:

@@ -9,7 +9,7 @@ For linear kernels both need sums over examples only, no matrix of examples by e
 is exact, whatever the batches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import torch
@@ -18,9 +18,9 @@ from einops import rearrange
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from vit_str.analysis.images import ImageSet, batches_of
+from vit_str.analysis.images import Batch
 from vit_str.analysis.layers import layer_outputs
-from vit_str.analysis.subjects import Subject
+from vit_str.models import Encoder
 
 Features = Float[Tensor, "example dim"]
 
@@ -41,16 +41,8 @@ class LayerSimilarity:
         self._products: dict[tuple[int, int], Tensor] = {}  # of x y^T
 
     def update(self, layers: Sequence[Features]) -> None:
-        """Add what every layer says about the same examples, in the same order.
-
-        Raises:
-            ValueError: not the same number of examples.
-        """
+        """Add what every layer says about the same examples, in the same order."""
         features = [layer.detach().double().cpu() for layer in layers]
-        if len({len(x) for x in features}) != 1:
-            raise ValueError(
-                f"layers need the same examples, found {', '.join(str(len(x)) for x in features)}"
-            )
         if not self.examples:
             self._centers = [x.mean(0) for x in features]
             self._sums = [torch.zeros_like(center) for center in self._centers]
@@ -122,24 +114,21 @@ def examples_of(
 
 @torch.no_grad()
 def compare_layers(
-    subjects: Sequence[Subject],
-    images: Sequence[ImageSet],
-    unit: Literal["tokens", "images"] = "tokens",
-    batch_size: int = 32,
-    device: torch.device | str = "cpu",
+    encoders: Sequence[Encoder],
+    runs: Iterable[Iterable[tuple[Batch, Float[Tensor, "batch channel height width"]]]],
+    unit: Literal["tokens", "images"],
 ) -> tuple[LayerSimilarity, list[int], int]:
-    """Run all models on the same images.
+    """Run all models on the same images, which each takes in batches prepared for it.
 
     Returns:
         Similarity of all layers, number of layers of every model, number of images.
     """
     similarity, count = LayerSimilarity(), 0
-    runs = [batches_of(*pair, batch_size, device) for pair in zip(subjects, images, strict=True)]
     for batches in zip(*runs, strict=True):
         outputs = []
-        for subject, (_, pixels) in zip(subjects, batches, strict=True):
-            with layer_outputs(subject.encoder) as layers:
-                subject.encoder(pixels)
+        for encoder, (_, pixels) in zip(encoders, batches, strict=True):
+            with layer_outputs(encoder) as layers:
+                encoder(pixels)
             outputs.append(layers)
         similarity.update(examples_of([layer for layers in outputs for layer in layers], unit))
         count += len(batches[0][0])

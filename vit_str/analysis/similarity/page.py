@@ -29,8 +29,8 @@ _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its numbe
 def answer(inspection: Inspection, examples: Literal["tokens", "images"]) -> int:
     """Compare every two layers of all models, and write a table and a page."""
     subjects = inspection.subjects
-    images = [inspection.load(subject) for subject in subjects]
-    similarity, depths, n = compare_layers(subjects, images, examples, *inspection.how)
+    runs = [inspection.batches(subject) for subject in subjects]
+    similarity, depths, n = compare_layers([each.encoder for each in subjects], runs, examples)
     unbiased, plain = similarity.cka(), similarity.cka(unbiased=False)
     models = list(zip((subject.name for subject in subjects), depths, strict=True))
     layers = [(name, layer) for name, depth in models for layer in range(1, depth + 1)]
