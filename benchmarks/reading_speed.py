@@ -170,12 +170,16 @@ def vit_str_runs(
     """Every engine, number format, batch size and way; each has read once when it is given."""
     weights = load_weights(model)
     dtypes = {torch.float32, fastest_dtype(torch.device("cpu"))}
-    readers = [load(model, "cpu", backend="onnx"), *(load(Path(each)) for each in exported)]
-    readers += [Reader(weights, "cpu", d) for d in sorted(dtypes, key=lambda each: -each.itemsize)]
-    for reader in readers:
+    readers = [("", load(model, "cpu", backend="onnx"))]
+    if weights.preprocessing.reread_below:
+        readers.append((", care fast", load(model, "cpu", backend="onnx", care="fast")))
+    readers += [("", load(Path(each))) for each in exported]
+    readers += [("", Reader(weights, "cpu", d)) for d in sorted(dtypes, key=lambda d: -d.itemsize)]
+    for care, reader in readers:
         pixels = np.stack([reader.pixels(file) for file in files])
         for batch in _BATCHES:
-            name = f"vit-str, {reader.engine.backend} {reader.engine.number_format}, batch {batch}"
+            engine = f"{reader.engine.backend} {reader.engine.number_format}{care}"
+            name = f"vit-str, {engine}, batch {batch}"
             yield f"{name}, file", _timed(partial(_read_files, reader, files, batch))
             yield f"{name}, pixels", _timed(partial(_read_pixels, reader, pixels, batch))
 

@@ -103,7 +103,7 @@ class _Training:
         self._images = reader.preprocessing.normalize(
             pixels[: len(labels)].to(reader.engine.device)
         )
-        self._labels = _ids(reader, labels).to(device)
+        self._labels = _ids(reader, labels).to(self._images.device)
 
     def seconds(self) -> float:
         """Time to train on all of the words once."""
