@@ -103,7 +103,7 @@ def run(settings: Settings) -> Findings:
 def measure_heads(subject: Subject, words: RenderedBatch) -> Rows:
     """Layer, head, mean attention distance over some words, and as a share of uniform attention."""
     analysis = DistanceAnalysis(subject.name, subject.encoder, metrics=["distance"])
-    for images in words.images.split(32):
+    for images in words.images.split(32):  # type: ignore[no-untyped-call]
         analysis.update(subject.preprocessing.normalize(images))
     uniform = analysis.grid.uniform_distance()
     for layer, values in enumerate(analysis.statistics.values("distance"), 1):

@@ -49,7 +49,7 @@ def _add_common(parser: argparse.ArgumentParser, question: "Question") -> None:
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
-    if not question.count:
+    if not question.images:
         return
     parser.add_argument(
         "--data",
@@ -57,7 +57,7 @@ def _add_common(parser: argparse.ArgumentParser, question: "Question") -> None:
         metavar="FOLDER",
         help="folder of images to look at; or 'rendered': words drawn for it (default)",
     )
-    count = question.count
+    count = question.images
     parser.add_argument(
         "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
     )
@@ -151,7 +151,7 @@ class Question(NamedTuple):
     purpose: str
     add_arguments: Callable[[argparse.ArgumentParser], None] | None = None  # its own options
     models: int | str | None = "+"  # as ``nargs``; None for a first and a second
-    count: int | None = 200  # most images, if not said otherwise; None: it needs none
+    images: int | None = 200  # most images, if not said otherwise; None: it needs none
     with_untrained: bool = False
 
 
@@ -169,10 +169,10 @@ QUESTIONS = {
         with_untrained=True,
     ),
     "receptive-field": Question(
-        "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, count=100
+        "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, images=100
     ),
     "filters": Question("what the first layer looks for"),
-    "positions": Question("which positions look alike to a model", count=None),
+    "positions": Question("which positions look alike to a model", images=None),
     "similarity": Question(
         "how alike layers are, of one model and of several (linear CKA)", _similarity
     ),
@@ -181,7 +181,7 @@ QUESTIONS = {
         "which tokens made the decoder write a character, by gradients",
         _relevance,
         models=1,
-        count=50,
+        images=50,
         with_untrained=True,
     ),
 }

@@ -119,7 +119,7 @@ class Observer:
             features, encoder = recognizer.encode(images), recognizer.encoder
             seen = cross_attention(recognizer.decoder, features, hypotheses.labels).cpu().double()
             maps = attention_maps(encoder, seen.flatten(1, 3))  # renormalized over the grid
-            attention[subject.name] = maps.unflatten(1, seen.shape[1:4])
+            attention[subject.name] = maps.reshape(*seen.shape[:4], *maps.shape[2:])
             special[subject.name] = seen[..., : encoder.special_tokens].sum(-1)
         words = []
         for index, ids in enumerate(hypotheses.labels.tolist()):
