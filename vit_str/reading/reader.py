@@ -45,9 +45,9 @@ def load(
     Args:
         name_or_path: see ``vit_str.weights.resolve``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
-        care: ``fast`` to read doubtful images once only, like all others, and with a decoder that
-            can to write all characters at once; ``careful`` for the contrary of both; None for
-            the way that the model was saved with.
+        care: ``fast`` reads no image a second time, and decodes in parallel if the model can;
+            ``careful`` reads doubtful images again if the model asks for it, and decodes step by
+            step; None reads as the model was saved.
         backend: ``onnx``, ``torch``, or ``auto`` for what is faster, see ``open_engine``.
         search: which readings to look for; None for the most probable.
 
