@@ -46,6 +46,14 @@ def test_views_without_a_text_that_is_allowed() -> None:
     assert [each.ids for each in found.hypotheses] == [(1,)]
 
 
+def test_only_the_image_itself_may_be_without_text() -> None:
+    text, nothing = hypothesis((1,), 0.2), hypothesis((), 0.6)
+    found = merged([Found([text], None), Found([nothing], None), Found([nothing], None)])
+    assert [each.ids for each in found.hypotheses] == [(1,)]
+    found = merged([Found([nothing], None), Found([text], None), Found([], None)])
+    assert [each.ids for each in found.hypotheses] == [()]
+
+
 @pytest.mark.parametrize("search", [Search(), Search(n_best=3)])
 def test_only_doubtful_images_are_read_again(weights: WeightsFile, search: Search) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 128), np.uint8)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -30,24 +30,27 @@ def other_views(
 
 
 def merged(views: Sequence[Found]) -> Found:
-    """What all views of an image together say.
+    """What all views of an image together say; the first is the image as it is.
 
-    The probability of a text is the geometric mean of its probability in the view that reads it
-    most surely and of its mean over views, 0 where another text is read: the best alone is too
-    sure, the mean too unsure. The confidence is scaled alike.
+    That another view shows no text says little, so of those only texts count. The probability of a
+    text is the geometric mean of its probability in the view that reads it most surely and of its
+    mean over views, 0 where another text is read: the best alone is too sure, the mean too unsure.
+    The confidence is scaled alike.
     """
     count = max(len(found.hypotheses) for found in views)
-    hypotheses = _ranked((h for found in views for h in found.hypotheses), len(views))[:count]
-    free = _ranked((found.free for found in views if found.free), len(views))
+    hypotheses = _ranked([found.hypotheses for found in views])[:count]
+    free = _ranked([[found.free] if found.free else [] for found in views])
     return Found(hypotheses, free[0] if free else None)
 
 
-def _ranked(hypotheses: Iterable[Hypothesis], views: int) -> list[Hypothesis]:
+def _ranked(views: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:
     """Every text once, the most probable first."""
     texts: dict[tuple[int, ...], list[Hypothesis]] = {}
-    for each in hypotheses:
-        texts.setdefault(each.ids, []).append(each)
-    agreed = (_agreed(same, views) for same in texts.values())
+    for number, hypotheses in enumerate(views):
+        for each in hypotheses:
+            if each.ids or number == 0:
+                texts.setdefault(each.ids, []).append(each)
+    agreed = (_agreed(same, len(views)) for same in texts.values())
     return sorted(agreed, key=_PROBABILITY, reverse=True)
 
 

@@ -42,7 +42,9 @@ export async function search(steps, { end, longest, temperature, width }) {
 /** What all views of a picture together say, each a list of hypotheses: `views.py`. */
 export function merged(views) {
   const texts = new Map();
-  for (const each of views.flat()) {
+  const [first, ...others] = views;
+  const added = others.flat().filter(({ ids }) => ids.length);
+  for (const each of [...first, ...added]) {
     const same = texts.get(`${each.ids}`) ?? { best: each, sum: 0 };
     if (each.confidence > same.best.confidence) same.best = each;
     same.sum += each.confidence;
