@@ -67,7 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--min-confidence",
         type=probability,
         metavar="P",
-        help="leave the text empty where the confidence is below P, 0 to 1",
+        help="leave the text empty where the confidence is below P, 0 to 1; with --page, leave out "
+        "words whose characters have a lower geometric mean (default there: 0.8)",
     )
     parser.add_argument(
         "--format",

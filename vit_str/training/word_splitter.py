@@ -22,6 +22,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.text_lines import LineBatch, LineRenderer
 from vit_str.training.data import VALIDATION_SEED_OFFSET
+from vit_str.training.muon import make_optimizer
 from vit_str.training.schedule import WarmupStableDecay
 
 _GAP_WEIGHT = 3.0
@@ -35,34 +36,45 @@ class SplitterTraining(LightningModule):
     Args:
         splitter: the model.
         learning_rate: highest rate of AdamW.
-        weight_decay: of AdamW.
-        schedule: of the learning rate.
+        muon_learning_rate: highest rate of Muon for the matrices of its blocks; None for AdamW
+            everywhere.
+        weight_decay: of both.
+        schedule: of the learning rates.
     """
 
     def __init__(
         self,
         splitter: WordSplitter | None = None,
         learning_rate: float = 1e-3,
+        muon_learning_rate: float | None = 2e-3,
         weight_decay: float = 0.05,
         schedule: WarmupStableDecay | None = None,
     ) -> None:
         super().__init__()
         self.splitter = splitter or WordSplitter()
-        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.learning_rate, self.muon_learning_rate = learning_rate, muon_learning_rate
+        self.weight_decay = weight_decay
         self.schedule = schedule or WarmupStableDecay(decay_share=0.3)
 
     def configure_optimizers(self) -> Optimizer:
-        """AdamW, whose rate follows the schedule."""
-        return torch.optim.AdamW(
-            self.parameters(), self.learning_rate, (0.9, 0.98), weight_decay=self.weight_decay
+        """Muon and AdamW, whose rates follow the schedule."""
+        optimizer = make_optimizer(
+            self.splitter,
+            self.named_parameters(),
+            self.learning_rate,
+            self.muon_learning_rate,
+            self.weight_decay,
         )
+        self._highest_rates = [group["lr"] for group in optimizer.param_groups]
+        return optimizer
 
     def training_step(self, batch: LineBatch, index: int) -> Tensor:
         """Binary cross-entropy of "in a word", and distance of tops and bottoms within words."""
         share = self.global_step / self.trainer.max_steps
-        rate = self.learning_rate * self.schedule.factor(self.global_step, share)
-        for group in self.trainer.optimizers[0].param_groups:
-            group["lr"] = rate
+        factor = self.schedule.factor(self.global_step, share)
+        groups = self.trainer.optimizers[0].param_groups
+        for group, highest in zip(groups, self._highest_rates, strict=True):
+            group["lr"] = highest * factor
         wanted = batch.in_word.float()
         found = self(batch.images)
         weight = 1 + (_GAP_WEIGHT - 1) * (1 - wanted)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -150,3 +151,18 @@ def test_the_detector_of_rapidocr_finds_the_lines(drawn: Drawn) -> None:
     tops = sorted(box[:, 1].min() for box in found)
     wanted = [box[0, 1] for box in detector.boxes]
     assert np.abs(np.array(tops) - wanted).max() < 15
+
+
+def test_a_second_search_adds_lines_where_there_are_none() -> None:
+    pytest.importorskip("rapidocr")
+    from vit_str.reading.pages.detection import RapidDetector
+
+    one, same, other = (rectangle(20, y, 220, y + 40) for y in (20, 25, 100))
+    detector = RapidDetector()
+    searches = iter([[one], [same, other]])
+    detector._engine = lambda *_, **__: SimpleNamespace(boxes=next(searches))
+    found = detector.lines(Image.new("RGB", (736 // 2, 1472 // 2)))  # is searched at twice the size
+    assert [box.tolist() for box in found] == [(box / 2).tolist() for box in (one, other)]
+
+    searches = iter([[one] * 30, [other]])
+    assert len(detector.lines(Image.new("RGB", (736, 736)))) == 30

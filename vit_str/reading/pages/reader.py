@@ -27,7 +27,8 @@ from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, pieces_of, word
 from vit_str.reading.pages.splitting import WordSplitter
 
-MINIMUM_CONFIDENCE = 0.5
+MINIMUM_CONFIDENCE = 0.8
+"""Geometric mean of the characters of a word: long words have more places to be wrong in."""
 _LONG = 1.5
 """Length over height from which the direction of a line shows in its shape."""
 _SAMPLE = 6
@@ -61,7 +62,7 @@ class PageReader:
         reader: reads the words.
         detector: finds lines; that of ``rapidocr`` if None.
         splitter: cuts them into words; the bundled one if None.
-        minimum_confidence: words below it are left out.
+        minimum_confidence: words are left out whose characters have a lower geometric mean.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class PageReader:
             words = tuple(
                 word(piece, reading)
                 for piece, reading in read
-                if reading.text and reading.confidence >= self.minimum_confidence
+                if reading.text and _per_character(reading) >= self.minimum_confidence
             )
             confidence = fmean(reading.confidence for _, reading in read) if read else 0.0
             result.append(_Line(quadrilateral, quarters, words, confidence))
@@ -184,6 +185,10 @@ class PageReader:
         )
 
 
+def _per_character(reading: Reading) -> float:
+    return float(reading.confidence ** (1 / len(reading.text)))
+
+
 def _confidence(lines: Sequence[_Line]) -> float:
     return fmean(line.confidence for line in lines) if lines else 0.0
 
@@ -210,7 +215,7 @@ def load_page(
         device: see there.
         backend: see there.
         search: see there.
-        minimum_confidence: words below it are left out.
+        minimum_confidence: words are left out whose characters have a lower geometric mean.
 
     Raises:
         ValueError: no such weights or device, or ``rapidocr`` is not installed.
