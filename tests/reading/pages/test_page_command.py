@@ -19,7 +19,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def picture(drawn: Drawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     image, detector = drawn
-    monkeypatch.setattr(pages_reader, "RapidDetector", lambda: detector)
+    monkeypatch.setattr(pages_reader, "RapidDetector", lambda **_: detector)
     (tmp_path / "images").mkdir()
     image.save(tmp_path / "images" / "page.png")
     return tmp_path / "images" / "page.png"

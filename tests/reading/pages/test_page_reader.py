@@ -13,7 +13,7 @@ from PIL import Image
 from vit_str.reading import Reader, Reading
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
 from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined
-from vit_str.reading.pages.reader import PageReader
+from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.reading.pages.splitting import WordSplitter
 from vit_str.reading.readings import Box, Character
 
@@ -166,3 +166,8 @@ def test_a_second_search_adds_lines_where_there_are_none() -> None:
 
     searches = iter([[one] * 30, [other]])
     assert len(detector.lines(Image.new("RGB", (736, 736)))) == 30
+
+    fast = load_page(care="fast")
+    searches = iter([[one]])
+    fast.detector._engine = lambda *_, **__: SimpleNamespace(boxes=next(searches))  # type: ignore[attr-defined]
+    assert len(fast.detector.lines(Image.new("RGB", (736, 736)))) == 1

@@ -67,6 +67,7 @@ def load_page_reader(options: argparse.Namespace, model: str | None = None) -> "
         model or options.model,
         options.device,
         backend=options.backend,
+        care=options.care,
         search=search_of(options),
         minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
     )

@@ -30,11 +30,15 @@ class RapidDetector:
     with raised local contrast (CLAHE, Zuiderveld 1994) and adds lines that lie on none of the
     first. It sees images of bounded size, so its memory is bounded, and uses one thread.
 
+    Args:
+        search_again: as said; False for half the time.
+
     Raises:
         ValueError: ``rapidocr`` is not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, search_again: bool = True) -> None:
+        self._search_again = search_again
         try:
             from rapidocr import RapidOCR
         except ImportError:
@@ -58,7 +62,7 @@ class RapidDetector:
         scale = max(min(1.0, _LONG / long), min(_SHORT / short, _LONGEST / long))
         pixels = _resized(image, scale)
         lines = self._search(pixels, image.size)
-        if len(lines) > _MANY:
+        if len(lines) > _MANY or not self._search_again:
             return lines
         again = self._search(_with_contrast(pixels), image.size)
         return lines + [line for line in again if _is_new(line, lines)]

@@ -205,20 +205,23 @@ def load_page(
     device: str = "auto",
     *,
     backend: str = "auto",
+    care: str | None = None,
     search: Search | None = None,
     minimum_confidence: float = MINIMUM_CONFIDENCE,
 ) -> PageReader:
     """A page reader with the weights of the package or of a file.
 
     Args:
-        name_or_path: of the word reader, and all else but the last, as for ``vit_str.load``.
+        name_or_path: of the word reader, and what else is not explained, as for ``vit_str.load``.
         device: see there.
         backend: see there.
+        care: see there; ``fast`` also searches for lines once only.
         search: see there.
         minimum_confidence: words are left out whose characters have a lower geometric mean.
 
     Raises:
         ValueError: no such weights or device, or ``rapidocr`` is not installed.
     """
-    reader = load(name_or_path, device, backend=backend, search=search)
-    return PageReader(reader, minimum_confidence=minimum_confidence)
+    reader = load(name_or_path, device, backend=backend, care=care, search=search)
+    detector = RapidDetector(search_again=care != "fast")
+    return PageReader(reader, detector, minimum_confidence=minimum_confidence)
