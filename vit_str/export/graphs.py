@@ -225,11 +225,16 @@ def _graph(
     for value in model.graph.input:
         if not value.type.tensor_type.shape.dim[0].dim_param:
             raise ValueError(f"this model cannot be exported: {value.name} has a fixed batch")
-    for node in model.graph.node:  # where in our code it comes from
+    remove_traces(model)
+    return model
+
+
+def remove_traces(model: ModelProto) -> None:
+    """Take out where in whose files the parts of a graph come from."""
+    for node in model.graph.node:
         node.ClearField("metadata_props")
         node.ClearField("doc_string")
     del model.graph.value_info[:], model.metadata_props[:], model.graph.metadata_props[:]
-    return model
 
 
 class _Past(KeyValueCache):

@@ -197,6 +197,8 @@ def export(splitter: WordSplitter, path: Path, provenance: dict[str, Any]) -> No
     """Write a splitter as an ONNX file that takes ``lines`` and gives ``columns``."""
     import onnx
 
+    from vit_str.export.graphs import remove_traces
+
     splitter = splitter.cpu().eval()
     batch, width = torch.export.Dim("batch"), torch.export.Dim("quarter_width", min=4)
     with write_atomically(path) as temporary:
@@ -210,8 +212,8 @@ def export(splitter: WordSplitter, path: Path, provenance: dict[str, Any]) -> No
             verbose=False,
         )
         assert program is not None
-        program.save(temporary)
-        model = onnx.load(temporary)
+        model = program.model_proto
+        remove_traces(model)
         onnx.helper.set_model_props(model, {key: str(value) for key, value in provenance.items()})
         onnx.save(model, temporary)
 
