@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.utils.data import DataLoader, IterableDataset
 
+from vit_str import console
 from vit_str.charset import charset_of
 from vit_str.files import write_atomically
 from vit_str.models.word_splitter import HEIGHT, STRIDE, WordSplitter
@@ -218,18 +219,22 @@ def export(splitter: WordSplitter, path: Path, provenance: dict[str, Any]) -> No
         onnx.save(model, temporary)
 
 
-def main() -> None:
-    """Train as the command line says."""
-    LightningCLI(
-        SplitterTraining,
-        RenderedLines,
-        args=None,
-        seed_everything_default=1,
-        save_config_callback=None,
-    )
+def main() -> int:
+    """Train as the command line says; returns the exit code."""
+    try:
+        LightningCLI(
+            SplitterTraining,
+            RenderedLines,
+            args=None,
+            seed_everything_default=1,
+            save_config_callback=None,
+        )
+    except (OSError, ValueError) as error:
+        return console.fail(" ".join(str(error).split()), 2)
+    return 0
 
 
 if __name__ == "__main__":
     from vit_str.training import word_splitter  # whose classes are those of the configuration
 
-    word_splitter.main()
+    sys.exit(word_splitter.main())
