@@ -70,7 +70,7 @@ class LineRenderer:
         stride: int = 2,
     ) -> None:
         if atlas.charset.unknown(" "):
-            raise ValueError("lines of words need a charset with the space, for example western")
+            raise ValueError("lines of words need a charset with the space, for example european")
         self._space = atlas.charset.encode(" ")[0]
         self._lexicon = Lexicon(atlas.charset, language, None, _TEXT)
         self._charset, self._height, self._stride = atlas.charset, height, stride
