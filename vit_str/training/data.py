@@ -138,6 +138,7 @@ class RenderedWords(LightningDataModule):
         super().__init__()
         self.batch_size, self.seed = batch_size, seed
         self.charset = Charset(charset)
+        self.language = None if words else language
         self.image_size, self.grid = image_size, grid
         self.lexicon = Lexicon(
             self.charset, language, words, {**WEIGHTS, **(text or {})}, maximum_length

@@ -133,6 +133,7 @@ def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
     return started_from | {
         "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
         "data": getattr(datamodule, "provenance", "not said"),
+        "language": getattr(datamodule, "language", (module.started_from or {}).get("language")),
         "step": trainer.global_step,
         "images": module.count.images_seen,
         "device": str(module.device),

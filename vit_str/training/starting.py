@@ -52,6 +52,7 @@ class StartFromWeights(Callback):
         pl_module.started_from = {
             "weights": self.source,
             "images": weights.provenance.get("images"),
+            "language": weights.provenance.get("language"),
         }
         for line in lines + _advice(trainer, pl_module, weights):
             report(line)
