@@ -31,7 +31,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tqdm import tqdm
 
 from vit_str.arguments import positive
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.rendering.command import strengths
 from vit_str.rendering.material import BATCH, Look, renderer_of
@@ -68,13 +68,22 @@ def picture_statistics(picture: Picture) -> dict[str, float]:
         "michelson": (high - low) / max(high + low, 1e-6),
         "colorfulness": spread + 0.3 * np.linalg.norm(opponents.mean((1, 2))),
         "sharpness": laplace(gray).std(),  # Pech-Pacheco et al. 2000
-        # How many pixels the steepest edges take from dark to light.
-        "edge_width": np.nan if flat else (high - low) / np.quantile(sobel(gray) / np.sqrt(2), 0.99),
+        "edge_width": np.nan if flat else edge_width(gray),
         "falloff": np.nan if flat else falloff(gray),
         "noise": np.median(np.abs(convolve(gray, _IMMERKAER))) / (6 * _MEDIAN_OF_NORMAL),
         "blockiness": np.nan if flat else blockiness(gray),
         **({} if flat else ink_statistics(gray)),
     }
+
+
+def edge_width(gray: Gray) -> float:
+    """How many pixels the steepest edges take from dark to light.
+
+    A Gaussian blur of s pixels makes an edge 2.5 s wide.
+    """
+    low, high = np.quantile(gray, (0.05, 0.95))
+    gradient = sobel(gray) / np.sqrt(2)  # in gray levels per pixel
+    return float((high - low) / max(np.quantile(gradient, 0.99), 1e-6))
 
 
 def falloff(gray: Gray) -> float:

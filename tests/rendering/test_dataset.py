@@ -13,7 +13,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord, open_words
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.files import exclusive
 from vit_str.rendering import dataset
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from vit_str.datasets.judging import judged
-from vit_str.datasets.rules import Rules
+from vit_str.datasets.rules import Rules, judged
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import WordSource
 from vit_str.datasets.summary import QUANTILES, Summary, properties
