@@ -23,7 +23,7 @@ from vit_str.charset import CHARSETS, charset_of
 from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
-from vit_str.training.configuration import duration, emulates_bfloat16, move, with_recipes
+from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
 from vit_str.training.console import RunProgress, report
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.starting import StartFromWeights
@@ -40,7 +40,10 @@ class OneLineParser(LightningArgumentParser):
         reasons = [line[4:] for line in message.splitlines() if line.startswith("  - ")]
         reason = " ".join((reasons or [message])[0].split())
         if "required" in reason and "model.recognizer" in reason:
-            reason = "no model given: name a configuration, as in --config FILE.yaml"
+            reason = (
+                "no model given: name a configuration, as in --config FILE.yaml, or weights to start "
+                "from (--init)"
+            )
         sys.stderr.write(f"vit-str train: {reason}; see vit-str train --help\n")
         raise SystemExit(2)
 
@@ -206,7 +209,7 @@ def main(arguments: Sequence[str]) -> int:
                 LightningDataModule,
                 subclass_mode_data=True,
                 save_config_kwargs={"overwrite": True},
-                args=with_recipes(arguments),
+                args=completed(arguments),
                 parser_kwargs={"prog": "vit-str train"},
                 seed_everything_default=1,
                 run=False,
