@@ -1,4 +1,5 @@
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import Charset
+from vit_str.synthesis import rasterize, rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
 
 FONTS = ("DejaVuSans.ttf", "DejaVuSerif.ttf")
@@ -155,3 +157,31 @@ def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
     assert len(training) and len(held_out)
     alone = replace(atlas.select([0]))
     assert alone.training().names == alone.held_out().names == alone.names
+
+
+def test_drawing_that_takes_long_is_announced(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """In logs too: standard error of tests is no terminal."""
+    for name in ("_LONG", "_LINE_EVERY"):
+        monkeypatch.setattr(rasterize_parallel, name, 0.0)
+    fonts = sorted(folder.iterdir())[:1]
+    assert list(rasterize_parallel.rasterize_parallel(fonts, "ab", tmp_path))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("drawing 2 characters of 1 fonts: about 1 min, kept for the next time")
+    assert second.endswith("1 of 1 fonts are drawn")
+
+
+def test_who_stops_waits_for_no_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time; time.sleep(60)")
+    monkeypatch.setattr(rasterize, "__file__", str(slow))
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), rasterize_parallel._Drawing("ab", tmp_path) as drawing:
+        drawing.of([["one.ttf"], ["two.ttf"], ["three.ttf"]])
+        time.sleep(1)
+        raise KeyboardInterrupt
+    assert time.monotonic() - start < 20

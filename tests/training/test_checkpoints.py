@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import torch
 
+from vit_str.files import exclusive
+from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles
 from vit_str.training.cli import main
 
@@ -131,3 +133,23 @@ def test_checkpoints_that_do_not_fit_are_one_line(
         assert line.startswith(f"vit-str train: cannot resume from {last}: "), path
         assert "previous.ckpt" in line and len(line) < 700, path
         last.write_bytes(whole)
+
+
+def test_what_does_not_fit_is_refused_before_fonts_are_drawn(
+    run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = run("run", "--trainer.max_steps=2")
+    config = ["--config", str(folder / "config-in.yaml")]
+
+    def draw(*_: object) -> None:
+        raise AssertionError("fonts are drawn")
+
+    monkeypatch.setattr(GlyphAtlas, "load_or_build", draw)
+    assert main([*config, "--charset", "digits"]) == 2
+    assert "expected the charset of the checkpoint" in capsys.readouterr().err
+    with exclusive(folder / ".lock"):
+        assert main(config) == 2
+    assert "give another --folder" in capsys.readouterr().err
+    (folder / "file").touch()
+    assert main([*config, "--folder", str(folder / "file" / "run")]) == 1
+    assert "Not a directory" in capsys.readouterr().err

@@ -41,8 +41,8 @@ class OneLineParser(LightningArgumentParser):
         reason = " ".join((reasons or [message])[0].split())
         if "required" in reason and "model.recognizer" in reason:
             reason = (
-                "no model given: name a configuration, as in --config FILE.yaml, or weights to start "
-                "from (--init)"
+                "no model given: name a configuration, as in --config FILE.yaml, or the weights to "
+                "start from, as in --init tiny"
             )
         sys.stderr.write(f"vit-str train: {reason}; see vit-str train --help\n")
         raise SystemExit(2)
@@ -159,6 +159,7 @@ class TrainingCLI(LightningCLI):
         device = trainer.strategy.root_device
         report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")
         try:
+            self._check_before_drawing(checkpoint)
             trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)
         except (CannotStart, OSError):
             raise
@@ -169,6 +170,20 @@ class TrainingCLI(LightningCLI):
                 raise
             raise CannotStart(unusable(loaded, error)) from error
         return self._finish()
+
+    def _check_before_drawing(self, checkpoint: Path | None) -> None:
+        """Refuse at once what would be refused after minutes in which fonts are drawn.
+
+        Raises:
+            CannotStart: another run writes to the folder, or the checkpoint does not fit.
+            OSError: the folder of the run cannot be written.
+        """
+        for callback in self.callbacks:
+            if isinstance(callback, StopCleanly):
+                callback.claim_folder(self.trainer)
+        if checkpoint is not None:
+            files = self.trainer.strategy.checkpoint_io
+            self.model.check_checkpoint(files.load_checkpoint(checkpoint))
 
     def _finish(self) -> int:
         step = self.trainer.global_step

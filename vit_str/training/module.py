@@ -185,8 +185,8 @@ class RecognizerTraining(LightningModule):
         checkpoint["charset"] = self.charset.characters
         checkpoint["started_from"] = self.started_from
 
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Resume after the last finished step. What counts is the configuration of this run.
+    def check_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Refuse a checkpoint that this run cannot resume from.
 
         Raises:
             CannotStart: the checkpoint is of another charset or optimizer.
@@ -194,6 +194,10 @@ class RecognizerTraining(LightningModule):
         check_charset(self.charset, checkpoint)
         muon = self.muon_learning_rate is not None and has_matrices(self.recognizer)
         check_optimizer(muon, checkpoint)
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Resume after the last finished step. What counts is the configuration of this run."""
+        self.check_checkpoint(checkpoint)
         self.count.images_seen = checkpoint["images_seen"]
         self.started_from = checkpoint["started_from"]
         self.resumed_at = checkpoint["global_step"]
