@@ -116,7 +116,7 @@ def _drawn_with(renderer: Renderer, seed: int) -> dict[str, Any]:
     """
     atlas = renderer.atlas
     tensors = [atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances]
-    tensors.append(atlas.honest)
+    tensors.append(atlas.is_correct)
     drawing = None
     if renderer.device.type == "cpu":
         labels = "\n".join(renderer.lexicon.sample(_PROBES, seed))

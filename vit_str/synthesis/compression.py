@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images
+from vit_str.synthesis.random_numbers import Random
 
 _BLOCK = 8
 
@@ -40,16 +40,16 @@ _TO_PLANES = (
 _FROM_PLANES = ((1.0, 0.0, 1.402), (1.0, -0.344136, -0.714136), (1.0, 1.772, 0.0))
 
 
-def compress(image: Images, strength: float, draw: Draw) -> None:
+def compress(image: Images, strength: float, random: Random) -> None:
     """Code and decode some pictures at qualities from about 15 to 80, in place.
 
     Args:
         image: pictures, 0 to 1.
         strength: of the ingredient.
-        draw: random source.
+        random: where numbers come from.
     """
-    chosen = draw.subset(min(1.0, 0.35 * strength))
-    coarseness = draw.uniform(-1.2, 1.1, 1, 1, 1, 1)[chosen].exp() * min(strength, 2.0)
+    chosen = random.subset(min(1.0, 0.35 * strength))
+    coarseness = random.uniform(-1.2, 1.1, 1, 1, 1, 1)[chosen].exp() * min(strength, 2.0)
     if not len(chosen):
         return
     source = image.index_select(0, chosen)

@@ -19,7 +19,7 @@ def noise_bank(device: torch.device | str) -> Float[Tensor, " pixel"]:
     return torch.randn(_PIXELS_OF_NOISE, generator=generator).to(device)
 
 
-class Draw:
+class Random:
     """Random parameters for ``count`` images.
 
     All numbers come from CPU generators, so that a seed means the same images on a CPU and on a
@@ -56,7 +56,7 @@ class Draw:
         numbers, _ = self._uniform.take(self.count, *shape)
         return (numbers * high).long().clamp(max=high - 1)
 
-    def some(self, share: float, *shape: int) -> Float[Tensor, "count ..."]:
+    def bernoulli(self, share: float, *shape: int) -> Float[Tensor, "count ..."]:
         """1 for about this share of the images, else 0."""
         numbers, _ = self._uniform.take(self.count, *shape)
         return (numbers < share).float()
