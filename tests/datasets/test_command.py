@@ -238,7 +238,7 @@ def test_inspect_says_what_there_is(data: Data, tmp_path: Path) -> None:
         [
             ("a.jpg", "Ab1", wide),
             ("b.jpg", "Ab1", wide),
-            ("c.jpg", "other", wide),
+            ("c.jpg", "éther", wide),
             ("d.png", "가!", tall),
             ("e.jpg", "x" * 40, picture(3, "JPEG", (4000, 1000))),
         ],
@@ -254,7 +254,7 @@ def test_inspect_says_what_there_is(data: Data, tmp_path: Path) -> None:
         "other letters": 1,
         "signs": 1,
     }
-    assert usable["characters"]["most_outside_ascii"] == {"가": 1}
+    assert usable["characters"]["most_outside_bundled"] == {"가": 1}
     assert usable["images"]["kinds"] == {".jpg": 4, ".png": 1}
     assert usable["images"]["height"] == [20, 20, 20, 806, 1000]
     assert usable["images"]["tall"] == 1
@@ -271,7 +271,7 @@ def test_inspect_says_what_there_is(data: Data, tmp_path: Path) -> None:
         "    5           1 ####################\n"
         "\n"
         "10 different characters; 7 lower case, 2 upper case, 2 digits, 1 other letters, 1 signs\n"
-        "1 are not among the 94 of the bundled weights: 가\n"
+        "1 are not among the 173 of the bundled weights: 가\n"
         "\n"
         "images: 3 jpg, 1 png\n"
         "                    least       5%      50%      95%     most\n"

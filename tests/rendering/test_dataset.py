@@ -110,7 +110,6 @@ def test_other_words_are_not_mixed_in(
     render: Render, matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(dataset, "_drawing", lambda *_: None)  # it draws a batch
     render("--count", 5, "--out", "out")
     before = contents(tmp_path / "out")
     Path("words").write_text("alpha beta gamma delta epsilon")

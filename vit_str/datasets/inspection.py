@@ -9,7 +9,7 @@ from tqdm import tqdm
 from vit_str.datasets.rules import Rules, judged
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import WordSource
-from vit_str.datasets.summary import QUANTILES, Summary, properties
+from vit_str.datasets.summary import BUNDLED, QUANTILES, Summary, properties
 
 _BAR, _LONGEST = 40, 30  # of the histogram of lengths: its width, and the last length with a row
 _MOST_CHARACTERS = 40
@@ -78,13 +78,14 @@ def _lines_of_lengths(lengths: dict[int, int]) -> Iterator[str]:
 def _lines_of_characters(characters: dict[str, Any]) -> Iterator[str]:
     classes = ", ".join(f"{number:,} {name}" for name, number in characters["kinds"].items())
     yield from ("", f"{characters['different']:,} different characters; {classes}")
-    outside = characters["outside_ascii"]
+    known = f"the {len(BUNDLED)} of the bundled weights"
+    outside = characters["outside_bundled"]
     if not outside:
-        yield "all are among the 94 of the bundled weights"
+        yield f"all are among {known}"
         return
-    shown = " ".join(map(_visible, list(characters["most_outside_ascii"])[:_MOST_CHARACTERS]))
+    shown = " ".join(map(_visible, list(characters["most_outside_bundled"])[:_MOST_CHARACTERS]))
     more = " ..." if outside > _MOST_CHARACTERS else ""
-    yield f"{outside:,} are not among the 94 of the bundled weights: {shown}{more}"
+    yield f"{outside:,} are not among {known}: {shown}{more}"
 
 
 def _visible(character: str) -> str:

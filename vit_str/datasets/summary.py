@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from vit_str.charset import PRINTABLE_ASCII
+from vit_str.charset import CHARSETS
 from vit_str.datasets.source import LabeledWord
 from vit_str.images import TALL
 
 QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
 _MOST_SHOWN = 100
+BUNDLED = CHARSETS["western"]
+"""The characters of the weights of the package."""
 
 
 class Properties(NamedTuple):
@@ -95,7 +97,7 @@ class Summary:
         }
 
     def _characters_to_dict(self) -> dict[str, Any]:
-        others = [pair for pair in self._characters.most_common() if pair[0] not in PRINTABLE_ASCII]
+        others = [pair for pair in self._characters.most_common() if pair[0] not in BUNDLED]
         classes: Counter[str] = Counter()
         for character, number in self._characters.items():
             classes[_class_of(character)] += number
@@ -103,8 +105,8 @@ class Summary:
             "different": len(self._characters),
             "total": self._characters.total(),
             "kinds": dict(classes.most_common()),
-            "outside_ascii": len(others),
-            "most_outside_ascii": dict(others[:_MOST_SHOWN]),
+            "outside_bundled": len(others),
+            "most_outside_bundled": dict(others[:_MOST_SHOWN]),
         }
 
     def _repeated(self) -> dict[str, int]:

@@ -93,8 +93,9 @@ def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int,
 
 def _words_and_looks(look: Look) -> dict[str, Any]:
     """What the options say about words and pictures, so that no others are mixed in."""
+    words = look.words
     return {
-        "words": _digest([look.words.read_bytes()]) if look.words else None,
+        "words": _digest([words.read_bytes()]) if words and words.is_file() else None,
         "language": None if look.words else look.language,
         "charset": charset_of(look.charset).characters,
         "fonts": None,

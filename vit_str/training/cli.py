@@ -178,12 +178,12 @@ class TrainingCLI(LightningCLI):
             CannotStart: another run writes to the folder, or the checkpoint does not fit.
             OSError: the folder of the run cannot be written.
         """
-        for callback in self.callbacks:
-            if isinstance(callback, StopCleanly):
-                callback.claim_folder(self.trainer)
         if checkpoint is not None:
             files = self.trainer.strategy.checkpoint_io
             self.model.check_checkpoint(files.load_checkpoint(checkpoint))
+        for callback in self.callbacks:
+            if isinstance(callback, StopCleanly):
+                callback.claim_folder(self.trainer)
 
     def _finish(self) -> int:
         step = self.trainer.global_step
