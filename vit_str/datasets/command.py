@@ -116,7 +116,7 @@ def _convert(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from vit_str.datasets.show import word_sheet
-    from vit_str.sheets import check_picture
+    from vit_str.reports.sheets import check_picture
 
     check_picture(options.out)
     source, rules = _open(options.source, options), _rules(options)

@@ -10,7 +10,7 @@ from PIL import Image
 from vit_str.datasets.rules import CHUNK, Rules, judged
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
-from vit_str.sheets import Captioned, caption_font, framed, sheet
+from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
 _COLUMNS, _VERSIONS = 8, 7

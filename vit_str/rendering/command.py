@@ -103,7 +103,7 @@ def _show(options: argparse.Namespace) -> int:
     out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
     from vit_str.rendering.material import renderer_of
     from vit_str.rendering.sheets import write_font_sheet, write_ingredient_sheet
-    from vit_str.sheets import check_picture
+    from vit_str.reports.sheets import check_picture
 
     if options.show != ALL:
         check_picture(out)
@@ -207,7 +207,7 @@ def _check_target(options: argparse.Namespace) -> None:
     if options.sheet and (options.out or options.show):
         raise ValueError("--sheet makes a picture and nothing else: leave out --out and --show")
     if options.sheet:
-        from vit_str.sheets import check_picture
+        from vit_str.reports.sheets import check_picture
 
         check_picture(options.sheet)
 

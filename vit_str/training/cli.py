@@ -1,5 +1,6 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
+import ctypes
 import logging
 import signal
 import sys
@@ -20,15 +21,15 @@ from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
 from vit_str.charset import CHARSETS, charset_of
-from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
 from vit_str.training.console import RunProgress, report
+from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.starting import StartFromWeights
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
 
 
 class OneLineParser(LightningArgumentParser):
@@ -258,3 +259,21 @@ def _signals_before_training() -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def keep_freed_memory() -> bool:
+    """Let glibc keep freed memory instead of giving it back to the system.
+
+    Every step takes and frees the same large tensors; fresh pages for each of them cost page
+    faults, on a busy machine more than the arithmetic. Returns whether it could be set: only
+    glibc knows these settings (mallopt(3)).
+    """
+    if sys.platform != "linux":
+        return False
+    try:
+        mallopt = ctypes.CDLL("libc.so.6").mallopt
+    except (OSError, AttributeError):
+        return False
+    settings = ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1), (_M_TOP_PAD, 512 * 2**20))
+    outcomes = [mallopt(name, value) for name, value in settings]
+    return all(outcome == 1 for outcome in outcomes)
