@@ -148,11 +148,7 @@ class FolderReader(IndexedSource):
 
 
 def _rows_of_names(folder: Path) -> list[LabelRow | Skipped]:
-    """What the names of the images in a folder and those below it say.
-
-    Raises:
-        ValueError: see `FolderReader`.
-    """
+    """What the names of the images in a folder and those below it say."""
     if not folder.is_dir():
         raise ValueError(f"{folder}: no such file or folder; check the path")
     names = [os.path.relpath(path, folder) for path in _images_below(folder)]

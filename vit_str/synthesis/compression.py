@@ -11,7 +11,7 @@ from torch import Tensor
 from vit_str.synthesis.fields import Images
 from vit_str.synthesis.random_numbers import Random
 
-_BLOCK = 8
+_BLOCK = 8  # pixels, of JPEG (ITU-T T.81)
 
 # Quantization at quality 50, from the JPEG standard (ITU-T T.81, tables K.1 and K.2).
 _BRIGHTNESS_TABLE = (
@@ -24,6 +24,7 @@ _BRIGHTNESS_TABLE = (
     (49, 64, 78, 87, 103, 121, 120, 101),
     (72, 92, 95, 98, 112, 100, 103, 99),
 )
+# Steps of colors at quality 50, in gray levels (T.81, table K.2).
 _COLOR_TABLE = (
     (17, 18, 24, 47, 99, 99, 99, 99),
     (18, 21, 26, 66, 99, 99, 99, 99),

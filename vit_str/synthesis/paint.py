@@ -37,7 +37,7 @@ from vit_str.synthesis.strokes import add_clutter, add_occlusion
 Colors = Float[Tensor, "batch 3 1 1"]
 Numbers = Float[Tensor, "batch 1 1 1"]
 
-_LEAST_CONTRAST = 0.16
+_LEAST_CONTRAST = 0.16  # of ink to what is behind it, in brightness from 0 to 1
 
 
 def paint(

@@ -6,11 +6,11 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-_PIXELS_OF_NOISE = 1 << 21
-_STRIDE = 61
-_BLOCK = 64
-_FIELD = 24
-_NORMAL = 0x5DEE_CE66
+_PIXELS_OF_NOISE = 1 << 21  # 8 MB
+_STRIDE = 61  # pixels between places where a window may begin
+_BLOCK = 64  # numbers of an image that are made at once
+_FIELD = 24  # numbers of an image from which on they are cut from the bank
+_NORMAL = 0x5DEE_CE66  # parts the seed of normal numbers from that of uniform ones
 
 
 def noise_bank(device: torch.device | str) -> Float[Tensor, " pixel"]:

@@ -18,8 +18,8 @@ from vit_str.synthesis.random_numbers import Random
 Counts = Float[Tensor, " picture"]
 Matrices = Float[Tensor, "picture output input"]
 
-_SHARE = 0.8
-_MEDIAN_ROWS, _SPREAD = 27.0, 0.5
+_SHARE = 0.8  # of words whose crop has other pixels than the model sees
+_MEDIAN_ROWS, _SPREAD = 27.0, 0.5  # pixels, and the deviation of their logarithm
 _FEWEST_ROWS, _FEWEST_COLUMNS = 12.0, 6.0
 """Of a crop, and of a letter: with fewer, nobody would have labelled it."""
 

@@ -18,10 +18,10 @@ from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.random_numbers import Random
 
-_OUTLINE_POINTS = 17
-_FLATTEST = 0.02
-_LEAST_LINE = 8.0
-_LEAST_ADVANCE = 2.5
+_OUTLINE_POINTS = 17  # along each edge of a word
+_FLATTEST = 0.02  # radians, below which an arc is drawn as a line
+_LEAST_LINE = 8.0  # pixels; lower lines and closer letters cannot be read (docs/rendering.md)
+_LEAST_ADVANCE = 2.5  # pixels from letter to letter
 
 
 @dataclass(frozen=True, slots=True)
