@@ -58,9 +58,9 @@ def mean_interval(values: Sequence[float]) -> tuple[float, Interval]:
     mean = math.fsum(values) / n
     if n == 1:
         return mean, (mean, mean)
-    from scipy.stats import sem, t  # no part of a base install, which has no repetitions
+    from scipy.stats import t  # no part of a base install, which has no repetitions
 
-    half = float(t.ppf(ENDS[1], n - 1) * sem(values))
+    half = float(t.ppf(ENDS[1], n - 1) * np.std(values, ddof=1) / math.sqrt(n))
     return mean, (mean - half, mean + half)
 
 
