@@ -22,7 +22,7 @@ from vit_str.synthesis import rasterize
 _WORKERS = 2  # processes
 _BATCH = 32  # fonts in a process
 _GLYPHS_PER_SECOND = 600
-"""Of both workers together, measured on a server: 1,574 fonts of 173 characters took 450 s."""
+"""Of both processes together, roughly: a thousand fonts of 173 characters take five minutes."""
 _LONG, _LINE_EVERY = 20.0, 60.0
 """Seconds: from how long on drawing is announced, and after how many a line says how far it is."""
 
