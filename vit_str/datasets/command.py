@@ -23,7 +23,7 @@ A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl, or names t
 LMDB, tar archives, MJSynth or SynthText as they are distributed. A word that cannot be used is
 left out whole, counted and listed; none is changed.
 
-exit codes: 0 all well, also if words are left out; 1 output not written or not what it should be;
+exit codes: 0 all well, also if words are left out; 1 output not written;
 2 wrong use; 130 interrupted with Ctrl-C."""
 
 _Commands = argparse._SubParsersAction

@@ -112,6 +112,8 @@ class _Drawing:
 
         Not multiprocessing: that would run an unguarded script of the user's again.
         """
+        if self._stopped:
+            raise KeyboardInterrupt
         command = [sys.executable, "-P", rasterize.__file__]
         process = subprocess.Popen(  # noqa: S603 (our own program, paths go through its input)
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
