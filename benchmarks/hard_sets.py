@@ -31,7 +31,7 @@ from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets
 from vit_str.metrics import Scores
 from vit_str.reading import Reader, load
-from vit_str.sheets import Captioned, sheet
+from vit_str.reports.sheets import Captioned, sheet
 from vit_str.statistics import wilson_interval
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients

@@ -18,7 +18,7 @@ WIDTHS = (48, 64, 96, 128, 192, 256, 384, 512)
 """Widths of lines, in pixels; all lines of a batch have one of them."""
 _CHARACTER_WIDTH = 9.0, 22.0
 """Pixels that a character takes, from narrow to wide type."""
-_MOST_CHARACTERS = 60
+_MOST_CHARACTERS = 60  # in a line
 _NARROWEST_GAP = 2.0  # columns
 _SPACES = (" ", " ", " ", "  ", "   ")
 """What stands between two words: signs have wider gaps than books."""

@@ -10,7 +10,7 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from PIL import Image
 
-from vit_str.sheets import Captioned, caption_font, sheet
+from vit_str.reports.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
