@@ -77,6 +77,7 @@ DOUBTFUL = 0.7
 
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
+_PAGED_FORMATS = {"TIFF", "GIF"}
 # One picture although the file holds more frames: previews and layers.
 _ONE_PICTURE_FORMATS = {"MPO", "PSD"}
 # Pillow would run Ghostscript, a programming language in the hands of whoever made the file, for a
@@ -162,20 +163,25 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
             return _upright_rgb(image, full if image.size != full else None)
 
 
-def load_pages(path: Path | str) -> Iterator[Image.Image]:
-    """Every page of a TIFF file, or the one picture of another, as `load_image` but at full size.
+def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
+    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
+
+    Args:
+        path: a file.
+        first: the page to begin with.
 
     Raises:
         UnreadableImage: see `load_image`; the pages before are handed out.
     """
     name = source_name(path)
     with reported_in_one_line(name), _open_file(path, name) as file, Image.open(file) as image:
-        for page in count() if image.format == "TIFF" else range(1):
+        several = image.format in _PAGED_FORMATS
+        for page in count(first - 1) if several else range(first - 1, 1):
             try:
                 image.seek(page)
             except EOFError:
                 return
-            share = _check(image, name, file, several=image.format == "TIFF")
+            share = _check(image, name, file, several)
             with _IN_FLIGHT.reserve(math.prod(image.size) * share):
                 picture = _upright_rgb(image, None)[0]
             yield picture

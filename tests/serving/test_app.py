@@ -378,11 +378,34 @@ class TestPage:
         here, picture = site(), word("Hallo", (300, 60), "TIFF")
         assert here.post("/v1/page", content=picture).json()["page"] == 1
         missing = here.post("/v1/page?page=2", content=picture)
-        assert (missing.status_code, "1 pages" in error_of(missing)) == (422, True)
+        assert (missing.status_code, "no page 2" in error_of(missing)) == (422, True)
         broken = here.post("/v1/page", content=b"x").json()
         assert broken["text"] is None
         assert "not an image" in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
+
+    def test_while_a_pdf_file_is_drawn_others_are_answered(
+        self, site: OpenSite, word: Word, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from vit_str.reading.pages import pictures
+
+        here, wait, drawn = site(), threading.Event(), pictures.pictures_in
+
+        def slow(path: str, *arguments: Any) -> Any:
+            assert not path.endswith(".pdf") or wait.wait(20)
+            return drawn(path, *arguments)
+
+        monkeypatch.setattr(pictures, "pictures_in", slow)
+
+        async def ask(client: httpx.AsyncClient) -> None:
+            first = asyncio.ensure_future(client.post("/v1/page", content=word("a", form="PDF")))
+            await asyncio.sleep(0.1)
+            other = await client.post("/v1/page", content=word("Hallo", (300, 60)))
+            assert (other.status_code, first.done()) == (200, False)
+            wait.set()
+            assert (await first).json()["error"] is None
+
+        here.run(ask)
 
     def test_pages_that_nobody_waits_for_end(
         self, site: OpenSite, slow: Slow, word: Word, monkeypatch: pytest.MonkeyPatch

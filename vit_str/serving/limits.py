@@ -36,6 +36,7 @@ class Limits:
         deadline: seconds from the first line of a request to its answer.
         receive: seconds in which a request has to arrive.
         pattern: seconds that matching a pattern may take for the pictures that are read together.
+        drawing: seconds of the processor that drawing a page of a PDF file may take.
     """
 
     body: int = 10_000_000
@@ -45,6 +46,7 @@ class Limits:
     deadline: float = 30.0
     receive: float = 20.0
     pattern: float = 1.0
+    drawing: int = 10
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer

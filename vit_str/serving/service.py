@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from io import BytesIO
@@ -31,7 +31,9 @@ _TOGETHER, _PATIENCE = 32, 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
 _LARGE = 2_000_000  # pixels, from which pictures are decoded one by one, out of the way of others
 _DECODERS = 4  # threads, for pictures that are not large
+_DRAWERS = 2  # processes that draw pages of PDF files
 _KNOWN_SEARCHES = 16
+_PDF = b"%PDF"
 
 
 class Upload(NamedTuple):
@@ -63,6 +65,7 @@ class _PageJob(NamedTuple):
     upload: Upload
     number: int
     choice: Choice
+    picture: Image.Image | UnreadableImage | None = None
 
 
 class _Interruptible(Reader):
@@ -108,10 +111,11 @@ class ReadingService:
             more_to_come=lambda: self._decoding.is_busy,
         )
         self._searching = Lane(self._read_searching, _SEARCHED_TOGETHER)
+        self._drawing = Lane(self._draw, threads=_DRAWERS)
         self._paging = Lane(self._read_page, prepare=self._page_parts)
         self._lanes: tuple[Lane, ...] = (
             *(self._decoding, self._decoding_large),
-            *(self._reading, self._searching, self._paging),
+            *(self._reading, self._searching, self._drawing, self._paging),
         )
 
     def warm_up(self) -> None:
@@ -156,8 +160,11 @@ class ReadingService:
         if not reads_pages():
             hint = "pip install 'vit-str[page]' where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
+        job = _PageJob(upload, number, choice)
         with self.pages.places(1):
-            return await self._paging.do(_PageJob(upload, number, choice))
+            if upload.data.startswith(_PDF):
+                job = job._replace(picture=await self._drawing.do(job))
+            return await self._paging.do(job)
 
     async def _record(self, upload: Upload, wish: Wish) -> dict[str, Any]:
         try:
@@ -230,7 +237,7 @@ class ReadingService:
         from vit_str.reading.pages.reader import PageReader
 
         (job,) = jobs
-        upload, number, choice = job.item
+        upload, number, choice, picture = job.item
         with _refused():
             search, pattern = self._search_of(choice)
 
@@ -241,7 +248,7 @@ class ReadingService:
                 pattern.restart()
 
         self._check_pixels(upload)
-        picture = self._picture(upload, number, check)
+        picture = picture or self._picture(upload, number)
         if isinstance(picture, UnreadableImage):
             self.metrics.pictures.labels("unreadable").inc()
             return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
@@ -253,22 +260,23 @@ class ReadingService:
         self.metrics.pictures.labels("read").inc()
         return [page_row(upload.name, page) | {"page": number}]
 
-    def _picture(
-        self, upload: Upload, number: int, check: Callable[[], None]
-    ) -> Image.Image | UnreadableImage:
+    def _draw(
+        self, jobs: Sequence[Job[_PageJob, Image.Image | UnreadableImage]]
+    ) -> list[Image.Image | UnreadableImage]:
+        return [self._picture(job.item.upload, job.item.number) for job in jobs]
+
+    def _picture(self, upload: Upload, number: int) -> Image.Image | UnreadableImage:
         """A page of a file."""
         from vit_str.reading.pages.pictures import pictures_in
 
-        found = 0
-        suffix = ".pdf" if upload.data.startswith(b"%PDF") else ".image"
+        suffix = ".pdf" if upload.data.startswith(_PDF) else ".image"
         with tempfile.NamedTemporaryFile(suffix=suffix) as file:
             file.write(upload.data)
             file.flush()
-            for found, picture in enumerate(pictures_in(file.name), 1):
-                check()
-                if found == number or isinstance(picture, UnreadableImage):
+            with closing(pictures_in(file.name, number, self.limits.drawing)) as pictures:
+                for picture in pictures:
                     return picture
-        raise Refusal(422, f"{upload.name} has {found} pages; ask for one of them")
+        raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
 
 
 def reads_pages() -> bool:
