@@ -211,7 +211,7 @@ def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None
         return await asyncio.gather(*asking), refused, seconds
 
     late, refused, seconds = here.run(ask)
-    assert refused.status_code == 503
+    assert (refused.status_code, "too many of your pictures" in error_of(refused)) == (429, True)
     assert refused.headers["retry-after"] == "1"
     assert seconds < 1
     assert [each.status_code for each in late] == 4 * [504]
@@ -220,6 +220,33 @@ def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None
     assert here.metric("vit_str_queue") == 0
     answers = (here.post("/v1/read", content=word("b")).status_code for _ in range(20))
     assert 200 in answers  # in time, on a machine that is not busy with the others
+
+
+def test_a_greedy_client_does_not_keep_others_out(site: OpenSite, slow: Slow, word: Word) -> None:
+    here, files = site(slow, queue=4), [("files", ("a.png", word("a")))] * 4
+
+    async def ask(polite: httpx.AsyncClient) -> None:
+        def client(number: int) -> httpx.AsyncClient:
+            transport = httpx.ASGITransport(here.app, client=(f"10.0.0.{number}", 1))
+            return httpx.AsyncClient(transport=transport, base_url="http://test")
+
+        greedy = client(1)
+        posts = [asyncio.ensure_future(greedy.post("/v1/read", files=files)) for _ in range(4)]
+        await asyncio.to_thread(slow.started.wait, 10)
+        answer = asked(polite, word("b"))
+        slow.go.set()
+        assert (await answer).status_code == 200
+        assert sorted([(await each).status_code for each in posts]) == [200, 429, 429, 429]
+
+        slow.go.clear()
+        slow.started.clear()
+        full = [asyncio.ensure_future(client(n).post("/v1/read", files=files)) for n in range(4)]
+        await asyncio.to_thread(slow.started.wait, 10)
+        assert (await asked(polite, word("b"))).status_code == 503
+        slow.go.set()
+        assert {(await each).status_code for each in full} == {200}
+
+    here.run(ask)
 
 
 def test_clients_that_leave_are_not_read(site: OpenSite, slow: Slow, word: Word) -> None:

@@ -25,7 +25,14 @@ import vit_str
 from vit_str.reading.rows import json_line
 from vit_str.serving.examples import PAGE_ANSWERS, PICTURES, READ_ANSWERS
 from vit_str.serving.guard import Guard
-from vit_str.serving.limits import MOST_CHARACTERS, MOST_WORDS, Bodies, ClientLeft, Refusal
+from vit_str.serving.limits import (
+    MOST_CHARACTERS,
+    MOST_WORDS,
+    Bodies,
+    ClientLeft,
+    Refusal,
+    client_of,
+)
 from vit_str.serving.service import Choice, ReadingService, Upload, Wish, reads_pages
 
 WEB = Path(vit_str.__file__).parent / "web"
@@ -128,7 +135,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
             wish = Wish(query.choice._replace(lexicon=lexicon), boxes or attention, attention)
-            records = await service.read(uploads, wish)
+            records = await service.read(uploads, wish, client_of(request.scope))
             lines = ", ".join(map(json_line, records))
             return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
 
@@ -152,7 +159,8 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             if len(uploads) > 1:
                 raise Refusal(422, "a request reads one whole picture; send several requests")
             choice = query.choice._replace(lexicon=lexicon)
-            record = await service.read_page(uploads[0], number, choice)
+            client = client_of(request.scope)
+            record = await service.read_page(uploads[0], number, choice, client)
             return Response(json.dumps(record, ensure_ascii=False), media_type="application/json")
 
         return await answer(request, work)
@@ -160,7 +168,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     async def answer(request: Request, work: Any) -> Response:
         """Receive the body and do the work, while there is time and somebody waits."""
         end = asyncio.get_running_loop().time() + service.limits.deadline
-        with bodies.account() as body:
+        with bodies.account(client_of(request.scope)) as body:
             await bodies.receive(request, body)
             return await _while_wanted(request, work(body), end, service.limits.deadline)
 

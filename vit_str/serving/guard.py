@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from vit_str.serving.limits import Refusal, Room, is_allowed
+from vit_str.serving.limits import Refusal, Room, client_of, is_allowed
 from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Guard:
         if needs_key and not is_allowed(dict(scope["headers"]), self._key or ""):
             raise Refusal(401, _NO_KEY)
         if path in self._rooms:
-            self._rooms[path].check()
+            self._rooms[path].check(client_of(scope))
 
 
 def _refusal(status: int, reason: str) -> JSONResponse:

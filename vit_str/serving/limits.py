@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ class Limits:
     Attributes:
         body: bytes of a request.
         pixels: of a picture.
-        queue: pictures of words in hand, and the most in a request.
-        pages: whole pictures in hand.
+        queue: pictures of words in hand for one client, and the most in a request.
+        pages: whole pictures in hand, at most half of them for one client.
         deadline: seconds from the first line of a request to its answer.
         receive: seconds in which a request has to arrive.
         pattern: seconds that matching a pattern may take for the pictures that are read together.
@@ -72,47 +73,57 @@ class Room:
 
     Args:
         size: number of places.
+        each: how many of them one client may have.
         what: they are for, in the plural.
         report: is told how many are taken.
     """
 
     def __init__(
-        self, size: int, what: str, report: Callable[[float], object] = lambda taken: None
+        self,
+        size: int,
+        each: int,
+        what: str,
+        report: Callable[[float], object] = lambda taken: None,
     ) -> None:
-        self.size, self._free = size, size
-        self._what, self._report = what, report
+        self.size, self.each, self._what, self._report = size, each, what, report
+        self._taken: Counter[str] = Counter()
 
-    def check(self, count: int = 1) -> None:
+    def check(self, client: str, count: int = 1) -> None:
         """Refuse at once what has no room.
 
         Raises:
-            Refusal: so many places are not free.
+            Refusal: so many places are not free, or not for this client.
         """
-        if count > self._free:
+        if count + self._taken[client] > self.each:
+            reason = f"too many of your {self._what} are in hand; wait for their answers"
+            raise Refusal(429, reason, 1)
+        if count + self._taken.total() > self.size:
             raise Refusal(503, f"too many {self._what} are in hand; try again in a second", 1)
 
-    def take(self, count: int) -> None:
+    def take(self, client: str, count: int) -> None:
         """Take some places, or give them back if there are fewer than 0.
 
         Raises:
             Refusal: they are not free.
         """
-        self.check(count)
-        self._free -= count
-        self._report(self.size - self._free)
+        self.check(client, count)
+        self._taken[client] += count
+        if not self._taken[client]:
+            del self._taken[client]
+        self._report(self._taken.total())
 
     @contextmanager
-    def places(self, count: int) -> Iterator[None]:
+    def places(self, client: str, count: int) -> Iterator[None]:
         """Take some places for a while.
 
         Raises:
             Refusal: they are not free.
         """
-        self.take(count)
+        self.take(client, count)
         try:
             yield
         finally:
-            self.take(-count)
+            self.take(client, -count)
 
 
 class Bodies:
@@ -120,16 +131,16 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._room = Room(_BODIES * limits.body, "bytes")
+        self._room = Room(_BODIES * limits.body, _BODIES // 2 * limits.body, "bytes")
 
     @contextmanager
-    def account(self) -> Iterator[bytearray]:
+    def account(self, client: str) -> Iterator[bytearray]:
         """Where the body of a request goes; it counts until the block ends."""
         body = bytearray()
         try:
             yield body
         finally:
-            self._room.take(-len(body))
+            self._room.take(client, -len(body))
 
     async def receive(self, request: Request, body: bytearray) -> None:
         """Fill the body.
@@ -148,7 +159,7 @@ class Bodies:
                 async for chunk in request.stream():
                     if len(body) + len(chunk) > self._limits.body:
                         raise self._too_large()
-                    self._room.take(len(chunk))
+                    self._room.take(client_of(request.scope), len(chunk))
                     body += chunk
         except TimeoutError:
             slow = f"the request took over {self._limits.receive:g} seconds to arrive"
@@ -159,6 +170,11 @@ class Bodies:
     def _too_large(self) -> Refusal:
         most = f"{self._limits.body:,} bytes"
         return Refusal(413, f"a request may hold {most}; send fewer or smaller files")
+
+
+def client_of(scope: Mapping[str, Any]) -> str:
+    """Who asks: an address, behind a proxy of this machine the one that it forwards."""
+    return str((scope.get("client") or [""])[0])
 
 
 def is_allowed(headers: Mapping[bytes, bytes], key: str) -> bool:

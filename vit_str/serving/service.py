@@ -33,6 +33,7 @@ _LARGE = 2_000_000  # pixels, from which pictures are decoded one by one, out of
 _DECODERS = 4  # threads, for pictures that are not large
 _DRAWERS = 2  # processes that draw pages of PDF files
 _KNOWN_SEARCHES = 16
+_CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
 
 
@@ -97,9 +98,11 @@ class ReadingService:
         self.reader, self.limits, self.metrics = reader, limits, metrics
         self._care = care
         queue = metrics.queue.labels
-        self.crops = Room(limits.queue, "pictures", queue("crops").set)
-        self._searches = Room(max(1, limits.queue // 2), "pictures with a pattern or the like")
-        self.pages = Room(limits.pages, "pages", queue("pages").set)
+        most = _CLIENTS * limits.queue
+        searches = max(1, limits.queue // 2)
+        self.crops = Room(most, limits.queue, "pictures", queue("crops").set)
+        self._searches = Room(most // 2, searches, "pictures with a pattern or the like")
+        self.pages = Room(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(_open_page_parts)
         self._decoding = Lane(self._decode, threads=_DECODERS)
@@ -129,7 +132,9 @@ class ReadingService:
         ended = [lane.close(seconds / len(self._lanes)) for lane in self._lanes]
         return all(ended)
 
-    async def read(self, uploads: Sequence[Upload], wish: Wish) -> list[dict[str, Any]]:
+    async def read(
+        self, uploads: Sequence[Upload], wish: Wish, client: str
+    ) -> list[dict[str, Any]]:
         """A record for each upload, see `reading_row`; one that cannot be read says so.
 
         Raises:
@@ -139,10 +144,10 @@ class ReadingService:
             with _refused():
                 self.reader.check_looks()
         searched = 0 if wish.choice == Choice() else len(uploads)
-        most = self._searches.size if searched else self.crops.size
+        most = self._searches.each if searched else self.crops.each
         if len(uploads) > most:
             raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
-        with self.crops.places(len(uploads)), self._searches.places(searched):
+        with self.crops.places(client, len(uploads)), self._searches.places(client, searched):
             records = await asyncio.gather(
                 *(self._record(upload, wish) for upload in uploads), return_exceptions=True
             )
@@ -151,7 +156,9 @@ class ReadingService:
                 raise record
         return records  # type: ignore[return-value]
 
-    async def read_page(self, upload: Upload, number: int, choice: Choice) -> dict[str, Any]:
+    async def read_page(
+        self, upload: Upload, number: int, choice: Choice, client: str
+    ) -> dict[str, Any]:
         """The record of one page of an upload, see `page_row`.
 
         Raises:
@@ -161,7 +168,7 @@ class ReadingService:
             hint = "pip install 'vit-str[page]' where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
         job = _PageJob(upload, number, choice)
-        with self.pages.places(1):
+        with self.pages.places(client, 1):
             if upload.data.startswith(_PDF):
                 job = job._replace(picture=await self._drawing.do(job))
             return await self._paging.do(job)
