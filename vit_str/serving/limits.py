@@ -1,16 +1,13 @@
-"""What strangers may ask for: limits, refusals, bounded bodies and patterns."""
+"""What strangers may ask for: limits, refusals, bounded bodies."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-import re
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,8 +18,6 @@ MOST_WORDS = 10_000
 MOST_CHARACTERS = 200
 """Length of a pattern."""
 _BODIES = 16  # of the greatest size, in memory at the same time
-_REPEATS = 10_000  # the regex package compiles x{100}{100} to as many copies
-_COUNTS = re.compile(r"\{[^}]*?(\d+)\s*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,53 +177,3 @@ def is_allowed(headers: Mapping[bytes, bytes], key: str) -> bool:
     scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")
     given = bearer.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
     return hmac.compare_digest(given, key.encode())
-
-
-class TimedPattern:
-    """A pattern of a stranger: of bounded size, and given up when matching takes too long.
-
-    Args:
-        pattern: as the ``regex`` package takes it.
-        seconds: that all matches since `restart` may take.
-
-    Raises:
-        ValueError: it does not parse, or is too large.
-    """
-
-    def __init__(self, pattern: str, seconds: float) -> None:
-        from vit_str.reading.constraints import compiled
-
-        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
-        if len(pattern) > MOST_CHARACTERS or repeats > _REPEATS:
-            raise ValueError(
-                f"a pattern may hold {MOST_CHARACTERS} characters, and counts such as {{3}} whose "
-                f"product is at most {_REPEATS:,}; make it simpler"
-            )
-        self._pattern, self._seconds = pattern, seconds
-        self._compiled = compiled(pattern)
-        self.restart()
-
-    def __repr__(self) -> str:
-        return repr(self._pattern)
-
-    def restart(self) -> None:
-        """Allow all of the seconds again."""
-        self._end = time.monotonic() + self._seconds
-
-    def fullmatch(self, text: str, partial: bool = False) -> Any:
-        """The match, as the ``regex`` package gives it.
-
-        Raises:
-            Refusal: the seconds are over.
-        """
-        try:
-            left = self._end - time.monotonic()
-            if left > 0:
-                return self._compiled.fullmatch(
-                    text, partial=partial, timeout=left, concurrent=True
-                )
-        except TimeoutError:
-            pass
-        raise Refusal(
-            422, f"matching the pattern takes over {self._seconds:g} seconds; make it simpler"
-        )

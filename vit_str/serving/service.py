@@ -17,10 +17,11 @@ from PIL import Image
 
 from vit_str.images import UnreadableImage
 from vit_str.reading import Reader, Reading, Search
+from vit_str.reading.constraints import PatternTooSlow, TimedPattern
 from vit_str.reading.decoding import DecodedImage, decode
 from vit_str.reading.rows import error_row, reading_row
 from vit_str.serving.lane import Job, Lane
-from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room, TimedPattern
+from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room
 from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -217,7 +218,8 @@ class ReadingService:
             reader, pattern = self._searcher(jobs[0].key.choice)
             if pattern:
                 pattern.restart()
-            return self._read(reader, jobs)
+            with _refused(PatternTooSlow):
+                return self._read(reader, jobs)
         except Refusal as refusal:  # of the choice, which they share
             return [refusal] * len(jobs)
 
@@ -261,9 +263,9 @@ class ReadingService:
             return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
         with _refused():
             reader = _Interruptible(check, self.reader.engine, care=self._care, search=search)
-        page = PageReader(reader, *(self._page_parts() or ())).read(
-            picture, boxes=reader.engine.model.interface.looks
-        )
+        pages = PageReader(reader, *(self._page_parts() or ()))
+        with _refused(PatternTooSlow):
+            page = pages.read(picture, boxes=reader.engine.model.interface.looks)
         self.metrics.pictures.labels("read").inc()
         return [page_row(upload.name, page) | {"page": number}]
 
@@ -301,9 +303,9 @@ def _open_page_parts() -> tuple[LineDetector, WordSplitter] | None:
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def _refused(mistake: type[ValueError] = ValueError) -> Iterator[None]:
     """A wish that does not fit the model is the client's mistake."""
     try:
         yield
-    except ValueError as error:
+    except mistake as error:
         raise Refusal(422, str(error)) from None
