@@ -203,7 +203,7 @@ def test_a_large_header_leaks_no_warning(model: list[str], tmp_path: Path) -> No
     answer = subprocess.run(command, capture_output=True, check=False, timeout=60)
     assert answer.returncode == 1
     assert answer.stderr.decode().splitlines() == [
-        f"vit-str: {path}: larger than 89 million pixels; cut out the word or scale it down"
+        f"vit-str: {path}: larger than 89 million pixels; scale it down or cut out what to read"
     ]
 
 

@@ -10,6 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
+from vit_str.machine import install_hint
 from vit_str.reading import Reader
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
@@ -350,6 +351,26 @@ def test_other_origins_are_not_let_in_unless_named(site: OpenSite) -> None:
     assert here.get("/health", headers=headers).headers[name] == "https://example.com"
 
 
+def test_names_of_elsewhere_are_not_answered_to(site: OpenSite) -> None:
+    def status(host: str, **options: Any) -> int:
+        response = site(options=options).get("/v1/model", headers={"host": host})
+        assert response.status_code == 200 or "--allow-host" in error_of(response)
+        return response.status_code
+
+    for host in ("127.0.0.1:8000", "[::1]:8000", "localhost", "a.localhost:1", "text", "10.0.0.1"):
+        assert status(host) == 200
+    for host in ("evil.example", "127.0.0.1.evil.example:8000", "localhost.evil.example"):
+        assert status(host) == 421
+    assert status("text.example.com:80", hosts=("text.example.com",)) == 200
+
+
+def test_heads_of_pages(site: OpenSite) -> None:
+    here = site()
+    for path in ("/", "/health", "/ready"):
+        response = here.run(lambda client, path=path: client.head(path))
+        assert (response.status_code, response.content) == (200, b"")
+
+
 def test_own_pages_need_nothing_from_elsewhere(
     site: OpenSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -456,7 +477,7 @@ class TestPage:
         monkeypatch.setattr(service_module, "reads_pages", lambda: False)
         response = site().post("/v1/page", content=word("a"))
         assert response.status_code == 501
-        assert "vit-str[page]" in error_of(response)
+        assert install_hint("page") in error_of(response)
 
 
 def test_large_pictures_do_not_hold_up_small_ones(

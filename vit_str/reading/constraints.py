@@ -156,7 +156,7 @@ class TimedPattern:
 
     def restart(self) -> None:
         """Allow all of the seconds again."""
-        self._end = time.monotonic() + self._seconds
+        self._left = self._seconds
 
     def fullmatch(self, text: str, partial: bool = False) -> Any:
         """The match, as the ``regex`` package gives it.
@@ -164,14 +164,16 @@ class TimedPattern:
         Raises:
             PatternTooSlow: the seconds are over, or the memory.
         """
+        began = time.monotonic()
         try:
-            left = self._end - time.monotonic()
-            if left > 0:
+            if self._left > 0:
                 return self._compiled.fullmatch(
-                    text, partial=partial, timeout=left, concurrent=True
+                    text, partial=partial, timeout=self._left, concurrent=True
                 )
         except (TimeoutError, MemoryError):
             pass
+        finally:
+            self._left -= time.monotonic() - began
         raise PatternTooSlow(
             f"matching the pattern {self!r} takes over {self._seconds:g} seconds; make it simpler"
         )

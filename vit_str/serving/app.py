@@ -51,7 +51,11 @@ Result = TypeVar("Result")
 
 
 def create_app(
-    service: ReadingService, model: str, key: str | None = None, origins: tuple[str, ...] = ()
+    service: ReadingService,
+    model: str,
+    key: str | None = None,
+    origins: tuple[str, ...] = (),
+    hosts: tuple[str, ...] = (),
 ) -> FastAPI:
     """The application.
 
@@ -60,6 +64,7 @@ def create_app(
         model: its name, to be shown.
         key: that requests have to carry; None for no key.
         origins: of web pages that may ask, besides the own page.
+        hosts: names that it answers to, besides addresses and local names.
     """
     app = FastAPI(
         title="vit-str",
@@ -78,7 +83,9 @@ def create_app(
     for error in (Refusal, ClientLeft, RequestValidationError, StarletteHTTPException, Exception):
         app.add_exception_handler(error, _answer_error)
     rooms = {"/v1/read": service.crops, "/v1/page": service.pages}
-    app.add_middleware(Guard, metrics=service.metrics, rooms=rooms, key=key, state=app.state)
+    app.add_middleware(
+        Guard, metrics=service.metrics, rooms=rooms, key=key, hosts=hosts, state=app.state
+    )
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -244,10 +251,12 @@ async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
 
 
 def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
+    @app.head("/health", include_in_schema=False)
     @app.get("/health", summary="Whether the process is alive")
     async def health() -> dict[str, str]:
         return {"status": "alive"}
 
+    @app.head("/ready", include_in_schema=False)
     @app.get("/ready", summary="Whether the model is warm and requests are welcome")
     async def ready() -> JSONResponse:
         if app.state.draining:
@@ -286,6 +295,7 @@ def _add_pages(app: FastAPI) -> None:
 
     app.mount("/docs", StaticFiles(directory=swagger_ui_path))
 
+    @app.head("/", include_in_schema=False)
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:
         return FileResponse(WEB / "index.html", headers=_PAGE_HEADERS)

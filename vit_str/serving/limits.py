@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -170,6 +172,22 @@ class Bodies:
 def client_of(scope: Mapping[str, Any]) -> str:
     """Who asks: an address, behind a proxy of this machine the one that it forwards."""
     return str((scope.get("client") or [""])[0])
+
+
+def check_host(header: str, allowed: tuple[str, ...]) -> None:
+    """Refuse names under which a web page elsewhere could reach this server (DNS rebinding).
+
+    Addresses, names without a dot and those under ``localhost`` cannot be anybody else's.
+
+    Raises:
+        Refusal: such a name, which is not allowed.
+    """
+    name = re.sub(r":\d*$", "", header.lower()).strip("[]").removesuffix(".")
+    with suppress(ValueError):
+        ip_address(name)
+        return
+    if "." in name and not name.endswith(".localhost") and name not in allowed:
+        raise Refusal(421, f"not a name of this server; start it with --allow-host {name[:100]}")
 
 
 def is_allowed(headers: Mapping[bytes, bytes], key: str) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 from vit_str.images import UnreadableImage
+from vit_str.machine import install_hint
 from vit_str.reading import Reader, Reading, Search
 from vit_str.reading.constraints import PatternTooSlow, TimedPattern
 from vit_str.reading.decoding import DecodedImage, decode
@@ -166,7 +167,7 @@ class ReadingService:
             Refusal: there is no such page, it is too large, or pages cannot be read here.
         """
         if not reads_pages():
-            hint = "pip install 'vit-str[page]' where it runs, and start it again"
+            hint = f"{install_hint('page')} where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
         job = _PageJob(upload, number, choice)
         with self.pages.places(client, 1):
@@ -208,7 +209,7 @@ class ReadingService:
             return 0
         if pixels > self.limits.pixels:
             most = f"larger than {self.limits.pixels:,} pixels"
-            raise Refusal(422, f"{upload.name}: {most}; cut out the word or scale it down")
+            raise Refusal(422, f"{upload.name}: {most}; scale it down or cut out what to read")
         return pixels
 
     def _read_searching(

@@ -13,6 +13,7 @@ from threading import Timer
 from PIL import Image
 
 from vit_str.images import SUFFIXES, UnreadableImage, load_pages
+from vit_str.machine import install_hint
 
 PAGE_SUFFIXES = (*SUFFIXES, ".pdf")
 _RESOLUTION = 200
@@ -51,7 +52,9 @@ def pictures_in(
 
 def _drawn(path: str, first: int, seconds: int) -> Iterator[Image.Image | UnreadableImage]:
     if find_spec("pypdfium2") is None:
-        yield UnreadableImage(path, "reading PDF files needs pip install 'vit-str[page]'")
+        yield UnreadableImage(
+            path, f"reading PDF files needs pypdfium2, run: {install_hint('page')}"
+        )
         return
     program = str(Path(__file__).with_name("drawing.py"))
     limits = map(str, (first, _RESOLUTION, _PIXELS, _BYTES, seconds))
