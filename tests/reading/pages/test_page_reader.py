@@ -112,6 +112,12 @@ def test_a_picture_without_text_has_no_words(tiny: Reader) -> None:
     assert page.words == [] and page.text == ""
 
 
+def test_a_crop_in_which_no_line_is_found_is_read_as_one(draw: Draw, tiny: Reader) -> None:
+    image, _ = draw(["Museum station"])
+    crop = image.crop((20, 15, 290, 70))
+    assert PageReader(tiny, NoLines()).read(crop).text == "Museum station"
+
+
 def test_parts_are_joined_where_their_texts_agree() -> None:
     def reading(text: str) -> Reading:
         return Reading(text, 1.0, tuple(Character(letter, 0.5) for letter in text))

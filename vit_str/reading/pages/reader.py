@@ -19,6 +19,7 @@ from vit_str.reading.pages.geometry import (
     Strip,
     corners_from,
     leveled,
+    rectangle,
     side_lengths,
     turn_points,
     upright,
@@ -34,6 +35,8 @@ _PRINT = 40
 """Words from which on a picture is one of print."""
 _LONG = 1.5
 """Length over height from which the direction of a line shows in its shape."""
+_CROP_HEIGHT = 300
+"""Pixels up to which a flat picture may be a crop of a line that fills it."""
 _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
 _SURE = 0.97
@@ -94,6 +97,8 @@ class PageReader:
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(source)
         found = self.detector.lines(image)
+        if not found and image.height < _CROP_HEIGHT and image.width > _LONG * image.height:
+            found = [rectangle(0, 0, *image.size)]  # a crop of one line
         lines, direction = self._read_lines(image, found, boxes)
         lines = self._sure(lines)
         return Page(image.width, image.height, self._arrange(lines, direction), path)
