@@ -143,11 +143,13 @@ def test_pages_are_told_from_words(
     run: Run,
     word_image: WordImage,
 ) -> None:
-    for name, size in {"word": (400, 100), "page": (700, 990), "photo": (1024, 768)}.items():
+    sizes = {"word": (400, 100), "page": (700, 990), "photo": (1024, 768), "line": (900, 50)}
+    for name, size in sizes.items():
         word_image("word", size=size).save(tmp_path / f"{name}.png")
     for confidence, path, hints in (
         *((1.0, tmp_path, 1), (0.0, tmp_path, 0)),
         *((1.0, tmp_path / "word.png", 0), (1.0, tmp_path / "page.png", 1)),
+        (1.0, tmp_path / "line.png", 1),
     ):
         monkeypatch.setattr("vit_str.reading.command._PAGE_CONFIDENCE", confidence)
         code, _, err = run("read", path, *model)

@@ -33,6 +33,8 @@ MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
 _PRINT = 40
 """Words from which on a picture is one of print."""
+_SENTENCE = 3
+"""Words of a line of print from which on they are judged together."""
 _LONG = 1.5
 """Length over height from which the direction of a line shows in its shape."""
 _CROP_HEIGHT = 300
@@ -181,13 +183,14 @@ class PageReader:
     def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
         """Lines with the words that are sure enough.
 
-        Where there are many words, those of a line are judged together: in print, short words and
-        marks are as right as their neighbors, and in photographs there is much that is no text.
+        Where there are many words, three and more of a line are judged together: in print, short
+        words and marks are as right as their neighbors; photographs hold much that is no text.
         """
         is_print = sum(len(line.words) for line in lines) >= _PRINT
         sure = []
         for line in lines:
-            if not (is_print and _per_character(line.words) >= self.minimum_confidence):
+            together = is_print and len(line.words) >= _SENTENCE
+            if not together or _per_character(line.words) < self.minimum_confidence:
                 words = (w for w in line.words if _per_character([w]) >= self.minimum_confidence)
                 line = replace(line, words=tuple(words))
             sure.append(line)
