@@ -22,6 +22,7 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.reading import Reader, Reading, Search
+from vit_str.reading.constraints import Pattern, PatternTooSlow
 from vit_str.reading.search import log_softmax, search
 from vit_str.reading.steps import CtcSteps, ScoreSteps
 from vit_str.reading.torch_engine import TorchSteps
@@ -194,6 +195,9 @@ def test_where_nothing_can_be_written_there_is_no_text(
     ("options", "problem"),
     [
         ({"pattern": "[a-"}, "does not parse"),
+        ({"pattern": "a(?R)?b"}, "make it simpler"),
+        ({"pattern": 1001 * "a"}, "make it simpler"),
+        ({"pattern": "((a?){200}){200}b"}, "make it simpler"),
         ({"pattern": "[x-z]+"}, "nothing that this model can write"),
         ({"lexicon": []}, "the lexicon is empty"),
         ({"lexicon": ["ab", "axt"]}, "holds 'xt', which the 10 characters of the model lack"),
@@ -208,6 +212,12 @@ def test_where_nothing_can_be_written_there_is_no_text(
 def test_what_cannot_be_chosen(options: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         Reader(weights_of(DECODERS["parallel"]()), "cpu", search=Search(**options))  # type: ignore[arg-type]
+
+
+def test_matching_that_takes_too_long_ends() -> None:
+    pattern = Pattern("(a|a)*c", Charset("abc"), "abc")
+    with pytest.raises(PatternTooSlow, match="takes over 1 seconds; make it simpler"):
+        pattern.allowed("a" * 40)  # 2 ** 40 ways
 
 
 def test_ctc_gives_every_text_its_probability() -> None:
