@@ -51,18 +51,34 @@ def tall(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def compare(page: Any, address: str, folder: Path, paths: list[Path]) -> None:
-    """Read in the page and with the exported model in Python."""
+@pytest.fixture
+def doubtful(tmp_path: Path) -> list[Path]:
+    """Words too small to be sure of."""
+    paths = []
+    for name in ("word-01.png", "word-09.jpg"):
+        path = (tmp_path / name).with_suffix(".png")
+        with Image.open(SAMPLES / name) as image:
+            image.convert("RGB").resize((22, 6)).save(path)
+        paths.append(path)
+    return paths
+
+
+def compare(
+    page: Any, address: str, folder: Path, paths: list[Path], language: str | None = None
+) -> list[dict[str, Any]]:
+    """Read in the page and with the exported model in Python; gives what the page says."""
     page.goto(address)
+    page.locator("#live", has_text="Ready").wait_for(state="attached")
+    page.select_option("#language", language or "")
     page.set_input_files("#files", paths)
     page.locator(".card[aria-busy=false]").nth(len(paths) - 1).wait_for()
     page.click("#copy-json")
     page.get_by_text("Copied").first.wait_for()
     lines = page.evaluate("() => navigator.clipboard.readText()").splitlines()
-    reader = vit_str.load(folder / "model", search=Search(n_best=3))
+    reader = vit_str.load(folder / "model", search=Search(n_best=3, language=language))
     readings = reader.read([*paths], boxes=reader.engine.model.interface.looks)
-    for path, reading, line in zip(paths, readings, reversed(lines), strict=True):
-        record = json.loads(line)
+    records = [json.loads(line) for line in reversed(lines)]
+    for path, reading, record in zip(paths, readings, records, strict=True):
         assert (record["path"], record["text"]) == (path.name, reading.text)
         # Another decoder of JPEG or WebP files may give other last bits.
         assert record["confidence"] == pytest.approx(reading.confidence, abs=1e-3)
@@ -70,10 +86,18 @@ def compare(page: Any, address: str, folder: Path, paths: list[Path]) -> None:
         for one, other in zip(record["characters"], reading.characters, strict=True):
             assert one["confidence"] == pytest.approx(other.confidence, abs=1e-3)
             assert one.get("box") == (other.box and pytest.approx(other.box, abs=0.1))
+        priors = [each.get("prior", 0) for each in (record, *record["alternatives"])]
+        expected = [each.prior for each in (reading, *reading.alternatives)]
+        assert priors == pytest.approx(expected, abs=1e-5)
+    return records
 
 
 def test_the_samples_read_as_by_the_command(
-    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tall: list[Path]
+    browser: Any,
+    tiny: Path,
+    serve_files: Callable[[Path], Any],
+    tall: list[Path],
+    doubtful: list[Path],
 ) -> None:
     asked: list[str] = []
     no_picture = tall[0].with_name("no-picture.png")
@@ -82,6 +106,15 @@ def test_the_samples_read_as_by_the_command(
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         compare(page, address, tiny, [*sorted(SAMPLES.iterdir()), *tall])
+        texts = []
+        for language in (None, "none", "de"):
+            records = compare(page, address, tiny, doubtful, language)
+            texts.append([record["text"] for record in records])
+            spoke = any(other.get("prior") for r in records for other in r["alternatives"])
+            assert spoke == (language != "none")
+        assert texts[0] != texts[1]
+        page.goto(address)
+        page.locator("#live", has_text="Ready").wait_for(state="attached")
         page.set_input_files("#files", no_picture)
         page.locator(".problem", has_text="not a picture that the browser can open").wait_for()
         page.close()

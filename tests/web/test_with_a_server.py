@@ -75,7 +75,7 @@ def test_a_word_and_its_text_light_each_other_up(page: Any, stub: Any) -> None:
     _, answers = stub
     answers.append((200, {}, {"readings": [EXIT]}))
     card = drop(page, SAMPLES / "word-06.jpg")
-    assert answers.asked == ["/v1/read?n_best=3&boxes=1&attention=1"]
+    assert answers.asked == ["/v1/read?n_best=3&language=&boxes=1&attention=1"]
     characters, shapes = card.locator(".text button"), card.locator("polygon")
     assert "".join(characters.all_inner_texts()) == "Exit"
     levels = [each.get_attribute("data-level") for each in characters.all()]
@@ -116,7 +116,10 @@ def test_a_whole_picture_and_a_closer_look(page: Any, stub: Any) -> None:
         state="attached"
     )
     page.locator(".card[aria-busy=false]").nth(1).wait_for()
-    assert answers.asked == ["/v1/page", "/v1/read?n_best=3&boxes=1&attention=1"]
+    assert answers.asked == [
+        "/v1/page?language=",
+        "/v1/read?n_best=3&language=&boxes=1&attention=1",
+    ]
 
 
 def test_what_goes_wrong_is_said_in_words(page: Any, stub: Any) -> None:

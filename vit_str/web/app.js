@@ -4,6 +4,7 @@ import { Card, jsonLine } from "./view.js";
 
 const SAMPLES = ["word-02.webp", "word-05.webp", "word-06.jpg", "word-12.jpg", "word-11.webp", "word-08.webp"];
 const LABELS = ["OPEN", "Coffee", "Exit", "42nd", "platform", "$9.50"];
+const LANGUAGES = "en ca cs da de es fi fr hu is it lt lv nb nl pl pt ro sh sk sl sv tr".split(" ");
 // A crop of a word is flatter or smaller than this.
 const PAGE_SIDE = 300;
 const PAGE_ASPECT = 2.5;
@@ -20,6 +21,8 @@ const waiting = [];
 let reading = 0;
 let reader;
 at("unstarted").remove();
+const names = new Intl.DisplayNames(["en"], { type: "language" });
+for (const code of LANGUAGES) at("language").add(new Option(names.of(code), code));
 
 function complain(text) {
   at("trouble").textContent = text;
@@ -92,9 +95,10 @@ async function read(card) {
   card.kind = page ? "page" : "word";
   try {
     const nBest = Number(at("n-best").value);
+    const language = at("language").value;
     const record = await (page
-      ? reader.readPage(card.file, card.name)
-      : reader.readWord(card.file, card.name, nBest));
+      ? reader.readPage(card.file, card.name, language)
+      : reader.readWord(card.file, card.name, nBest, language));
     card.show(record, reader.pages ? `Read as ${page ? "one word" : "a whole picture"}` : null);
     if (!reader.pages && shown && isPage(card.image) && record.confidence < 0.5) {
       card.find(".readout").textContent += ". This looks like a whole photograph: cut out one word.";

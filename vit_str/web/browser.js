@@ -29,8 +29,7 @@ export async function openReader(report) {
     });
   }
   const words = await (await load(new URL("words.safetensors", folder))).arrayBuffer();
-  const prior = openPrior(words, model.provenance.language);
-  return new BrowserReader(model, sessions, prior);
+  return new BrowserReader(model, sessions, words);
 }
 
 async function load(url) {
@@ -44,12 +43,13 @@ class BrowserReader {
   atOnce = 1;
   pages = false;
 
-  constructor(model, sessions, prior) {
-    Object.assign(this, { model, sessions, prior, characters: [...model.charset] });
+  constructor(model, sessions, words) {
+    Object.assign(this, { model, sessions, words, characters: [...model.charset] });
+    this.priors = new Map();
   }
 
   /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */
-  async readWord(file, name, nBest) {
+  async readWord(file, name, nBest, language) {
     const { preprocessing: size, interface: how } = this.model;
     const picture = await decode(file);
     const turned = size.turn_above !== null && picture.height > size.turn_above * picture.width;
@@ -63,14 +63,15 @@ class BrowserReader {
       }
     }
     if (best.hypotheses[0].confidence < size.reread_below) {
-      const beams = this.prior ? Math.max(BEAMS, nBest) : nBest;
-      const views = [this.prior ? await this.write(best.seen, beams, MARGIN) : best.hypotheses];
+      const prior = this.priorOf(language);
+      const [beams, margin] = prior ? [Math.max(BEAMS, nBest), MARGIN] : [nBest, Infinity];
+      const views = [prior ? await this.write(best.seen, beams, margin) : best.hypotheses];
       for (const rise of SLOPES) {
         const view = slope(best.pixels, size.width, size.height, rise);
-        views.push((await this.readView(view, beams, this.prior ? MARGIN : Infinity)).hypotheses);
+        views.push((await this.readView(view, beams, margin)).hypotheses);
       }
       const merged = mergeViews(views).map((each) => this.spelled(each));
-      best.hypotheses = (this.prior ? this.prior.weigh(merged) : merged).slice(0, nBest);
+      best.hypotheses = (prior ? prior.weigh(merged) : merged).slice(0, nBest);
     }
     const [first, ...others] = best.hypotheses.map((each) => this.spelled(each));
     const record = { path: name, text: first.text, confidence: rounded(first.confidence) };
@@ -94,6 +95,13 @@ class BrowserReader {
       }),
     }));
     return record;
+  }
+
+  /** The prior of a language; of those of the model if it is empty. */
+  priorOf(language) {
+    const wanted = language || this.model.provenance.language;
+    if (!this.priors.has(wanted)) this.priors.set(wanted, openPrior(this.words, wanted));
+    return this.priors.get(wanted);
   }
 
   /** A hypothesis with its text. */

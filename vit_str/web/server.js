@@ -39,17 +39,17 @@ class ServerReader {
   }
 
   /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */
-  async readWord(file, name, nBest) {
+  async readWord(file, name, nBest, language) {
     const looks = this.model.boxes === false ? "" : "&boxes=1&attention=1";
-    const { readings } = await this.post(`v1/read?n_best=${nBest}${looks}`, file, name);
+    const { readings } = await this.post(`v1/read?n_best=${nBest}&language=${language}${looks}`, file, name);
     const [record] = readings;
     if (record.error) throw new ServerError(sentence(record.error), 422, false);
     return { ...record, path: name };
   }
 
   /** A whole picture as `vit-str read --page --format jsonl --boxes` has it. */
-  async readPage(file, name) {
-    const record = await this.post("v1/page", file, name);
+  async readPage(file, name, language) {
+    const record = await this.post(`v1/page?language=${language}`, file, name);
     if (record.error) throw new ServerError(sentence(record.error), 422, false);
     return { ...record, path: name };
   }
