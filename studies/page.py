@@ -10,7 +10,7 @@ from studies import NAMES, describe
 from studies.running import FIGURE, Result, load_result
 from studies.study import POSTS, Cell, Verdict
 from vit_str.files import write_atomically
-from vit_str.reports.markdown import piped, plain
+from vit_str.reports.tables import piped, plain
 
 
 def write_page(results: Path, page: Path) -> int:

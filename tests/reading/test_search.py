@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,6 +120,18 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name: str) -> None:
         assert surest == sorted(surest, reverse=True)
         assert len({text.ids for text in texts}) == 3
     assert len({texts[0].ids for texts in narrow}) > 3
+
+
+def test_texts_far_behind_the_best_are_dropped() -> None:
+    scores = np.random.default_rng(0).normal(scale=2.0, size=(8, 4, 6))
+    options: dict[str, Any] = {"count": 8, "end": 5, "longest": 3, "width": 5}
+    every = search(ScoreSteps(scores), **options)
+    assert search(ScoreSteps(scores), **options, margin=100.0) == every
+    near = search(ScoreSteps(scores), **options, margin=1.0)
+    assert 8 < sum(map(len, near)) < sum(map(len, every))
+    for found in near:
+        logs = np.log([each.probability for each in found])
+        assert (logs >= logs[0] - 1).all()
 
 
 def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarray:

@@ -63,6 +63,7 @@ def error_of(response: httpx.Response) -> str:
         (["--pattern", "[A-Z][a-z]+"], {"pattern": "[A-Z][a-z]+"}, None),
         (["--alphabet", "abcde"], {"alphabet": "abcde"}, None),
         (["--lexicon", "words.txt"], {}, "Museum\nbread\n"),
+        (["--language", "none"], {"language": "none"}, None),
     ],
 )
 def test_records_are_those_of_the_command_line(
@@ -158,6 +159,8 @@ def test_attention_covers_the_picture(size: tuple[int, int], site: OpenSite, wor
         (422, "one", "?pattern=((a%3F){1000}){1000}b", {}, "make it simpler"),
         (422, "one", "?pattern=" + 201 * "a", {}, "pattern: "),
         (422, "one", "?alphabet=%E4%B8%80", {}, "characters of the model lack"),
+        (422, "one", "?language=xx", {}, "language must be none, of ca, cs, "),
+        (422, "one", "?language=/etc/passwd", {}, "language: String should match pattern"),
     ],
 )
 def test_refused(

@@ -112,6 +112,7 @@ def _read_and_write(
         options.care,
         options.min_confidence,
         options.backend,
+        options.language,
     )
     began, count = time.monotonic(), 0
     with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:

@@ -146,6 +146,13 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     )
     choice.add_argument("--alphabet", metavar="CHARACTERS", help="only these, such as 0123456789")
     choice.add_argument(
+        "--language",
+        metavar="CODES|FILE",
+        help="whose words to expect where the image leaves doubts: en, en+fr, a file of words, or "
+        "none for serial numbers and codes (default: the languages of the model; none with a "
+        "lexicon, pattern or alphabet)",
+    )
+    choice.add_argument(
         "--beams",
         type=positive,
         metavar="N",
@@ -184,7 +191,14 @@ def search_of(options: argparse.Namespace) -> "Search":
 
     lexicon = None if options.lexicon is None else read_lexicon(options.lexicon)
     count = getattr(options, "n_best", 1)
-    return Search(count, options.beams, lexicon, options.pattern, options.alphabet)
+    return Search(
+        n_best=count,
+        beams=options.beams,
+        lexicon=lexicon,
+        pattern=options.pattern,
+        alphabet=options.alphabet,
+        language=options.language,
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -96,6 +96,9 @@ def create_app(
     return app
 
 
+_LANGUAGES = r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$"
+
+
 class ChoiceQuery:
     """Which readings a request asks for."""
 
@@ -118,8 +121,17 @@ class ChoiceQuery:
         alphabet: Annotated[
             str, Query(max_length=1000, description="read only these characters")
         ] = "",
+        language: Annotated[
+            str,
+            Query(
+                max_length=200,
+                pattern=_LANGUAGES,  # never a file
+                description="whose words to expect where the image leaves doubts: en, en+fr, or "
+                "none; as the model was trained if empty",
+            ),
+        ] = "",
     ) -> None:
-        self.choice = Choice(n_best, beams, pattern, alphabet)
+        self.choice = Choice(n_best, beams, pattern, alphabet, language)
 
 
 def _add_reading(app: FastAPI, service: ReadingService) -> None:

@@ -53,6 +53,7 @@ class Choice(NamedTuple):
     beams: int = 0
     pattern: str = ""
     alphabet: str = ""
+    language: str = ""
     lexicon: tuple[str, ...] = ()
 
 
@@ -239,8 +240,15 @@ class ReadingService:
         seconds = self.limits.pattern
         pattern = TimedPattern(choice.pattern, seconds) if choice.pattern else None
         lexicon = choice.lexicon or None
-        beams, alphabet = choice.beams or None, choice.alphabet or None
-        return Search(choice.n_best, beams, lexicon, pattern, alphabet), pattern
+        search = Search(
+            n_best=choice.n_best,
+            beams=choice.beams or None,
+            lexicon=lexicon,
+            pattern=pattern,
+            alphabet=choice.alphabet or None,
+            language=choice.language or None,
+        )
+        return search, pattern
 
     def _read_page(self, jobs: Sequence[Job[_PageJob, dict[str, Any]]]) -> list[dict[str, Any]]:
         from vit_str.reading.pages.output import page_row

@@ -102,7 +102,7 @@ class AttentionDistance:
     def _repr_html_(self) -> str:
         """For notebooks: the figure, which names heads on hover, and a table of layers."""
         from vit_str.analysis.distance.figures import heads_by_depth
-        from vit_str.reports.vector import svg
+        from vit_str.reports.images import svg
 
         table, shares = (
             HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")
