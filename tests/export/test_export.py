@@ -142,6 +142,10 @@ def test_a_folder_with_a_part_missing_or_of_another_model(
         ({"version": 9}, "another format or version"),
         ({"charset": values["charset"][:-1]}, "93 characters, but the graphs write 94"),
         ({"interface": {}}, "does not fit"),
+        (
+            {"preprocessing": values["preprocessing"] | {"height": 40_000}},
+            r"copy: prepares images of \(40000, 128\) for a model of \(32, 128\)",
+        ),
         ({"graphs": ["../encoder"]}, "does not fit"),
     ]:
         (copy / "model.json").write_text(json.dumps(values | change))
@@ -155,6 +159,10 @@ def test_a_folder_with_a_part_missing_or_of_another_model(
             with pytest.raises(ValueError, match=f"{file}: {problem}"):
                 vit_str.load(copy)
         (copy / file).write_bytes(kept)
+    (copy / "encoder.onnx").write_bytes(kept[:-2000] + bytes([kept[-2000] ^ 1]) + kept[-1999:])
+    with pytest.raises(ValueError, match=r"encoder\.onnx: damaged, not as it was written"):
+        vit_str.load(copy)
+    (copy / "encoder.onnx").write_bytes(kept)
     with pytest.raises(ValueError, match="--backend onnx"):
         vit_str.load(copy, backend="torch")
     assert capfd.readouterr().out == ""

@@ -26,6 +26,7 @@ from vit_str.reading.onnx_engine import (
 )
 from vit_str.reading.torch_engine import interface_of
 from vit_str.weights import WeightsFile
+from vit_str.weights.header import CHECKSUM
 
 _LARGEST_CONSTANT = 64  # numbers; a larger one that is no tensor of the model would be weights
 
@@ -96,6 +97,8 @@ def _write(
     out: Path, graphs: Mapping[str, ModelProto], values: dict[str, Any], page: str | None = None
 ) -> None:
     files = {f"{name}.onnx": graph.SerializeToString() for name, graph in graphs.items()}
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    values = {**values, CHECKSUM: digests}
     if page:
         files["README.md"] = page.encode()
     files[DESCRIPTION] = (json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode()

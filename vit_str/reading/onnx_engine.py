@@ -21,7 +21,7 @@ from vit_str.images import Preprocessing
 from vit_str.reading.engine import Interface, Model
 from vit_str.reading.search import Steps, teach
 from vit_str.weights.contents import BUNDLED, Contents, load_contents
-from vit_str.weights.header import unusable
+from vit_str.weights.header import CHECKSUM, unusable
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
@@ -63,6 +63,10 @@ class OnnxEngine:
         tensors: Tensors | None = None,
         weights: Path | None = None,
     ) -> None:
+        size, expected = (model.preprocessing.height, model.preprocessing.width), model.interface
+        if size != expected.image_size:
+            reason = f"prepares images of {size} for a model of {expected.image_size}"
+            raise ValueError(f"{weights or folder}: {reason} (height, width); export it again")
         self.model = model
         self.number_format = str(values["number_format"])
         self._folder, self._values, self._weights = folder, values, weights
@@ -237,6 +241,9 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
         )
     if not path.is_file():
         raise ValueError(f"{path}: no such file; export the model again")
+    listed = values.get(CHECKSUM, {}).get(path.name)
+    if listed and listed != hashlib.sha256(path.read_bytes()).hexdigest():
+        raise ValueError(f"{path}: damaged, not as it was written; export the model again")
     try:
         session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
     except Exception as error:  # of types of its own

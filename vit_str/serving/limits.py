@@ -44,7 +44,7 @@ class Limits:
     deadline: float = 30.0
     receive: float = 20.0
     pattern: float = 1.0
-    drawing: int = 10
+    drawing: int = 5
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer

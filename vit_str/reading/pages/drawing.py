@@ -7,6 +7,7 @@ the RGB pixels, or ``{"error": "..."}``. It imports no more than it needs, to st
 """
 
 import json
+import os
 import sys
 import time
 from contextlib import suppress
@@ -15,6 +16,7 @@ from typing import Any
 
 _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
+_NICENESS = 10
 _THINNEST = 4.0  # points of a side; letters that can be read are larger
 
 
@@ -25,6 +27,8 @@ def main(arguments: list[str]) -> None:
     path = Path(arguments[0])
     first, resolution, pixels, memory, seconds = map(int, arguments[1:])
     _limit("RLIMIT_AS", memory)
+    if hasattr(os, "nice"):  # reading goes first
+        os.nice(_NICENESS)
     try:
         document = pypdfium2.PdfDocument(path)
         numbers = range(first - 1, len(document))
