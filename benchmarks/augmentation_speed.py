@@ -24,7 +24,7 @@ from measuring import (
 
 from vit_str.arguments import positive
 from vit_str.datasets import IndexedSource, LabeledWord, Rules, open_words
-from vit_str.datasets.augmentation import POLICIES, Augmentation
+from vit_str.datasets.augmentation import PIPELINES, Augmentation
 from vit_str.datasets.source import Skipped
 from vit_str.images import Preprocessing
 
@@ -89,8 +89,8 @@ def _words(path: str, count: int) -> list[LabeledWord]:
 def _parser() -> argparse.ArgumentParser:
     parser = described_parser(__doc__, rounds=5)
     parser.add_argument("dataset", metavar="DATASET", help="labeled crops, in any format")
-    help_text = f"policies or files of them ({' '.join(POLICIES)})"
-    parser.add_argument("--policy", nargs="+", default=list(POLICIES), help=help_text)
+    help_text = f"pipelines ({' '.join(PIPELINES)}), or module.function"
+    parser.add_argument("--policy", nargs="+", default=list(PIPELINES), help=help_text)
     parser.add_argument("--words", type=positive, default=500, help="words to take (500)")
     return parser
 

@@ -19,7 +19,7 @@ from measuring import described_parser, interleave, pin, print_machine, table, w
 from variant_cost import reading_seconds
 from variant_report import percent, points
 
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.models import PermutedDecoder

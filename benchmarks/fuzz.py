@@ -1,4 +1,4 @@
-"""Damaged images, weights files and data sets through the public functions: does anything break?
+"""Damaged images, pages, weights, data sets and patterns through the public functions: what breaks?
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -23,7 +23,6 @@ from multiprocessing import Process
 from pathlib import Path
 from typing import Any
 
-import lmdb
 import numpy as np
 from PIL import Image
 from safetensors import safe_open
@@ -34,7 +33,9 @@ from vit_str.charset import Charset
 from vit_str.datasets import FORMATS, Rules, Skipped, open_words
 from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.reading.constraints import Pattern
 from vit_str.reading.decoding import decode
+from vit_str.reading.pages.pictures import pictures_in
 from vit_str.weights import save_weights
 
 _MEMORY, _SECONDS, _CHUNK = 1 << 30, 5.0, 100  # at most for a case; cases of a child process
@@ -80,6 +81,49 @@ def images(_: Path) -> Run:
     return lambda draw: decode(mutated(draw.choice(seeds), seeds, draw), Preprocessing())
 
 
+def pages(folder: Path) -> Run:
+    """What draws the pages of a damaged PDF or TIFF file."""
+    seeds, picture = [], Image.new("RGB", (300, 200), "white")
+    for name in ("PDF", "TIFF", "GIF"):
+        file = io.BytesIO()
+        picture.save(file, name, save_all=True, append_images=[picture])
+        seeds.append(file.getvalue())
+    path = folder / "page.pdf"
+
+    def run(draw: random.Random) -> None:
+        path.write_bytes(mutated(draw.choice(seeds), seeds, draw))
+        for page in pictures_in(str(path), seconds=5):
+            assert isinstance(page, Image.Image) or "\n" not in str(page)
+
+    return run
+
+
+def patterns(_: Path) -> Run:
+    """What matches a random regular expression."""
+    parts = [
+        "a",
+        ".",
+        "[a-c]",
+        "(",
+        ")",
+        "|",
+        "*",
+        "+",
+        "?",
+        "{9}",
+        "{1,99}",
+        "(?R)",
+        "(?1)",
+        "\\1",
+    ]
+
+    def run(draw: random.Random) -> None:
+        pattern = "".join(draw.choices(parts, k=draw.choice((3, 10, 30, 300))))
+        Pattern(pattern, Charset("abc"), "abc").allowed("a" * 25)
+
+    return run
+
+
 def weights(folder: Path) -> Run:
     """What loads a damaged weights file, and reads with it if that is possible."""
     good, bad = folder / "good.safetensors", folder / "bad.safetensors"
@@ -113,18 +157,14 @@ def _odd(text: str, draw: random.Random) -> str:
 
 
 def data(folder: Path) -> Run:
-    """What goes through a damaged data set."""
+    """What goes through a damaged data set; LMDB believes every size in its files."""
     pictures = encoded("JPEG PNG")
     with tarfile.open(folder / "a.tar", mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in {"a.png": pictures[-1], "a.txt": b"one", "\xe9.jpg": b"x"}.items():
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
-    entries = {b"image-000000001": pictures[-1], b"label-000000001": b"one", b"num-samples": b"1"}
-    with lmdb.open(str(folder / "lmdb"), map_size=1 << 20) as base, base.begin(write=True) as words:
-        list(map(words.put, entries.keys(), entries.values()))
     seeds = _LABELS | {"a.tar": (folder / "a.tar").read_bytes()}
-    seeds["data.mdb"] = (folder / "lmdb" / "data.mdb").read_bytes()
 
     def run(draw: random.Random) -> None:
         path, name = Path(tempfile.mkdtemp(dir=folder)), draw.choice([*seeds])
@@ -176,10 +216,10 @@ def child(target: Any, numbers: range, seed: int, results: Path) -> None:
 def main() -> int:
     """Run as many cases of each type as asked for; 1 if something is wrong."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    for name in ("images", "weights", "data", "first", "seed"):
+    for name in ("images", "pages", "patterns", "weights", "data", "first", "seed"):
         parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
     options, wrong, results = parser.parse_args(), 0, Path(tempfile.mkdtemp(), "results")
-    for target in (images, weights, data):
+    for target in (images, pages, patterns, weights, data):
         number, end = options.first, options.first + getattr(options, target.__name__)
         while number < end:
             chunk = range(number, end)[:_CHUNK]

@@ -31,7 +31,7 @@ from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets
 from vit_str.metrics import Scores
 from vit_str.reading import Reader, load
-from vit_str.sheets import Captioned, sheet
+from vit_str.reports.sheets import Captioned, sheet
 from vit_str.statistics import wilson_interval
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
@@ -43,10 +43,11 @@ _SHEET_WORDS = 96
 _PLAIN = replace(Ingredients().at(0), margin=1.0)
 _STANDARD = {each.name: 1.0 for each in fields(Ingredients)}
 _WORDS = {"words": 1.0}
-_CHARSET = Charset(CHARSETS["western"])
+_CHARSET = Charset(CHARSETS["european"])
 _ACCENTED = frozenset(filter(str.isalpha, _CHARSET.characters)) - frozenset(PRINTABLE_ASCII)
 _NUMBERS = ("numbers", "prices", "dates", "times", "phones", "codes", "addresses", "punctuated")
-_LANGUAGES = "de+fr+es+it+pt+nl+sv+da+nb+fi"
+_LANGUAGES = "de+fr+es+it+pt+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
+_AMOUNTS = ("numbers", "prices", "dates", "times", "phones")
 _METRICS = {
     "word 36": "word_accuracy_36",
     "word full": "word_accuracy_full",
@@ -65,6 +66,7 @@ class HardSet:
         lengths: fewest and most characters.
         language: of the words.
         needs: what every label has one of; empty if nothing is asked for.
+        characters: those that a label may have.
     """
 
     strengths: dict[str, float] = field(default_factory=dict)
@@ -73,11 +75,13 @@ class HardSet:
     lengths: tuple[int, int] = (3, 12)
     language: str = "en"
     needs: frozenset[str] = frozenset()
+    characters: str = CHARSETS["european"]
 
     def takes(self, label: str) -> bool:
         """Whether a label belongs to the set."""
         fits = self.lengths[0] <= len(label) <= self.lengths[1]
-        return fits and (not self.needs or not self.needs.isdisjoint(label))
+        allowed = set(label) <= set(self.characters)
+        return fits and allowed and (not self.needs or not self.needs.isdisjoint(label))
 
 
 # A strength of 1 / share makes what happens to a share of the words happen to all.
@@ -100,6 +104,18 @@ SETS = {
     "with spaces": HardSet(text={"phrases": 1.0}, lengths=(3, 25), needs=frozenset(" ")),
     "with accents": HardSet(language=_LANGUAGES, needs=_ACCENTED),
     "no text": HardSet(_STANDARD, text={"nothing": 1.0}, lengths=(0, 0)),
+    # What no list of words knows, with all effects: a prior over words must not harm it.
+    "random strings": HardSet(
+        _STANDARD, text={"contextless": 1.0}, lengths=(2, 10), characters=PRINTABLE_ASCII
+    ),
+    "codes": HardSet(_STANDARD, text={"codes": 1.0}, lengths=(2, 25)),
+    "amounts": HardSet(_STANDARD, text=dict.fromkeys(_AMOUNTS, 1.0), lengths=(1, 25)),
+    "addresses": HardSet(_STANDARD, text={"addresses": 1.0}, lengths=(3, 25)),
+    "unknown languages": HardSet(_STANDARD, language="fil+id+ms"),
+    **{
+        f"accents {language}": HardSet(language=language, needs=_ACCENTED)
+        for language in _LANGUAGES.split("+")
+    },
 }
 
 

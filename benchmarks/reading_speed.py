@@ -37,7 +37,7 @@ from measuring import (
 from peers import Peer, RapidOCR, Tesseract, first_output
 
 from vit_str.arguments import positive
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.devices import fastest_dtype
 from vit_str.images import UnreadableImage, load_image
 from vit_str.metrics import word_accuracy

@@ -3,9 +3,9 @@
     python benchmarks/serving_faults.py [--requests 1000]
 
 A third of the requests is broken, empty, huge in bytes or in pixels, cut off in the middle, slow to
-send, left by its client, or carries a pattern that takes for ever. All others have to be answered
-with what reading alone gives. Then the server is stopped while it is busy. Exits with 1 if anything
-was wrong.
+send, left by its client, a PDF file that is never drawn, carries a pattern that takes for ever, or
+is one of many of a greedy client. All others have to be answered with what reading alone gives.
+Then the server is stopped while it is busy. Exits with 1 if anything was wrong.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
-from http_load import ServerProcess, send
+from http_load import ServerProcess, receive, send
 from measuring import REPOSITORY, described_parser
 from PIL import Image, ImageDraw, ImageFont
 
@@ -30,7 +30,21 @@ _SERVE = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", 
 _RECEIVE = 3  # seconds in which a request has to arrive
 _CLIENTS = 32
 _EVIL = "?pattern=" + quote("(?:.|.|.|.|.|.|.|.){12}(?!)")
+_RECURSIVE = "?pattern=" + quote("a(?R)?b")
 _PATH = "/v1/read"
+_STROKES = (
+    b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R>>endobj
+4 0 obj<</Length 9600014>>stream
+[3 1] 0 d 5 w
+"""
+    + 300_000 * b"0 0 m 612 792 100 900 500 3 c S\n"
+    + b"""endstream endobj
+trailer<</Root 1 0 R>>
+"""
+)
 
 
 class Run:
@@ -68,7 +82,10 @@ class Run:
             "empty": lambda: self._ask(b"", {422}),
             "huge in bytes": lambda: self._ask(bytes(11_000_000), {413, 0}),
             "huge in pixels": lambda: self._ask(self._huge, {422}),
-            "endless pattern": lambda: self._ask(word, {422, 503, 504}, _PATH + _EVIL),
+            "greedy": self._greedy,
+            "endless pattern": lambda: self._ask(word, {422, 429, 503, 504}, _PATH + _EVIL),
+            "recursive pattern": lambda: self._ask(word, {422, 429, 503}, _PATH + _RECURSIVE),
+            "endless PDF": lambda: self._ask(_STROKES, {200, 429, 501, 503, 504}, "/v1/page"),
             "cut off": lambda: self._raw(head + word[:50], wait=0.0),
             "slow": lambda: self._raw(head + word[:50], wait=30.0),
             "silent": lambda: self._raw(b"", wait=30.0),
@@ -102,6 +119,20 @@ class Run:
         writer.close()
         if status not in allowed:
             self.wrong.append(f"{status} instead of {allowed}: {answer[:200]!r}")
+        return status
+
+    async def _greedy(self) -> int:
+        """As many pictures as a request may hold, from a client of its own."""
+        part = b"--b\r\nContent-Disposition: form-data; name=files; filename=a\r\n\r\n"
+        body = 64 * (part + self.words[0] + b"\r\n") + b"--b--\r\n"
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        head = f"POST {_PATH} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.9\r\n"
+        head += f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n"
+        writer.write(f"{head}\r\n".encode() + body)
+        status, answer = await asyncio.wait_for(receive(reader), timeout=60)
+        writer.close()
+        if status not in {200, 429}:
+            self.wrong.append(f"{status} for a greedy client: {answer[:200]!r}")
         return status
 
     async def _raw(self, data: bytes, wait: float) -> int:

@@ -22,7 +22,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from vit_str.models.attention import ScaledDotProductAttention
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
-from vit_str.training.allocator import keep_freed_memory
+from vit_str.training.cli import keep_freed_memory
 from vit_str.training.module import RecognizerTraining
 
 _RENDERED_BEFORE = 4

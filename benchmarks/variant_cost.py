@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.optim import AdamW
 from torch.utils.flop_counter import FlopCounterMode
 
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.reading import Reader, load
 
 _WORDS = 256

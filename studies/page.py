@@ -10,8 +10,7 @@ from studies import NAMES, describe
 from studies.running import FIGURE, Result, load_result
 from studies.study import POSTS, Cell, Study, Verdict
 from vit_str.files import write_atomically
-from vit_str.reports.markdown import piped, plain
-from vit_str.reports.tables import write_json
+from vit_str.reports.tables import piped, plain, write_json
 
 GONE = "gone"
 """In the place of the hash of weights that a result from before hashes were kept is of."""

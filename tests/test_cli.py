@@ -11,6 +11,7 @@ from PIL import Image
 
 from vit_str import cli
 from vit_str.cli import main
+from vit_str.machine import install_hint
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -151,7 +152,7 @@ sys.exit(cli.main(["read", "x.png"]))
         (
             ModuleNotFoundError("", name="lightning.x"),
             2,
-            'needs lightning.x, run: pip install "vit-str[train]"',
+            f"needs lightning.x, run: {install_hint('train')}",
         ),
         (FileNotFoundError(2, "No such file", "x.png"), 1, "x.png: No such file"),
         (KeyboardInterrupt(), 130, "interrupted"),

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from vit_str.devices import (
+    CPU_DTYPE,
     choose_device,
     device_name,
     fastest_dtype,
@@ -45,6 +46,7 @@ def test_fastest_dtype_of_a_cpu(
     expected: torch.dtype,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv(CPU_DTYPE, raising=False)
     names = {"_is_avx512_bf16_supported": bfloat16, "_is_amx_tile_supported": amx}
     for name, answer in names.items():
         if answer is None:  # a torch that does not tell
@@ -52,6 +54,16 @@ def test_fastest_dtype_of_a_cpu(
         else:
             monkeypatch.setattr(torch.cpu, name, lambda answer=answer: answer, raising=False)
     assert fastest_dtype(torch.device("cpu")) == expected
+
+
+def test_the_environment_decides_what_the_cpu_computes_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu = torch.device("cpu")
+    for name, expected in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        monkeypatch.setenv(CPU_DTYPE, name)
+        assert fastest_dtype(cpu) == expected
+    monkeypatch.setenv(CPU_DTYPE, "int4")
+    with pytest.raises(ValueError, match="VIT_STR_CPU_DTYPE must be float32 or bfloat16"):
+        fastest_dtype(cpu)
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,14 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.synthesis import draw as drawing
+from vit_str.synthesis import random_numbers
 from vit_str.synthesis.degrade import degrade
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.glyphs import HEIGHT, GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.paint import paint
+from vit_str.synthesis.random_numbers import Random, noise_bank
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 from vit_str.training import muon
@@ -184,7 +184,7 @@ def fake_atlas(charset: Charset) -> GlyphAtlas:
         widths=torch.zeros(shape, dtype=torch.int64, device=GPU),
         bearings=torch.empty(shape, device=GPU),
         advances=torch.empty(shape, device=GPU),
-        honest=torch.ones(shape, dtype=torch.bool, device=GPU),
+        is_correct=torch.ones(shape, dtype=torch.bool, device=GPU),
         names=["a", "b", "c"],
         charset=charset,
     )
@@ -193,12 +193,14 @@ def fake_atlas(charset: Charset) -> GlyphAtlas:
 def test_the_renderer_waits_a_few_times_for_each_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     empty = torch.empty
     # Memory that a GPU fetches from by itself is only there with one.
-    monkeypatch.setattr(drawing.torch, "empty", lambda *a, pin_memory=False, **k: empty(*a, **k))
-    monkeypatch.setattr(drawing, "upload", lambda v, device: v.to(device, non_blocking=True))
+    monkeypatch.setattr(
+        random_numbers.torch, "empty", lambda *a, pin_memory=False, **k: empty(*a, **k)
+    )
+    monkeypatch.setattr(random_numbers, "upload", lambda v, device: v.to(device, non_blocking=True))
     with fake_gpu() as waits:
         strengths = Ingredients()
         typesetter = Typesetter(fake_atlas(Charset("abc")))
-        draw = Draw(1, BATCH, noise_bank(GPU))
+        random = Random(1, BATCH, noise_bank(GPU))
         pictures = torch.empty(4, 3, 64, 256, dtype=torch.uint8, device=GPU)
         by_stage: dict[str, Counter[str]] = {}
 
@@ -208,12 +210,12 @@ def test_the_renderer_waits_a_few_times_for_each_chunk(monkeypatch: pytest.Monke
             by_stage[name] = Counter(waits.found)
             return result
 
-        lines = stage("set", typesetter.set, labels(), strengths, draw)
-        view = stage("view", sample_view, lines, strengths, draw)
+        lines = stage("set", typesetter.set, labels(), strengths, random)
+        view = stage("view", sample_view, lines, strengths, random)
         mask = stage("warp", crop_mask, lines, view, (32, 128))
-        clean = stage("paint", paint, mask, strengths, draw, pictures)
+        clean = stage("paint", paint, mask, strengths, random, pictures)
         lengths = torch.full((BATCH,), LONGEST, device=GPU)
-        degraded = stage("degrade", degrade, clean, view.crop_aspects, lengths, strengths, draw)
+        degraded = stage("degrade", degrade, clean, view.crop_aspects, lengths, strengths, random)
         image = stage("legibility", keep_legible, degraded, clean, mask)
         tokens = stage("tokens", token_characters, lines, view, (4, 16))
         boxes = stage("boxes", character_boxes, lines, view, (32, 128))

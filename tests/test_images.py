@@ -19,6 +19,7 @@ from vit_str.images import (
     Preprocessing,
     UnreadableImage,
     load_image,
+    load_pages,
     load_sized_image,
 )
 
@@ -192,6 +193,8 @@ DAMAGED = {
     "cut.webp": (encoded(word_image("cut"), "WEBP")[:100], "damaged or cut short|not an image"),
     "cut.tiff": (encoded(word_image("cut"), "TIFF")[:2000], "damaged or cut short|not an image"),
     "cut.bmp": (encoded(word_image("cut"), "BMP")[:2000], "damaged or cut short"),
+    "page.pdf": (b"%PDF-1.4\n", "a PDF file; read whole pages of it, with --page"),
+    "photo.heic": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "a HEIC file; convert it to JPEG"),
     "bomb.png": (png_header(30_000, 30_000), "larger than 89 million pixels"),
     "large.png": (png_header(10_000, 10_000), "larger than 89 million pixels"),
     "flat.png": (png_header(0, 5), "not an image that can be read|without pixels|damaged"),
@@ -212,6 +215,21 @@ def test_what_cannot_be_read_is_reported_in_one_line(file: str, tmp_path: Path) 
     assert str(caught.value).startswith(f"{path}: ")
     assert "; " in caught.value.reason  # what is wrong; what to do
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("progressive", [False, True])
+def test_huge_photographs_are_decoded_at_half_their_size(progressive: bool, tmp_path: Path) -> None:
+    path = tmp_path / "phone.jpg"
+    Image.new("L", (12_000, 9_000), "white").save(path, progressive=progressive)
+    if progressive:
+        with pytest.raises(UnreadableImage, match="larger than 89 million pixels"):
+            next(load_pages(path))
+        return
+    assert next(load_pages(path)).size == (3000, 2250)
+    image, size = load_sized_image(path)
+    assert size == (9_000, 12_000)
+    assert image.width >= 1024
 
 
 def test_libraries_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:

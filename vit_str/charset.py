@@ -25,16 +25,15 @@ PADDING = -1
 """Fills a batch of labels after the end of each."""
 
 
-def _latin() -> str:
-    """What is printed of Latin-1, and the letters of Latin Extended-A."""
-    signs = "".join(map(chr, range(0xA1, 0x100))).replace("\xad", "")  # a hyphen that is not seen
-    return signs + "".join(filter(str.isalpha, map(chr, range(0x100, 0x180))))
-
-
-def _western() -> str:
-    """Space, printable ASCII, the letters of Latin-1 with their neighbors, and common signs."""
-    letters = "".join(filter(str.isalpha, map(chr, range(0xC0, 0x100))))
-    return PRINTABLE_ASCII + " " + letters + "ŒœŠšŸŽž" + "¡¿«»£€§°¥"
+def _european() -> str:
+    """Space, printable ASCII, and the letters and signs of all Latin alphabets of Europe."""
+    latin_1 = "".join(filter(str.isalpha, map(chr, range(0xC0, 0x100))))
+    central = "ĄąĆćĘęŁłŃńŚśŹźŻżČčĎďĚěŇňŘřŤťŮůĹĺĽľŔŕŐőŰű"
+    balkan = "ĂăȘșȚțŞşŢţĞğİıĐđ"  # Romanian with commas as today and with cedillas as before
+    baltic = "ĀāĒēĢģĪīĶķĻļŅņŪūĖėĮįŲų"
+    others = "ĦħĠġĊċŴŵŶŷ"  # Maltese and Welsh
+    signs = "ŒœŠšŸŽž" + "¡¿«»£€§°¥"
+    return PRINTABLE_ASCII + " " + latin_1 + signs + central + balkan + baltic + others
 
 
 def _hangul() -> str:
@@ -47,13 +46,12 @@ CHARSETS: Mapping[str, str] = MappingProxyType(
     {
         "digits": "0123456789",
         "ascii": PRINTABLE_ASCII,
-        "western": _western(),
-        "latin": PRINTABLE_ASCII + _latin(),
+        "european": _european(),
         "korean": PRINTABLE_ASCII + _hangul(),
     }
 )
-"""Charsets by name. ``western`` writes the languages of Western and Northern Europe, with spaces;
-``latin`` those of Central Europe too; ``korean`` has the syllables of KS X 1001."""
+"""Charsets by name. ``european`` writes all languages of Europe with Latin letters, and spaces;
+``korean`` has the syllables of KS X 1001."""
 
 
 class Charset:
@@ -146,7 +144,7 @@ def charset_of(text: str) -> Charset:
 
     Args:
         text: a name of ``CHARSETS``; several names joined by ``+``; a text file, of which every
-            character counts that is not white space; or the characters themselves.
+            character counts but the line breaks, the space too; or the characters themselves.
 
     Raises:
         ValueError: a file that is missing, not UTF-8 or empty, a character given twice, or what
@@ -176,7 +174,7 @@ def _charset_in(path: Path) -> Charset:
         raise ValueError(f"charset file {path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
         raise ValueError(f"charset file {path}: not UTF-8 text; save it as UTF-8") from None
-    characters = "".join(dict.fromkeys("".join(text.split())))
+    characters = "".join(dict.fromkeys("".join(text.splitlines())))
     if not characters:
         raise ValueError(f"charset file {path}: expected characters, found none")
     return Charset(_visible(characters))

@@ -87,14 +87,21 @@ class Progress:
 
     Only where it does not get in the way: standard error is a terminal that the results do not
     go to as well.
+
+    Args:
+        total: images.
+        alone: whether the results go to files.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, alone: bool = False) -> None:
         self._bar: Any = None
-        if sys.stderr and sys.stderr.isatty() and not (sys.stdout and sys.stdout.isatty()):
+        shared = sys.stdout and sys.stdout.isatty() and not alone
+        if sys.stderr and sys.stderr.isatty() and not shared:
             from tqdm import tqdm
 
-            self._bar = tqdm(total=total, delay=2, unit="image", leave=False, file=sys.stderr)
+            self._bar = tqdm(
+                total=total, delay=2, unit="image", leave=False, file=sys.stderr, miniters=0
+            )
 
     def __enter__(self) -> "Progress":
         return self
@@ -107,6 +114,12 @@ class Progress:
         """So many images more are done."""
         if self._bar is not None:
             self._bar.update(count)
+
+    def note(self, text: str) -> None:
+        """Show a text behind the bar, such as where in an image of many pages the work is."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(text, refresh=False)
+            self._bar.update(0)
 
     def complain(self, line: str) -> None:
         """Print a line to standard error, above the bar."""

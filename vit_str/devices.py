@@ -13,6 +13,10 @@ _BFLOAT16 = {
     "_is_amx_tile_supported": "bfloat16 (AMX)",
 }
 
+_CPU_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+CPU_DTYPE = "VIT_STR_CPU_DTYPE"
+"""Environment variable that chooses the number format of the CPU, whatever its instructions."""
+
 if hasattr(os, "register_at_fork"):
     # Threads of OpenMP do not live on in a child, which would wait for them for ever.
     os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
@@ -53,11 +57,22 @@ def present_devices() -> list[torch.device]:
 
 
 def fastest_dtype(device: torch.device) -> torch.dtype:
-    """The number format to read in: half as wide where the device computes in it, else float32."""
+    """The number format to read in: half as wide where the device computes in it, else float32.
+
+    ``VIT_STR_CPU_DTYPE`` in the environment, ``float32`` or ``bfloat16``, decides for the CPU.
+
+    Raises:
+        ValueError: the variable holds something else.
+    """
     if device.type == "cuda":
         major, _ = torch.cuda.get_device_capability(device)
         return torch.bfloat16 if major >= 8 else torch.float16 if major == 7 else torch.float32
-    return torch.bfloat16 if device.type == "cpu" and _bfloat16() else torch.float32
+    if device.type != "cpu":
+        return torch.float32
+    name = os.environ.get(CPU_DTYPE) or ("bfloat16" if _bfloat16() else "float32")
+    if name not in _CPU_DTYPES:
+        raise ValueError(f"{CPU_DTYPE} must be {' or '.join(_CPU_DTYPES)}, found {name!r}")
+    return _CPU_DTYPES[name]
 
 
 def device_name(device: torch.device) -> str:

@@ -60,8 +60,9 @@ SUFFIXES = (
 """What a folder is searched for; a file that is named itself may have any suffix."""
 
 MAX_PIXELS = 89_478_485
-"""Larger images are refused before they are decoded, and all threads together decode no more at
-once; this many take a third of a gigabyte."""
+"""Larger images are refused before they are decoded, but for photographs in JPEG up to twice as
+large, which are decoded at half their size. All threads together decode no more at once; this many
+take a third of a gigabyte."""
 
 MAX_SIDE = 100_000
 """Longest side of an image, in pixels: resizing takes memory by the length of a side."""
@@ -77,6 +78,7 @@ DOUBTFUL = 0.7
 
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
+_PAGED_FORMATS = {"TIFF", "GIF"}
 # One picture although the file holds more frames: previews and layers.
 _ONE_PICTURE_FORMATS = {"MPO", "PSD"}
 # Pillow would run Ghostscript, a programming language in the hands of whoever made the file, for a
@@ -155,27 +157,35 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
         with reported_in_one_line(name):
             _check_size(source, name)
             return _upright_rgb(source, None)
-    with reported_in_one_line(name), _open_file(source, name) as file, Image.open(file) as image:
-        full, share = image.size, _check(image, name, file)
-        with _IN_FLIGHT.reserve(math.prod(full) * share):
+    with reported_in_one_line(name), _open_file(source, name) as file, _opened(file, name) as image:
+        full = image.size
+        _halve_if_huge(image)
+        share = _check(image, name, file)
+        with _IN_FLIGHT.reserve(min(math.prod(full) * share, MAX_PIXELS)):
             image.draft(None, _JPEG_DRAFT_SIZE)
             return _upright_rgb(image, full if image.size != full else None)
 
 
-def load_pages(path: Path | str) -> Iterator[Image.Image]:
-    """Every page of a TIFF file, or the one picture of another, as `load_image` but at full size.
+def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
+    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
+
+    Args:
+        path: a file.
+        first: the page to begin with.
 
     Raises:
         UnreadableImage: see `load_image`; the pages before are handed out.
     """
     name = source_name(path)
-    with reported_in_one_line(name), _open_file(path, name) as file, Image.open(file) as image:
-        for page in count() if image.format == "TIFF" else range(1):
+    with reported_in_one_line(name), _open_file(path, name) as file, _opened(file, name) as image:
+        several = image.format in _PAGED_FORMATS
+        for page in count(first - 1) if several else range(first - 1, 1):
             try:
                 image.seek(page)
             except EOFError:
                 return
-            share = _check(image, name, file, several=image.format == "TIFF")
+            _halve_if_huge(image)
+            share = _check(image, name, file, several)
             with _IN_FLIGHT.reserve(math.prod(image.size) * share):
                 picture = _upright_rgb(image, None)[0]
             yield picture
@@ -242,7 +252,7 @@ def reported_in_one_line(name: str) -> Iterator[None]:
 
 
 def _too_large(name: str, what: str = f"{MAX_PIXELS // 1_000_000} million pixels") -> Exception:
-    return UnreadableImage(name, f"larger than {what}; cut out the word or scale it down")
+    return UnreadableImage(name, f"larger than {what}; scale it down or cut out what to read")
 
 
 def _open_file(source: Path | str | bytes | BinaryFile, name: str) -> BytesIO | BufferedReader:
@@ -274,6 +284,28 @@ def _check_bytes(size: int, name: str) -> None:
         raise UnreadableImage(name, "empty, 0 bytes; save or download it again")
     if size > MAX_BYTES:
         raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
+
+
+def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
+    """What Pillow makes of a file; it says of others that are common what to do."""
+    try:
+        return Image.open(file)
+    except UnidentifiedImageError:
+        file.seek(0)
+        start = file.read(16)
+        if start.startswith(b"%PDF"):
+            reason = "a PDF file; read whole pages of it, with --page on the command line"
+            raise UnreadableImage(name, reason) from None
+        if start[4:8] == b"ftyp" and start[8:11] in (b"hei", b"hev", b"mif"):
+            raise UnreadableImage(name, "a HEIC file; convert it to JPEG first") from None
+        raise
+
+
+def _halve_if_huge(image: Image.Image) -> None:
+    """Decode a JPEG of too many pixels at half its size; progressive ones need memory for all."""
+    is_jpeg = image.format in ("JPEG", "MPO") and not image.info.get("progressive")
+    if is_jpeg and math.prod(image.size) > MAX_PIXELS:
+        image.draft(None, (image.width // 2, image.height // 2))
 
 
 def _check(

@@ -1,8 +1,11 @@
 """What this machine has."""
 
+import json
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 _PACKAGES = (
     *("onnxruntime", "torch", "numpy", "pillow", "safetensors", "einops"),
@@ -17,6 +20,20 @@ def software() -> dict[str, str]:
     versions["system"] = f"{platform.system()} {platform.machine()}"
     found = {name: _version(name) for name in _PACKAGES}
     return versions | {name: number for name, number in found.items() if number}
+
+
+def install_hint(extra: str) -> str:
+    """The command that installs an extra of this package from where the package came from."""
+    try:  # PEP 610; packages from an index have no such file
+        origin = json.loads(distribution("vit-str").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    url, package = origin.get("url"), f"vit-str[{extra}]"
+    if url and origin.get("dir_info", {}).get("editable"):
+        return f'pip install -e "{url2pathname(urlsplit(url).path)}[{extra}]"'
+    if url and "vcs_info" in origin:
+        url = f"{origin['vcs_info']['vcs']}+{url}"
+    return f'pip install "{package} @ {url}"' if url else f'pip install "{package}"'
 
 
 def _version(package: str) -> str | None:

@@ -5,7 +5,7 @@ same interval.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -17,10 +17,6 @@ Interval = tuple[float, float]
 RESAMPLES = 1000
 ENDS = (0.025, 0.975)
 """Of a 95 % interval, as quantiles."""
-
-# Two-sided 95 % points of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
-_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-_NORMAL = 1.960
 
 
 def plain_values(value: Any) -> Any:
@@ -62,9 +58,10 @@ def mean_interval(values: Sequence[float]) -> tuple[float, Interval]:
     mean = math.fsum(values) / n
     if n == 1:
         return mean, (mean, mean)
-    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
-    points = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else _NORMAL
-    return mean, (mean - points * error, mean + points * error)
+    from scipy.stats import t  # no part of a base install, which has no repetitions
+
+    half = float(t.ppf(ENDS[1], n - 1) * np.std(values, ddof=1) / math.sqrt(n))
+    return mean, (mean - half, mean + half)
 
 
 def with_interval(values: Sequence[float], digits: int = 3) -> str:
@@ -84,6 +81,11 @@ def percentile_interval(values: Float[np.ndarray, " resample"]) -> Interval:
     """The middle 95 % of what resamples gave."""
     low, high = np.percentile(values, [100 * end for end in ENDS])
     return float(low), float(high)
+
+
+def bootstrap(n: int, statistic: Callable[[Int32[np.ndarray, " n"]], float]) -> Interval:
+    """95 % interval of a statistic of items, from their indices in each of the resamples."""
+    return percentile_interval(np.array([statistic(drawn) for drawn in resamples(n)]))
 
 
 def bootstrap_interval(
@@ -170,16 +172,9 @@ def paired_difference(
 def mcnemar(only_first: int, only_second: int) -> float:
     """Two-sided p-value of as uneven a split if both were equally good (McNemar 1947, exact).
 
-    Of the words that one reads right and the other wrong, each would then be the one's or the
-    other's like a coin falls. 1 without such words.
-
-    Args:
-        only_first: words that only the first reads right.
-        only_second: words that only the second reads right.
+    Each word that only one reads right is a toss of a coin then. 1 without such words.
     """
-    n, fewer = only_first + only_second, min(only_first, only_second)
-    ways, outcomes = 1, 0  # whole numbers: no rounding however small the share becomes
-    for heads in range(fewer + 1):
-        outcomes += ways
-        ways = ways * (n - heads) // (heads + 1)
+    n = only_first + only_second
+    fewer = min(only_first, only_second)
+    outcomes = sum(math.comb(n, heads) for heads in range(fewer + 1))
     return min(1.0, 2 * outcomes / 2**n)

@@ -23,8 +23,8 @@ from vit_str.analysis.distance.figures import (
 )
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.results import Measurement
+from vit_str.reports.images import svg
 from vit_str.reports.style import ready_to_draw
-from vit_str.reports.vector import svg
 
 LENGTHS = defaultdict(lambda: {"uniform": [45.55] * 24, "window 3x3": [6.43] * 24})
 UNIFORM = {"distance": 45.55, "distance_x": 42.5, "distance_y": 10.5, "entropy": 4.85}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 
 Words = Callable[[int], list[LabeledWord]]
 NAMES = ("a.png", "more words/b 2.png", "더.png")

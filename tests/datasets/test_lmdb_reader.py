@@ -8,7 +8,7 @@ import lmdb
 import pytest
 
 from vit_str.datasets import LabeledWord, Layout, Reason, Skipped, open_words, writer_of
-from vit_str.datasets.lmdb_reader import LmdbReader
+from vit_str.datasets.lmdb import LmdbReader
 
 Words = Callable[[int], list[LabeledWord]]
 
@@ -126,17 +126,3 @@ def test_a_full_disk_is_called_by_its_name(
     writer.add(words_of(3))
     with pytest.raises(OSError, match="No space left on device"):
         writer.close()
-
-
-def test_sizes_that_lie_are_not_believed(tmp_path: Path, words_of: Words) -> None:
-    """A value that says that it has 4 gigabytes."""
-    image = words_of(8)[7].image
-    assert len(image) > 3000
-    make(tmp_path, {b"num-samples": b"1", b"image-000000001": image, b"label-000000001": b"a"})
-    path = tmp_path / "data.mdb"
-    data = path.read_bytes()
-    stored = len(image).to_bytes(4, "little")
-    path.write_bytes(data.replace(stored + b"\1\0\x0f\0image", b"\xff\xff\xff\xff\1\0\x0f\0image"))
-    assert path.read_bytes() != data
-    with pytest.raises(ValueError, match="damaged, a value has 4,294,967,295 bytes"):
-        LmdbReader(tmp_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from vit_str.datasets import IndexedSource, LabeledWord, Mixture
-from vit_str.datasets.tar_reader import TarStream
+from vit_str.datasets.tar import TarStream
 
 
 class Numbers(IndexedSource):

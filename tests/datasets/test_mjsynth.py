@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
-from vit_str.datasets.mjsynth import MJSynthReader
+from vit_str.datasets.published.mjsynth import MJSynthReader
 
 FOLDER = "mnt/ramdisk/max/90kDICT32px"
 NAMES = [

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vit_str.datasets import LabeledWord, Layout, Reason, Skipped, WordSource, open_words, writer_of
-from vit_str.datasets.tar_reader import TarReader, TarStream
+from vit_str.datasets.tar import TarReader, TarStream
 
 Words = Callable[[int], list[LabeledWord]]
 

@@ -34,7 +34,7 @@ def test_everything_right() -> None:
 )  # fmt: skip
 def test_a_word_is_found_from_half_overlap_on(left: float, right: float, outcome: str) -> None:
     score = score_page(_page(_word("open", left, right)), [_label("open", 0, 40)])
-    assert score.fates[0].outcome == outcome
+    assert score.label_outcomes[0].outcome == outcome
 
 
 def test_two_words_do_not_match_one_label() -> None:

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from vit_str.console import aligned, percent
-from vit_str.reports.markdown import code, piped, plain
+from vit_str.reports.tables import code, piped, plain
 
 
 def test_percent() -> None:

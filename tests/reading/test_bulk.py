@@ -15,6 +15,7 @@ import pytest
 
 from vit_str.files import exclusive
 from vit_str.images import UnreadableImage
+from vit_str.machine import install_hint
 from vit_str.reading import Reader, load
 from vit_str.reading.archives import ImageRef
 from vit_str.reading.bulk import Job, PartResult, RayError, Workers, choose_workers, read_images
@@ -234,7 +235,7 @@ def test_wrong_use_is_one_line(
         "--part-size needs --engine ray": [*command, "--engine", "plain"],
         "--format parquet needs --engine ray": ["read", "x", "--format", "parquet"],
         "--column needs --engine ray": ["read", "x", "--column", "image"],
-        'needs ray, run: pip install "vit-str[ray]"': command,
+        f"needs ray, run: {install_hint('ray')}": command,
     }.items():
         code, _, err = run(*arguments)
         assert (code, err.count("\n")) == (2, 1)

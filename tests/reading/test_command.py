@@ -143,16 +143,18 @@ def test_pages_are_told_from_words(
     run: Run,
     word_image: WordImage,
 ) -> None:
-    for name, size in {"word": (400, 100), "page": (700, 990), "photo": (1024, 768)}.items():
+    sizes = {"word": (400, 100), "page": (700, 990), "photo": (1024, 768), "line": (900, 50)}
+    for name, size in sizes.items():
         word_image("word", size=size).save(tmp_path / f"{name}.png")
     for confidence, path, hints in (
         *((1.0, tmp_path, 1), (0.0, tmp_path, 0)),
         *((1.0, tmp_path / "word.png", 0), (1.0, tmp_path / "page.png", 1)),
+        (1.0, tmp_path / "line.png", 1),
     ):
         monkeypatch.setattr("vit_str.reading.command._PAGE_CONFIDENCE", confidence)
         code, _, err = run("read", path, *model)
         assert (code, err.count("\n")) == (0, hints)
-    assert "page.png looks like a whole photograph or page: --page finds its words" in err
+    assert "page.png looks like a whole picture or a long line: --page finds its words" in err
 
 
 def test_bad_images_are_named_and_the_others_read(model: list[str], words: Path, run: Run) -> None:
@@ -203,7 +205,7 @@ def test_a_large_header_leaks_no_warning(model: list[str], tmp_path: Path) -> No
     answer = subprocess.run(command, capture_output=True, check=False, timeout=60)
     assert answer.returncode == 1
     assert answer.stderr.decode().splitlines() == [
-        f"vit-str: {path}: larger than 89 million pixels; cut out the word or scale it down"
+        f"vit-str: {path}: larger than 89 million pixels; scale it down or cut out what to read"
     ]
 
 

@@ -16,7 +16,7 @@ from vit_str.charset import Charset
 from vit_str.images import Preprocessing, UnreadableImage
 from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
 from vit_str.reading import Reader, Reading, Source, load
-from vit_str.weights import WeightsFile, save_weights
+from vit_str.weights import WeightsFile, load_weights, save_weights
 
 WordImage = Callable[..., Image.Image]
 
@@ -35,12 +35,13 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path:
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
     path = tmp_path / "permuted.safetensors"
-    save_weights(path, Recognizer(encoder, decoder), Charset(), Preprocessing(), {})
+    recognizer = Recognizer(encoder, decoder).eval()
+    save_weights(path, recognizer, Charset(), Preprocessing(), {})
     pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
     for care in ("fast", "careful", None):
-        reader = load(path, "cpu", care=care)
-        features = reader.engine.recognizer.encode(reader.preprocessing.normalize(pixels))
-        labels = decoder.generate(features.float(), care=care).labels
+        reader = Reader(load_weights(path), "cpu", torch.float32, care=care)
+        features = recognizer.encode(reader.preprocessing.normalize(pixels))
+        labels = decoder.generate(features, care=care).labels
         expected = [reader.charset.decode(ids) for ids in labels.tolist()]
         assert [reading.text for reading in reader.read_pixels(pixels)] == expected
     with pytest.raises(ValueError, match="fast or careful, found 'slow'"):

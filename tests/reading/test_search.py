@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.reading import Reader, Reading, Search
+from vit_str.reading.constraints import Pattern, PatternTooSlow
 from vit_str.reading.search import log_softmax, search
 from vit_str.reading.steps import CtcSteps, ScoreSteps
 from vit_str.reading.torch_engine import TorchSteps
@@ -120,6 +122,18 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name: str) -> None:
     assert len({texts[0].ids for texts in narrow}) > 3
 
 
+def test_texts_far_behind_the_best_are_dropped() -> None:
+    scores = np.random.default_rng(0).normal(scale=2.0, size=(8, 4, 6))
+    options: dict[str, Any] = {"count": 8, "end": 5, "longest": 3, "width": 5}
+    every = search(ScoreSteps(scores), **options)
+    assert search(ScoreSteps(scores), **options, margin=100.0) == every
+    near = search(ScoreSteps(scores), **options, margin=1.0)
+    assert 8 < sum(map(len, near)) < sum(map(len, every))
+    for found in near:
+        logs = np.log([each.probability for each in found])
+        assert (logs >= logs[0] - 1).all()
+
+
 def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarray:
     """Of a text, for a model with scores for every step, from its own teacher forcing."""
     reader = Reader(weights, "cpu", torch.float32)
@@ -181,6 +195,9 @@ def test_where_nothing_can_be_written_there_is_no_text(
     ("options", "problem"),
     [
         ({"pattern": "[a-"}, "does not parse"),
+        ({"pattern": "a(?R)?b"}, "make it simpler"),
+        ({"pattern": 1001 * "a"}, "make it simpler"),
+        ({"pattern": "((a?){200}){200}b"}, "make it simpler"),
         ({"pattern": "[x-z]+"}, "nothing that this model can write"),
         ({"lexicon": []}, "the lexicon is empty"),
         ({"lexicon": ["ab", "axt"]}, "holds 'xt', which the 10 characters of the model lack"),
@@ -195,6 +212,12 @@ def test_where_nothing_can_be_written_there_is_no_text(
 def test_what_cannot_be_chosen(options: dict[str, object], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         Reader(weights_of(DECODERS["parallel"]()), "cpu", search=Search(**options))  # type: ignore[arg-type]
+
+
+def test_matching_that_takes_too_long_ends() -> None:
+    pattern = Pattern("(a|a)*c", Charset("abc"), "abc")
+    with pytest.raises(PatternTooSlow, match="takes over 1 seconds; make it simpler"):
+        pattern.allowed("a" * 40)  # 2 ** 40 ways
 
 
 def test_ctc_gives_every_text_its_probability() -> None:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from vit_str.reading import Reader, Search
+from vit_str.reading.prior import LOG_WEIGHT_OF_OTHERS
 from vit_str.reading.search import Hypothesis
-from vit_str.reading.views import merged, other_views
+from vit_str.reading.views import merge_views, other_views
 from vit_str.reading.writing import Found
 from vit_str.weights import WeightsFile
 
@@ -31,8 +32,8 @@ def test_views_are_closer_up_and_sloped() -> None:
 
 def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_of() -> None:
     views = [[((1, 2), 0.4)], [((1, 2), 0.4), ((3,), 0.1)], [((3,), 0.5)]]
-    first, second = merged(
-        [Found([hypothesis(*each) for each in view], None) for view in views]
+    first, second = merge_views(
+        [Found([hypothesis(*each) for each in view], None) for view in views], 2
     ).hypotheses
     assert (first.ids, second.ids) == ((1, 2), (3,))
     assert first.probability == pytest.approx((0.4 * 0.8 / 3) ** 0.5)
@@ -41,17 +42,28 @@ def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_o
 
 def test_views_without_a_text_that_is_allowed() -> None:
     free = hypothesis((5,), 0.3)
-    assert merged([Found([], free), Found([], free)]) == Found([], free)
-    found = merged([Found([], free), Found([hypothesis((1,), 0.0)], free)])
+    assert merge_views([Found([], free), Found([], free)], 1) == Found([], free)
+    found = merge_views([Found([], free), Found([hypothesis((1,), 0.0)], free)], 1)
     assert [each.ids for each in found.hypotheses] == [(1,)]
 
 
 def test_only_the_image_itself_may_be_without_text() -> None:
     text, nothing = hypothesis((1,), 0.2), hypothesis((), 0.6)
-    found = merged([Found([text], None), Found([nothing], None), Found([nothing], None)])
+    found = merge_views([Found([text], None), Found([nothing], None), Found([nothing], None)], 1)
     assert [each.ids for each in found.hypotheses] == [(1,)]
-    found = merged([Found([nothing], None), Found([text], None), Found([], None)])
+    found = merge_views([Found([nothing], None), Found([text], None), Found([], None)], 1)
     assert [each.ids for each in found.hypotheses] == [()]
+
+
+def test_a_prior_decides_and_what_no_view_says_keeps_its_probability() -> None:
+    likely, frequent = hypothesis((1,), 0.5), hypothesis((2,), 0.3)
+    found = merge_views([Found([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0]))
+    first, second = found.hypotheses
+    assert (first.ids, first.prior) == ((2,), 2.0)
+    others = 0.2 * np.exp(LOG_WEIGHT_OF_OTHERS)
+    total = 0.5 + 0.3 * np.exp(2) + others
+    assert first.confidence == first.probability == pytest.approx(0.3 * np.exp(2) / total)
+    assert second.confidence == pytest.approx(0.5 / total)
 
 
 @pytest.mark.parametrize("search", [Search(), Search(n_best=3)])

@@ -73,4 +73,4 @@ def test_a_command_names_the_extra_that_it_needs(arguments: tuple[str, ...], ext
     done = run(*arguments)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
-    assert done.stderr.endswith(f'pip install "vit-str[{extra}]"\n')
+    assert "pip install" in done.stderr and done.stderr.endswith(f'[{extra}]"\n')

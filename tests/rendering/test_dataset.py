@@ -13,7 +13,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord, open_words
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.files import exclusive
 from vit_str.rendering import dataset
 
@@ -110,7 +110,6 @@ def test_other_words_are_not_mixed_in(
     render: Render, matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(dataset, "_drawing", lambda *_: None)  # it draws a batch
     render("--count", 5, "--out", "out")
     before = contents(tmp_path / "out")
     Path("words").write_text("alpha beta gamma delta epsilon")

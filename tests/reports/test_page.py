@@ -14,9 +14,9 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from vit_str.reports.images import on_hover
 from vit_str.reports.page import Page
 from vit_str.reports.style import figure, plain, styled
-from vit_str.reports.vector import on_hover
 
 HOSTILE = "</title></style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> & 文字"
 BROWSER = next(

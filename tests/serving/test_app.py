@@ -10,6 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
+from vit_str.machine import install_hint
 from vit_str.reading import Reader
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
@@ -211,7 +212,7 @@ def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None
         return await asyncio.gather(*asking), refused, seconds
 
     late, refused, seconds = here.run(ask)
-    assert refused.status_code == 503
+    assert (refused.status_code, "too many of your pictures" in error_of(refused)) == (429, True)
     assert refused.headers["retry-after"] == "1"
     assert seconds < 1
     assert [each.status_code for each in late] == 4 * [504]
@@ -220,6 +221,33 @@ def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None
     assert here.metric("vit_str_queue") == 0
     answers = (here.post("/v1/read", content=word("b")).status_code for _ in range(20))
     assert 200 in answers  # in time, on a machine that is not busy with the others
+
+
+def test_a_greedy_client_does_not_keep_others_out(site: OpenSite, slow: Slow, word: Word) -> None:
+    here, files = site(slow, queue=4), [("files", ("a.png", word("a")))] * 4
+
+    async def ask(polite: httpx.AsyncClient) -> None:
+        def client(number: int) -> httpx.AsyncClient:
+            transport = httpx.ASGITransport(here.app, client=(f"10.0.0.{number}", 1))
+            return httpx.AsyncClient(transport=transport, base_url="http://test")
+
+        greedy = client(1)
+        posts = [asyncio.ensure_future(greedy.post("/v1/read", files=files)) for _ in range(4)]
+        await asyncio.to_thread(slow.started.wait, 10)
+        answer = asked(polite, word("b"))
+        slow.go.set()
+        assert (await answer).status_code == 200
+        assert sorted([(await each).status_code for each in posts]) == [200, 429, 429, 429]
+
+        slow.go.clear()
+        slow.started.clear()
+        full = [asyncio.ensure_future(client(n).post("/v1/read", files=files)) for n in range(4)]
+        await asyncio.to_thread(slow.started.wait, 10)
+        assert (await asked(polite, word("b"))).status_code == 503
+        slow.go.set()
+        assert {(await each).status_code for each in full} == {200}
+
+    here.run(ask)
 
 
 def test_clients_that_leave_are_not_read(site: OpenSite, slow: Slow, word: Word) -> None:
@@ -323,6 +351,26 @@ def test_other_origins_are_not_let_in_unless_named(site: OpenSite) -> None:
     assert here.get("/health", headers=headers).headers[name] == "https://example.com"
 
 
+def test_names_of_elsewhere_are_not_answered_to(site: OpenSite) -> None:
+    def status(host: str, **options: Any) -> int:
+        response = site(options=options).get("/v1/model", headers={"host": host})
+        assert response.status_code == 200 or "--allow-host" in error_of(response)
+        return response.status_code
+
+    for host in ("127.0.0.1:8000", "[::1]:8000", "localhost", "a.localhost:1", "text", "10.0.0.1"):
+        assert status(host) == 200
+    for host in ("evil.example", "127.0.0.1.evil.example:8000", "localhost.evil.example"):
+        assert status(host) == 421
+    assert status("text.example.com:80", hosts=("text.example.com",)) == 200
+
+
+def test_heads_of_pages(site: OpenSite) -> None:
+    here = site()
+    for path in ("/", "/health", "/ready"):
+        response = here.run(lambda client, path=path: client.head(path))
+        assert (response.status_code, response.content) == (200, b"")
+
+
 def test_own_pages_need_nothing_from_elsewhere(
     site: OpenSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,11 +426,34 @@ class TestPage:
         here, picture = site(), word("Hallo", (300, 60), "TIFF")
         assert here.post("/v1/page", content=picture).json()["page"] == 1
         missing = here.post("/v1/page?page=2", content=picture)
-        assert (missing.status_code, "1 pages" in error_of(missing)) == (422, True)
+        assert (missing.status_code, "no page 2" in error_of(missing)) == (422, True)
         broken = here.post("/v1/page", content=b"x").json()
         assert broken["text"] is None
         assert "not an image" in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
+
+    def test_while_a_pdf_file_is_drawn_others_are_answered(
+        self, site: OpenSite, word: Word, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from vit_str.reading.pages import pictures
+
+        here, wait, drawn = site(), threading.Event(), pictures.pictures_in
+
+        def slow(path: str, *arguments: Any) -> Any:
+            assert not path.endswith(".pdf") or wait.wait(20)
+            return drawn(path, *arguments)
+
+        monkeypatch.setattr(pictures, "pictures_in", slow)
+
+        async def ask(client: httpx.AsyncClient) -> None:
+            first = asyncio.ensure_future(client.post("/v1/page", content=word("a", form="PDF")))
+            await asyncio.sleep(0.1)
+            other = await client.post("/v1/page", content=word("Hallo", (300, 60)))
+            assert (other.status_code, first.done()) == (200, False)
+            wait.set()
+            assert (await first).json()["error"] is None
+
+        here.run(ask)
 
     def test_pages_that_nobody_waits_for_end(
         self, site: OpenSite, slow: Slow, word: Word, monkeypatch: pytest.MonkeyPatch
@@ -406,7 +477,7 @@ class TestPage:
         monkeypatch.setattr(service_module, "reads_pages", lambda: False)
         response = site().post("/v1/page", content=word("a"))
         assert response.status_code == 501
-        assert "vit-str[page]" in error_of(response)
+        assert install_hint("page") in error_of(response)
 
 
 def test_large_pictures_do_not_hold_up_small_ones(

@@ -7,18 +7,18 @@ from PIL import Image
 
 from vit_str.synthesis import degrade as module
 from vit_str.synthesis.compression import dct_matrix
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.random_numbers import Random, noise_bank
 
 BANK = noise_bank("cpu")
 OFF = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
 
 
-def degrade(image: torch.Tensor, strengths: Ingredients, draw: Draw) -> torch.Tensor:
+def degrade(image: torch.Tensor, strengths: Ingredients, random: Random) -> torch.Tensor:
     """Words of five letters, three times as wide as high."""
     count = len(image)
     aspects, lengths = torch.full((count,), 3.0), torch.full((count,), 5)
-    return module.degrade(image, aspects, lengths, strengths, draw)
+    return module.degrade(image, aspects, lengths, strengths, random)
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def images() -> torch.Tensor:
 
 
 def test_without_ingredients_nothing_happens(images: torch.Tensor) -> None:
-    degraded = degrade(images.clone(), Ingredients(**OFF), Draw(1, 48, BANK))
+    degraded = degrade(images.clone(), Ingredients(**OFF), Random(1, 48, BANK))
     torch.testing.assert_close(degraded, images, atol=2e-3, rtol=0)
 
 
 @pytest.mark.parametrize("name", ["blur", "motion", "gamma", "contrast", "illumination"])
 def test_every_ingredient_changes_some_pictures(name: str, images: torch.Tensor) -> None:
-    degraded = degrade(images.clone(), Ingredients(**OFF | {name: 1.0}), Draw(1, 48, BANK))
+    degraded = degrade(images.clone(), Ingredients(**OFF | {name: 1.0}), Random(1, 48, BANK))
     assert ((degraded - images).abs() > 0.03).any()
 
 
@@ -50,7 +50,7 @@ def test_the_transform_is_that_of_jpeg() -> None:
 def test_compression_damages_about_as_much_as_a_real_encoder(images: torch.Tensor) -> None:
     torch.manual_seed(0)
     noisy = (images + torch.randn_like(images) * 0.1).clamp(0, 1)
-    ours = degrade(noisy.clone(), Ingredients(**OFF | {"compression": 1.0}), Draw(1, 48, BANK))
+    ours = degrade(noisy.clone(), Ingredients(**OFF | {"compression": 1.0}), Random(1, 48, BANK))
     errors = (ours - noisy).square().mean((1, 2, 3)).sqrt()
     theirs = []
     for image in noisy[:8]:
@@ -74,7 +74,7 @@ def test_pictures_without_an_ingredient_stay_as_they_are(name: str, most: float)
 
     def degraded(strength: float) -> torch.Tensor:
         strengths = Ingredients(**OFF | {"blur": 1.0, "contrast": 1.0, name: strength})
-        return degrade(clean.clone(), strengths, Draw(1, 200, BANK))
+        return degrade(clean.clone(), strengths, Random(1, 200, BANK))
 
     changed = (degraded(0.0) != degraded(1.0)).flatten(1).any(1).float().mean()
     assert 0 < changed < most
@@ -89,14 +89,14 @@ def test_every_strength_and_size_gives_pictures(
     strengths = Ingredients(**dict.fromkeys(OFF, strength))
     for seed in range(3):
         clean = torch.rand(count, 3, *size)
-        image = degrade(clean.clone(), strengths, Draw(seed, count, BANK))
+        image = degrade(clean.clone(), strengths, Random(seed, count, BANK))
         assert image.isfinite().all()
         assert image.min() >= 0
         assert image.max() <= 1
-        assert torch.equal(image, degrade(clean.clone(), strengths, Draw(seed, count, BANK)))
+        assert torch.equal(image, degrade(clean.clone(), strengths, Random(seed, count, BANK)))
 
 
 def test_glare_only_adds_light(images: torch.Tensor) -> None:
-    degraded = degrade(images.clone(), Ingredients(**OFF | {"glare": 20.0}), Draw(1, 48, BANK))
+    degraded = degrade(images.clone(), Ingredients(**OFF | {"glare": 20.0}), Random(1, 48, BANK))
     assert (degraded - images).min() > -2e-3
     assert (degraded - images).amax((1, 2, 3)).median() > 0.2

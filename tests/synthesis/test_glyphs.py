@@ -1,4 +1,5 @@
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.charset import Charset
+from vit_str.synthesis import rasterize, rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
 
 FONTS = ("DejaVuSans.ttf", "DejaVuSerif.ttf")
@@ -35,7 +37,7 @@ def ink_rows(atlas: GlyphAtlas, font: int, character: str) -> tuple[int, int]:
 
 
 def assert_equal(one: GlyphAtlas, other: GlyphAtlas) -> None:
-    for name in ("columns", "starts", "widths", "bearings", "advances", "honest"):
+    for name in ("columns", "starts", "widths", "bearings", "advances", "is_correct"):
         assert torch.equal(getattr(one, name), getattr(other, name)), name
     assert (one.names, one.charset, one.height) == (other.names, other.charset, other.height)
 
@@ -45,8 +47,8 @@ def test_shapes_and_names(atlas: GlyphAtlas) -> None:
     assert atlas.names[0] == "DejaVu Sans/DejaVuSans"
     assert atlas.columns.shape == (int(atlas.widths.sum()), 48)
     assert atlas.columns.dtype == torch.uint8
-    assert atlas.starts.shape == atlas.widths.shape == atlas.honest.shape == (4, 94)
-    assert atlas.honest.float().mean() > 0.95
+    assert atlas.starts.shape == atlas.widths.shape == atlas.is_correct.shape == (4, 94)
+    assert atlas.is_correct.float().mean() > 0.95
 
 
 def test_glyphs_are_what_the_font_draws(atlas: GlyphAtlas, folder: Path) -> None:
@@ -83,17 +85,17 @@ def test_bad_fonts_are_rejected_with_a_reason(folder: Path) -> None:
     assert "cannot be read" in rejections[0].reason
 
 
-def test_symbols_in_the_place_of_letters_are_not_honest(folder: Path) -> None:
+def test_symbols_in_the_place_of_letters_are_not_correct_ids(folder: Path) -> None:
     atlas, _ = GlyphAtlas.build([folder / "cmsy10.ttf"], Charset())
     assert shown(atlas, 0, '!"+') == []
     assert shown(atlas, 0, "ABC") == ["A", "B", "C"]
 
 
 def shown(atlas: GlyphAtlas, font: int, characters: str) -> Sequence[str]:
-    return [c for c in characters if atlas.honest[font, atlas.charset.encode(c)[0]]]
+    return [c for c in characters if atlas.is_correct[font, atlas.charset.encode(c)[0]]]
 
 
-def test_missing_characters_are_not_honest(folder: Path) -> None:
+def test_missing_characters_are_not_correct_ids(folder: Path) -> None:
     charset = Charset("abcdefgh\uac00 ")
     atlas, _ = GlyphAtlas.build([folder / "DejaVuSans.ttf"], charset)
     assert shown(atlas, 0, charset.characters) == list("abcdefgh ")
@@ -155,3 +157,30 @@ def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
     assert len(training) and len(held_out)
     alone = replace(atlas.select([0]))
     assert alone.training().names == alone.held_out().names == alone.names
+
+
+def test_drawing_that_takes_long_is_announced(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    """In logs too: standard error of tests is no terminal."""
+    for name in ("_LONG", "_LINE_EVERY"):
+        monkeypatch.setattr(rasterize_parallel, name, 0.0)
+    fonts = sorted(folder.iterdir())[:1]
+    assert list(rasterize_parallel.rasterize_parallel(fonts, "ab", tmp_path))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("drawing 2 characters of 1 fonts: about 1 min, kept for the next time")
+    assert second.endswith("1 of 1 fonts are drawn")
+
+
+def test_who_stops_waits_for_no_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time; time.sleep(60)")
+    monkeypatch.setattr(rasterize, "__file__", str(slow))
+    start = time.monotonic()
+    with rasterize_parallel._Drawing("ab", tmp_path) as drawing:
+        drawing.of([["one.ttf"], ["two.ttf"], ["three.ttf"]])
+        time.sleep(1)
+    assert time.monotonic() - start < 20

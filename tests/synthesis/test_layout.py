@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from vit_str.charset import PADDING
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter
+from vit_str.synthesis.random_numbers import Random, noise_bank
 
 
 def plain_line(atlas: GlyphAtlas, text: str, font: int, spacing: float) -> torch.Tensor:
@@ -60,10 +60,10 @@ def test_columns_know_their_letter(atlas: GlyphAtlas) -> None:
 
 
 def test_fonts_are_chosen_that_show_the_word_truly(atlas: GlyphAtlas) -> None:
-    honest = atlas.honest.clone()
-    honest[1:, atlas.charset.encode("q")[0]] = False
-    setter = Typesetter(replace(atlas, honest=honest))
+    correct = atlas.is_correct.clone()
+    correct[1:, atlas.charset.encode("q")[0]] = False
+    setter = Typesetter(replace(atlas, is_correct=correct))
     ids = atlas.charset.encode_batch(["quay"] * 64 + ["bay"] * 64)
-    fonts = setter.choose_fonts(ids, Draw(0, 128, noise_bank("cpu")))
+    fonts = setter.choose_fonts(ids, Random(0, 128, noise_bank("cpu")))
     assert (fonts[:64] == 0).all()
     assert fonts[64:].unique().numel() > 1

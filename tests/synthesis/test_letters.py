@@ -1,8 +1,8 @@
 import torch
 
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.letters import reshape_letters
+from vit_str.synthesis.random_numbers import Random, noise_bank
 
 BANK = noise_bank("cpu")
 OFF = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
@@ -17,7 +17,7 @@ def bars(width: int) -> torch.Tensor:
 
 def reshaped(mask: torch.Tensor, **strengths: float) -> torch.Tensor:
     changed = mask.clone()
-    reshape_letters(changed, Ingredients(**OFF | strengths), Draw(1, len(mask), BANK))
+    reshape_letters(changed, Ingredients(**OFF | strengths), Random(1, len(mask), BANK))
     return changed
 
 

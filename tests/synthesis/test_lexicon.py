@@ -79,8 +79,8 @@ def test_nothing_is_an_empty_string() -> None:
 
 
 def test_languages_have_weights() -> None:
-    lexicon = Lexicon(charset_of("western"), "en*3+sv", weights={"words": 1})
-    only_swedish = Lexicon(charset_of("western"), "sv", weights={"words": 1})
+    lexicon = Lexicon(charset_of("european"), "en*3+sv", weights={"words": 1})
+    only_swedish = Lexicon(charset_of("european"), "sv", weights={"words": 1})
 
     def accented(words: list[str]) -> float:
         return sum(not word.isascii() for word in words) / len(words)

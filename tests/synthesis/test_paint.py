@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.fields import luminance
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.paint import paint
+from vit_str.synthesis.random_numbers import Random, noise_bank
 
 BANK = noise_bank("cpu")
 OFF = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
@@ -41,7 +41,7 @@ def words(count: int) -> torch.Tensor:
 
 
 def drawn(count: int, seed: int = 1, **strengths: float) -> torch.Tensor:
-    return paint(words(count), Ingredients(**OFF | strengths), Draw(seed, count, BANK))
+    return paint(words(count), Ingredients(**OFF | strengths), Random(seed, count, BANK))
 
 
 def test_ink_and_background_differ_enough_to_be_read() -> None:
@@ -77,7 +77,7 @@ def test_every_strength_and_size_gives_pictures(strength: float, count: int) -> 
 def test_pictures_become_backgrounds() -> None:
     pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
     strengths = Ingredients(**OFF | {"picture": 2.5})
-    image = paint(words(64), strengths, Draw(1, 64, BANK), pictures)
+    image = paint(words(64), strengths, Random(1, 64, BANK), pictures)
     assert image[:, :, :6].std((2, 3)).min() > 0.02, "every background must be a picture now"
 
 

@@ -3,10 +3,10 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines, Typesetter
+from vit_str.synthesis.random_numbers import Random, noise_bank
 from vit_str.synthesis.renderer import Renderer
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask
@@ -20,9 +20,9 @@ def lay_out(
     atlas: GlyphAtlas, words: list[str], strengths: Ingredients
 ) -> tuple[Lines, torch.Tensor, torch.Tensor]:
     """The words, their masks seen straight on, and the boxes of their letters there."""
-    draw = Draw(3, len(words), noise_bank("cpu"))
-    lines = Typesetter(atlas).set(atlas.charset.encode_batch(words), strengths, draw)
-    view = sample_view(lines, replace(strengths, margin=0), draw, SIZE)
+    random = Random(3, len(words), noise_bank("cpu"))
+    lines = Typesetter(atlas).set(atlas.charset.encode_batch(words), strengths, random)
+    view = sample_view(lines, replace(strengths, margin=0), random, SIZE)
     return lines, crop_mask(lines, view, SIZE)[:, 0], character_boxes(lines, view, SIZE)
 
 
@@ -66,7 +66,7 @@ def test_letters_off_the_baseline_keep_their_columns(atlas: GlyphAtlas) -> None:
     bottoms = lines.boxes[..., 3]
     assert (bottoms.amax(1) - bottoms.amin(1) > 1).float().mean() > 0.8
     plain = Typesetter(atlas).set(
-        atlas.charset.encode_batch(words), OFF, Draw(3, len(words), noise_bank("cpu"))
+        atlas.charset.encode_batch(words), OFF, Random(3, len(words), noise_bank("cpu"))
     )
     torch.testing.assert_close(lines.boxes[..., 0::2], plain.boxes[..., 0::2])
     assert (flat[:, :, 3] - flat[:, :1, 3]).abs().max() < 0.5
@@ -78,9 +78,9 @@ def test_an_ingredient_changes_its_own_words_only(atlas: GlyphAtlas, name: str) 
     ids = atlas.charset.encode_batch(["window", "Ant", "10.30", "Gjpq"] * 64)
     widths = []
     for strength in (0.0, 1.0):
-        draw = Draw(5, len(ids), noise_bank("cpu"))
-        lines = Typesetter(atlas).set(ids, replace(OFF, **{name: strength}), draw)
-        view = sample_view(lines, replace(OFF, **{name: strength}), draw)
+        random = Random(5, len(ids), noise_bank("cpu"))
+        lines = Typesetter(atlas).set(ids, replace(OFF, **{name: strength}), random)
+        view = sample_view(lines, replace(OFF, **{name: strength}), random)
         widths.append(character_boxes(lines, view, SIZE))
     changed = ((widths[0] - widths[1]).abs() > 1e-3).flatten(1).any(1).float().mean()
     assert 0 < changed < 0.45

@@ -3,7 +3,7 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.synthesis.draw import Draw, noise_bank
+from vit_str.synthesis.random_numbers import Random, noise_bank
 from vit_str.synthesis.resolution import Resolution, sample_resolution
 
 SIZE = (32, 128)
@@ -19,9 +19,9 @@ def pixels_of(image: torch.Tensor) -> np.ndarray:
 
 
 def sampled(aspect: float, letters: int, strength: float = 1.0, count: int = 500) -> Resolution:
-    draw = Draw(1, count, noise_bank("cpu"))
+    random = Random(1, count, noise_bank("cpu"))
     aspects, lengths = torch.full((count,), aspect), torch.full((count,), letters)
-    return sample_resolution(aspects, lengths, SIZE, strength, draw)
+    return sample_resolution(aspects, lengths, SIZE, strength, random)
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(41, 17), (128, 20), (24, 32), (13, 12)])

@@ -16,7 +16,7 @@ CLEAN = Ingredients(**dict.fromkeys(Ingredients.__dataclass_fields__, 0.0))
 
 @pytest.fixture(scope="module")
 def spaced_atlas(matplotlib_fonts: Path) -> GlyphAtlas:
-    return GlyphAtlas.build([matplotlib_fonts / "DejaVuSans.ttf"], charset_of("western"))[0]
+    return GlyphAtlas.build([matplotlib_fonts / "DejaVuSans.ttf"], charset_of("european"))[0]
 
 
 @pytest.fixture(scope="module")

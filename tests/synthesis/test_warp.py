@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from vit_str.charset import PADDING
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines, Typesetter
+from vit_str.synthesis.random_numbers import Random, noise_bank
 from vit_str.synthesis.view import View, sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
@@ -23,7 +23,7 @@ def lines(atlas: GlyphAtlas) -> Lines:
 
 def view_of(lines: Lines, strengths: Ingredients | None = None) -> View:
     count = len(lines.widths)
-    return sample_view(lines, strengths or Ingredients(), Draw(5, count, noise_bank("cpu")))
+    return sample_view(lines, strengths or Ingredients(), Random(5, count, noise_bank("cpu")))
 
 
 def test_backward_undoes_forward(lines: Lines) -> None:

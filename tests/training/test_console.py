@@ -58,7 +58,7 @@ def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFix
     with pytest.raises(SystemExit) as stopped:
         main([])
     assert stopped.value.code == 2
-    line = "vit-str train: no model given: name a configuration, as in --config FILE.yaml; see "
+    line = "vit-str train: no model given: name a configuration, as in --config FILE.yaml, or "
     assert capsys.readouterr().err.startswith(line)
 
 

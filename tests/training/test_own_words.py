@@ -55,10 +55,10 @@ def crops(tmp_path: Path, word_image: Draw) -> Path:
     return folder
 
 
-def stream_of(folder: Path, policy: str = "none", held_out: HeldOut | None = None) -> Crops:
+def stream_of(folder: Path, name: str = "none", held_out: HeldOut | None = None) -> Crops:
     mixture = Mixture([open_words(folder)], seed=1)  # type: ignore[list-item]
     rules = Rules(Charset(), 25)
-    return Crops(mixture, rules, held_out or HeldOut(), Augmentation(policy, 1), PREPROCESSING)
+    return Crops(mixture, rules, held_out or HeldOut(), Augmentation(name, 1), PREPROCESSING)
 
 
 def equal(first: CropBatch, second: CropBatch) -> bool:
@@ -241,7 +241,7 @@ def test_the_number_of_workers_is_sensible() -> None:
         ({"validation_share": 1e-9}, "validation_share 1e-09 holds out none of the words"),
         ({"batch_size": 0}, "batch_size must be 1 or more, found 0"),
         ({"workers": -1}, "workers must be 0 or more"),
-        ({"augment": "hard"}, "augmentation policy hard: no such file"),
+        ({"augment": "hard"}, "no augmentation 'hard'"),
         ({"shares": [1.0, 2.0]}, "weight above 0 for each"),
         ({"charset": "xyz"}, "none of the first 44 words can be trained on; .*outside the charset"),
     ],

@@ -12,7 +12,6 @@ from vit_str.training.resuming import align_batches, check_charset, check_togeth
 
 @pytest.mark.parametrize("characters", ["ab", "abcd", "acb"])
 def test_checkpoints_of_another_charset_are_refused(characters: str) -> None:
-    check_charset(Charset("abc"), {})  # from before it was kept
     check_charset(Charset("abc"), {"charset": "abc"})
     with pytest.raises(CannotStart, match="start from the weights file of that run"):
         check_charset(Charset("abc"), {"charset": characters})

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.subjects import Subject
 from vit_str.charset import Charset
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.devices import choose_device
 from vit_str.files import find_files, one_line
 from vit_str.images import SUFFIXES, ImageSource, Preprocessing, UnreadableImage, load_image

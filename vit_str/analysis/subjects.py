@@ -209,6 +209,7 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
         description = {name: _part(parts[name]) for name in ("encoder", "decoder")}
         named = settings.get("charset")
         charset = charset_of(named) if named else Charset(model.get("charset", PRINTABLE_ASCII))
+        description["decoder"]["arguments"]["charset_size"] = len(charset)
         return description, charset
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file; give a configuration as in configs/") from None

@@ -23,7 +23,7 @@ A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl, or names t
 LMDB, tar archives, MJSynth or SynthText as they are distributed. A word that cannot be used is
 left out whole, counted and listed; none is changed.
 
-exit codes: 0 all well, also if words are left out; 1 output not written or not what it should be;
+exit codes: 0 all well, also if words are left out; 1 output not written;
 2 wrong use; 130 interrupted with Ctrl-C."""
 
 _Commands = argparse._SubParsersAction
@@ -62,8 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--out", type=Path, required=True, metavar="FILE", help="such as sheet.png")
     show.add_argument(
         "--augment",
-        metavar="POLICY",
-        help="none, light, strong or a YAML file: every word as it is, and augmented beside it",
+        metavar="NAME",
+        help="none, light, strong or module.function (docs/data.md): every word as it is, and "
+        "augmented beside it",
     )
     show.add_argument("--count", type=positive, metavar="N", help="words (64; with --augment 16)")
     show.add_argument("--seed", type=whole_number, default=1, metavar="N", help="which words (1)")
@@ -105,7 +106,7 @@ def _convert(options: argparse.Namespace) -> int:
     if not words:
         reason = report.first or "there is none"
         return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)
-    console.write(f"{target}: {words:,} words, read back and equal in labels and bytes of images")
+    console.write(f"{target}: {words:,} words")
     if report.total:
         console.complain(f"words left out: {report.total:,}")
         for line in report.table():
@@ -115,7 +116,7 @@ def _convert(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from vit_str.datasets.show import word_sheet
-    from vit_str.sheets import check_picture
+    from vit_str.reports.sheets import check_picture
 
     check_picture(options.out)
     source, rules = _open(options.source, options), _rules(options)
@@ -128,8 +129,8 @@ def _show(options: argparse.Namespace) -> int:
 
 def _open(path: str, options: argparse.Namespace) -> "WordSource":
     """A data set, of the format, the split and with the images that the options say."""
-    from vit_str.datasets.folder_reader import FolderReader
-    from vit_str.datasets.mjsynth import MJSynthReader
+    from vit_str.datasets import reader_of
+    from vit_str.datasets.folder import FolderReader
 
     if options.images is not None:
         if options.source_format not in (None, FolderReader.format) or options.split:
@@ -137,9 +138,9 @@ def _open(path: str, options: argparse.Namespace) -> "WordSource":
         return FolderReader(path, options.images)
     if options.split is None:
         return open_words(path, options.source_format)
-    if options.source_format not in (None, MJSynthReader.format):
+    if options.source_format not in (None, "mjsynth"):
         raise ValueError(f"--split is for mjsynth, not for {options.source_format}")
-    return MJSynthReader(path, options.split)
+    return reader_of("mjsynth")(path, options.split)  # type: ignore[call-arg]
 
 
 def _rules(options: argparse.Namespace) -> "Rules":

@@ -6,18 +6,18 @@ from typing import Any
 
 from vit_str.datasets.folder import LABELS
 from vit_str.datasets.source import WordSource
-from vit_str.datasets.tar_reader import is_pattern
+from vit_str.datasets.tar import is_pattern
 from vit_str.datasets.writer import DatasetWriter
 
 # Module and class, in the order in which formats are recognized: a tree of images is a folder
 # only if it is nothing else.
 _READERS = {
-    "lmdb": ("lmdb_reader", "LmdbReader"),
-    "tar": ("tar_reader", "TarReader"),
-    "tar.gz": ("tar_reader", "TarStream"),
-    "mjsynth": ("mjsynth", "MJSynthReader"),
-    "synthtext": ("synthtext", "SynthTextReader"),
-    "folder": ("folder_reader", "FolderReader"),
+    "lmdb": ("lmdb", "LmdbReader"),
+    "tar": ("tar", "TarReader"),
+    "tar.gz": ("tar", "TarStream"),
+    "mjsynth": ("published.mjsynth", "MJSynthReader"),
+    "synthtext": ("published.synthtext", "SynthTextReader"),
+    "folder": ("folder", "FolderReader"),
 }
 _WRITERS = {
     "folder": ("folder", "FolderWriter"),

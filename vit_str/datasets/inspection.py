@@ -1,20 +1,30 @@
 """What a data set holds, and what of it can be used."""
 
+import hashlib
+from array import array
+from collections import Counter
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from PIL import Image
 from tqdm import tqdm
 
-from vit_str.datasets.judging import judged
-from vit_str.datasets.rules import Rules
+from vit_str.charset import CHARSETS
+from vit_str.datasets.rules import Rules, judged
 from vit_str.datasets.skip_report import SkipReport
-from vit_str.datasets.source import WordSource
-from vit_str.datasets.summary import QUANTILES, Summary, properties
+from vit_str.datasets.source import LabeledWord, WordSource
+from vit_str.images import TALL
 
 _BAR, _LONGEST = 40, 30  # of the histogram of lengths: its width, and the last length with a row
 _MOST_CHARACTERS = 40
 _MOST_EXAMPLES = 10
+QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
+_MOST_SHOWN = 100
+BUNDLED = CHARSETS["western"]
+"""The characters of the weights of the package."""
 
 
 def inspect(
@@ -79,13 +89,14 @@ def _lines_of_lengths(lengths: dict[int, int]) -> Iterator[str]:
 def _lines_of_characters(characters: dict[str, Any]) -> Iterator[str]:
     classes = ", ".join(f"{number:,} {name}" for name, number in characters["kinds"].items())
     yield from ("", f"{characters['different']:,} different characters; {classes}")
-    outside = characters["outside_ascii"]
+    known = f"the {len(BUNDLED)} of the bundled weights"
+    outside = characters["outside_bundled"]
     if not outside:
-        yield "all are among the 94 of the bundled weights"
+        yield f"all are among {known}"
         return
-    shown = " ".join(map(_visible, list(characters["most_outside_ascii"])[:_MOST_CHARACTERS]))
+    shown = " ".join(map(_visible, list(characters["most_outside_bundled"])[:_MOST_CHARACTERS]))
     more = " ..." if outside > _MOST_CHARACTERS else ""
-    yield f"{outside:,} are not among the 94 of the bundled weights: {shown}{more}"
+    yield f"{outside:,} are not among {known}: {shown}{more}"
 
 
 def _visible(character: str) -> str:
@@ -110,3 +121,118 @@ def _lines_of_images(images: dict[str, Any], repeated: dict[str, int]) -> Iterat
         f"{repeated['images']:,} are the same file as one before; "
         f"{repeated['with_other_labels']:,} files come with different labels"
     )
+
+
+class Properties(NamedTuple):
+    """What is kept of a word.
+
+    Attributes:
+        label: the text.
+        height: of the image upright, in pixels.
+        width: of the image upright, in pixels.
+        suffix: of files of its type.
+        image: 8 bytes that differ for images with different bytes.
+    """
+
+    label: str
+    height: int
+    width: int
+    suffix: str
+    image: bytes
+
+
+def properties(word: LabeledWord, image: Image.Image) -> Properties:
+    """What is kept of a word whose upright image is ``image``."""
+    # A large photograph has been reduced while it was decoded; its header knows its size.
+    with Image.open(BytesIO(word.image)) as header:
+        width, height = header.size
+    if (image.width - image.height) * (width - height) < 0:  # turned upright
+        width, height = height, width
+    return Properties(word.label, height, width, word.suffix, _hash(word.image))
+
+
+class Summary:
+    """Counts words that can be used. Takes 24 bytes for each, and little more."""
+
+    def __init__(self) -> None:
+        self._lengths: Counter[int] = Counter()
+        self._characters: Counter[str] = Counter()
+        self._suffixes: Counter[str] = Counter()
+        self._heights, self._widths = array("I"), array("I")
+        self._images, self._labels = bytearray(), bytearray()
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def add(self, word: Properties) -> None:
+        """Count a word."""
+        self._lengths[len(word.label)] += 1
+        self._characters.update(word.label)
+        self._suffixes[word.suffix] += 1
+        self._heights.append(word.height)
+        self._widths.append(word.width)
+        self._images += word.image
+        self._labels += _hash(word.label.encode("utf-8", "surrogatepass"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; ``docs/data.md`` describes the keys."""
+        if not len(self):
+            return {"words": 0}
+        heights, widths = np.array(self._heights), np.array(self._widths)
+        quantiles = {
+            name: [round(float(value), 3) for value in np.quantile(values, QUANTILES)]
+            for name, values in (
+                ("height", heights),
+                ("width", widths),
+                ("aspect", widths / heights),
+            )
+        }
+        return {
+            "words": len(self),
+            "lengths": {str(length): self._lengths[length] for length in sorted(self._lengths)},
+            "characters": self._characters_to_dict(),
+            "images": {
+                "kinds": dict(self._suffixes.most_common()),
+                "quantiles": list(QUANTILES),
+                **quantiles,
+                "tall": int((heights > TALL * widths).sum()),
+            },
+            "repeated": self._repeated(),
+        }
+
+    def _characters_to_dict(self) -> dict[str, Any]:
+        others = [pair for pair in self._characters.most_common() if pair[0] not in BUNDLED]
+        classes: Counter[str] = Counter()
+        for character, number in self._characters.items():
+            classes[_class_of(character)] += number
+        return {
+            "different": len(self._characters),
+            "total": self._characters.total(),
+            "kinds": dict(classes.most_common()),
+            "outside_bundled": len(others),
+            "most_outside_bundled": dict(others[:_MOST_SHOWN]),
+        }
+
+    def _repeated(self) -> dict[str, int]:
+        """Words whose image was there before, and how many different images have several labels."""
+        pairs = np.empty(len(self), dtype=[("image", "u8"), ("label", "u8")])
+        pairs["image"] = np.frombuffer(self._images, "u8")
+        pairs["label"] = np.frombuffer(self._labels, "u8")
+        images, labels = np.unique(np.unique(pairs)["image"], return_counts=True)
+        return {"images": len(self) - len(images), "with_other_labels": int((labels > 1).sum())}
+
+
+def _hash(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=8).digest()
+
+
+def _class_of(character: str) -> str:
+    """Upper and lower case, digits and so on; letters of scripts without case are letters."""
+    classes = {
+        "upper case": character.isupper(),
+        "lower case": character.islower(),
+        "digits": character.isdecimal(),
+        "other letters": character.isalpha(),
+        "spaces": character.isspace(),
+    }
+    return next((name for name, belongs in classes.items() if belongs), "signs")

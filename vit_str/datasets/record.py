@@ -1,7 +1,7 @@
 """What a data set was made with: a small JSON file that a later run is compared to."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,32 @@ def begin_or_resume(
     """
     values = {"format": _FORMAT, "made_by": made_by, "count": count, "made_with": dict(made_with)}
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-    new = json.loads(text)["made_with"]
-    old, old_count = _load(path) if path.exists() else (new, None)
-    pairs = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
-    differences = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-    if not differences and old_count != count:
+    found = differences(path, made_with) if path.exists() else {}
+    if not found and not (path.exists() and _load(path)[1] == count):
         with write_atomically(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    return differences
+    return found
+
+
+def differences(
+    path: Path, made_with: Mapping[str, Any], ignored: Collection[str] = ()
+) -> dict[str, tuple[Any, Any]]:
+    """What differs from a record: name -> values in the file and here, as JSON has them.
+
+    Args:
+        path: of the JSON file.
+        made_with: see `begin_or_resume`.
+        ignored: names that are not compared.
+
+    Raises:
+        ValueError: the file is something else.
+    """
+    old, _ = _load(path)
+    new = json.loads(json.dumps(dict(made_with)))
+    pairs = {name: (old.get(name), new.get(name)) for name in {**old, **new}}
+    return {
+        name: pair for name, pair in pairs.items() if pair[0] != pair[1] and name not in ignored
+    }
 
 
 def shown(value: object) -> str:

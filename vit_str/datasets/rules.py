@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
-from vit_str.datasets.source import Reason, Skipped
+from vit_str.datasets.source import LabeledWord, Reason, Skipped
+from vit_str.files import cpu_count
 
 if TYPE_CHECKING:
     from PIL import Image
 
     from vit_str.charset import Charset
-    from vit_str.datasets.source import LabeledWord
+    from vit_str.datasets.skip_report import SkipReport
+
+CHUNK = 256
+"""Words that are judged together."""
+
+_THREADS = 4
+
+Result = TypeVar("Result")
 
 # What no charset allows is a line break: a word is one line, and label files have a line for each.
 _NO_LINE_BREAK = re.compile(r"[^\r\n]+")
@@ -65,3 +76,39 @@ class Rules:
             size = f"{image.height} x {image.width} pixels, less than {self.least_size}"
             return Skipped(word.name, Reason.SMALL, size)
         return image
+
+
+def judged(
+    entries: Iterable[LabeledWord | Skipped],
+    rules: Rules,
+    use: Callable[[LabeledWord, Image.Image], Result],
+    report: SkipReport,
+    size: int = CHUNK,
+) -> Iterator[list[Result]]:
+    """What ``use`` makes of every word that can be used.
+
+    Args:
+        entries: the words.
+        rules: what a word has to be.
+        use: called on several threads; no decoded image is kept but by it.
+        report: gets those that cannot be used.
+        size: number of words that each list is about.
+
+    Returns:
+        Lists of results in the order of the words.
+    """
+
+    def judge(entry: LabeledWord | Skipped) -> Result | Skipped:
+        if isinstance(entry, Skipped):
+            return entry
+        image = rules.decode(entry)
+        return image if isinstance(image, Skipped) else use(entry, image)
+
+    remaining = iter(entries)
+    with ThreadPoolExecutor(min(_THREADS, cpu_count())) as pool:
+        while chunk := list(islice(remaining, size)):
+            results = list(pool.map(judge, chunk))
+            for result in results:
+                if isinstance(result, Skipped):
+                    report.add(result)
+            yield [result for result in results if not isinstance(result, Skipped)]

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from vit_str.datasets.judging import CHUNK, judged
-from vit_str.datasets.rules import Rules
+from vit_str.datasets.rules import CHUNK, Rules, judged
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
-from vit_str.sheets import Captioned, caption_font, framed, sheet
+from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
 _COLUMNS, _VERSIONS = 8, 7
@@ -29,10 +28,10 @@ def word_sheet(
         rules: which can be used.
         count: how many; 64 by default, 16 with an augmentation.
         seed: which ones, and of the augmentation.
-        augment: a policy: every word as it is, and changed several times in its row.
+        augment: name of an augmentation: every word as it is, and changed several times in its row.
 
     Raises:
-        ValueError: there is no word to show, or the policy cannot be used.
+        ValueError: there is no word to show, or no such augmentation.
     """
     change = None
     if augment is not None:

@@ -80,7 +80,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class AcceptedWords:
     """The surest words, if the others are rejected.
 
     Attributes:
@@ -130,7 +130,7 @@ def breakdown(words: ReadWords) -> dict[str, list[Group]]:
     return found
 
 
-def rejection(words: ReadWords) -> list[Kept]:
+def rejection(words: ReadWords) -> list[AcceptedWords]:
     """Accuracy if the least sure words are rejected, for every one of ``COVERAGES``.
 
     Damaged images are rejected first.
@@ -143,7 +143,7 @@ def rejection(words: ReadWords) -> list[Kept]:
         chosen = order[: round(coverage * len(order))]
         least = float(sure[chosen[-1]]) if len(chosen) else math.nan
         mask = np.isin(np.arange(len(order)), chosen)
-        kept.append(Kept(coverage, least, len(chosen), accuracies.of(mask)))
+        kept.append(AcceptedWords(coverage, least, len(chosen), accuracies.of(mask)))
     return kept
 
 

@@ -9,7 +9,7 @@ from vit_str.evaluation.markdown import table
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.files import one_line
 from vit_str.metrics import WORD_PROTOCOLS, Protocol
-from vit_str.reports.markdown import plain
+from vit_str.reports.tables import plain
 from vit_str.statistics import PairedDifference, paired_difference, plain_values
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from vit_str.evaluation.breakdown import Group, Kept
+from vit_str.evaluation.breakdown import AcceptedWords, Group
 from vit_str.evaluation.breakdown import breakdown as kinds
 from vit_str.evaluation.breakdown import rejection as kept_shares
 from vit_str.evaluation.calibration import Calibration
@@ -120,7 +120,7 @@ def _reliability(axes: Axes, lines: Sequence[tuple[str, Calibration]]) -> None:
 
 
 @styled()
-def rejection(kept: Mapping[str, Sequence[Kept]]) -> Figure:
+def rejection(kept: Mapping[str, Sequence[AcceptedWords]]) -> Figure:
     """Share of right words, 36 characters, of the surest so many, a line for every set.
 
     Args:

@@ -15,7 +15,7 @@ from vit_str.evaluation.report import (
     kept_rows,
 )
 from vit_str.metrics import FULL
-from vit_str.reports.markdown import code, piped, plain
+from vit_str.reports.tables import code, piped, plain
 
 FIGURES = {
     "reliability": "Share of right words against confidence, set by set",

@@ -10,7 +10,7 @@ from vit_str.datasets import WordSource
 from vit_str.evaluation.mistakes import mistake_sheet, surest_mistakes
 from vit_str.evaluation.report import Report
 from vit_str.files import write_atomically
-from vit_str.sheets import caption_font, check_picture
+from vit_str.reports.sheets import caption_font, check_picture
 
 PAGE = "report.md"
 """Name of the page in the folder of a report."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vit_str.reading.pages.page import Page, Word
-from vit_str.statistics import Interval, percentile_interval, resamples
+from vit_str.statistics import Interval, bootstrap
 
 _UNJUDGED = "###"
 _OVERLAP = 0.5
@@ -37,7 +37,7 @@ class Label:
         return self.text != _UNJUDGED
 
 
-class Fate(NamedTuple):
+class LabelOutcome(NamedTuple):
     """What became of a judged label: ``read``, or where it was lost."""
 
     label: str
@@ -55,7 +55,7 @@ class PageScore:
         detected: matches by place.
         read: matches by place and text.
         bag: words in both the labels and the page, found words and labelled words, without places.
-        fates: what became of each judged label.
+        label_outcomes: what became of each judged label.
     """
 
     labels: int
@@ -63,7 +63,7 @@ class PageScore:
     detected: int
     read: int
     bag: tuple[int, int, int]
-    fates: tuple[Fate, ...] = field(repr=False)
+    label_outcomes: tuple[LabelOutcome, ...] = field(repr=False)
 
 
 class Score(NamedTuple):
@@ -115,20 +115,22 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
         if not any(_inside(shape, region) > _OVERLAP for region in unjudged)
     ]
     free = dict(enumerate(words))
-    fates = []
+    label_outcomes = []
     for label in judged:
         shape = _shape(label.polygon)
         match = next((i for i, (_, other) in free.items() if _iou(shape, other) > _OVERLAP), None)
         if match is None:
-            fates.append(_lost(label, shape, words))
+            label_outcomes.append(_lost(label, shape, words))
             continue
         word = free.pop(match)[0]
         outcome = "read" if same_text(label.text, word.text) else "read wrong"
-        fates.append(Fate(label.text, outcome, word.text))
-    outcomes = Counter(fate.outcome for fate in fates)
+        label_outcomes.append(LabelOutcome(label.text, outcome, word.text))
+    outcomes = Counter(each.outcome for each in label_outcomes)
     detected = outcomes["read"] + outcomes["read wrong"]
     bag = _bag([word for word, _ in words], judged)
-    return PageScore(len(judged), len(words), detected, outcomes["read"], bag, tuple(fates))
+    return PageScore(
+        len(judged), len(words), detected, outcomes["read"], bag, tuple(label_outcomes)
+    )
 
 
 def same_text(label: str, text: str) -> bool:
@@ -154,8 +156,8 @@ def scores(pages: Sequence[PageScore]) -> dict[str, Score]:
 def summary(found: Sequence[PageScore | None]) -> dict[str, Any]:
     """All figures of some pictures, as plain values."""
     pages = [score for score in found if score is not None]
-    outcomes = Counter(fate.outcome for page in pages for fate in page.fates)
-    lines = sum(" " in fate.label for page in pages for fate in page.fates)
+    outcomes = Counter(each.outcome for page in pages for each in page.label_outcomes)
+    lines = sum(" " in each.label for page in pages for each in page.label_outcomes)
     return {
         "pictures": len(pages),
         "labels": sum(page.labels for page in pages),
@@ -176,21 +178,19 @@ def compare(
         before, after = counts[chosen].sum(0)
         return _harmonic_mean(*after) - _harmonic_mean(*before)
 
-    means = np.array([difference(chosen) for chosen in resamples(len(both))])
     everything = difference(np.arange(len(both)))
-    return {"end_to_end": everything, "interval": percentile_interval(means)}
+    return {"end_to_end": everything, "interval": bootstrap(len(both), difference)}
 
 
 def _score(pages: Sequence[tuple[int, int, int]]) -> Score:
     """Of hits, found words and labels of every page."""
     counts = np.array(pages)
     hits, found, labels = counts.sum(0)
-    means = np.array([_harmonic_mean(*counts[chosen].sum(0)) for chosen in resamples(len(counts))])
     return Score(
         float(hits / max(found, 1)),
         float(hits / max(labels, 1)),
         _harmonic_mean(hits, found, labels),
-        percentile_interval(means),
+        bootstrap(len(counts), lambda chosen: _harmonic_mean(*counts[chosen].sum(0))),
     )
 
 
@@ -204,12 +204,14 @@ def _bag(words: Sequence[Word], labels: Sequence[Label]) -> tuple[int, int, int]
     return (found & wanted).total(), found.total(), wanted.total()
 
 
-def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> Fate:
+def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> LabelOutcome:
     """Whether a label without a match was not found at all, or cut elsewhere than it ends."""
     shares = [(_inside(shape, other), word.text) for word, other in words]
     covered, text = max(shares, default=(0.0, ""))
     parts = max((_inside(other, shape) for _, other in words), default=0.0)
-    return Fate(label.text, "cut wrong" if max(covered, parts) > _OVERLAP else "not found", text)
+    return LabelOutcome(
+        label.text, "cut wrong" if max(covered, parts) > _OVERLAP else "not found", text
+    )
 
 
 def _shape(polygon: object):  # type: ignore[no-untyped-def]

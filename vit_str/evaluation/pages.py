@@ -16,7 +16,7 @@ from vit_str.reading.pages.command import load_page_reader
 from vit_str.reading.pages.output import overlay
 from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.reader import PageReader
-from vit_str.sheets import Captioned, check_picture, framed, sheet
+from vit_str.reports.sheets import Captioned, check_picture, framed, sheet
 
 _WORST, _COLUMNS, _CELL = 12, 3, (640, 420)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vit_str.console import aligned, percent
-from vit_str.evaluation.breakdown import SHOWN, Group, Kept, Share, breakdown, rejection
+from vit_str.evaluation.breakdown import SHOWN, AcceptedWords, Group, Share, breakdown, rejection
 from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import confusions
 from vit_str.evaluation.mistakes import surest_mistakes
@@ -123,7 +123,7 @@ def group_rows(dimension: str, groups: list[Group]) -> list[tuple[str, ...]]:
     return rows
 
 
-def kept_rows(kept: list[Kept]) -> list[tuple[str, ...]]:
+def kept_rows(kept: list[AcceptedWords]) -> list[tuple[str, ...]]:
     """A table of accuracy if the least sure words are rejected, its titles first."""
     rows = [("kept", "words", "confidence from", *_share_titles())]
     for each in kept:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
+from vit_str.reading.prior import TABLE
 from vit_str.reading.torch_engine import interface_of
 from vit_str.weights import WeightsFile
 
@@ -47,6 +48,7 @@ def write_page(
         raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
     files = _runtime(runtime)
     write_exported(weights, out / "model", int8)
+    shutil.copy(TABLE, out / "model")
     (out / "runtime").mkdir()
     for name, content in files.items():
         (out / "runtime" / name).write_bytes(content)

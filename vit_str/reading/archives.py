@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from vit_str.datasets.tar_reader import Damaged, headers
+from vit_str.datasets.tar import Damaged, headers
 from vit_str.files import one_line
 from vit_str.images import SUFFIXES
 

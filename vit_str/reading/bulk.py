@@ -22,6 +22,7 @@ from vit_str.reading.archives import ImageRef, load_images
 from vit_str.reading.engine import has_gpu
 from vit_str.reading.reader import Reader, load
 from vit_str.reading.rows import error_row, reading_row
+from vit_str.reading.writing import Search
 
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
 _OBJECT_STORE = 512 << 20  # bytes; results pass through it, images do not
@@ -49,6 +50,7 @@ class Job:
         care: see ``vit_str.load``.
         min_confidence: below it, the text is left empty.
         backend: see ``vit_str.load``.
+        language: see `Search`.
     """
 
     characters: bool
@@ -57,6 +59,7 @@ class Job:
     care: str | None = None
     min_confidence: float | None = None
     backend: str = "auto"
+    language: str | None = None
 
 
 class Workers(NamedTuple):
@@ -208,7 +211,10 @@ class PartReader:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "weights.safetensors")
             path.write_bytes(weights)
-            self._reader = load(path, workers.device, care=job.care, backend=job.backend)
+            search = Search(language=job.language)
+            self._reader = load(
+                path, workers.device, care=job.care, backend=job.backend, search=search
+            )
 
     def __call__(self, table: Any) -> Any:
         """A table of one part -> a table of one `PartResult`, its rows as JSON."""

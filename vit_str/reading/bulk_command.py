@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.files import exclusive
+from vit_str.machine import install_hint
 from vit_str.reading.command import report
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _check_ray(options: argparse.Namespace) -> None:
             raise ValueError(f"--out lies in {path}, which is read; give one outside it")
     for package in ("ray", "pyarrow"):
         if find_spec(package) is None:
-            raise ValueError(f'--engine ray needs {package}, run: pip install "vit-str[ray]"')
+            raise ValueError(f"--engine ray needs {package}, run: {install_hint('ray')}")
 
 
 def _read_and_write(
@@ -111,6 +112,7 @@ def _read_and_write(
         options.care,
         options.min_confidence,
         options.backend,
+        options.language,
     )
     began, count = time.monotonic(), 0
     with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:

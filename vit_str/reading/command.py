@@ -39,8 +39,8 @@ exit codes: 0 success; 1 some image could not be read, or the output not written
 130 interrupted with Ctrl-C."""
 
 _DIGITS = 6
-# A crop of a word is flatter or smaller than this, or read with more confidence.
-_PAGE_SIDE, _PAGE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 0.5
+# A crop of a word is flatter or smaller than a page, not as long as a line, or read more surely.
+_PAGE_SIDE, _PAGE_ASPECT, _LINE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 12.0, 0.5
 _RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
 
@@ -146,6 +146,13 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     )
     choice.add_argument("--alphabet", metavar="CHARACTERS", help="only these, such as 0123456789")
     choice.add_argument(
+        "--language",
+        metavar="CODES|FILE",
+        help="whose words to expect where the image leaves doubts: en, en+fr, a file of words, or "
+        "none for serial numbers and codes (default: the languages of the model; none with a "
+        "lexicon, pattern or alphabet)",
+    )
+    choice.add_argument(
         "--beams",
         type=positive,
         metavar="N",
@@ -184,7 +191,14 @@ def search_of(options: argparse.Namespace) -> "Search":
 
     lexicon = None if options.lexicon is None else read_lexicon(options.lexicon)
     count = getattr(options, "n_best", 1)
-    return Search(count, options.beams, lexicon, options.pattern, options.alphabet)
+    return Search(
+        n_best=count,
+        beams=options.beams,
+        lexicon=lexicon,
+        pattern=options.pattern,
+        alphabet=options.alphabet,
+        language=options.language,
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -259,14 +273,14 @@ def _run_plain(
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
         console.complain(
-            f"{pages[0]}{others} like a whole photograph or page: --page finds its words; "
+            f"{pages[0]}{others} like a whole picture or a long line: --page finds its words; "
             "without it each image is read as one word or short line"
         )
     return 1 if unreadable else 0
 
 
 def _looks_like_a_page(path: str, reading: "Reading") -> bool:
-    """Whether an image is no crop of a word: large, not flat, and read with little confidence."""
+    """Whether an image has not the shape of a word, and is read with little confidence."""
     if reading.confidence >= _PAGE_CONFIDENCE or path == "-":
         return False
     from PIL import Image
@@ -276,7 +290,8 @@ def _looks_like_a_page(path: str, reading: "Reading") -> bool:
             short, long = sorted(image.size)
     except Exception:  # read before, and not needed now
         return False
-    return short >= _PAGE_SIDE and long <= _PAGE_ASPECT * short
+    is_page = short >= _PAGE_SIDE and long <= _PAGE_ASPECT * short
+    return is_page or long >= _LINE_ASPECT * short
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,6 +18,11 @@ from vit_str.charset import PADDING, Charset
 if TYPE_CHECKING:
     from jaxtyping import Bool
 
+_MOST_CHARACTERS = 1000  # of a pattern
+_REPEATS = 10_000  # the regex package compiles x{100}{100} to as many copies
+_COUNTS = re.compile(r"\{[^}]*?(\d+)\s*\}")
+_RECURSION = re.compile(r"(?<!\\)\(\?(?:R|[+-]?\d|&|P>)")  # which no timeout ends
+_SECONDS, _LEXICON_SECONDS = 1.0, 30.0
 _KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
 
 
@@ -112,11 +120,71 @@ class Lexicon:
         }
 
 
+class PatternTooSlow(ValueError):  # noqa: N818 - it says what the pattern is
+    """Matching takes too long, or too much memory."""
+
+
+class TimedPattern:
+    """A regular expression of bounded size, given up when matching takes too long.
+
+    Args:
+        pattern: as the ``regex`` package takes it, without recursion.
+        seconds: that all matches since `restart` may take.
+
+    Raises:
+        ValueError: it does not parse, or is too large.
+    """
+
+    def __init__(self, pattern: str, seconds: float) -> None:
+        import regex
+
+        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
+        if len(pattern) > _MOST_CHARACTERS or repeats > _REPEATS or _RECURSION.search(pattern):
+            raise ValueError(
+                f"a pattern may hold {_MOST_CHARACTERS:,} characters, counts such as {{3}} whose "
+                f"product is at most {_REPEATS:,}, and no recursion; make it simpler"
+            )
+        self._pattern, self._seconds = pattern, seconds
+        try:
+            self._compiled = regex.compile(pattern)
+        except (regex.error, RecursionError) as error:
+            raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
+        self.restart()
+
+    def __repr__(self) -> str:
+        return repr(self._pattern)
+
+    def restart(self) -> None:
+        """Allow all of the seconds again."""
+        self._left = self._seconds
+
+    def fullmatch(self, text: str, partial: bool = False) -> Any:
+        """The match, as the ``regex`` package gives it.
+
+        Raises:
+            PatternTooSlow: the seconds are over, or the memory.
+        """
+        began = time.monotonic()
+        try:
+            if self._left > 0:
+                return self._compiled.fullmatch(
+                    text, partial=partial, timeout=self._left, concurrent=True
+                )
+        except (TimeoutError, MemoryError):
+            pass
+        finally:
+            self._left -= time.monotonic() - began
+        raise PatternTooSlow(
+            f"matching the pattern {self!r} takes over {self._seconds:g} seconds; make it simpler"
+        )
+
+
 class Pattern:
     """Texts that a regular expression matches as a whole.
 
     Args:
-        pattern: as the ``regex`` package takes it, or what it has compiled.
+        pattern: as the ``regex`` package takes it, which may take a second for each character that
+            is written; or one whose time somebody else looks after.
         charset: of the model.
         characters: those that may be written.
 
@@ -126,8 +194,9 @@ class Pattern:
 
     start = ""
 
-    def __init__(self, pattern: Any, charset: Charset, characters: str) -> None:
-        self._compiled = compiled(pattern)
+    def __init__(self, pattern: str | TimedPattern, charset: Charset, characters: str) -> None:
+        self._own = isinstance(pattern, str)
+        self._pattern = TimedPattern(pattern, _SECONDS) if isinstance(pattern, str) else pattern
         self._charset, self._characters = charset, characters
         self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
         if not self._masks("").any():
@@ -144,7 +213,9 @@ class Pattern:
         return state + self._charset.characters[symbol]
 
     def _find_mask(self, text: str) -> Bool[np.ndarray, " symbol"]:
-        match = self._compiled.fullmatch
+        match = self._pattern.fullmatch
+        if self._own:
+            self._pattern.restart()
         mask = np.zeros(len(self._charset) + 1, dtype=bool)
         following = [c for c in self._characters if match(text + c, partial=True)]
         mask[self._charset.encode("".join(following))] = True
@@ -156,7 +227,7 @@ def constraint_of(
     charset: Charset,
     longest: int,
     lexicon: Iterable[str] | None = None,
-    pattern: Any = None,
+    pattern: str | TimedPattern | None = None,
     alphabet: str | None = None,
 ) -> Constraint | None:
     """What is allowed by all that is given; None if nothing is.
@@ -176,9 +247,10 @@ def constraint_of(
         words = Lexicon(lexicon, charset, longest)
         if pattern is None and alphabet is None:
             return words
-        matches = compiled(pattern or ".*").fullmatch
+        pattern = pattern or ".*"
+        timed = TimedPattern(pattern, _LEXICON_SECONDS) if isinstance(pattern, str) else pattern
         known = set(charset.characters if alphabet is None else alphabet)
-        left = [word for word in set(lexicon) if set(word) <= known and matches(word)]
+        left = [word for word in set(lexicon) if set(word) <= known and timed.fullmatch(word)]
         if not left:
             raise ValueError("no word of the lexicon fits the pattern and the alphabet")
         return Lexicon(left, charset, longest)
@@ -203,22 +275,6 @@ def read_lexicon(path: str | Path) -> list[str]:
     if not found:
         raise ValueError(f"lexicon {path}: holds no word; write one a line")
     return found
-
-
-def compiled(pattern: Any) -> Any:
-    """The pattern of the ``regex`` package; what has ``fullmatch`` already stays as it is.
-
-    Raises:
-        ValueError: it does not parse.
-    """
-    import regex
-
-    if hasattr(pattern, "fullmatch"):
-        return pattern
-    try:
-        return regex.compile(pattern)
-    except regex.error as error:
-        raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
 
 
 def _check_known(name: str, text: str, charset: Charset) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -105,6 +105,9 @@ class Engine(Protocol):
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Any:
         """What the encoder makes of normalized images."""
+
+    def select(self, encoded: Any, rows: Sequence[int]) -> Any:
+        """What the encoder made of some of the images."""
 
     def begin(self, encoded: Any) -> Steps:
         """Texts of encoded images before anything is written."""

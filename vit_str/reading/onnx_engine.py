@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,10 @@ class OnnxEngine:
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
         """See `Engine`."""
         return _run(self.session("encoder"), {"pixel_values": np.ascontiguousarray(images)})
+
+    def select(self, encoded: Arrays, rows: Sequence[int]) -> Arrays:
+        """See `Engine`."""
+        return {name: values[rows] for name, values in encoded.items()}
 
     def begin(self, encoded: Arrays) -> _OnnxSteps:
         """See `Engine`."""

@@ -19,7 +19,7 @@ from vit_str.reading.engine import Engine, open_engine
 from vit_str.reading.readings import Character, Reading
 from vit_str.reading.search import Hypothesis, teach
 from vit_str.reading.steps import padded
-from vit_str.reading.views import merged, other_views
+from vit_str.reading.views import merge_views, other_views
 from vit_str.reading.writing import Found, Search, Writer
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ class Reader:
         self._model, self._interface = self.engine.model, self.engine.model.interface
         self.charset, self.preprocessing = self._model.charset, self._model.preprocessing
         self.provenance = self._model.provenance
-        self._writer = Writer(self.engine, care, search or Search())
+        search = search or Search()
+        self._writer = Writer(self.engine, care, search)
+        self._n_best = search.n_best
         self._reread_below = 0.0 if care == "fast" else self.preprocessing.reread_below
 
     @overload
@@ -265,7 +267,7 @@ class Reader:
         for index, other in zip(turned, range(len(images), len(pixels)), strict=True):
             if _first(found[other]).probability > _first(found[index]).probability:
                 kept[index] = other
-        self._read_again(pixels, found, kept)
+        self._read_again(pixels, encoded, found, kept)
         located: Iterator[_Located | None] = repeat(None)
         if boxes or attention:
             located = self._locate(encoded, found, frames, attention)
@@ -286,17 +288,29 @@ class Reader:
     def _read_again(
         self,
         pixels: UInt8[np.ndarray, "batch channel height width"],
+        encoded: Any,
         found: list[Found],
         rows: Sequence[int],
     ) -> None:
-        """Replace what was found in the doubtful ones of these rows by what other views add."""
+        """Replace what was found in the doubtful ones of these rows by what other views add.
+
+        With a prior over words every view gives several texts, between which the prior decides.
+        """
         doubtful = [row for row in rows if _first(found[row]).probability < self._reread_below]
         if not doubtful:
             return
+        writer = self._writer
         views = other_views(pixels[doubtful])
-        again = self._writer.write(self.encode(views), len(views))
+        if writer.prior:
+            own = self.engine.select(encoded, doubtful)
+            first = writer.write_for_prior(own, len(doubtful))
+            others = writer.write_for_prior(self.encode(views), len(views))
+        else:
+            first = [found[row] for row in doubtful]
+            others = writer.write(self.encode(views), len(views))
         for number, row in enumerate(doubtful):
-            found[row] = merged([found[row], *again[number :: len(doubtful)]])
+            same = [first[number], *others[number :: len(doubtful)]]
+            found[row] = merge_views(same, self._n_best, writer.prior)
 
     def _locate(
         self, encoded: Any, found: Sequence[Found], frames: Sequence[Frame], attention: bool
@@ -327,6 +341,7 @@ class Reader:
             text,
             hypothesis.confidence,
             tuple(Character(c, p, *where) for c, p, where in characters),
+            prior=hypothesis.prior,
         )
 
 

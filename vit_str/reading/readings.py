@@ -45,6 +45,8 @@ class Reading:
         path: the file of the image; None if it came from memory.
         free: what is read if every text is allowed; None if every text is.
         alternatives: the next most probable readings, if they were asked for.
+        prior: what the frequency of its words added to the logarithm of the probability of the
+            text; 0 where the image left no doubt, or without a language.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Reading:
     path: str | None = None
     free: Reading | None = None
     alternatives: tuple[Reading, ...] = ()
+    prior: float = 0.0
 
     def if_surer_than(self, least: float | None) -> Reading:
         """This reading, with empty text if its confidence is below ``least``."""

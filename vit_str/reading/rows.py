@@ -18,8 +18,10 @@ def reading_row(
     if reading.free is not None:
         row |= {"free_text": reading.free.text, "free_confidence": reading.free.confidence}
     if reading.alternatives:
+        row |= _prior(reading)
         row["alternatives"] = [
-            {"text": other.text, "confidence": other.confidence} for other in reading.alternatives
+            {"text": other.text, "confidence": other.confidence, **_prior(other)}
+            for other in reading.alternatives
         ]
     if characters:
         row["characters"] = [_character(character) for character in reading.characters]
@@ -43,6 +45,11 @@ def json_line(row: dict[str, Any]) -> str:
 def error_row(path: str, error: str) -> dict[str, Any]:
     """The row of an image that cannot be read."""
     return {"path": path, "text": None, "confidence": None, "error": error}
+
+
+def _prior(reading: Reading) -> dict[str, float]:
+    """What the prior added, where it spoke."""
+    return {"prior": reading.prior} if reading.prior else {}
 
 
 def _character(character: Character) -> dict[str, Any]:

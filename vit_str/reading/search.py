@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -39,12 +40,14 @@ class Hypothesis:
         confidences: of each character, given those before it.
         confidence: of every character and of the end after them.
         probability: what ``confidence`` would be if every text were allowed.
+        prior: what was added to the logarithm of the probability before texts were compared.
     """
 
     ids: tuple[int, ...]
     confidences: tuple[float, ...]
     confidence: float
     probability: float
+    prior: float = 0.0
 
 
 def search(
@@ -55,6 +58,7 @@ def search(
     temperature: float = 1.0,
     width: int = 1,
     constraint: Constraint | None = None,
+    margin: float = math.inf,
 ) -> list[list[Hypothesis]]:
     """Write ``count`` texts; for each up to ``width`` hypotheses, the most probable first.
 
@@ -70,8 +74,10 @@ def search(
         temperature: divides the scores.
         width: of the beam.
         constraint: what may be written; everything if None.
+        margin: how far the logarithm of the probability of a text may fall behind the best of its
+            image; others are dropped.
     """
-    beam = _Beam(count, width, end, longest)
+    beam = _Beam(count, width, end, longest, margin)
     states = [constraint.start] * count if constraint else []
     symbols = np.full(count, end)
     for position in range(longest + 1):
@@ -125,10 +131,11 @@ class _Beam:
         width: texts for each.
         end: id of the end.
         longest: most characters.
+        margin: see `search`.
     """
 
-    def __init__(self, count: int, width: int, end: int, longest: int) -> None:
-        self.count, self.width, self.end = count, width, end
+    def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
+        self.count, self.width, self.end, self.margin = count, width, end, margin
         places = count * width
         self.labels = np.full((places, longest + 1), PADDING)
         self.logs = np.zeros((places, longest + 1))
@@ -155,7 +162,11 @@ class _Beam:
         totals[self.ended, self.end] = self.free[self.ended]
         possible = np.where(np.isneginf(chosen), -np.inf, free)
         totals[self.writing] = self.free[self.writing, None] + possible
-        best = _largest(totals.reshape(self.count, -1), self.width)
+        by_image = totals.reshape(self.count, -1)
+        best = _largest(by_image, self.width)
+        if self.margin < math.inf:
+            behind = by_image < by_image.max(1, keepdims=True) - self.margin
+            by_image[behind] = -np.inf
         sources = (best // symbols + np.arange(self.count)[:, None] * self.width).ravel()
         written = (best % symbols).ravel()
         row_of = np.full(len(totals), -1)

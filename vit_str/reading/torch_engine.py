@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -63,6 +64,10 @@ class TorchEngine:
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Tensor:
         """See `Engine`."""
         return self.recognizer.encode(torch.from_numpy(images).to(self.torch_device, self.dtype))
+
+    def select(self, encoded: Tensor, rows: Sequence[int]) -> Tensor:
+        """See `Engine`."""
+        return encoded[list(rows)]
 
     def begin(self, encoded: Tensor) -> TorchSteps:
         """See `Engine`."""

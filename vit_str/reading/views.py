@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vit_str.reading.prior import LOG_WEIGHT_OF_OTHERS
 from vit_str.reading.search import Hypothesis
 from vit_str.reading.writing import Found
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
+
+    TextPrior = Callable[[Sequence[Hypothesis]], Float[np.ndarray, " hypothesis"]]
 
 # Chosen on real words; six views mend nearly a third more than these two.
 _CUT = 0.05  # of every side
@@ -29,18 +32,24 @@ def other_views(
     return np.concatenate([_view(pixels, slope) for slope in _SLOPES])
 
 
-def merged(views: Sequence[Found]) -> Found:
+def merge_views(views: Sequence[Found], count: int, prior: TextPrior | None = None) -> Found:
     """What all views of an image together say; the first is the image as it is.
 
     That another view shows no text says little, so of those only texts count. The probability of a
     text is the geometric mean of its probability in the view that reads it most surely and of its
     mean over views, 0 where another text is read: the best alone is too sure, the mean too unsure.
     The confidence is scaled alike.
+
+    Args:
+        views: what was read in each.
+        count: hypotheses to give.
+        prior: logarithms of what speaks for each hypothesis before the image is seen, if any.
     """
-    count = max(len(found.hypotheses) for found in views)
-    hypotheses = _ranked([found.hypotheses for found in views])[:count]
+    hypotheses = _ranked([found.hypotheses for found in views])
+    if prior and hypotheses:
+        hypotheses = _weighed(hypotheses, prior(hypotheses))
     free = _ranked([[found.free] if found.free else [] for found in views])
-    return Found(hypotheses, free[0] if free else None)
+    return Found(hypotheses[:count], free[0] if free else None)
 
 
 def _ranked(views: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:
@@ -52,6 +61,28 @@ def _ranked(views: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:
                 texts.setdefault(each.ids, []).append(each)
     agreed = (_agreed(same, len(views)) for same in texts.values())
     return sorted(agreed, key=_PROBABILITY, reverse=True)
+
+
+def _weighed(
+    hypotheses: Sequence[Hypothesis], prior: Float[np.ndarray, " hypothesis"]
+) -> list[Hypothesis]:
+    """Bayes' rule: probabilities times the prior, over the sum of all, the best first.
+
+    What no hypothesis says has the rest of the probability.
+    """
+    weighed = np.array([each.probability for each in hypotheses]) * np.exp(prior)
+    rest = max(0.0, 1 - sum(each.probability for each in hypotheses))
+    shares = weighed / (weighed.sum() + rest * math.exp(LOG_WEIGHT_OF_OTHERS))
+    order = np.argsort(-shares, kind="stable")
+    return [
+        replace(
+            hypotheses[place],
+            confidence=float(shares[place]),
+            probability=float(shares[place]),
+            prior=float(prior[place]),
+        )
+        for place in order.tolist()
+    ]
 
 
 def _agreed(same: Sequence[Hypothesis], views: int) -> Hypothesis:

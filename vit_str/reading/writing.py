@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from vit_str.charset import PADDING
 from vit_str.reading.constraints import Constraint, constraint_of
 from vit_str.reading.engine import Engine
+from vit_str.reading.prior import BEAMS, MARGIN, NO_LANGUAGE, WordPrior, prior_of
 from vit_str.reading.search import Hypothesis, hypothesis, log_softmax, search, teach
 from vit_str.reading.steps import CtcSteps, ScoreSteps, collapse, padded
 
@@ -33,9 +35,12 @@ class Search:
         pattern: a regular expression, as the ``regex`` package takes it, which a text must match
             as a whole; or one that is compiled.
         alphabet: the characters that may be read.
+        language: whose words to expect in doubtful images, see `prior_of`; None for those of the
+            model, or for none if a lexicon, pattern or alphabet says what may be read.
 
     Raises:
-        ValueError: a number below 1, or fewer beams than readings.
+        ValueError: a number below 1, fewer beams than readings, or a language beside a lexicon,
+            pattern or alphabet.
     """
 
     n_best: int = 1
@@ -43,12 +48,23 @@ class Search:
     lexicon: Iterable[str] | None = None
     pattern: Any = None
     alphabet: str | None = None
+    language: str | None = None
 
     def __post_init__(self) -> None:
         if self.n_best < 1 or self.width < self.n_best:
             raise ValueError(
                 f"n_best must be 1 or more and beams no fewer, found {self.n_best} and {self.beams}"
             )
+        if self.is_constrained and self.language not in (None, NO_LANGUAGE):
+            raise ValueError(
+                "a language decides between free texts: give it without a lexicon, pattern or "
+                "alphabet"
+            )
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether not every text may be read."""
+        return not (self.lexicon is None and self.pattern is None and self.alphabet is None)
 
     @property
     def width(self) -> int:
@@ -89,6 +105,10 @@ class Writer:
             options.pattern,
             options.alphabet,
         )
+        self._words: WordPrior | None = None
+        if not options.is_constrained:
+            self._words = prior_of(options.language, engine.model.provenance.get("language"))
+        self.prior = self._log_priors if self._words else None
 
     def write(self, encoded: Any, count: int) -> list[Found]:
         """The readings of ``count`` images."""
@@ -99,11 +119,29 @@ class Writer:
         free = self._write(encoded, count, 1, None)
         return [Found(*pair) for pair in zip(chosen, (f[0] for f in free), strict=True)]
 
+    def write_for_prior(self, encoded: Any, count: int) -> list[Found]:
+        """All texts between which the prior may have to decide."""
+        width = max(self._options.width, BEAMS)
+        found = self._write(encoded, count, width, None, MARGIN)
+        return [Found(hypotheses, None) for hypotheses in found]
+
+    def _log_priors(self, hypotheses: Sequence[Hypothesis]) -> Float[np.ndarray, " hypothesis"]:
+        """What speaks for texts before the image is seen."""
+        assert self._words
+        decode = self._engine.model.charset.decode
+        return self._words.log_weights([decode(each.ids) for each in hypotheses])
+
     def _write(
-        self, encoded: Any, count: int, width: int, constraint: Constraint | None
+        self,
+        encoded: Any,
+        count: int,
+        width: int,
+        constraint: Constraint | None,
+        margin: float = math.inf,
     ) -> list[list[Hypothesis]]:
         engine, longest = self._engine, self._interface.maximum_length
-        options = (count, self._end, longest, engine.model.temperature, width, constraint)
+        temperature = engine.model.temperature
+        options = (count, self._end, longest, temperature, width, constraint, margin)
         if self._interface.loop == "step":
             return search(engine.begin(encoded), *options)
         if self._interface.loop == "scores":

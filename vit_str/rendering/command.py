@@ -15,7 +15,7 @@ from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
 ALL, FONTS = "all", "fonts"
-_COUNT, _SHOWN, _COMPARED = 160, 24, 2000  # words, unless the options say another number
+_COUNT, _SHOWN = 160, 24  # words, unless the options say another number
 SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
 
@@ -29,7 +29,6 @@ examples:
   vit-str render --out words-%06d.tar --count 100000     archives for WebDataset
   vit-str render --sheet words.png                       words to look at
   vit-str render --show curve --out curve.png            what an ingredient does
-  vit-str render --compare FOLDER --out comparison/      how words differ from photographs
 The same command resumes a run that was stopped. Words are numbered from 0;
 --start 50000 --count 50000 makes the second half of the first 100,000, on any machine.
 
@@ -55,8 +54,6 @@ def run(options: argparse.Namespace) -> int:
     _check_target(options)
     if options.show:
         return _show(options)
-    if options.compare:
-        return _compare(options)
     count = options.count or _COUNT
     if options.sheet:
         from vit_str.rendering.sheets import write_word_sheet
@@ -106,7 +103,7 @@ def _show(options: argparse.Namespace) -> int:
     out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
     from vit_str.rendering.material import renderer_of
     from vit_str.rendering.sheets import write_font_sheet, write_ingredient_sheet
-    from vit_str.sheets import check_picture
+    from vit_str.reports.sheets import check_picture
 
     if options.show != ALL:
         check_picture(out)
@@ -135,16 +132,6 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _compare(options: argparse.Namespace) -> int:
-    """Write the report of rendered and photographed words, and print its table."""
-    from vit_str.realism.page import compare
-    from vit_str.rendering.material import renderer_of
-
-    renderer, out = renderer_of(_look(options)), options.out or Path("comparison")
-    console.write(compare(renderer, options.compare, options.count or _COMPARED, options.seed, out))
-    return 0
-
-
 def _add_output(group: _Group) -> None:
     group.add_argument("--out", type=Path, metavar="PATH", help="data set; or file for --show")
     group.add_argument("--sheet", type=Path, metavar="FILE", help="one picture with all words")
@@ -154,17 +141,7 @@ def _add_output(group: _Group) -> None:
         help="one picture of what an ingredient does to words; all: a folder with one for each; "
         "fonts: a sample of every font, and which were rejected and why",
     )
-    group.add_argument(
-        "--compare",
-        type=Path,
-        nargs="+",
-        metavar="FOLDER",
-        help="judge rendered words against photographed ones, folders with labels.tsv: a report "
-        "in the folder --out",
-    )
-    group.add_argument(
-        "--count", type=positive, metavar="N", help="number of words (160; to compare, 2000)"
-    )
+    group.add_argument("--count", type=positive, metavar="N", help="number of words (160)")
     group.add_argument("--start", type=whole_number, default=0, metavar="N", help="first word (0)")
     group.add_argument(
         "--seed",
@@ -217,7 +194,7 @@ def _add_looks(group: _Group) -> None:
     )
     group.add_argument(
         "--ingredients",
-        type=_strengths,
+        type=strengths,
         default={},
         metavar="NAME=S,...",
         help="strengths other than 1, such as blur=2,curve=0; the names: " + ", ".join(INGREDIENTS),
@@ -225,17 +202,12 @@ def _add_looks(group: _Group) -> None:
 
 
 def _check_target(options: argparse.Namespace) -> None:
-    if not (options.out or options.sheet or options.show or options.compare):
-        raise ValueError(
-            "say what to make: --out DATASET, --sheet FILE.png, --show INGREDIENT or --compare "
-            "FOLDER"
-        )
-    if options.compare and (options.sheet or options.show):
-        raise ValueError("--compare makes a report and nothing else: leave out --sheet and --show")
+    if not (options.out or options.sheet or options.show):
+        raise ValueError("say what to make: --out DATASET, --sheet FILE.png or --show INGREDIENT")
     if options.sheet and (options.out or options.show):
         raise ValueError("--sheet makes a picture and nothing else: leave out --out and --show")
     if options.sheet:
-        from vit_str.sheets import check_picture
+        from vit_str.reports.sheets import check_picture
 
         check_picture(options.sheet)
 
@@ -248,7 +220,7 @@ def _check_data_set(options: argparse.Namespace) -> None:
     options.format = options.format or format_of(options.out)
 
 
-def _strengths(text: str) -> dict[str, float]:
+def strengths(text: str) -> dict[str, float]:
     """``blur=2,curve=0`` as a dictionary."""
     strengths: dict[str, float] = {}
     for part in text.split(","):

@@ -16,13 +16,16 @@ from tqdm import tqdm
 
 import vit_str
 from vit_str import console
+from vit_str.charset import charset_of
 from vit_str.datasets import DatasetWriter, LabeledWord, Layout, writer_of
-from vit_str.datasets.record import begin_or_resume, shown
+from vit_str.datasets.record import begin_or_resume, differences, shown
+from vit_str.devices import choose_device
 from vit_str.files import exclusive
 from vit_str.rendering.material import BATCH, Look, renderer_of
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 _PROBES = 1000
+_LATE = ("fonts", "pictures", "drawing")  # what is known only when all fonts are drawn
 _ENCODERS = 4  # threads
 # The highest compression of PNG takes as long as the drawing and saves a twentieth of the space.
 _ENCODINGS: dict[str, dict[str, Any]] = {
@@ -61,17 +64,19 @@ def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int,
         raise ValueError(
             f"{foreign} is there and was not made by vit-str render; give a new name as --out"
         )
-    renderer = renderer_of(look)
-    made_with: dict[str, Any] = {
+    asked: dict[str, Any] = {
         "seed": seed,
         "start": layout.start,
         "format": name,
         "image-format": layout.suffix[1:],
         "boxes": layout.boxes,
         "shard-size": layout.shard_size if "%" in path.name else None,
-        **_words_and_looks(look, renderer),
-        "drawing": _drawing(renderer, seed),
+        **_words_and_looks(look),
     }
+    if record_path.exists():  # at once, not after fonts are drawn
+        _refuse_others(differences(record_path, asked, ignored=_LATE), path)
+    renderer = renderer_of(look)
+    made_with = {**asked, **_drawn_with(renderer, seed)}
     record_path.parent.mkdir(parents=True, exist_ok=True)
     with exclusive(record_path.with_name(f".{record_path.name}.lock")):
         made_by = f"vit-str {vit_str.__version__}"
@@ -86,35 +91,42 @@ def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int,
                 raise
 
 
-def _words_and_looks(look: Look, renderer: Renderer) -> dict[str, Any]:
-    """Everything but the seed that decides words and pictures, so that no others are mixed in."""
-    atlas = renderer.atlas
-    tensors = [atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances]
-    tensors.append(atlas.honest)
+def _words_and_looks(look: Look) -> dict[str, Any]:
+    """What the options say about words and pictures, so that no others are mixed in."""
+    words = look.words
     return {
-        "words": _digest([look.words.read_bytes()]) if look.words else None,
+        "words": _digest([words.read_bytes()]) if words and words.is_file() else None,
         "language": None if look.words else look.language,
-        "charset": renderer.charset.characters,
-        "fonts": _digest(["\n".join(atlas.names).encode(), *map(_bytes, tensors)]),
+        "charset": charset_of(look.charset).characters,
+        "fonts": None,
         "held-out": look.held_out,
-        "pictures": _digest([_bytes(renderer.pictures)]) if look.pictures else None,
+        "pictures": None,
         "height": look.size[0],
         "width": look.size[1],
         "difficulty": look.difficulty,
         "ingredients": {name: s for name, s in sorted(look.strengths.items()) if s != 1},
-        "device": renderer.device.type,
+        "device": choose_device(look.device).type,
     }
 
 
-def _drawing(renderer: Renderer, seed: int) -> str | None:
-    """Changes when this program, a library or the language's words do.
+def _drawn_with(renderer: Renderer, seed: int) -> dict[str, Any]:
+    """Fonts, pictures and the way to draw: what is known when all of it is loaded.
 
-    Only on the CPU, where the same numbers come out in every run.
+    The drawing changes when this program, a library or the language's words do. It is compared only
+    on the CPU, where the same numbers come out in every run.
     """
-    if renderer.device.type != "cpu":
-        return None
-    labels = "\n".join(renderer.lexicon.sample(_PROBES, seed))
-    return _digest([labels.encode(), _bytes(renderer.batch(BATCH, seed, 0).images)])
+    atlas = renderer.atlas
+    tensors = [atlas.columns, atlas.starts, atlas.widths, atlas.bearings, atlas.advances]
+    tensors.append(atlas.is_correct)
+    drawing = None
+    if renderer.device.type == "cpu":
+        labels = "\n".join(renderer.lexicon.sample(_PROBES, seed))
+        drawing = _digest([labels.encode(), _bytes(renderer.batch(BATCH, seed, 0).images)])
+    return {
+        "fonts": _digest(["\n".join(atlas.names).encode(), *map(_bytes, tensors)]),
+        "pictures": None if renderer.pictures is None else _digest([_bytes(renderer.pictures)]),
+        "drawing": drawing,
+    }
 
 
 def _bytes(tensor: Tensor | None) -> bytes:
@@ -128,15 +140,15 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _refuse_others(differences: dict[str, tuple[Any, Any]], path: Path) -> None:
-    if "words" in differences:
-        differences.pop("language", None)
-    if len(differences) > 1:  # which is why the drawing differs
-        differences.pop("drawing", None)
-    if differences:
+def _refuse_others(found: dict[str, tuple[Any, Any]], path: Path) -> None:
+    if "words" in found:
+        found.pop("language", None)
+    if len(found) > 1:  # which is why the drawing differs
+        found.pop("drawing", None)
+    if found:
         described = [
             _DIFFERENCES.get(name, f"--{name} {shown(before)}, not {shown(now)}")
-            for name, (before, now) in differences.items()
+            for name, (before, now) in found.items()
         ]
         raise ValueError(
             f"{path} was begun with {'; '.join(described)}: give the same arguments to resume, or "

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from vit_str.charset import PADDING, Charset, charset_of
 from vit_str.rendering.material import BATCH, Look, renderer_of
-from vit_str.sheets import Captioned, caption_font, framed, sheet
+from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter
@@ -157,7 +157,7 @@ def _samples(atlas: GlyphAtlas) -> list[Image.Image]:
     for first in range(0, len(atlas), _FONTS_AT_ONCE):
         fonts = torch.arange(first, min(first + _FONTS_AT_ONCE, len(atlas)))
         lines = typesetter.lay_out(
-            _honest(atlas, sample, fonts), fonts, torch.full((len(fonts),), 2.0)
+            _correct_ids(atlas, sample, fonts), fonts, torch.full((len(fonts),), 2.0)
         )
         widths = lines.widths.long().tolist()
         for mask, width in zip(lines.masks, widths, strict=True):
@@ -172,14 +172,14 @@ def _sample_ids(charset: Charset) -> list[int]:
     return charset.encode("".join(known) if len(known) > 3 else charset.characters[::step][:10])
 
 
-def _honest(
+def _correct_ids(
     atlas: GlyphAtlas, sample: list[int], fonts: Int64[Tensor, " font"]
 ) -> Int64[Tensor, "font position"]:
     """The sample for each font; characters that it must not be used for are left out."""
     rows = []
     for font in fonts.tolist():
-        shown = [character for character in sample if atlas.honest[font, character]]
-        shown = shown or atlas.honest[font].nonzero()[: len(sample), 0].tolist()
+        shown = [character for character in sample if atlas.is_correct[font, character]]
+        shown = shown or atlas.is_correct[font].nonzero()[: len(sample), 0].tolist()
         rows.append(shown + [PADDING] * (len(sample) - len(shown)))
     return torch.tensor(rows)
 

@@ -1,12 +1,14 @@
-"""Figures as images, as files and as addresses that hold them."""
+"""Figures as pixels, vector graphics, and addresses that hold them."""
 
 import base64
 import io
+from xml.etree import ElementTree
 
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from PIL import Image
 
-from vit_str.reports.style import ready_to_draw
+from vit_str.reports.style import plain, ready_to_draw
 
 _CSS_PIXELS = 96  # per inch
 SHARPNESS = 2
@@ -15,6 +17,8 @@ SHARPNESS = 2
 _COLORS = 256  # of a figure: lines and areas of few colors take a third of the bytes
 _COLORS_OF_LINES = 20_000  # at most: soft edges of lines and letters; photographs have more
 _QUALITY, _WEBP_SIDE = 85, 16_383  # of an embedded picture; the format has no larger ones
+_HOVER = "hover:"
+_SVG, _LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 
 
 def figure_image(figure: Figure) -> Image.Image:
@@ -46,4 +50,39 @@ def png(image: Image.Image) -> bytes:
 def _encoded(image: Image.Image, form: str, **options: int) -> bytes:
     file = io.BytesIO()
     image.save(file, form, **options)
+    return file.getvalue()
+
+
+def on_hover(artist: Artist, text: str) -> None:
+    """Make a browser show a text while the pointer is on a part of a figure."""
+    artist.set_gid(_HOVER + plain(text).replace(r"\$", "$"))
+
+
+def svg(figure: Figure) -> str:
+    """A figure as an ``<svg>`` element, letters as outlines, with the texts of `on_hover`."""
+    ElementTree.register_namespace("", _SVG)
+    ElementTree.register_namespace("xlink", _LINK)
+    root = ElementTree.fromstring(_saved(figure, "svg"))  # noqa: S314 - made here
+    for metadata in root.findall(f"{{{_SVG}}}metadata"):
+        root.remove(metadata)
+    for number, group in enumerate(root.iter(f"{{{_SVG}}}g")):
+        name = group.get("id", "")
+        if name.startswith(_HOVER):
+            group.set("id", f"part-{number}")
+            title = ElementTree.Element(f"{{{_SVG}}}title")
+            title.text = name.removeprefix(_HOVER)
+            group.insert(0, title)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def pdf(figure: Figure) -> bytes:
+    """A figure as a PDF file, letters as text."""
+    return _saved(figure, "pdf")
+
+
+def _saved(figure: Figure, form: str) -> bytes:
+    file = io.BytesIO()
+    date = "Date" if form == "svg" else "CreationDate"
+    with ready_to_draw(figure):
+        figure.savefig(file, format=form, metadata={date: None})
     return file.getvalue()

@@ -14,9 +14,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from vit_str.files import write_atomically
-from vit_str.reports.images import SHARPNESS, data_uri, figure_image, png
+from vit_str.reports.images import SHARPNESS, data_uri, figure_image, pdf, png, svg
 from vit_str.reports.style import printable
-from vit_str.reports.vector import pdf, svg
 
 _LONG = 40  # letters of a cell that may be broken into lines
 

@@ -25,7 +25,14 @@ import vit_str
 from vit_str.reading.rows import json_line
 from vit_str.serving.examples import PAGE_ANSWERS, PICTURES, READ_ANSWERS
 from vit_str.serving.guard import Guard
-from vit_str.serving.limits import MOST_CHARACTERS, MOST_WORDS, Bodies, ClientLeft, Refusal
+from vit_str.serving.limits import (
+    MOST_CHARACTERS,
+    MOST_WORDS,
+    Bodies,
+    ClientLeft,
+    Refusal,
+    client_of,
+)
 from vit_str.serving.service import Choice, ReadingService, Upload, Wish, reads_pages
 
 WEB = Path(vit_str.__file__).parent / "web"
@@ -44,7 +51,11 @@ Result = TypeVar("Result")
 
 
 def create_app(
-    service: ReadingService, model: str, key: str | None = None, origins: tuple[str, ...] = ()
+    service: ReadingService,
+    model: str,
+    key: str | None = None,
+    origins: tuple[str, ...] = (),
+    hosts: tuple[str, ...] = (),
 ) -> FastAPI:
     """The application.
 
@@ -53,6 +64,7 @@ def create_app(
         model: its name, to be shown.
         key: that requests have to carry; None for no key.
         origins: of web pages that may ask, besides the own page.
+        hosts: names that it answers to, besides addresses and local names.
     """
     app = FastAPI(
         title="vit-str",
@@ -71,7 +83,9 @@ def create_app(
     for error in (Refusal, ClientLeft, RequestValidationError, StarletteHTTPException, Exception):
         app.add_exception_handler(error, _answer_error)
     rooms = {"/v1/read": service.crops, "/v1/page": service.pages}
-    app.add_middleware(Guard, metrics=service.metrics, rooms=rooms, key=key, state=app.state)
+    app.add_middleware(
+        Guard, metrics=service.metrics, rooms=rooms, key=key, hosts=hosts, state=app.state
+    )
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -80,6 +94,9 @@ def create_app(
             allow_headers=["authorization", "x-api-key"],
         )
     return app
+
+
+_LANGUAGES = r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$"
 
 
 class ChoiceQuery:
@@ -104,8 +121,17 @@ class ChoiceQuery:
         alphabet: Annotated[
             str, Query(max_length=1000, description="read only these characters")
         ] = "",
+        language: Annotated[
+            str,
+            Query(
+                max_length=200,
+                pattern=_LANGUAGES,  # never a file
+                description="whose words to expect where the image leaves doubts: en, en+fr, or "
+                "none; as the model was trained if empty",
+            ),
+        ] = "",
     ) -> None:
-        self.choice = Choice(n_best, beams, pattern, alphabet)
+        self.choice = Choice(n_best, beams, pattern, alphabet, language)
 
 
 def _add_reading(app: FastAPI, service: ReadingService) -> None:
@@ -128,7 +154,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
             wish = Wish(query.choice._replace(lexicon=lexicon), boxes or attention, attention)
-            records = await service.read(uploads, wish)
+            records = await service.read(uploads, wish, client_of(request.scope))
             lines = ", ".join(map(json_line, records))
             return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
 
@@ -152,7 +178,8 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             if len(uploads) > 1:
                 raise Refusal(422, "a request reads one whole picture; send several requests")
             choice = query.choice._replace(lexicon=lexicon)
-            record = await service.read_page(uploads[0], number, choice)
+            client = client_of(request.scope)
+            record = await service.read_page(uploads[0], number, choice, client)
             return Response(json.dumps(record, ensure_ascii=False), media_type="application/json")
 
         return await answer(request, work)
@@ -160,7 +187,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     async def answer(request: Request, work: Any) -> Response:
         """Receive the body and do the work, while there is time and somebody waits."""
         end = asyncio.get_running_loop().time() + service.limits.deadline
-        with bodies.account() as body:
+        with bodies.account(client_of(request.scope)) as body:
             await bodies.receive(request, body)
             return await _while_wanted(request, work(body), end, service.limits.deadline)
 
@@ -236,10 +263,12 @@ async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
 
 
 def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
+    @app.head("/health", include_in_schema=False)
     @app.get("/health", summary="Whether the process is alive")
     async def health() -> dict[str, str]:
         return {"status": "alive"}
 
+    @app.head("/ready", include_in_schema=False)
     @app.get("/ready", summary="Whether the model is warm and requests are welcome")
     async def ready() -> JSONResponse:
         if app.state.draining:
@@ -278,6 +307,7 @@ def _add_pages(app: FastAPI) -> None:
 
     app.mount("/docs", StaticFiles(directory=swagger_ui_path))
 
+    @app.head("/", include_in_schema=False)
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:
         return FileResponse(WEB / "index.html", headers=_PAGE_HEADERS)

@@ -52,12 +52,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         help="let web pages of this origin ask, such as https://example.com",
     )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer to this name too, such as text.example.com; without it and without a key, "
+        "only to addresses and local names",
+    )
     limits = parser.add_argument_group("limits")
     for name, default, text in (
         ("--max-body", 10_000_000, "bytes of a request"),
         ("--max-pixels", 50_000_000, "pixels of a picture"),
-        ("--queue", 64, "pictures of words in hand, and the most in a request"),
-        ("--page-queue", 8, "whole pictures in hand"),
+        ("--queue", 64, "pictures of words in hand for a client, and the most in a request"),
+        ("--page-queue", 8, "whole pictures in hand, half of them for one client"),
         ("--deadline", 30, "seconds from a request to its answer"),
         ("--receive-deadline", 20, "seconds in which a request has to arrive"),
     ):
@@ -90,6 +98,8 @@ def run(options: argparse.Namespace) -> int:
     )
     settings = Settings(
         *(options.model, options.device, options.backend, options.care),
-        *(limits, key, tuple(options.cors), options.log),
+        *(limits, key, tuple(options.cors)),
+        tuple(name.lower() for name in options.allow_host),
+        options.log,
     )
     return serve(settings, options.host, options.port, options.workers)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from vit_str.serving.limits import Refusal, Room, is_allowed
+from vit_str.serving.limits import Refusal, Room, check_host, client_of, is_allowed
 from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Guard:
         metrics: to count in.
         rooms: paths and what they need a place in.
         key: of requests to ``/v1`` and ``/metrics``; None for no key.
+        hosts: names that are answered to without a key, besides addresses and local names.
         state: of the server; while ``draining``, requests are cancelled in the end.
     """
 
@@ -39,10 +40,11 @@ class Guard:
         metrics: Metrics,
         rooms: Mapping[str, Room],
         key: str | None,
+        hosts: tuple[str, ...],
         state: Any,
     ) -> None:
         self._app, self._metrics, self._rooms = app, metrics, rooms
-        self._key, self._state = key, state
+        self._key, self._hosts, self._state = key, hosts, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -77,13 +79,15 @@ class Guard:
         """Before anything of the body is looked at.
 
         Raises:
-            Refusal: the key is wrong, or there is no room.
+            Refusal: the key or the host is wrong, or there is no room.
         """
+        if self._key is None:
+            check_host(dict(scope["headers"]).get(b"host", b"").decode("latin-1"), self._hosts)
         needs_key = self._key is not None and path.startswith(("/v1/", "/metrics"))
         if needs_key and not is_allowed(dict(scope["headers"]), self._key or ""):
             raise Refusal(401, _NO_KEY)
         if path in self._rooms:
-            self._rooms[path].check()
+            self._rooms[path].check(client_of(scope))
 
 
 def _refusal(status: int, reason: str) -> JSONResponse:

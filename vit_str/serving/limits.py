@@ -1,15 +1,15 @@
-"""What strangers may ask for: limits, refusals, bounded bodies and patterns."""
+"""What strangers may ask for: limits, refusals, bounded bodies."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import re
-import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from math import prod
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ MOST_WORDS = 10_000
 MOST_CHARACTERS = 200
 """Length of a pattern."""
 _BODIES = 16  # of the greatest size, in memory at the same time
-_REPEATS = 10_000  # the regex package compiles x{100}{100} to as many copies
-_COUNTS = re.compile(r"\{[^}]*?(\d+)\s*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +29,12 @@ class Limits:
     Attributes:
         body: bytes of a request.
         pixels: of a picture.
-        queue: pictures of words in hand, and the most in a request.
-        pages: whole pictures in hand.
+        queue: pictures of words in hand for one client, and the most in a request.
+        pages: whole pictures in hand, at most half of them for one client.
         deadline: seconds from the first line of a request to its answer.
         receive: seconds in which a request has to arrive.
         pattern: seconds that matching a pattern may take for the pictures that are read together.
+        drawing: seconds of the processor that drawing a page of a PDF file may take.
     """
 
     body: int = 10_000_000
@@ -45,6 +44,7 @@ class Limits:
     deadline: float = 30.0
     receive: float = 20.0
     pattern: float = 1.0
+    drawing: int = 10
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer
@@ -70,47 +70,57 @@ class Room:
 
     Args:
         size: number of places.
+        each: how many of them one client may have.
         what: they are for, in the plural.
         report: is told how many are taken.
     """
 
     def __init__(
-        self, size: int, what: str, report: Callable[[float], object] = lambda taken: None
+        self,
+        size: int,
+        each: int,
+        what: str,
+        report: Callable[[float], object] = lambda taken: None,
     ) -> None:
-        self.size, self._free = size, size
-        self._what, self._report = what, report
+        self.size, self.each, self._what, self._report = size, each, what, report
+        self._taken: Counter[str] = Counter()
 
-    def check(self, count: int = 1) -> None:
+    def check(self, client: str, count: int = 1) -> None:
         """Refuse at once what has no room.
 
         Raises:
-            Refusal: so many places are not free.
+            Refusal: so many places are not free, or not for this client.
         """
-        if count > self._free:
+        if count + self._taken[client] > self.each:
+            reason = f"too many of your {self._what} are in hand; wait for their answers"
+            raise Refusal(429, reason, 1)
+        if count + self._taken.total() > self.size:
             raise Refusal(503, f"too many {self._what} are in hand; try again in a second", 1)
 
-    def take(self, count: int) -> None:
+    def take(self, client: str, count: int) -> None:
         """Take some places, or give them back if there are fewer than 0.
 
         Raises:
             Refusal: they are not free.
         """
-        self.check(count)
-        self._free -= count
-        self._report(self.size - self._free)
+        self.check(client, count)
+        self._taken[client] += count
+        if not self._taken[client]:
+            del self._taken[client]
+        self._report(self._taken.total())
 
     @contextmanager
-    def places(self, count: int) -> Iterator[None]:
+    def places(self, client: str, count: int) -> Iterator[None]:
         """Take some places for a while.
 
         Raises:
             Refusal: they are not free.
         """
-        self.take(count)
+        self.take(client, count)
         try:
             yield
         finally:
-            self.take(-count)
+            self.take(client, -count)
 
 
 class Bodies:
@@ -118,16 +128,16 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._room = Room(_BODIES * limits.body, "bytes")
+        self._room = Room(_BODIES * limits.body, _BODIES // 2 * limits.body, "bytes")
 
     @contextmanager
-    def account(self) -> Iterator[bytearray]:
+    def account(self, client: str) -> Iterator[bytearray]:
         """Where the body of a request goes; it counts until the block ends."""
         body = bytearray()
         try:
             yield body
         finally:
-            self._room.take(-len(body))
+            self._room.take(client, -len(body))
 
     async def receive(self, request: Request, body: bytearray) -> None:
         """Fill the body.
@@ -146,7 +156,7 @@ class Bodies:
                 async for chunk in request.stream():
                     if len(body) + len(chunk) > self._limits.body:
                         raise self._too_large()
-                    self._room.take(len(chunk))
+                    self._room.take(client_of(request.scope), len(chunk))
                     body += chunk
         except TimeoutError:
             slow = f"the request took over {self._limits.receive:g} seconds to arrive"
@@ -159,58 +169,29 @@ class Bodies:
         return Refusal(413, f"a request may hold {most}; send fewer or smaller files")
 
 
+def client_of(scope: Mapping[str, Any]) -> str:
+    """Who asks: an address, behind a proxy of this machine the one that it forwards."""
+    return str((scope.get("client") or [""])[0])
+
+
+def check_host(header: str, allowed: tuple[str, ...]) -> None:
+    """Refuse names under which a web page elsewhere could reach this server (DNS rebinding).
+
+    Addresses, names without a dot and those under ``localhost`` cannot be anybody else's.
+
+    Raises:
+        Refusal: such a name, which is not allowed.
+    """
+    name = re.sub(r":\d*$", "", header.lower()).strip("[]").removesuffix(".")
+    with suppress(ValueError):
+        ip_address(name)
+        return
+    if "." in name and not name.endswith(".localhost") and name not in allowed:
+        raise Refusal(421, f"not a name of this server; start it with --allow-host {name[:100]}")
+
+
 def is_allowed(headers: Mapping[bytes, bytes], key: str) -> bool:
     """Whether a request carries the key; how long that takes does not depend on how much fits."""
     scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")
     given = bearer.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
     return hmac.compare_digest(given, key.encode())
-
-
-class TimedPattern:
-    """A pattern of a stranger: of bounded size, and given up when matching takes too long.
-
-    Args:
-        pattern: as the ``regex`` package takes it.
-        seconds: that all matches since `restart` may take.
-
-    Raises:
-        ValueError: it does not parse, or is too large.
-    """
-
-    def __init__(self, pattern: str, seconds: float) -> None:
-        from vit_str.reading.constraints import compiled
-
-        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
-        if len(pattern) > MOST_CHARACTERS or repeats > _REPEATS:
-            raise ValueError(
-                f"a pattern may hold {MOST_CHARACTERS} characters, and counts such as {{3}} whose "
-                f"product is at most {_REPEATS:,}; make it simpler"
-            )
-        self._pattern, self._seconds = pattern, seconds
-        self._compiled = compiled(pattern)
-        self.restart()
-
-    def __repr__(self) -> str:
-        return repr(self._pattern)
-
-    def restart(self) -> None:
-        """Allow all of the seconds again."""
-        self._end = time.monotonic() + self._seconds
-
-    def fullmatch(self, text: str, partial: bool = False) -> Any:
-        """The match, as the ``regex`` package gives it.
-
-        Raises:
-            Refusal: the seconds are over.
-        """
-        try:
-            left = self._end - time.monotonic()
-            if left > 0:
-                return self._compiled.fullmatch(
-                    text, partial=partial, timeout=left, concurrent=True
-                )
-        except TimeoutError:
-            pass
-        raise Refusal(
-            422, f"matching the pattern takes over {self._seconds:g} seconds; make it simpler"
-        )

@@ -39,6 +39,7 @@ class Settings:
         limits: of requests.
         key: that requests have to carry, if any.
         origins: of web pages that may ask.
+        hosts: names that it answers to, besides addresses and local names.
         log: whether to print a line for each request.
     """
 
@@ -49,6 +50,7 @@ class Settings:
     limits: Limits
     key: str | None
     origins: tuple[str, ...]
+    hosts: tuple[str, ...]
     log: bool
 
 
@@ -125,7 +127,8 @@ def serve_alone(settings: Settings, listener: socket.socket, on_start: Callable[
     reader = load(settings.model, settings.device, care=settings.care, backend=settings.backend)
     service = ReadingService(reader, settings.limits, Metrics(), settings.care)
     service.warm_up()
-    app = create_app(service, Path(settings.model).stem, settings.key, settings.origins)
+    name = Path(settings.model).stem
+    app = create_app(service, name, settings.key, settings.origins, settings.hosts)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     LOG.setLevel(logging.INFO if settings.log else logging.WARNING)
     config = uvicorn.Config(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from io import BytesIO
@@ -16,11 +16,13 @@ import numpy as np
 from PIL import Image
 
 from vit_str.images import UnreadableImage
+from vit_str.machine import install_hint
 from vit_str.reading import Reader, Reading, Search
+from vit_str.reading.constraints import PatternTooSlow, TimedPattern
 from vit_str.reading.decoding import DecodedImage, decode
 from vit_str.reading.rows import error_row, reading_row
 from vit_str.serving.lane import Job, Lane
-from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room, TimedPattern
+from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room
 from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -31,7 +33,10 @@ _TOGETHER, _PATIENCE = 32, 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
 _LARGE = 2_000_000  # pixels, from which pictures are decoded one by one, out of the way of others
 _DECODERS = 4  # threads, for pictures that are not large
+_DRAWERS = 2  # processes that draw pages of PDF files
 _KNOWN_SEARCHES = 16
+_CLIENTS = 4  # with full queues of their own, before there is no room for others
+_PDF = b"%PDF"
 
 
 class Upload(NamedTuple):
@@ -48,6 +53,7 @@ class Choice(NamedTuple):
     beams: int = 0
     pattern: str = ""
     alphabet: str = ""
+    language: str = ""
     lexicon: tuple[str, ...] = ()
 
 
@@ -63,6 +69,7 @@ class _PageJob(NamedTuple):
     upload: Upload
     number: int
     choice: Choice
+    picture: Image.Image | UnreadableImage | None = None
 
 
 class _Interruptible(Reader):
@@ -94,9 +101,11 @@ class ReadingService:
         self.reader, self.limits, self.metrics = reader, limits, metrics
         self._care = care
         queue = metrics.queue.labels
-        self.crops = Room(limits.queue, "pictures", queue("crops").set)
-        self._searches = Room(max(1, limits.queue // 2), "pictures with a pattern or the like")
-        self.pages = Room(limits.pages, "pages", queue("pages").set)
+        most = _CLIENTS * limits.queue
+        searches = max(1, limits.queue // 2)
+        self.crops = Room(most, limits.queue, "pictures", queue("crops").set)
+        self._searches = Room(most // 2, searches, "pictures with a pattern or the like")
+        self.pages = Room(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(_open_page_parts)
         self._decoding = Lane(self._decode, threads=_DECODERS)
@@ -108,10 +117,11 @@ class ReadingService:
             more_to_come=lambda: self._decoding.is_busy,
         )
         self._searching = Lane(self._read_searching, _SEARCHED_TOGETHER)
+        self._drawing = Lane(self._draw, threads=_DRAWERS)
         self._paging = Lane(self._read_page, prepare=self._page_parts)
         self._lanes: tuple[Lane, ...] = (
             *(self._decoding, self._decoding_large),
-            *(self._reading, self._searching, self._paging),
+            *(self._reading, self._searching, self._drawing, self._paging),
         )
 
     def warm_up(self) -> None:
@@ -125,7 +135,9 @@ class ReadingService:
         ended = [lane.close(seconds / len(self._lanes)) for lane in self._lanes]
         return all(ended)
 
-    async def read(self, uploads: Sequence[Upload], wish: Wish) -> list[dict[str, Any]]:
+    async def read(
+        self, uploads: Sequence[Upload], wish: Wish, client: str
+    ) -> list[dict[str, Any]]:
         """A record for each upload, see `reading_row`; one that cannot be read says so.
 
         Raises:
@@ -135,10 +147,10 @@ class ReadingService:
             with _refused():
                 self.reader.check_looks()
         searched = 0 if wish.choice == Choice() else len(uploads)
-        most = self._searches.size if searched else self.crops.size
+        most = self._searches.each if searched else self.crops.each
         if len(uploads) > most:
             raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
-        with self.crops.places(len(uploads)), self._searches.places(searched):
+        with self.crops.places(client, len(uploads)), self._searches.places(client, searched):
             records = await asyncio.gather(
                 *(self._record(upload, wish) for upload in uploads), return_exceptions=True
             )
@@ -147,17 +159,22 @@ class ReadingService:
                 raise record
         return records  # type: ignore[return-value]
 
-    async def read_page(self, upload: Upload, number: int, choice: Choice) -> dict[str, Any]:
+    async def read_page(
+        self, upload: Upload, number: int, choice: Choice, client: str
+    ) -> dict[str, Any]:
         """The record of one page of an upload, see `page_row`.
 
         Raises:
             Refusal: there is no such page, it is too large, or pages cannot be read here.
         """
         if not reads_pages():
-            hint = "pip install 'vit-str[page]' where it runs, and start it again"
+            hint = f"{install_hint('page')} where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
-        with self.pages.places(1):
-            return await self._paging.do(_PageJob(upload, number, choice))
+        job = _PageJob(upload, number, choice)
+        with self.pages.places(client, 1):
+            if upload.data.startswith(_PDF):
+                job = job._replace(picture=await self._drawing.do(job))
+            return await self._paging.do(job)
 
     async def _record(self, upload: Upload, wish: Wish) -> dict[str, Any]:
         try:
@@ -193,7 +210,7 @@ class ReadingService:
             return 0
         if pixels > self.limits.pixels:
             most = f"larger than {self.limits.pixels:,} pixels"
-            raise Refusal(422, f"{upload.name}: {most}; cut out the word or scale it down")
+            raise Refusal(422, f"{upload.name}: {most}; scale it down or cut out what to read")
         return pixels
 
     def _read_searching(
@@ -203,7 +220,8 @@ class ReadingService:
             reader, pattern = self._searcher(jobs[0].key.choice)
             if pattern:
                 pattern.restart()
-            return self._read(reader, jobs)
+            with _refused(PatternTooSlow):
+                return self._read(reader, jobs)
         except Refusal as refusal:  # of the choice, which they share
             return [refusal] * len(jobs)
 
@@ -222,15 +240,22 @@ class ReadingService:
         seconds = self.limits.pattern
         pattern = TimedPattern(choice.pattern, seconds) if choice.pattern else None
         lexicon = choice.lexicon or None
-        beams, alphabet = choice.beams or None, choice.alphabet or None
-        return Search(choice.n_best, beams, lexicon, pattern, alphabet), pattern
+        search = Search(
+            n_best=choice.n_best,
+            beams=choice.beams or None,
+            lexicon=lexicon,
+            pattern=pattern,
+            alphabet=choice.alphabet or None,
+            language=choice.language or None,
+        )
+        return search, pattern
 
     def _read_page(self, jobs: Sequence[Job[_PageJob, dict[str, Any]]]) -> list[dict[str, Any]]:
         from vit_str.reading.pages.output import page_row
         from vit_str.reading.pages.reader import PageReader
 
         (job,) = jobs
-        upload, number, choice = job.item
+        upload, number, choice, picture = job.item
         with _refused():
             search, pattern = self._search_of(choice)
 
@@ -241,34 +266,35 @@ class ReadingService:
                 pattern.restart()
 
         self._check_pixels(upload)
-        picture = self._picture(upload, number, check)
+        picture = picture or self._picture(upload, number)
         if isinstance(picture, UnreadableImage):
             self.metrics.pictures.labels("unreadable").inc()
             return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
         with _refused():
             reader = _Interruptible(check, self.reader.engine, care=self._care, search=search)
-        page = PageReader(reader, *(self._page_parts() or ())).read(
-            picture, boxes=reader.engine.model.interface.looks
-        )
+        pages = PageReader(reader, *(self._page_parts() or ()))
+        with _refused(PatternTooSlow):
+            page = pages.read(picture, boxes=reader.engine.model.interface.looks)
         self.metrics.pictures.labels("read").inc()
         return [page_row(upload.name, page) | {"page": number}]
 
-    def _picture(
-        self, upload: Upload, number: int, check: Callable[[], None]
-    ) -> Image.Image | UnreadableImage:
+    def _draw(
+        self, jobs: Sequence[Job[_PageJob, Image.Image | UnreadableImage]]
+    ) -> list[Image.Image | UnreadableImage]:
+        return [self._picture(job.item.upload, job.item.number) for job in jobs]
+
+    def _picture(self, upload: Upload, number: int) -> Image.Image | UnreadableImage:
         """A page of a file."""
         from vit_str.reading.pages.pictures import pictures_in
 
-        found = 0
-        suffix = ".pdf" if upload.data.startswith(b"%PDF") else ".image"
+        suffix = ".pdf" if upload.data.startswith(_PDF) else ".image"
         with tempfile.NamedTemporaryFile(suffix=suffix) as file:
             file.write(upload.data)
             file.flush()
-            for found, picture in enumerate(pictures_in(file.name), 1):
-                check()
-                if found == number or isinstance(picture, UnreadableImage):
+            with closing(pictures_in(file.name, number, self.limits.drawing)) as pictures:
+                for picture in pictures:
                     return picture
-        raise Refusal(422, f"{upload.name} has {found} pages; ask for one of them")
+        raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
 
 
 def reads_pages() -> bool:
@@ -286,9 +312,9 @@ def _open_page_parts() -> tuple[LineDetector, WordSplitter] | None:
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def _refused(mistake: type[ValueError] = ValueError) -> Iterator[None]:
     """A wish that does not fit the model is the client's mistake."""
     try:
         yield
-    except ValueError as error:
+    except mistake as error:
         raise Refusal(422, str(error)) from None

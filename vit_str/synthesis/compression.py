@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images
+from vit_str.synthesis.random_numbers import Random
 
-_BLOCK = 8
+_BLOCK = 8  # pixels, of JPEG (ITU-T T.81)
 
 # Quantization at quality 50, from the JPEG standard (ITU-T T.81, tables K.1 and K.2).
 _BRIGHTNESS_TABLE = (
@@ -24,6 +24,7 @@ _BRIGHTNESS_TABLE = (
     (49, 64, 78, 87, 103, 121, 120, 101),
     (72, 92, 95, 98, 112, 100, 103, 99),
 )
+# Steps of colors at quality 50, in gray levels (T.81, table K.2).
 _COLOR_TABLE = (
     (17, 18, 24, 47, 99, 99, 99, 99),
     (18, 21, 26, 66, 99, 99, 99, 99),
@@ -40,16 +41,16 @@ _TO_PLANES = (
 _FROM_PLANES = ((1.0, 0.0, 1.402), (1.0, -0.344136, -0.714136), (1.0, 1.772, 0.0))
 
 
-def compress(image: Images, strength: float, draw: Draw) -> None:
+def compress(image: Images, strength: float, random: Random) -> None:
     """Code and decode some pictures at qualities from about 15 to 80, in place.
 
     Args:
         image: pictures, 0 to 1.
         strength: of the ingredient.
-        draw: random source.
+        random: where numbers come from.
     """
-    chosen = draw.subset(min(1.0, 0.35 * strength))
-    coarseness = draw.uniform(-1.2, 1.1, 1, 1, 1, 1)[chosen].exp() * min(strength, 2.0)
+    chosen = random.subset(min(1.0, 0.35 * strength))
+    coarseness = random.uniform(-1.2, 1.1, 1, 1, 1, 1)[chosen].exp() * min(strength, 2.0)
     if not len(chosen):
         return
     source = image.index_select(0, chosen)

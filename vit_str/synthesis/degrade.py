@@ -5,10 +5,10 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from vit_str.synthesis.compression import compress
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.optics import blur, light
+from vit_str.synthesis.random_numbers import Random
 from vit_str.synthesis.resolution import sample_resolution
 
 _FAR = (11, 37), (5, -29)  # rows and columns, beyond which noise looks independent
@@ -19,7 +19,7 @@ def degrade(
     aspects: Float[Tensor, " batch"],
     lengths: Int64[Tensor, " batch"],
     strengths: Ingredients,
-    draw: Draw,
+    random: Random,
 ) -> Images:
     """Light, fewer pixels, blur, noise and compression, in the pixels of the camera.
 
@@ -28,25 +28,25 @@ def degrade(
         aspects: width over height that they had before they were brought to it.
         lengths: letters of the words.
         strengths: of the ingredients.
-        draw: random source.
+        random: where numbers come from.
     """
-    image = light(image, strengths, draw)
+    image = light(image, strengths, random)
     size = image.shape[-2], image.shape[-1]
-    resolution = sample_resolution(aspects, lengths, size, strengths.low_resolution, draw)
+    resolution = sample_resolution(aspects, lengths, size, strengths.low_resolution, random)
     resolution.shrink(image)
-    blur(image, strengths, resolution.softness(image), draw)
-    _add_noise(image, strengths.noise, draw)
-    compress(image, strengths.compression, draw)
+    blur(image, strengths, resolution.softness(image), random)
+    _add_noise(image, strengths.noise, random)
+    compress(image, strengths.compression, random)
     resolution.enlarge(image)
     return image.clamp_(0, 1)
 
 
-def _add_noise(image: Images, strength: float, draw: Draw) -> None:
+def _add_noise(image: Images, strength: float, random: Random) -> None:
     """Sensor noise, of one brightness or of three colors: common, and mostly weak."""
-    chosen = draw.subset(min(1.0, 0.6 * strength))
-    amount = draw.uniform(0, 0.2, 1, 1, 1)[chosen].square() * min(strength, 2.0)
-    colored = draw.some(0.6, 1, 1, 1)[chosen]
-    noise = draw.pixels(1, *image.shape[2:]).index_select(0, chosen)
+    chosen = random.subset(min(1.0, 0.6 * strength))
+    amount = random.uniform(0, 0.2, 1, 1, 1)[chosen].square() * min(strength, 2.0)
+    colored = random.bernoulli(0.6, 1, 1, 1)[chosen]
+    noise = random.pixels(1, *image.shape[2:]).index_select(0, chosen)
     if len(chosen):
         # The same noise far enough away is other noise to the eye.
         others = [noise.roll(move, (2, 3)) for move in _FAR]

@@ -4,20 +4,20 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images, Mask, dilate, luminance, shifted, smooth
+from vit_str.synthesis.random_numbers import Random
 
 Colors = Float[Tensor, "batch 3 1 1"]
 
 _DEEPEST = 4  # side of a letter, in pixels
 
 
-def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, draw: Draw) -> None:
+def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, random: Random) -> None:
     """A dark wall, letters nearly white, and their color around them; changes the ink too."""
-    chosen = draw.subset(min(1.0, 0.03 * strength))
-    dark = draw.uniform(0.1, 0.5, 1, 1, 1)[chosen]
-    core = draw.uniform(0.2, 0.9, 1, 1, 1)[chosen]
-    power = draw.uniform(0.5, 1.6, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.03 * strength))
+    dark = random.uniform(0.1, 0.5, 1, 1, 1)[chosen]
+    core = random.uniform(0.2, 0.9, 1, 1, 1)[chosen]
+    power = random.uniform(0.5, 1.6, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     brightest = ink[chosen].amax(1, keepdim=True).clamp(min=0.05)
@@ -27,14 +27,14 @@ def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, draw: Draw
     ink[chosen] = color.lerp(torch.ones_like(color), core)
 
 
-def add_shadows(image: Images, mask: Mask, strength: float, draw: Draw) -> None:
+def add_shadows(image: Images, mask: Mask, strength: float, random: Random) -> None:
     """The letters again, to one side, soft or sharp, mostly dark."""
-    chosen = draw.subset(min(1.0, 0.16 * strength))
-    down, right = draw.integers(4)[chosen] - 1, draw.integers(7)[chosen] - 3
-    depth = draw.uniform(0.3, 0.9, 1, 1, 1)[chosen]
-    color = draw.uniform(0, 0.4, 3, 1, 1)[chosen]
-    light = draw.some(0.2, 1, 1, 1)[chosen]
-    soft = draw.uniform(0, 0.8, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.16 * strength))
+    down, right = random.integers(4)[chosen] - 1, random.integers(7)[chosen] - 3
+    depth = random.uniform(0.3, 0.9, 1, 1, 1)[chosen]
+    color = random.uniform(0, 0.4, 3, 1, 1)[chosen]
+    light = random.bernoulli(0.2, 1, 1, 1)[chosen]
+    soft = random.uniform(0, 0.8, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     letters = mask[chosen]
@@ -42,13 +42,13 @@ def add_shadows(image: Images, mask: Mask, strength: float, draw: Draw) -> None:
     image[chosen] = image.index_select(0, chosen).lerp((color - light).abs(), shadow * depth)
 
 
-def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, draw: Draw) -> None:
+def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, random: Random) -> None:
     """Sides of letters that stand out from the wall, darker towards it."""
-    chosen = draw.subset(min(1.0, 0.05 * strength))
-    down, right = draw.integers(3)[chosen] - 1, draw.integers(2)[chosen] * 2 - 1
-    deepest = draw.integers(_DEEPEST - 1)[chosen] + 2
-    shade = draw.uniform(0.25, 0.7, 1, 1, 1)[chosen]
-    other, painted = draw.uniform(0, 1, 3, 1, 1)[chosen], draw.some(0.4, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.05 * strength))
+    down, right = random.integers(3)[chosen] - 1, random.integers(2)[chosen] * 2 - 1
+    deepest = random.integers(_DEEPEST - 1)[chosen] + 2
+    shade = random.uniform(0.25, 0.7, 1, 1, 1)[chosen]
+    other, painted = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.4, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     side = ink[chosen].lerp(other, painted) * shade
@@ -62,11 +62,11 @@ def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, draw:
     image[chosen] = behind
 
 
-def add_outlines(image: Images, mask: Mask, strength: float, draw: Draw) -> None:
+def add_outlines(image: Images, mask: Mask, strength: float, random: Random) -> None:
     """A border of another color around the letters."""
-    chosen = draw.subset(min(1.0, 0.1 * strength))
-    color = draw.uniform(0, 1, 3, 1, 1)[chosen]
-    wide = draw.some(0.5, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.1 * strength))
+    color = random.uniform(0, 1, 3, 1, 1)[chosen]
+    wide = random.bernoulli(0.5, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     near = dilate(mask.index_select(0, chosen), 1, 1)
@@ -80,7 +80,7 @@ def add_relief(
     opacity: Float[Tensor, "batch 1 1 1"],
     mask: Mask,
     strength: float,
-    draw: Draw,
+    random: Random,
 ) -> None:
     """Letters pressed in or out, lit from one side; most of them have no ink of their own.
 
@@ -90,13 +90,13 @@ def add_relief(
         opacity: how much of the ink is seen; little where letters are only pressed.
         mask: how much ink each pixel holds.
         strength: of the ingredient.
-        draw: random source.
+        random: where numbers come from.
     """
-    chosen = draw.subset(min(1.0, 0.05 * strength))
-    right, down = draw.integers(2)[chosen] * 2 - 1, draw.integers(2)[chosen]
-    light = draw.uniform(0.25, 0.6, 1, 1, 1)[chosen]
-    left = draw.uniform(0.0, 0.35, 1, 1, 1)[chosen]
-    bevel = draw.some(0.4, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.05 * strength))
+    right, down = random.integers(2)[chosen] * 2 - 1, random.integers(2)[chosen]
+    light = random.uniform(0.25, 0.6, 1, 1, 1)[chosen]
+    left = random.uniform(0.0, 0.35, 1, 1, 1)[chosen]
+    bevel = random.bernoulli(0.4, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     letters, down = mask.index_select(0, chosen), down * 2 - 1

@@ -10,7 +10,7 @@ from torch import Tensor
 Images = Float[Tensor, "batch 3 height width"]
 Mask = Float[Tensor, "batch 1 height width"]
 
-_LUMINANCE = (0.299, 0.587, 0.114)
+_LUMINANCE = (0.299, 0.587, 0.114)  # of red, green and blue (ITU-R BT.601)
 
 
 def luminance(colors: Float[Tensor, "batch 3 height width"]) -> Mask:

@@ -19,14 +19,14 @@ from torch import Tensor
 from vit_str.charset import Charset
 from vit_str.files import remove_partial, write_atomically
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
-from vit_str.synthesis.honesty import flaw, judge
+from vit_str.synthesis.glyph_quality import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
-_VERSION = "1"
+_VERSION = "2"  # of the cached file
 _ABANDONED = 3600.0
 """Seconds without a change after which a temporary file is that of a killed run."""
-_TENSORS = ("columns", "starts", "widths", "bearings", "advances", "honest")
+_TENSORS = ("columns", "starts", "widths", "bearings", "advances", "is_correct")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class GlyphAtlas:
 
     Attributes:
         columns: ink, 0 to 255.
-        honest: whether the font shows this character truly; draw nothing else.
+        is_correct: whether the font shows this character truly; draw nothing else.
         names: of the fonts, as ``family/file``.
         charset: the characters, by their ids.
         height: of all glyphs, in rows.
@@ -50,7 +50,7 @@ class GlyphAtlas:
     widths: Int64[Tensor, "font character"]
     bearings: Float32[Tensor, "font character"]
     advances: Float32[Tensor, "font character"]
-    honest: Bool[Tensor, "font character"]
+    is_correct: Bool[Tensor, "font character"]
     names: list[str]
     charset: Charset
     height: int = HEIGHT
@@ -90,7 +90,7 @@ class GlyphAtlas:
             for key in ("columns", "widths", "bearings", "advances", "drawn", "shapes")
         }
         families = [str(family) for drawing in drawings for family in drawing["families"]]
-        judgement = judge(parts["shapes"], parts["drawn"], charset.characters)
+        quality = judge(parts["shapes"], parts["drawn"], charset.characters)
         widths = parts["widths"]
         everything = cls(
             columns=parts["columns"],
@@ -98,14 +98,14 @@ class GlyphAtlas:
             widths=widths,
             bearings=parts["bearings"],
             advances=parts["advances"],
-            honest=judgement.honest,
+            is_correct=quality.is_correct,
             names=list(map(_name, families, accepted)),
             charset=charset,
         )
-        likeness = judgement.recognized.tolist()
+        likeness = quality.recognized.tolist()
         flaws = [
-            flaw(honest, share, charset.characters)
-            for honest, share in zip(judgement.honest, likeness, strict=True)
+            flaw(correct, share, charset.characters)
+            for correct, share in zip(quality.is_correct, likeness, strict=True)
         ]
         rejections += [
             Rejection(path, why) for path, why in zip(accepted, flaws, strict=True) if why

@@ -7,10 +7,10 @@ from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
 from vit_str.charset import PADDING
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes, sample_unevenness
+from vit_str.synthesis.random_numbers import Random
 
 _CANDIDATES = 8  # fonts that are tried for a word
 _WIDEST = 2_000  # line, in pixels of the atlas
@@ -72,32 +72,32 @@ class Typesetter:
     def __init__(self, atlas: GlyphAtlas) -> None:
         self.atlas = atlas
         self._tops, self._bottoms = _ink_rows(atlas)
-        honest = atlas.honest.sum(1)
-        self._most_complete = (honest == honest.max()).nonzero()[:, 0]
+        correct = atlas.is_correct.sum(1)
+        self._most_complete = (correct == correct.max()).nonzero()[:, 0]
 
     def choose_fonts(
-        self, ids: Int64[Tensor, "batch position"], draw: Draw
+        self, ids: Int64[Tensor, "batch position"], random: Random
     ) -> Int64[Tensor, " batch"]:
         """For each word a font that shows all of its characters truly."""
-        candidates = draw.integers(len(self.atlas.names), _CANDIDATES)
-        fallback = self._most_complete[draw.integers(len(self._most_complete), 1)]
+        candidates = random.integers(len(self.atlas.names), _CANDIDATES)
+        fallback = self._most_complete[random.integers(len(self._most_complete), 1)]
         candidates = torch.cat([candidates, fallback], 1)
-        honest = self.atlas.honest[candidates[:, :, None], ids.clamp(min=0)[:, None]]
-        fits = (honest | (ids == PADDING)[:, None]).all(2)
+        correct = self.atlas.is_correct[candidates[:, :, None], ids.clamp(min=0)[:, None]]
+        fits = (correct | (ids == PADDING)[:, None]).all(2)
         fits[:, -1] = True
         return candidates.gather(1, fits.int().argmax(1, keepdim=True))[:, 0]
 
     def set(
-        self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, draw: Draw
+        self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, random: Random
     ) -> Lines:
         """Draw each word in a font and with a spacing, its letters where the ingredients say."""
-        fonts = self.choose_fonts(ids, draw)
+        fonts = self.choose_fonts(ids, random)
         there = ids != PADDING
-        spacing = _sample_spacing(strengths.spacing, draw)
-        sizes = sample_sizes(there, strengths.raised, draw)
-        stacked = draw.subset(min(1.0, 0.02 * strengths.stacked))
+        spacing = _sample_spacing(strengths.spacing, random)
+        sizes = sample_sizes(there, strengths.raised, random)
+        stacked = random.subset(min(1.0, 0.02 * strengths.stacked))
         lines = self.lay_out(ids, fonts, spacing, sizes.scale, stacked)
-        return self._place(lines, there, sizes, stacked, strengths.jitter, draw)
+        return self._place(lines, there, sizes, stacked, strengths.jitter, random)
 
     def lay_out(
         self,
@@ -160,12 +160,12 @@ class Typesetter:
         sizes: Sizes,
         stacked: Int64[Tensor, " word"],
         jitter: float,
-        draw: Draw,
+        random: Random,
     ) -> Lines:
         """Move letters off the baseline, and turn those of stacked words."""
         height = self.atlas.height
         boxes = lines.boxes
-        unevenness = sample_unevenness(boxes, sizes, jitter, draw)
+        unevenness = sample_unevenness(boxes, sizes, jitter, random)
         boxes = unevenness.seen(boxes)
         inside = boxes[stacked]
         drawn = inside[..., 2] > inside[..., 0]
@@ -221,10 +221,10 @@ class Typesetter:
         return masks.view(*shape, -1), owners.view(*shape)
 
 
-def _sample_spacing(strength: float, draw: Draw) -> Float[Tensor, " batch"]:
+def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Pixels between letters beyond the font's own: mostly none, at times a lot."""
-    usual, wide = draw.uniform(-3, 16), draw.uniform(16, 44)
-    return torch.where(draw.some(0.12) > 0, wide, usual) * draw.some(0.34) * strength
+    usual, wide = random.uniform(-3, 16), random.uniform(16, 44)
+    return torch.where(random.bernoulli(0.12) > 0, wide, usual) * random.bernoulli(0.34) * strength
 
 
 def _ink_rows(

@@ -1,29 +1,30 @@
 """Effects on the shape of the letters: what they change is the ink itself."""
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Mask, dilate, erode
 from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.random_numbers import Random
 
 _LEAST_CORE = 0.22
 """Share of the ink that must be a pixel or more from its edge before letters can be hollow."""
 
 
-def reshape_letters(mask: Mask, strengths: Ingredients, draw: Draw) -> None:
+def reshape_letters(mask: Mask, strengths: Ingredients, random: Random) -> None:
     """Make some words bolder, thinner or hollow, in place.
 
     Args:
         mask: how much ink each pixel holds.
         strengths: of the ingredients.
-        draw: random source.
+        random: where numbers come from.
     """
-    _change_weight(mask, strengths.weight, draw)
-    _hollow(mask, strengths.hollow, draw)
+    _change_weight(mask, strengths.weight, random)
+    _hollow(mask, strengths.hollow, random)
 
 
-def _change_weight(mask: Mask, strength: float, draw: Draw) -> None:
+def _change_weight(mask: Mask, strength: float, random: Random) -> None:
     """Half of them grow by up to a pixel, half lose as much where that leaves something."""
-    chosen = draw.subset(min(1.0, 0.1 * strength))
-    amount, bolder = draw.uniform(0.4, 1.0, 1, 1, 1)[chosen], draw.some(0.5, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.1 * strength))
+    amount = random.uniform(0.4, 1.0, 1, 1, 1)[chosen]
+    bolder = random.bernoulli(0.5, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     ink = mask[chosen]
@@ -33,10 +34,10 @@ def _change_weight(mask: Mask, strength: float, draw: Draw) -> None:
     mask[chosen] = thin.lerp(bold, bolder)
 
 
-def _hollow(mask: Mask, strength: float, draw: Draw) -> None:
+def _hollow(mask: Mask, strength: float, random: Random) -> None:
     """Only the rim of the letters, where strokes are thick enough to have one."""
-    chosen = draw.subset(min(1.0, 0.05 * strength))
-    left = draw.uniform(0.0, 0.15, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.05 * strength))
+    left = random.uniform(0.0, 0.15, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     ink = mask[chosen]

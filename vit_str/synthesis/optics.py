@@ -7,35 +7,37 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images, pixel_columns, pixel_rows, spread
 from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.random_numbers import Random
 
 _MOTION_KERNEL = 9  # side, in pixels
 
 
-def light(image: Images, strengths: Ingredients, draw: Draw) -> Images:
+def light(image: Images, strengths: Ingredients, random: Random) -> Images:
     """Light that falls off, glare, the tone curve, contrast and brightness.
 
     Args:
         image: clean pictures, 0 to 1.
         strengths: of the ingredients.
-        draw: random source.
+        random: where numbers come from.
     """
-    falloff = draw.normal(1.0, 1, 2, 3) * draw.uniform(0, 0.18, 1, 1, 1) * strengths.illumination
-    bend = _bend(draw.normal(0.28, 1, 1, 1) * strengths.gamma)
-    flat = draw.uniform(0, 0.75, 1, 1, 1).square() * draw.some(0.6, 1, 1, 1)
+    falloff = (
+        random.normal(1.0, 1, 2, 3) * random.uniform(0, 0.18, 1, 1, 1) * strengths.illumination
+    )
+    bend = _bend(random.normal(0.28, 1, 1, 1) * strengths.gamma)
+    flat = random.uniform(0, 0.75, 1, 1, 1).square() * random.bernoulli(0.6, 1, 1, 1)
     contrast = (1 - flat * strengths.contrast).clamp(min=0.1)
-    shift = draw.uniform(-0.2, 0.2, 1, 1, 1) * strengths.contrast
+    shift = random.uniform(-0.2, 0.2, 1, 1, 1) * strengths.contrast
     image = (image * spread(1 + falloff, image.shape[-2:])).clamp_(0, 1)
-    _add_glare(image, strengths.glare, draw)
+    _add_glare(image, strengths.glare, random)
     # The tone curve is a parabola through 0 and 1: a power would take ten times as long.
     steepness = (image * -bend).add_(1 + bend)
     return image.mul_(steepness).mul_(contrast).add_(0.5 + shift - 0.5 * contrast)
 
 
 def blur(
-    image: Images, strengths: Ingredients, reach: Float[Tensor, "batch 1 1 1"], draw: Draw
+    image: Images, strengths: Ingredients, reach: Float[Tensor, "batch 1 1 1"], random: Random
 ) -> None:
     """Out of focus, a little or a lot, and blurred in one direction by motion, in place.
 
@@ -43,15 +45,15 @@ def blur(
         image: pictures, 0 to 1.
         strengths: of the ingredients.
         reach: of the blur of each picture, 1 for the usual one.
-        draw: random source.
+        random: where numbers come from.
     """
     for share, least, most, taps in ((0.3, 0.3, 0.8, 2), (0.35, 0.6, 2.2, 5)):
-        chosen, deviation = draw.subset(share), draw.uniform(least, most, 1, 1, 1)
+        chosen, deviation = random.subset(share), random.uniform(least, most, 1, 1, 1)
         if strengths.blur and len(chosen):
             deviation = (deviation * reach)[chosen] * strengths.blur
             blurred = _gaussian(image.index_select(0, chosen), deviation, taps)
             image.index_copy_(0, chosen, blurred)
-    _move(image, strengths.motion, reach[:, 0], draw)
+    _move(image, strengths.motion, reach[:, 0], random)
 
 
 def _bend(exponent: Float[Tensor, "batch 1 1 1"]) -> Float[Tensor, "batch 1 1 1"]:
@@ -59,11 +61,11 @@ def _bend(exponent: Float[Tensor, "batch 1 1 1"]) -> Float[Tensor, "batch 1 1 1"
     return (4 * 0.5 ** exponent.exp() - 2).clamp(-1, 1)
 
 
-def _add_glare(image: Images, strength: float, draw: Draw) -> None:
+def _add_glare(image: Images, strength: float, random: Random) -> None:
     """Light reflected into the camera: soft spots and streaks, partly saturating, in place."""
-    chosen = draw.subset(min(1.0, 0.05 * strength))
-    x, y, turn, size, long, power = draw.uniform(0, 1, 6, 1, 1)[chosen].unsqueeze(2).unbind(1)
-    tint = draw.uniform(0.7, 1, 3, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.05 * strength))
+    x, y, turn, size, long, power = random.uniform(0, 1, 6, 1, 1)[chosen].unsqueeze(2).unbind(1)
+    tint = random.uniform(0.7, 1, 3, 1, 1)[chosen]
     if not len(chosen):
         return
     height, width = image.shape[-2:]
@@ -99,11 +101,13 @@ def _gaussian(image: Images, deviation: Float[Tensor, "batch 1 1 1"], taps: int)
     return image
 
 
-def _move(image: Images, strength: float, reach: Float[Tensor, "batch 1 1"], draw: Draw) -> None:
+def _move(
+    image: Images, strength: float, reach: Float[Tensor, "batch 1 1"], random: Random
+) -> None:
     """Blur along a line, with one kernel for each picture, in place."""
-    chosen = draw.subset(0.12)
-    length = (draw.uniform(0.6, 3.0, 1, 1) * reach)[chosen] * strength
-    angle = draw.uniform(0, math.pi, 1, 1)[chosen]
+    chosen = random.subset(0.12)
+    length = (random.uniform(0.6, 3.0, 1, 1) * reach)[chosen] * strength
+    angle = random.uniform(0, math.pi, 1, 1)[chosen]
     if not strength or not len(chosen):
         return
     middle = _MOTION_KERNEL // 2

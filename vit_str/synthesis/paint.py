@@ -13,7 +13,6 @@ from vit_str.synthesis.depth import (
     add_relief,
     add_shadows,
 )
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import (
     Images,
     Mask,
@@ -25,6 +24,7 @@ from vit_str.synthesis.fields import (
 )
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.letters import reshape_letters
+from vit_str.synthesis.random_numbers import Random
 from vit_str.synthesis.scenery import (
     add_frames,
     add_neighbors,
@@ -37,13 +37,13 @@ from vit_str.synthesis.strokes import add_clutter, add_occlusion
 Colors = Float[Tensor, "batch 3 1 1"]
 Numbers = Float[Tensor, "batch 1 1 1"]
 
-_LEAST_CONTRAST = 0.16
+_LEAST_CONTRAST = 0.16  # of ink to what is behind it, in brightness from 0 to 1
 
 
 def paint(
     mask: Mask,
     strengths: Ingredients,
-    draw: Draw,
+    random: Random,
     pictures: UInt8[Tensor, "picture 3 row column"] | None = None,
 ) -> Images:
     """Give ink and background colors, and put what is usual around a word.
@@ -52,50 +52,50 @@ def paint(
         mask: how much ink each pixel holds; letters that become bolder, thinner or hollow are
             changed in place, so that it shows afterwards what was drawn.
         strengths: of the ingredients.
-        draw: random source.
+        random: where numbers come from.
         pictures: photographs to use as backgrounds.
     """
     words = mask.clone()
-    reshape_letters(mask, strengths, draw)
-    background, ink = _colors(draw)
+    reshape_letters(mask, strengths, random)
+    background, ink = _colors(random)
     image = background.expand(-1, -1, *mask.shape[-2:]).clone()
-    add_texture(image, strengths.texture, draw)
+    add_texture(image, strengths.texture, random)
     if pictures is not None:
-        put_pictures(image, pictures, strengths.picture, draw)
-    add_clutter(image, words, strengths.clutter, draw)
-    add_frames(image, strengths.frame, draw)
-    add_neighbors(image, mask, words, ink, strengths.neighbors, draw)
-    add_neon(image, mask, ink, strengths.neon, draw)
-    add_shadows(image, mask, strengths.shadow, draw)
-    add_extrusion(image, mask, ink, strengths.extrusion, draw)
-    add_outlines(image, mask, strengths.outline, draw)
+        put_pictures(image, pictures, strengths.picture, random)
+    add_clutter(image, words, strengths.clutter, random)
+    add_frames(image, strengths.frame, random)
+    add_neighbors(image, mask, words, ink, strengths.neighbors, random)
+    add_neon(image, mask, ink, strengths.neon, random)
+    add_shadows(image, mask, strengths.shadow, random)
+    add_extrusion(image, mask, ink, strengths.extrusion, random)
+    add_outlines(image, mask, strengths.outline, random)
     ink, behind = _readable(ink, image, mask)
-    add_underlines(image, ink, strengths.underline, draw)
+    add_underlines(image, ink, strengths.underline, random)
     fill = ink.expand_as(image).clone()
-    _add_gradients(fill, strengths.gradient, draw)
-    _add_patterns(fill, ink, behind, strengths.pattern, draw)
-    opacity = _opacity(ink, behind, strengths.faint, draw)
-    add_relief(image, fill, opacity, mask, strengths.emboss, draw)
+    _add_gradients(fill, strengths.gradient, random)
+    _add_patterns(fill, ink, behind, strengths.pattern, random)
+    opacity = _opacity(ink, behind, strengths.faint, random)
+    add_relief(image, fill, opacity, mask, strengths.emboss, random)
     image.lerp_(fill, mask * opacity)
-    add_occlusion(image, strengths.occlusion, draw)
+    add_occlusion(image, strengths.occlusion, random)
     return image.clamp_(0, 1)
 
 
-def _colors(draw: Draw) -> tuple[Colors, Colors]:
+def _colors(random: Random) -> tuple[Colors, Colors]:
     """Background and ink: muted mostly, as the world is, and a third of them grey."""
-    background, ink = (_muted(draw) for _ in range(2))
+    background, ink = (_muted(random) for _ in range(2))
     # Print and signs: white, black and near-white are far more common than chance.
-    plain = draw.some(0.3, 1, 1, 1)
-    bright = draw.some(0.6, 1, 1, 1)
+    plain = random.bernoulli(0.3, 1, 1, 1)
+    bright = random.bernoulli(0.6, 1, 1, 1)
     background = torch.lerp(background, 0.85 * bright + 0.15 * background, plain)
-    ink = torch.lerp(ink, 0.9 * (1 - bright) + 0.1 * ink, plain * draw.some(0.6, 1, 1, 1))
+    ink = torch.lerp(ink, 0.9 * (1 - bright) + 0.1 * ink, plain * random.bernoulli(0.6, 1, 1, 1))
     return background, ink
 
 
-def _muted(draw: Draw) -> Colors:
-    vivid = draw.uniform(0, 1, 3, 1, 1)
-    grey = draw.some(0.35, 1, 1, 1)
-    return torch.lerp(vivid[:, :1], vivid, draw.uniform(0.1, 1, 1, 1, 1) * (1 - grey))
+def _muted(random: Random) -> Colors:
+    vivid = random.uniform(0, 1, 3, 1, 1)
+    grey = random.bernoulli(0.35, 1, 1, 1)
+    return torch.lerp(vivid[:, :1], vivid, random.uniform(0.1, 1, 1, 1, 1) * (1 - grey))
 
 
 def _readable(ink: Colors, image: Images, mask: Mask) -> tuple[Colors, Numbers]:
@@ -112,29 +112,32 @@ def _readable(ink: Colors, image: Images, mask: Mask) -> tuple[Colors, Numbers]:
     return torch.where(close, moved, ink), behind
 
 
-def _opacity(ink: Colors, behind: Numbers, strength: float, draw: Draw) -> Numbers:
+def _opacity(ink: Colors, behind: Numbers, strength: float, random: Random) -> Numbers:
     """How much of the ink is seen: little where it is faint, so that a hint of contrast is left."""
-    chosen = draw.subset(min(1.0, 0.06 * strength))
-    wanted = draw.uniform(0.09, 0.22, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.06 * strength))
+    wanted = random.uniform(0.09, 0.22, 1, 1, 1)[chosen]
     opacity = torch.ones_like(behind)
     contrast = (luminance(ink) - behind).abs()[chosen]
     opacity[chosen] = (wanted / contrast.clamp(min=1e-3)).clamp(max=1)
     return opacity
 
 
-def _add_gradients(fill: Images, strength: float, draw: Draw) -> None:
-    chosen = draw.subset(min(1.0, 0.35 * strength))
-    change, tint = draw.normal(1.0, 1, 2, 4)[chosen], draw.normal(0.1, 3, 1, 1)[chosen]
+def _add_gradients(fill: Images, strength: float, random: Random) -> None:
+    chosen = random.subset(min(1.0, 0.35 * strength))
+    change, tint = random.normal(1.0, 1, 2, 4)[chosen], random.normal(0.1, 3, 1, 1)[chosen]
     if len(chosen):
         fill.index_add_(0, chosen, spread(change * strength, fill.shape[-2:]) * tint)
 
 
-def _add_patterns(fill: Images, ink: Colors, behind: Numbers, strength: float, draw: Draw) -> None:
+def _add_patterns(
+    fill: Images, ink: Colors, behind: Numbers, strength: float, random: Random
+) -> None:
     """Stripes, dots or patches of a second color, further away from the background's."""
-    chosen = draw.subset(min(1.0, 0.05 * strength))
-    angle, period = draw.uniform(0, math.pi, 1, 1, 1)[chosen], draw.uniform(2.5, 9, 1, 1, 1)[chosen]
-    patches, kind = draw.normal(1.0, 1, 8, 24)[chosen], draw.integers(3, 1, 1, 1)[chosen]
-    amount, other = draw.uniform(0.5, 1.0, 1, 1, 1)[chosen], draw.uniform(0, 1, 3, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.05 * strength))
+    angle = random.uniform(0, math.pi, 1, 1, 1)[chosen]
+    period = random.uniform(2.5, 9, 1, 1, 1)[chosen]
+    patches, kind = random.normal(1.0, 1, 8, 24)[chosen], random.integers(3, 1, 1, 1)[chosen]
+    amount, other = random.uniform(0.5, 1.0, 1, 1, 1)[chosen], random.uniform(0, 1, 3, 1, 1)[chosen]
     if not len(chosen):
         return
     rows, columns = pixel_rows(fill), pixel_columns(fill)

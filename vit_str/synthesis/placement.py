@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
+from vit_str.synthesis.random_numbers import Random
 
 Letters = Float[Tensor, "word position"]
 
@@ -128,7 +128,7 @@ def sample_unevenness(
     boxes: Float[Tensor, "batch position side"],
     sizes: Sizes,
     jitter: float,
-    draw: Draw,
+    random: Random,
 ) -> Unevenness:
     """Draw letters off their baseline, and put letters of other sizes where they belong.
 
@@ -136,14 +136,14 @@ def sample_unevenness(
         boxes: of all letters, on the baseline.
         sizes: of all letters.
         jitter: strength of the ingredient.
-        draw: random source.
+        random: where numbers come from.
     """
     positions = boxes.shape[1]
-    chosen = draw.subset(min(1.0, 0.10 * jitter))
-    amount = draw.uniform(0.3, 1.5, 1) * max(1.0, jitter)
-    lift = draw.normal(2.2, positions) * amount
-    slope = (draw.normal(0.09, positions) * amount).clamp(-0.5, 0.5)
-    scale = (1 + draw.normal(0.06, positions) * amount).clamp(0.7, 1.3)
+    chosen = random.subset(min(1.0, 0.10 * jitter))
+    amount = random.uniform(0.3, 1.5, 1) * max(1.0, jitter)
+    lift = random.normal(2.2, positions) * amount
+    slope = (random.normal(0.09, positions) * amount).clamp(-0.5, 0.5)
+    scale = (1 + random.normal(0.06, positions) * amount).clamp(0.7, 1.3)
     uneven = torch.zeros_like(lift[:, :1]).index_fill(0, chosen, 1.0)
     there = boxes[..., 2] > boxes[..., 0]
     top = torch.where(there, boxes[..., 1], torch.inf).amin(1)
@@ -156,15 +156,15 @@ def sample_unevenness(
     return Unevenness(rows, anchor[rows], *(values[rows] for values in letters))
 
 
-def sample_sizes(there: Bool[Tensor, "batch position"], strength: float, draw: Draw) -> Sizes:
+def sample_sizes(there: Bool[Tensor, "batch position"], strength: float, random: Random) -> Sizes:
     """Draw words whose letters are of two sizes.
 
     The last one or two letters are smaller, as in prices and ordinal numbers, or all but the
     first, as in titles.
     """
-    chosen = draw.subset(min(1.0, 0.03 * strength))
-    small, at_top = draw.uniform(0.5, 0.8, 1), draw.some(0.6)
-    tail, title = draw.integers(2, 1) + 1, draw.some(0.4, 1) > 0
+    chosen = random.subset(min(1.0, 0.03 * strength))
+    small, at_top = random.uniform(0.5, 0.8, 1), random.bernoulli(0.6)
+    tail, title = random.integers(2, 1) + 1, random.bernoulli(0.4, 1) > 0
     length = there.sum(1, keepdim=True)
     position = torch.arange(there.shape[1], device=there.device)
     first = torch.where(title, torch.ones_like(tail), (length - tail).clamp(min=1))

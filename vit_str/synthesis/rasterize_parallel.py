@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,17 +16,22 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from vit_str import console
 from vit_str.synthesis import rasterize
 
-_WORKERS = 2
-_BATCH = 32
+_WORKERS = 2  # processes
+_BATCH = 32  # fonts in a process
+_GLYPHS_PER_SECOND = 600
+"""Of both processes together, roughly: a thousand fonts of 173 characters take five minutes."""
+_LONG, _LINE_EVERY = 20.0, 60.0
+"""Seconds: from how long on drawing is announced, and after how many a line says how far it is."""
 
 Batch = tuple[list[str], dict[str, np.ndarray]]
 """Paths of fonts, and what ``rasterize_many`` makes of them."""
 
 
 def rasterize_parallel(paths: Sequence[Path], characters: str, folder: Path) -> Iterator[Batch]:
-    """Draw ``characters`` with all fonts, in the order of ``paths``, under a progress bar.
+    """Draw ``characters`` with all fonts, in the order of ``paths``, and say how far it is.
 
     Args:
         paths: of the fonts.
@@ -34,57 +40,94 @@ def rasterize_parallel(paths: Sequence[Path], characters: str, folder: Path) -> 
     """
     names = [str(path) for path in paths]
     batches = [names[start : start + _BATCH] for start in range(0, len(names), _BATCH)]
-    pool = ThreadPoolExecutor(_WORKERS)
-    try:
-        with tqdm(
-            total=len(names), unit="font", desc="drawing fonts, once", disable=None, delay=1
-        ) as bar:
-            for parts in pool.map(lambda batch: _draw(batch, characters, folder), batches):
-                for batch, drawing in parts:
-                    yield batch, drawing
-                    bar.update(len(batch))
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _draw(paths: list[str], characters: str, folder: Path) -> list[Batch]:
-    """Draw some fonts in a process of its own; if one crashes it, find out which."""
-    request = {"paths": paths, "characters": characters}
-    digest = hashlib.blake2b(json.dumps(request).encode(), digest_size=8).hexdigest()
-    kept = folder / f"{digest}.npz"
-    if not kept.is_file():
-        partial = kept.with_name(f"{digest}.partial.npz")
-        # Not multiprocessing: that would run an unguarded script of the user's again.
-        finished = subprocess.run(  # noqa: S603 (our own program, paths go through its input)
-            [sys.executable, "-P", rasterize.__file__],
-            input=json.dumps(request | {"out": str(partial)}).encode(),
-            capture_output=True,
-            check=False,
+    seconds = len(names) * len(characters) / _GLYPHS_PER_SECOND
+    if seconds > _LONG:
+        console.complain(
+            f"drawing {len(characters):,} characters of {len(names):,} fonts: about "
+            f"{max(1, round(seconds / 60))} min, kept for the next time"
         )
-        if finished.returncode == -signal.SIGINT:  # Ctrl-C reaches it too; no font is to blame
+    with (
+        _Drawing(characters, folder) as drawing,
+        tqdm(total=len(names), unit="font", desc="drawing fonts", disable=None, delay=1) as bar,
+    ):
+        done = 0
+        said = time.monotonic()
+        for parts in drawing.of(batches):
+            yield from parts
+            done += sum(len(batch) for batch, _ in parts)
+            bar.update(done - bar.n)
+            if bar.disable and time.monotonic() - said > _LINE_EVERY:
+                console.complain(f"{done:,} of {len(names):,} fonts are drawn")
+                said = time.monotonic()
+
+
+class _Drawing:
+    """Processes that draw, and end with the block that they are used in."""
+
+    def __init__(self, characters: str, folder: Path) -> None:
+        self.characters = characters
+        self.folder = folder
+        self._pool = ThreadPoolExecutor(_WORKERS)
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = False
+
+    def __enter__(self) -> "_Drawing":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped = True
+        for process in list(self._running):
+            process.terminate()
+        self._pool.shutdown(cancel_futures=True)
+
+    def of(self, batches: Sequence[list[str]]) -> Iterator[list[Batch]]:
+        """What is drawn of every batch, in order."""
+        return self._pool.map(self._draw, batches)
+
+    def _draw(self, paths: list[str]) -> list[Batch]:
+        """Draw some fonts in a process of its own; if one crashes it, find out which."""
+        request = {"paths": paths, "characters": self.characters}
+        digest = hashlib.blake2b(json.dumps(request).encode(), digest_size=8).hexdigest()
+        kept = self.folder / f"{digest}.npz"
+        if not kept.is_file():
+            partial = kept.with_name(f"{digest}.partial.npz")
+            code, errors = self._run(json.dumps(request | {"out": str(partial)}).encode())
+            if self._stopped or code == -signal.SIGINT:  # no font is to blame
+                raise KeyboardInterrupt
+            full = os.strerror(errno.ENOSPC)
+            if full.encode() in errors:  # no font is to blame
+                raise OSError(errno.ENOSPC, full, str(self.folder))
+            if code:
+                return self._without_crash(paths, code)
+            partial.replace(kept)
+        try:
+            with kept.open("rb") as file, np.load(file) as arrays:
+                return [(paths, dict(arrays))]
+        except (OSError, ValueError, zipfile.BadZipFile):  # cut off, as by a full disk
+            kept.unlink()
+            return self._draw(paths)
+
+    def _run(self, request: bytes) -> tuple[int, bytes]:
+        """Exit status and standard error of a process that draws.
+
+        Not multiprocessing: that would run an unguarded script of the user's again.
+        """
+        if self._stopped:
             raise KeyboardInterrupt
-        full = os.strerror(errno.ENOSPC)
-        if full.encode() in finished.stderr:  # no font is to blame
-            raise OSError(errno.ENOSPC, full, str(folder))
-        if finished.returncode:
-            return _without_crash(paths, characters, folder, finished.returncode)
-        partial.replace(kept)
-    try:
-        with kept.open("rb") as file, np.load(file) as arrays:
-            return [(paths, dict(arrays))]
-    except (OSError, ValueError, zipfile.BadZipFile):  # cut off, as by a full disk
-        kept.unlink()
-        return _draw(paths, characters, folder)
+        command = [sys.executable, "-P", rasterize.__file__]
+        process = subprocess.Popen(  # noqa: S603 (our own program, paths go through its input)
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        self._running.add(process)
+        _, errors = process.communicate(request)
+        self._running.discard(process)
+        return process.returncode, errors
 
-
-def _without_crash(paths: list[str], characters: str, folder: Path, code: int) -> list[Batch]:
-    """The halves of a batch that ended the process that drew it."""
-    if len(paths) == 1:
-        reason = f"stops the font library (exit status {code})"
-        nothing = rasterize.rasterize_many([], characters)
-        return [(paths, nothing | {"reasons": np.array([reason])})]
-    middle = len(paths) // 2
-    return [
-        *_draw(paths[:middle], characters, folder),
-        *_draw(paths[middle:], characters, folder),
-    ]
+    def _without_crash(self, paths: list[str], code: int) -> list[Batch]:
+        """The halves of a batch that ended the process that drew it."""
+        if len(paths) == 1:
+            reason = f"stops the font library (exit status {code})"
+            nothing = rasterize.rasterize_many([], self.characters)
+            return [(paths, nothing | {"reasons": np.array([reason])})]
+        middle = len(paths) // 2
+        return [*self._draw(paths[:middle]), *self._draw(paths[middle:])]

@@ -11,13 +11,13 @@ from torch import Tensor
 from vit_str.charset import PADDING, Charset
 from vit_str.seeds import split_mix
 from vit_str.synthesis.degrade import degrade
-from vit_str.synthesis.draw import Draw, noise_bank
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Typesetter
 from vit_str.synthesis.legibility import keep_legible
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.paint import paint
+from vit_str.synthesis.random_numbers import Random, noise_bank
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
 
@@ -123,9 +123,9 @@ class Renderer:
         for number, start in enumerate(range(0, len(order), self.chunk)):
             chosen = ids[order[start : start + self.chunk]]
             chosen = chosen[:, : int((chosen != PADDING).sum(1).max())].to(self.device)
-            draw = Draw(_seed(seed + number), len(chosen), self._noise)
+            random = Random(_seed(seed + number), len(chosen), self._noise)
             empty = blank[order[start : start + self.chunk]].nonzero()[:, 0].to(self.device)
-            chunks.append(self._render_chunk(chosen, empty, strengths, draw))
+            chunks.append(self._render_chunk(chosen, empty, strengths, random))
         back = torch.tensor(order).argsort().to(self.device)
         return join(chunks)._each(lambda values: values[back])
 
@@ -143,14 +143,14 @@ class Renderer:
         ids: Int64[Tensor, "batch position"],
         empty: Int64[Tensor, " crop"],
         strengths: Ingredients,
-        draw: Draw,
+        random: Random,
     ) -> RenderedBatch:
-        lines = self._typesetter.set(ids, strengths, draw)
-        view = sample_view(lines, strengths, draw, self.image_size)
+        lines = self._typesetter.set(ids, strengths, random)
+        view = sample_view(lines, strengths, random, self.image_size)
         mask = crop_mask(lines, view, self.image_size).index_fill_(0, empty, 0)
-        clean = paint(mask, strengths, draw, self.pictures)
+        clean = paint(mask, strengths, random, self.pictures)
         lengths = (ids != PADDING).sum(1)
-        degraded = degrade(clean, view.crop_aspects, lengths, strengths, draw)
+        degraded = degrade(clean, view.crop_aspects, lengths, strengths, random)
         image = keep_legible(degraded, clean, mask)
         return RenderedBatch(
             (image * 255).round_().to(torch.uint8),

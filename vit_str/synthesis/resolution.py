@@ -12,14 +12,14 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images
+from vit_str.synthesis.random_numbers import Random
 
 Counts = Float[Tensor, " picture"]
 Matrices = Float[Tensor, "picture output input"]
 
-_SHARE = 0.8
-_MEDIAN_ROWS, _SPREAD = 27.0, 0.5
+_SHARE = 0.8  # of words whose crop has other pixels than the model sees
+_MEDIAN_ROWS, _SPREAD = 27.0, 0.5  # pixels, and the deviation of their logarithm
 _FEWEST_ROWS, _FEWEST_COLUMNS = 12.0, 6.0
 """Of a crop, and of a letter: with fewer, nobody would have labelled it."""
 
@@ -70,7 +70,7 @@ def sample_resolution(
     lengths: Int64[Tensor, " batch"],
     size: tuple[int, int],
     strength: float,
-    draw: Draw,
+    random: Random,
 ) -> Resolution:
     """Draw with how many pixels each crop was taken.
 
@@ -79,10 +79,10 @@ def sample_resolution(
         lengths: letters of the words.
         size: height and width that they are drawn with.
         strength: of the ingredient.
-        draw: random source.
+        random: where numbers come from.
     """
-    chosen = draw.subset(min(1.0, _SHARE * strength))
-    rows = (draw.normal(_SPREAD).exp() * _MEDIAN_ROWS)[chosen].clamp(min=_FEWEST_ROWS)
+    chosen = random.subset(min(1.0, _SHARE * strength))
+    rows = (random.normal(_SPREAD).exp() * _MEDIAN_ROWS)[chosen].clamp(min=_FEWEST_ROWS)
     fewest = lengths[chosen] * _FEWEST_COLUMNS
     rows = torch.maximum(rows, fewest / aspects[chosen])
     columns = rows * aspects[chosen]

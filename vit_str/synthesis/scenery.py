@@ -5,20 +5,24 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images, Mask, dilate, pixel_columns, pixel_rows, spread
+from vit_str.synthesis.random_numbers import Random
 
 
-def add_texture(image: Images, strength: float, draw: Draw) -> None:
+def add_texture(image: Images, strength: float, random: Random) -> None:
     """Stains, grain, and at times two materials that meet behind the word."""
     size = image.shape[-2:]
-    stains = draw.normal(1.0, 1, 3, 6) * draw.uniform(0, 0.42, 1, 1, 1).square()
-    grain = draw.normal(1.0, 1, 12, 48) * draw.uniform(0, 0.09, 1, 1, 1) * draw.some(0.4, 1, 1, 1)
+    stains = random.normal(1.0, 1, 3, 6) * random.uniform(0, 0.42, 1, 1, 1).square()
+    grain = (
+        random.normal(1.0, 1, 12, 48)
+        * random.uniform(0, 0.09, 1, 1, 1)
+        * random.bernoulli(0.4, 1, 1, 1)
+    )
     # Light and dirt change the brightness of a wall more than its color.
-    tint = 1 + draw.normal(0.35, 3, 1, 1)
-    chosen = draw.subset(min(1.0, 0.15 * strength))
-    edge, other = draw.normal(8.0, 1, 2, 4)[chosen], draw.uniform(0, 1, 3, 1, 1)[chosen]
-    hidden = draw.uniform(0.2, 0.7, 1, 1, 1)[chosen]
+    tint = 1 + random.normal(0.35, 3, 1, 1)
+    chosen = random.subset(min(1.0, 0.15 * strength))
+    edge, other = random.normal(8.0, 1, 2, 4)[chosen], random.uniform(0, 1, 3, 1, 1)[chosen]
+    hidden = random.uniform(0.2, 0.7, 1, 1, 1)[chosen]
     if not strength:
         return
     image.addcmul_(spread(stains * strength, size).add_(spread(grain * strength, size)), tint)
@@ -31,12 +35,12 @@ def put_pictures(
     image: Images,
     pictures: Float[Tensor, "picture 3 row column"],
     strength: float,
-    draw: Draw,
+    random: Random,
 ) -> None:
     """Parts of photographs, from nearly all of one to a small piece."""
-    chosen = draw.subset(min(1.0, 0.4 * strength))
-    scale, place = draw.uniform(0.15, 1.0, 2)[chosen], draw.uniform(-1, 1, 2)[chosen]
-    which = draw.integers(len(pictures))[chosen]
+    chosen = random.subset(min(1.0, 0.4 * strength))
+    scale, place = random.uniform(0.15, 1.0, 2)[chosen], random.uniform(-1, 1, 2)[chosen]
+    which = random.integers(len(pictures))[chosen]
     if not len(chosen):
         return
     source = pictures[which].float() / 255
@@ -44,12 +48,12 @@ def put_pictures(
     image[chosen] = F.grid_sample(source, grid, padding_mode="reflection", align_corners=False)
 
 
-def add_frames(image: Images, strength: float, draw: Draw) -> None:
+def add_frames(image: Images, strength: float, random: Random) -> None:
     """A plate behind the word: another color beyond its border, or a line around it."""
-    chosen = draw.subset(min(1.0, 0.1 * strength))
-    inset = draw.uniform(0.0, 0.16, 4, 1, 1)[chosen].unsqueeze(1)
-    color = draw.uniform(0, 1, 3, 1, 1)[chosen]
-    line = draw.some(0.5, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.1 * strength))
+    inset = random.uniform(0.0, 0.16, 4, 1, 1)[chosen].unsqueeze(1)
+    color = random.uniform(0, 1, 3, 1, 1)[chosen]
+    line = random.bernoulli(0.5, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     rows = pixel_rows(image) / image.shape[-2]
@@ -71,7 +75,7 @@ def add_neighbors(
     words: Mask,
     ink: Float[Tensor, "batch 3 1 1"],
     strength: float,
-    draw: Draw,
+    random: Random,
 ) -> None:
     """Parts of another line above or below, mostly smaller, or of the words left and right.
 
@@ -81,15 +85,15 @@ def add_neighbors(
         words: all words, of which others are taken.
         ink: color of each word, which neighbors mostly share.
         strength: of the ingredient.
-        draw: random source.
+        random: where numbers come from.
     """
-    chosen = draw.subset(min(1.0, 0.22 * strength))
-    source = draw.permutation()[chosen]
-    zoom, aspect = draw.uniform(0.8, 2.4, 1)[chosen], draw.uniform(0.7, 1.3, 1)[chosen]
-    beside, place = draw.some(0.35, 1)[chosen], draw.uniform(0.0, 0.35, 1)[chosen]
-    along, side = draw.uniform(-0.5, 0.5, 1)[chosen], draw.some(0.5, 1)[chosen] * 2 - 1
-    strong = draw.uniform(0.4, 1.0, 1, 1, 1)[chosen]
-    other, own = draw.uniform(0, 1, 3, 1, 1)[chosen], draw.some(0.7, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.22 * strength))
+    source = random.permutation()[chosen]
+    zoom, aspect = random.uniform(0.8, 2.4, 1)[chosen], random.uniform(0.7, 1.3, 1)[chosen]
+    beside, place = random.bernoulli(0.35, 1)[chosen], random.uniform(0.0, 0.35, 1)[chosen]
+    along, side = random.uniform(-0.5, 0.5, 1)[chosen], random.bernoulli(0.5, 1)[chosen] * 2 - 1
+    strong = random.uniform(0.4, 1.0, 1, 1, 1)[chosen]
+    other, own = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.7, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     # A word beside is about as high; one above is moved so that only its edge is in the crop.
@@ -104,12 +108,12 @@ def add_neighbors(
 
 
 def add_underlines(
-    image: Images, ink: Float[Tensor, "batch 3 1 1"], strength: float, draw: Draw
+    image: Images, ink: Float[Tensor, "batch 3 1 1"], strength: float, random: Random
 ) -> None:
     """A line of ink under the word."""
-    chosen = draw.subset(min(1.0, 0.04 * strength))
-    place, slope = draw.uniform(0.9, 0.99, 1, 1, 1)[chosen], draw.normal(0.05, 1, 1, 1)[chosen]
-    half = draw.uniform(0.015, 0.04, 1, 1, 1)[chosen]
+    chosen = random.subset(min(1.0, 0.04 * strength))
+    place, slope = random.uniform(0.9, 0.99, 1, 1, 1)[chosen], random.normal(0.05, 1, 1, 1)[chosen]
+    half = random.uniform(0.015, 0.04, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     height, width = image.shape[-2:]

@@ -6,63 +6,71 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.fields import Images, Mask, pixel_columns, pixel_rows
+from vit_str.synthesis.random_numbers import Random
 
 Uniforms = Float[Tensor, "chosen number thing 1 1"]
 
 
-def add_clutter(image: Images, words: Mask, strength: float, draw: Draw) -> None:
+def add_clutter(image: Images, words: Mask, strength: float, random: Random) -> None:
     """Bars and grids, a few strokes, or large pale letters behind the word.
 
     Args:
         image: what lies behind the word.
         words: all words, of which others are enlarged.
         strength: of the ingredient.
-        draw: random source.
+        random: where numbers come from.
     """
     share = min(1.0, 0.04 * strength)
-    _add_bars(image, share, draw)
-    chosen, uniforms, color = draw.subset(share), _uniforms(draw, 5, 3), draw.uniform(0, 1, 3, 1, 1)
-    opacity = draw.uniform(0.2, 0.7, 1, 1, 1)
+    _add_bars(image, share, random)
+    chosen = random.subset(share)
+    uniforms = _uniforms(random, 5, 3)
+    color = random.uniform(0, 1, 3, 1, 1)
+    opacity = random.uniform(0.2, 0.7, 1, 1, 1)
     if len(chosen):
         cover = _lines(image, uniforms[chosen], 0.5, 4.0) * opacity[chosen]
         image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
-    chosen, source, color = draw.subset(share), draw.permutation(), draw.uniform(0, 1, 3, 1, 1)
-    opacity = draw.uniform(0.15, 0.5, 1, 1, 1)
+    chosen = random.subset(share)
+    source = random.permutation()
+    color = random.uniform(0, 1, 3, 1, 1)
+    opacity = random.uniform(0.15, 0.5, 1, 1, 1)
     if len(chosen):
         cover = _enlarged(words[source[chosen]]) * opacity[chosen]
         image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
 
 
-def add_occlusion(image: Images, strength: float, draw: Draw) -> None:
+def add_occlusion(image: Images, strength: float, random: Random) -> None:
     """Wires, twigs and small spots in front of the word: too thin to hide a letter."""
     share = min(1.0, 0.025 * strength)
-    chosen, uniforms = draw.subset(share), _uniforms(draw, 5, 2)
-    dark, color = draw.some(0.6, 1, 1, 1), draw.uniform(0, 1, 3, 1, 1)
+    chosen, uniforms = random.subset(share), _uniforms(random, 5, 2)
+    dark, color = random.bernoulli(0.6, 1, 1, 1), random.uniform(0, 1, 3, 1, 1)
     color = color * (1 - 0.8 * dark)
     if len(chosen):
         cover = _lines(image, uniforms[chosen], 0.3, 0.9) * 0.9
         image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
-    chosen, uniforms, color = draw.subset(share), _uniforms(draw, 5, 4), draw.uniform(0, 1, 3, 1, 1)
+    chosen = random.subset(share)
+    uniforms = _uniforms(random, 5, 4)
+    color = random.uniform(0, 1, 3, 1, 1)
     if len(chosen):
         cover = _spots(image, uniforms[chosen]) * 0.9
         image[chosen] = image.index_select(0, chosen).lerp(color[chosen], cover)
 
 
-def _uniforms(draw: Draw, count: int, things: int) -> Uniforms:
+def _uniforms(random: Random, count: int, things: int) -> Uniforms:
     """From 0 to 1, for each of some things in each picture."""
-    return draw.uniform(0, 1, count, things, 1, 1)
+    return random.uniform(0, 1, count, things, 1, 1)
 
 
-def _add_bars(image: Images, share: float, draw: Draw) -> None:
+def _add_bars(image: Images, share: float, random: Random) -> None:
     """Planks, blinds, bricks, fences: waves in one direction, at times across it too."""
-    chosen = draw.subset(share)
-    angle = (draw.normal(0.25, 1, 1, 1) + draw.some(0.4, 1, 1, 1) * math.pi / 2)[chosen]
-    period, start = draw.uniform(3, 28, 1, 1, 1)[chosen], draw.uniform(0, 1, 1, 1, 1)[chosen]
-    sharp = draw.uniform(0.6, 6, 1, 1, 1)[chosen]
-    balance, crossed = draw.uniform(-0.8, 0.8, 1, 1, 1)[chosen], draw.some(0.4, 1, 1, 1)[chosen]
-    color, opacity = draw.uniform(0, 1, 3, 1, 1)[chosen], draw.uniform(0.1, 0.5, 1, 1, 1)[chosen]
+    chosen = random.subset(share)
+    angle = (random.normal(0.25, 1, 1, 1) + random.bernoulli(0.4, 1, 1, 1) * math.pi / 2)[chosen]
+    period, start = random.uniform(3, 28, 1, 1, 1)[chosen], random.uniform(0, 1, 1, 1, 1)[chosen]
+    sharp = random.uniform(0.6, 6, 1, 1, 1)[chosen]
+    balance = random.uniform(-0.8, 0.8, 1, 1, 1)[chosen]
+    crossed = random.bernoulli(0.4, 1, 1, 1)[chosen]
+    color = random.uniform(0, 1, 3, 1, 1)[chosen]
+    opacity = random.uniform(0.1, 0.5, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     rows, columns = pixel_rows(image), pixel_columns(image)

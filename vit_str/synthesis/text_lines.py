@@ -18,7 +18,7 @@ WIDTHS = (48, 64, 96, 128, 192, 256, 384, 512)
 """Widths of lines, in pixels; all lines of a batch have one of them."""
 _CHARACTER_WIDTH = 9.0, 22.0
 """Pixels that a character takes, from narrow to wide type."""
-_MOST_CHARACTERS = 60
+_MOST_CHARACTERS = 60  # in a line
 _NARROWEST_GAP = 2.0  # columns
 _SPACES = (" ", " ", " ", "  ", "   ")
 """What stands between two words: signs have wider gaps than books."""
@@ -70,7 +70,7 @@ class LineRenderer:
         stride: int = 2,
     ) -> None:
         if atlas.charset.unknown(" "):
-            raise ValueError("lines of words need a charset with the space, for example western")
+            raise ValueError("lines of words need a charset with the space, for example european")
         self._space = atlas.charset.encode(" ")[0]
         self._lexicon = Lexicon(atlas.charset, language, None, _TEXT)
         self._charset, self._height, self._stride = atlas.charset, height, stride

@@ -14,14 +14,14 @@ from torch import Tensor
 
 from vit_str.charset import PADDING
 from vit_str.images import TALL
-from vit_str.synthesis.draw import Draw
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines
+from vit_str.synthesis.random_numbers import Random
 
-_OUTLINE_POINTS = 17
-_FLATTEST = 0.02
-_LEAST_LINE = 8.0
-_LEAST_ADVANCE = 2.5
+_OUTLINE_POINTS = 17  # along each edge of a word
+_FLATTEST = 0.02  # radians, below which an arc is drawn as a line
+_LEAST_LINE = 8.0  # pixels; lower lines and closer letters cannot be read (docs/rendering.md)
+_LEAST_ADVANCE = 2.5  # pixels from letter to letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class View:
 def sample_view(
     lines: Lines,
     strengths: Ingredients,
-    draw: Draw,
+    random: Random,
     size: tuple[int, int] = (32, 128),
     turn_above: float = TALL,
 ) -> View:
@@ -81,19 +81,19 @@ def sample_view(
     Args:
         lines: the words.
         strengths: of the ingredients.
-        draw: random source.
+        random: where numbers come from.
         size: height and width that crops are brought to, in pixels.
         turn_above: height over width above which readers turn a crop.
     """
     aspect = lines.aspects.clamp(min=0.25)
-    homography = _sample_homography(aspect, strengths, draw)
-    arc = _sample_arc(aspect, strengths.curve, draw)
-    outline, margins = _ink_outline(lines, draw), _sample_margins(strengths.margin, draw)
+    homography = _sample_homography(aspect, strengths, random)
+    arc = _sample_arc(aspect, strengths.curve, random)
+    outline, margins = _ink_outline(lines, random), _sample_margins(strengths.margin, random)
     view = _crop(homography, arc, aspect, outline, margins, turn_above)
-    calm = _crop(_straight(aspect), arc * 0, aspect, outline, margins, turn_above)
+    frontal = _crop(_straight(aspect), arc * 0, aspect, outline, margins, turn_above)
     legible = _is_legible(view, lines, size)
     chosen = {
-        field.name: _choose(legible, getattr(view, field.name), getattr(calm, field.name))
+        field.name: _choose(legible, getattr(view, field.name), getattr(frontal, field.name))
         for field in fields(View)
     }
     return View(**chosen)
@@ -121,18 +121,18 @@ def _crop(
     return View(homography, arc, aspect, low, size, size[:, 1] > size[:, 0] * turn_above)
 
 
-def _sample_margins(strength: float, draw: Draw) -> Float[Tensor, "batch 4"]:
+def _sample_margins(strength: float, random: Random) -> Float[Tensor, "batch 4"]:
     """Mostly tight, at times loose, at times a little too tight, as labelled crops are."""
-    tight, loose = draw.uniform(-0.04, 0.10, 4), draw.uniform(0.0, 0.3, 4)
-    return torch.where(draw.some(0.8, 1) > 0, tight, loose) * strength
+    tight, loose = random.uniform(-0.04, 0.10, 4), random.uniform(0.0, 0.3, 4)
+    return torch.where(random.bernoulli(0.8, 1) > 0, tight, loose) * strength
 
 
 def _sample_arc(
-    aspect: Float[Tensor, " batch"], strength: float, draw: Draw
+    aspect: Float[Tensor, " batch"], strength: float, random: Random
 ) -> Float[Tensor, " batch"]:
     """Mostly flat, at times slightly bent, at times up to nearly a half circle."""
-    slight, strong = draw.normal(0.35), draw.uniform(-1.45, 1.45)
-    arc = torch.where(draw.some(0.7) > 0, slight, strong) * draw.some(0.3) * strength
+    slight, strong = random.normal(0.35), random.uniform(-1.45, 1.45)
+    arc = torch.where(random.bernoulli(0.7) > 0, slight, strong) * random.bernoulli(0.3) * strength
     # The lower ends of letters must not meet in the center of the circle.
     widest = (aspect * 0.6).clamp(max=1.5)
     return arc.clamp(-1.5, 1.5).minimum(widest).maximum(-widest)
@@ -164,16 +164,20 @@ def _straight(aspect: Float[Tensor, " batch"]) -> Float[Tensor, "batch 3 3"]:
 
 
 def _sample_homography(
-    aspect: Float[Tensor, " batch"], strengths: Ingredients, draw: Draw
+    aspect: Float[Tensor, " batch"], strengths: Ingredients, random: Random
 ) -> Float[Tensor, "batch 3 3"]:
-    slight, strong = draw.normal(4.0), draw.uniform(-40.0, 40.0)
-    degrees = torch.where(draw.some(0.8) > 0, slight, strong) * strengths.rotation
-    angle = (degrees + _sample_turns(strengths.turned, draw)) * math.pi / 180
-    slant = draw.normal(0.18) * strengths.shear
-    flat, steep = draw.normal(0.16).clamp(-0.45, 0.45), draw.uniform(-0.6, 0.6)
-    tilt_x = torch.where(draw.some(0.85) > 0, flat, steep) * draw.some(0.5) * strengths.perspective
-    tilt_y = draw.normal(0.10).clamp(-0.3, 0.3) * draw.some(0.4) * strengths.perspective
-    width, rise = _sample_foreshortening(aspect, strengths.perspective, draw)
+    slight, strong = random.normal(4.0), random.uniform(-40.0, 40.0)
+    degrees = torch.where(random.bernoulli(0.8) > 0, slight, strong) * strengths.rotation
+    angle = (degrees + _sample_turns(strengths.turned, random)) * math.pi / 180
+    slant = random.normal(0.18) * strengths.shear
+    flat, steep = random.normal(0.16).clamp(-0.45, 0.45), random.uniform(-0.6, 0.6)
+    tilt_x = (
+        torch.where(random.bernoulli(0.85) > 0, flat, steep)
+        * random.bernoulli(0.5)
+        * strengths.perspective
+    )
+    tilt_y = random.normal(0.10).clamp(-0.3, 0.3) * random.bernoulli(0.4) * strengths.perspective
+    width, rise = _sample_foreshortening(aspect, strengths.perspective, random)
     cos, sin, zero = angle.cos(), angle.sin(), torch.zeros_like(angle)
     rows = [
         cos * width - sin * rise, cos * slant - sin, zero,
@@ -184,29 +188,29 @@ def _sample_homography(
 
 
 def _sample_foreshortening(
-    aspect: Float[Tensor, " batch"], strength: float, draw: Draw
+    aspect: Float[Tensor, " batch"], strength: float, random: Random
 ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
     """How wide a line on a wall beside the camera looks, and how far it rises over that width.
 
     Seen from the side, a sign over one's head is narrow and its lines run up or down steeply, but
     its letters stand upright.
     """
-    beside = draw.some(0.3) * strength
-    width = aspect * (1 - draw.uniform(0.0, 0.65) * beside).clamp(min=0.3)
-    rise = aspect * draw.uniform(-0.35, 0.35) * beside
+    beside = random.bernoulli(0.3) * strength
+    width = aspect * (1 - random.uniform(0.0, 0.65) * beside).clamp(min=0.3)
+    rise = aspect * random.uniform(-0.35, 0.35) * beside
     return width, rise
 
 
-def _sample_turns(strength: float, draw: Draw) -> Float[Tensor, " batch"]:
+def _sample_turns(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Degrees: mostly none, at times a quarter left or right, rarely a half turn or any angle."""
-    chosen = draw.subset(min(1.0, 0.05 * strength))
-    kind, anywhere = draw.uniform(0, 1), draw.uniform(-180.0, 180.0)
+    chosen = random.subset(min(1.0, 0.05 * strength))
+    kind, anywhere = random.uniform(0, 1), random.uniform(-180.0, 180.0)
     turn = torch.where(kind < 0.45, -90.0, torch.where(kind < 0.9, 90.0, 180.0))
     turn = torch.where(kind > 0.95, anywhere, turn)
     return torch.zeros_like(turn).index_copy(0, chosen, turn[chosen])
 
 
-def _ink_outline(lines: Lines, draw: Draw) -> Float[Tensor, "batch point 2"]:
+def _ink_outline(lines: Lines, random: Random) -> Float[Tensor, "batch point 2"]:
     """Points along the upper and lower edge of each word, in its own coordinates.
 
     Half of the words are cropped at their ink, half at the line, as "sea" is by those who crop a
@@ -216,10 +220,10 @@ def _ink_outline(lines: Lines, draw: Draw) -> Float[Tensor, "batch point 2"]:
     there = lines.boxes[:, :, 2] > lines.boxes[:, :, 0]
     top = torch.where(there, lines.boxes[:, :, 1], height).amin(1)
     bottom = torch.where(there, lines.boxes[:, :, 3], 0).amax(1)
-    at_line = draw.some(0.5) * draw.uniform(0.0, 1.0)
+    at_line = random.bernoulli(0.5) * random.uniform(0.0, 1.0)
     top = torch.lerp(top, torch.full_like(top, 0.08 * height).minimum(top), at_line)
     bottom = torch.lerp(bottom, torch.full_like(bottom, 0.92 * height).maximum(bottom), at_line)
-    x = torch.linspace(-1, 1, _OUTLINE_POINTS, device=draw.device).expand(draw.count, -1)
+    x = torch.linspace(-1, 1, _OUTLINE_POINTS, device=random.device).expand(random.count, -1)
     upper = (top / height * 2 - 1)[:, None].expand_as(x)
     lower = (bottom / height * 2 - 1)[:, None].expand_as(x)
     return torch.stack([torch.cat([x, x], 1), torch.cat([upper, lower], 1)], -1)

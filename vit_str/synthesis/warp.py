@@ -13,7 +13,7 @@ from vit_str.charset import PADDING
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.view import View
 
-_OVERSAMPLING = 2
+_OVERSAMPLING = 2  # columns that are averaged to one
 
 
 def crop_mask(lines: Lines, view: View, size: tuple[int, int]) -> Float[Tensor, "batch 1 row col"]:

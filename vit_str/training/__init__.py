@@ -4,11 +4,11 @@ from vit_str.training.callbacks import BeforeDecay, RandomStates, StopCleanly
 from vit_str.training.data import RenderedWords
 from vit_str.training.data_loading import DataLoadingShare
 from vit_str.training.exports import PredictionSheet, WeightsExport, WeightsHistory
+from vit_str.training.initialization import StartFromWeights
 from vit_str.training.log import RunLog
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.own_words import OwnWords
 from vit_str.training.schedule import WarmupStableDecay
-from vit_str.training.starting import StartFromWeights
 
 __all__ = [
     "BeforeDecay",

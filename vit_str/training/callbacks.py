@@ -113,14 +113,16 @@ class StopCleanly(StepCallback):
         self.signal = 0
         self._previous: dict[int, Any] = {}
         self._lock = ExitStack()
+        self._claimed = False
 
-    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Lock the folder, and remove what a killed run left half written.
+    def claim_folder(self, trainer: Trainer) -> None:
+        """Make and lock the folder, and remove what a killed run left half written.
 
         Raises:
             CannotStart: another run writes there.
+            OSError: the folder cannot be made.
         """
-        if not trainer.is_global_zero:
+        if self._claimed or not trainer.is_global_zero:
             return
         folder = self.path.parent
         folder.mkdir(parents=True, exist_ok=True)
@@ -129,6 +131,10 @@ class StopCleanly(StepCallback):
         except ValueError as error:
             raise CannotStart(f"{error}, or give another --folder") from None
         remove_partial(folder)
+        self._claimed = True
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        self.claim_folder(trainer)
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if threading.current_thread() is threading.main_thread():
@@ -157,6 +163,7 @@ class StopCleanly(StepCallback):
         while self._previous:
             signal.signal(*self._previous.popitem())
         self._lock.close()
+        self._claimed = False
 
     def on_exception(
         self, trainer: Trainer, pl_module: LightningModule, exception: BaseException

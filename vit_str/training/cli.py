@@ -1,5 +1,6 @@
 """``vit-str train``: Lightning's command line over the parts of this project."""
 
+import ctypes
 import logging
 import signal
 import sys
@@ -20,15 +21,15 @@ from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
 from vit_str.charset import CHARSETS, charset_of
-from vit_str.training.allocator import keep_freed_memory
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
-from vit_str.training.configuration import duration, emulates_bfloat16, move, with_recipes
+from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
 from vit_str.training.console import RunProgress, report
+from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.starting import StartFromWeights
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
 
 
 class OneLineParser(LightningArgumentParser):
@@ -40,7 +41,10 @@ class OneLineParser(LightningArgumentParser):
         reasons = [line[4:] for line in message.splitlines() if line.startswith("  - ")]
         reason = " ".join((reasons or [message])[0].split())
         if "required" in reason and "model.recognizer" in reason:
-            reason = "no model given: name a configuration, as in --config FILE.yaml"
+            reason = (
+                "no model given: name a configuration, as in --config FILE.yaml, or the weights to "
+                "start from, as in --init tiny"
+            )
         sys.stderr.write(f"vit-str train: {reason}; see vit-str train --help\n")
         raise SystemExit(2)
 
@@ -156,6 +160,7 @@ class TrainingCLI(LightningCLI):
         device = trainer.strategy.root_device
         report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")
         try:
+            self._check_before_drawing(checkpoint)
             trainer.fit(self.model, datamodule=self.datamodule, ckpt_path=checkpoint)
         except (CannotStart, OSError):
             raise
@@ -166,6 +171,20 @@ class TrainingCLI(LightningCLI):
                 raise
             raise CannotStart(unusable(loaded, error)) from error
         return self._finish()
+
+    def _check_before_drawing(self, checkpoint: Path | None) -> None:
+        """Refuse at once what would be refused after minutes in which fonts are drawn.
+
+        Raises:
+            CannotStart: another run writes to the folder, or the checkpoint does not fit.
+            OSError: the folder of the run cannot be written.
+        """
+        if checkpoint is not None:
+            files = self.trainer.strategy.checkpoint_io
+            self.model.check_checkpoint(files.load_checkpoint(checkpoint))
+        for callback in self.callbacks:
+            if isinstance(callback, StopCleanly):
+                callback.claim_folder(self.trainer)
 
     def _finish(self) -> int:
         step = self.trainer.global_step
@@ -206,7 +225,7 @@ def main(arguments: Sequence[str]) -> int:
                 LightningDataModule,
                 subclass_mode_data=True,
                 save_config_kwargs={"overwrite": True},
-                args=with_recipes(arguments),
+                args=completed(arguments),
                 parser_kwargs={"prog": "vit-str train"},
                 seed_everything_default=1,
                 run=False,
@@ -240,3 +259,21 @@ def _signals_before_training() -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def keep_freed_memory() -> bool:
+    """Let glibc keep freed memory instead of giving it back to the system.
+
+    Every step takes and frees the same large tensors; fresh pages for each of them cost page
+    faults, on a busy machine more than the arithmetic. Returns whether it could be set: only
+    glibc knows these settings (mallopt(3)).
+    """
+    if sys.platform != "linux":
+        return False
+    try:
+        mallopt = ctypes.CDLL("libc.so.6").mallopt
+    except (OSError, AttributeError):
+        return False
+    settings = ((_M_MMAP_MAX, 0), (_M_TRIM_THRESHOLD, 2**31 - 1), (_M_TOP_PAD, 512 * 2**20))
+    outcomes = [mallopt(name, value) for name, value in settings]
+    return all(outcome == 1 for outcome in outcomes)

@@ -1,5 +1,6 @@
 """What the command makes of a configuration: recipes, durations, folders, charsets."""
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,7 +12,9 @@ import yaml
 
 from vit_str.devices import choose_device, fastest_dtype
 from vit_str.files import one_line
+from vit_str.models import describe
 from vit_str.training.checkpoints import CannotStart
+from vit_str.weights import load_weights, resolve
 
 _PATH_ARGUMENTS = ("dirpath", "path", "folder", "save_dir")
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
@@ -56,32 +59,66 @@ def move(trainer: Any, folder: Path) -> None:
                 given[name] = type(given[name])(folder / given[name])
 
 
-def with_recipes(arguments: Sequence[str]) -> list[str]:
-    """The arguments, each configuration behind the recipe that it names."""
+def completed(arguments: Sequence[str]) -> list[str]:
+    """The arguments, each configuration behind the recipe that it names.
+
+    Where none says what the model is, it is that of the weights to start from (``--init``).
+
+    Raises:
+        CannotStart: a configuration is not UTF-8.
+    """
     expanded: list[str] = []
+    settings: dict[str, Any] = {}
     for index, argument in enumerate(arguments):
         option, equals, value = argument.partition("=")
+        value = value if equals else "".join(arguments[index + 1 : index + 2])
         if option in ("-c", "--config"):
-            recipe = _recipe(Path(value if equals else "".join(arguments[index + 1 : index + 2])))
-            if recipe:
-                _recipe(recipe)
+            given = _settings(Path(value))
+            if isinstance(given.get("recipe"), str):
+                recipe = Path(value).parent / given["recipe"]
+                settings |= _settings(recipe)
                 expanded.append(f"--config={recipe}")
+            settings |= given
+        elif option == "--init":
+            settings["init"] = value
+        elif option.startswith("--model.recognizer"):
+            settings["model"] = {"recognizer": value}
         expanded.append(argument)
+    model = settings.get("model")
+    if settings.get("init") and "recognizer" not in (model if isinstance(model, dict) else {}):
+        return [f"--model.recognizer={_model_of(settings['init'])}", *expanded]
     return expanded
 
 
-def _recipe(path: Path) -> Path | None:
-    """The recipe that a configuration names.
-
-    Raises:
-        CannotStart: the configuration is not UTF-8.
-    """
+def _settings(path: Path) -> dict[str, Any]:
+    """What a configuration says; the parser says what is wrong with it."""
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         reason = f"configuration {one_line(str(path))}: not UTF-8 text; save it as UTF-8"
         raise CannotStart(reason) from None
     except (OSError, yaml.YAMLError):
-        return None  # the parser says what is wrong
-    recipe = given.get("recipe") if isinstance(given, dict) else None
-    return path.parent / recipe if isinstance(recipe, str) else None
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _model_of(source: str) -> str:
+    """The model of a weights file, as a configuration has it.
+
+    Raises:
+        CannotStart: there are no such weights.
+    """
+    try:
+        parts = describe(load_weights(resolve(source)).recognizer)
+    except ValueError as error:
+        raise CannotStart(str(error)) from None
+    arguments = {name: _configured(part) for name, part in parts.items()}
+    return json.dumps({"class_path": "vit_str.models.Recognizer", "init_args": arguments})
+
+
+def _configured(value: Any) -> Any:
+    """A part of a description and those within it, with their class paths."""
+    if not (isinstance(value, dict) and {*value} == {"class", "arguments"}):
+        return value
+    arguments = {name: _configured(each) for name, each in value["arguments"].items()}
+    return {"class_path": f"vit_str.models.{value['class']}", "init_args": arguments}

@@ -12,7 +12,7 @@ from lightning.pytorch import LightningDataModule
 from torch import Tensor
 
 from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.datasets.folder_reader import FolderReader
+from vit_str.datasets.folder import FolderReader
 from vit_str.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -138,6 +138,7 @@ class RenderedWords(LightningDataModule):
         super().__init__()
         self.batch_size, self.seed = batch_size, seed
         self.charset = Charset(charset)
+        self.language = None if words else language
         self.image_size, self.grid = image_size, grid
         self.lexicon = Lexicon(
             self.charset, language, words, {**WEIGHTS, **(text or {})}, maximum_length

@@ -10,7 +10,7 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from PIL import Image
 
-from vit_str.sheets import Captioned, caption_font, sheet
+from vit_str.reports.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
@@ -133,6 +133,7 @@ def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:
     return started_from | {
         "command": " ".join(["vit-str", "train", *sys.argv[2:]]),
         "data": getattr(datamodule, "provenance", "not said"),
+        "language": getattr(datamodule, "language", (module.started_from or {}).get("language")),
         "step": trainer.global_step,
         "images": module.count.images_seen,
         "device": str(module.device),

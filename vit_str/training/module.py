@@ -11,7 +11,6 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 
 from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset
-from vit_str.files import one_line
 from vit_str.images import DOUBTFUL, TALL, Preprocessing
 from vit_str.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
@@ -186,8 +185,8 @@ class RecognizerTraining(LightningModule):
         checkpoint["charset"] = self.charset.characters
         checkpoint["started_from"] = self.started_from
 
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Resume after the last finished step. What counts is the configuration of this run.
+    def check_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Refuse a checkpoint that this run cannot resume from.
 
         Raises:
             CannotStart: the checkpoint is of another charset or optimizer.
@@ -195,19 +194,14 @@ class RecognizerTraining(LightningModule):
         check_charset(self.charset, checkpoint)
         muon = self.muon_learning_rate is not None and has_matrices(self.recognizer)
         check_optimizer(muon, checkpoint)
-        steps = checkpoint["global_step"]
-        self.count.images_seen = checkpoint.get("images_seen", self._images_in(steps))
-        self.started_from = checkpoint.get("started_from")
-        self.resumed_at = steps
-        align_batches(checkpoint, self.trainer.accumulate_grad_batches)
-        _report_ignored(self, checkpoint.get("hyper_parameters"))
 
-    def _images_in(self, steps: int) -> int:
-        """For checkpoints that do not say it: images in steps like those to come."""
-        trainer = self.trainer
-        datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
-        batches = steps * trainer.accumulate_grad_batches * trainer.world_size
-        return int(batches * datamodule.batch_size)
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Resume after the last finished step. What counts is the configuration of this run."""
+        self.check_checkpoint(checkpoint)
+        self.count.images_seen = checkpoint["images_seen"]
+        self.started_from = checkpoint["started_from"]
+        self.resumed_at = checkpoint["global_step"]
+        align_batches(checkpoint, self.trainer.accumulate_grad_batches)
 
     @property
     def averaged(self) -> Recognizer:
@@ -254,16 +248,3 @@ class RecognizerTraining(LightningModule):
             named = {f"{source}/{name}": value for name, value in values.items()}
             self.log_dict(named, sync_dist=self.trainer.world_size > 1)
         self._readings.clear()
-
-
-def _report_ignored(module: RecognizerTraining, hyper_parameters: Any) -> None:
-    """Say which values in a checkpoint differ from the configuration, which counts."""
-    if not isinstance(hyper_parameters, dict):
-        return
-    differing = [
-        f"{name} {value!r} (here {getattr(module, name, None)!r})"
-        for name, value in hyper_parameters.items()
-        if not str(name).startswith("_") and getattr(module, str(name), None) != value
-    ]
-    names = ", ".join(differing[:5]) or "none differ"
-    report(f"the hyper_parameters of the checkpoint are not used: {one_line(names)[:300]}")

@@ -35,7 +35,7 @@ class OwnWords(LightningDataModule):
         validation_share: without ``validation``, the share of the sources to hold out for it. Which
             images these are is decided by their bytes: always the same, whatever the seed.
         validation_limit: most words of each set to validate on, spread evenly; all if None.
-        augment: ``none``, ``light``, ``strong``, or a policy of your own as a YAML file.
+        augment: ``none``, ``light``, ``strong``, or ``module.function`` of your own.
         rendered_share: from 0 to below 1, how much of what is trained on is rendered text.
         rendered_limit: number of rendered words to validate on.
         easy_images: images of the run over which rendered words go from easy to hard.
@@ -50,7 +50,7 @@ class OwnWords(LightningDataModule):
         rendered: all else that `RenderedWords` takes: fonts, texts, ingredients and so on.
 
     Raises:
-        ValueError: a source or policy cannot be used, or no word of a source.
+        ValueError: a source or augmentation cannot be used, or no word of a source.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:
     Raises:
         CannotStart: its charset is another one, or in another order.
     """
-    characters = checkpoint.get("charset", charset.characters)
+    characters = checkpoint["charset"]
     if characters != charset.characters:
         order = "" if len(characters) != len(charset) else " or another order of them"
         raise CannotStart(
@@ -122,7 +122,7 @@ def align_batches(checkpoint: dict[str, Any], accumulate: int) -> None:
     """
     counters = checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]
     current, total = counters["current"], counters["total"]
-    unfinished = checkpoint.get("unfinished_batches", 0)
+    unfinished = checkpoint["unfinished_batches"]
     back = unfinished + (current["ready"] - unfinished) % accumulate
     for count in (current, total):
         if unfinished:  # not within a batch either, as if saved after the step before

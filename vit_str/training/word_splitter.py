@@ -143,7 +143,7 @@ class RenderedLines(LightningDataModule):
         self,
         batch_size: int = 48,
         seed: int = 1,
-        charset: str = "western",
+        charset: str = "european",
         language: str = "en*40+de+fr+es+it+pt+nl+sv+da+nb+fi",
         fonts: list[Path] | None = None,
         pictures: list[Path] | None = None,

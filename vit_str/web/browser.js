@@ -3,7 +3,8 @@
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, mapInFrame } from "./boxes.js";
 import { decode, normalize, resize, slope, turnLeft, turnOver } from "./images.js";
-import { merged, search } from "./search.js";
+import { BEAMS, MARGIN, openPrior } from "./prior.js";
+import { mergeViews, search } from "./search.js";
 
 const wasm = new URL("../runtime/ort-wasm-simd-threaded.wasm", import.meta.url).href;
 ort.env.wasm.wasmPaths = { wasm };
@@ -27,7 +28,9 @@ export async function openReader(report) {
       executionProviders: ["wasm"],
     });
   }
-  return new BrowserReader(model, sessions);
+  const words = await (await load(new URL("words.safetensors", folder))).arrayBuffer();
+  const prior = openPrior(words, model.provenance.language);
+  return new BrowserReader(model, sessions, prior);
 }
 
 async function load(url) {
@@ -41,8 +44,8 @@ class BrowserReader {
   atOnce = 1;
   pages = false;
 
-  constructor(model, sessions) {
-    Object.assign(this, { model, sessions, characters: [...model.charset] });
+  constructor(model, sessions, prior) {
+    Object.assign(this, { model, sessions, prior, characters: [...model.charset] });
   }
 
   /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */
@@ -60,22 +63,24 @@ class BrowserReader {
       }
     }
     if (best.hypotheses[0].confidence < size.reread_below) {
-      const views = [best.hypotheses];
+      const beams = this.prior ? Math.max(BEAMS, nBest) : nBest;
+      const views = [this.prior ? await this.write(best.seen, beams, MARGIN) : best.hypotheses];
       for (const rise of SLOPES) {
         const view = slope(best.pixels, size.width, size.height, rise);
-        views.push((await this.readView(view, nBest)).hypotheses);
+        views.push((await this.readView(view, beams, this.prior ? MARGIN : Infinity)).hypotheses);
       }
-      best.hypotheses = merged(views);
+      const merged = mergeViews(views).map((each) => this.spelled(each));
+      best.hypotheses = (this.prior ? this.prior.weigh(merged) : merged).slice(0, nBest);
     }
-    const [first, ...others] = best.hypotheses.map((each) => ({
-      text: each.ids.map((id) => this.characters[id]).join(""),
-      ...each,
-    }));
+    const [first, ...others] = best.hypotheses.map((each) => this.spelled(each));
     const record = { path: name, text: first.text, confidence: rounded(first.confidence) };
     if (others.length) {
-      record.alternatives = others.map(({ text, confidence }) => ({
-        text,
-        confidence: rounded(confidence),
+      const added = ({ prior }) => (prior ? { prior: rounded(prior) } : {});
+      Object.assign(record, added(first));
+      record.alternatives = others.map((each) => ({
+        text: each.text,
+        confidence: rounded(each.confidence),
+        ...added(each),
       }));
     }
     const maps = how.looks ? await this.attention(best.seen, first.ids) : [];
@@ -91,20 +96,25 @@ class BrowserReader {
     return record;
   }
 
+  /** A hypothesis with its text. */
+  spelled(hypothesis) {
+    return { ...hypothesis, text: hypothesis.ids.map((id) => this.characters[id]).join("") };
+  }
+
   /** A picture of the model encoded, and its texts. */
-  async readView(pixels, width) {
+  async readView(pixels, width, margin) {
     const { preprocessing: size } = this.model;
     const values = normalize(pixels, size.mean, size.std);
     const images = new ort.Tensor("float32", values, [1, 3, size.height, size.width]);
     const seen = await this.run("encoder", { pixel_values: images });
-    return { seen, hypotheses: await this.write(seen, width) };
+    return { seen, hypotheses: await this.write(seen, width, margin) };
   }
 
   /** Texts of an encoded picture, in the way that the model reads. */
-  async write(seen, width) {
+  async write(seen, width, margin) {
     const { interface: how, temperature } = this.model;
     const longest = how.maximum_length;
-    const options = { end: this.characters.length, longest, temperature, width };
+    const options = { end: this.characters.length, longest, temperature, width, margin };
     if (how.loop === "scores") return search(new Scores(seen.logits), options);
     const parallel = how.loop === "refine" && how.decoding === "parallel";
     let found = parallel ? [{ ids: [] }] : await search(new Steps(this, seen), options);

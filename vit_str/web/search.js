@@ -7,7 +7,7 @@
  * `steps.keep(rows)` goes on with some of them. The start and the end have the id `end`.
  * A hypothesis has `ids`, `confidences` of its characters, and the `confidence` of the whole.
  */
-export async function search(steps, { end, longest, temperature, width }) {
+export async function search(steps, { end, longest, temperature, width, margin = Infinity }) {
   let texts = [{ ids: [], logs: [], total: 0, ended: false, last: end }];
   for (let position = 0; position <= longest; position++) {
     const writing = texts.filter((text) => !text.ended);
@@ -29,7 +29,9 @@ export async function search(steps, { end, longest, temperature, width }) {
         });
       }
     });
-    texts = grown.sort((one, other) => other.total - one.total).slice(0, width);
+    grown.sort((one, other) => other.total - one.total);
+    const least = grown[0].total - margin;
+    texts = grown.slice(0, width).filter((text) => text.total >= least);
     await steps.keep(texts.filter((text) => !text.ended).map((text) => text.row));
   }
   return texts.map(({ ids, logs, total }) => ({
@@ -40,7 +42,7 @@ export async function search(steps, { end, longest, temperature, width }) {
 }
 
 /** What all views of a picture together say, each a list of hypotheses: `views.py`. */
-export function merged(views) {
+export function mergeViews(views) {
   const texts = new Map();
   const [first, ...others] = views;
   const added = others.flat().filter(({ ids }) => ids.length);
@@ -55,8 +57,7 @@ export function merged(views) {
       ...best,
       confidence: Math.sqrt((best.confidence * sum) / views.length),
     }))
-    .sort((one, other) => other.confidence - one.confidence)
-    .slice(0, Math.max(...views.map((hypotheses) => hypotheses.length)));
+    .sort((one, other) => other.confidence - one.confidence);
 }
 
 function logSoftmax(scores, temperature) {

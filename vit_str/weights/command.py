@@ -14,9 +14,10 @@ from vit_str import console
 from vit_str.console import aligned
 from vit_str.files import cpu_count, one_line
 from vit_str.machine import processor, software
-from vit_str.reading import Reader
+from vit_str.reading import Reader, Search
 from vit_str.reading.engine import TORCH_HINT, Engine, has_torch
 from vit_str.reading.onnx_engine import find_graphs, load_with_graphs
+from vit_str.reading.prior import NO_LANGUAGE
 from vit_str.weights.contents import Contents, load_contents, resolve
 from vit_str.weights.doctor import Difference, difference
 from vit_str.weights.header import is_intact, stored_dtypes
@@ -154,7 +155,7 @@ def _engines(
 def _checks(path: Path, file: Contents, device: str | None, backend: str | None) -> Iterator[Check]:
     for names, start in _engines(path, file, device, backend):
         try:
-            reader = Reader(start())
+            reader = Reader(start(), search=Search(language=NO_LANGUAGE))
             found = difference(reader, file.golden) if file.golden else None
             yield Check(*names, found)
         except (ValueError, RuntimeError) as error:  # of torch: out of memory, broken driver

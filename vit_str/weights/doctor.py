@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from vit_str.reading import Reader, Source
+from vit_str.reading import Reader, Search, Source
+from vit_str.reading.prior import NO_LANGUAGE
 from vit_str.weights.golden import MOST_BYTES, MOST_IMAGES, Golden, Steps
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def make_golden(file: WeightsFile, images: Sequence[Source]) -> Golden:
     """
     import torch
 
-    reader = Reader(file, "cpu", torch.float32)
+    reader = Reader(file, "cpu", torch.float32, search=Search(language=NO_LANGUAGE))
     stored = tuple(_png(reader.pixels(image)) for image in images)
     readings = [reader.read(image) for image in stored]
     texts = tuple(reading.text for reading in readings)

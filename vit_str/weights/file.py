@@ -102,9 +102,10 @@ def save_weights(
 
 
 def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> None:
-    """Write a weights file again with another temperature, golden images or provenance.
+    """Write a weights file again with other values beside the tensors.
 
-    The tensors and all else stay as they are, to the bit.
+    Those may be temperature, golden images, preprocessing and provenance; all else stays as it is,
+    to the bit.
 
     Args:
         source: the weights file.
@@ -120,6 +121,7 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     tensors.pop(GOLDEN_IMAGES, None)
     kept = {name: value for name, value in metadata.items() if name != GOLDEN}
     kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
+    kept["preprocessing"] = json.dumps(file.preprocessing.to_dict())
     _write(Path(target), tensors, kept, file.temperature, file.golden)
 
 

@@ -1,7 +1,9 @@
 """Reading order of boxes."""
 
 import numpy as np
+import pytest
 
+from vit_str.reading.pages.geometry import leveled, rectangle
 from vit_str.reading.pages.layout import reading_order
 
 
@@ -21,6 +23,27 @@ def test_a_title_over_two_columns_comes_first() -> None:
     left = [_box(0, 30 + 14 * row, 100) for row in range(3)]
     right = [_box(130, 30 + 14 * row, 100) for row in range(3)]
     assert reading_order(title + left + right) == [[[0]], [[1], [2], [3]], [[4], [5], [6]]]
+
+
+@pytest.mark.parametrize("degrees", [0, 5, -5])
+def test_a_short_last_column_is_read_after_the_first(degrees: float) -> None:
+    """With headings over and between the columns, and gaps of paragraphs in the first."""
+    rows = [0, 1, 2, 4, 5, 6, 8, 9, 10, 11, 12]
+    left = [_box(0, 40 + 14 * row, 100) for row in rows]
+    right = [_box(130, 40 + 14 * row, 100) for row in rows[:3]]
+    across = [_box(20, 0, 190), _box(60, 40 + 14 * 13.5, 120)]
+    low = 40 + 14 * 15
+    below = [
+        _box(x, low + 14 * row, 100) for x, count in ((0, 4), (130, 2)) for row in range(count)
+    ]
+    expected = [across[0], *left, *right, across[1], *below]
+    turn = np.deg2rad(degrees)
+    matrix = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    order = np.random.default_rng(0).permutation(len(expected))
+    turned = leveled([rectangle(*expected[index]) @ matrix for index in order])
+    boxes = [np.concatenate([corners.min(0), corners.max(0)]) for corners in turned]
+    read = [order[index] for block in reading_order(boxes) for row in block for index in row]
+    assert read == list(range(len(expected)))
 
 
 def test_names_and_prices_of_a_receipt_share_rows() -> None:

@@ -66,17 +66,46 @@ def test_hocr_is_well_formed_and_has_the_words(picture: Path, run: Run) -> None:
     assert all(word.get("title", "").startswith("bbox ") for word in words)
 
 
-def test_a_folder_of_results_is_not_written_twice(picture: Path, tmp_path: Path, run: Run) -> None:
+def test_a_folder_of_results_is_written_again_only_where_it_is_stale(
+    picture: Path, tmp_path: Path, run: Run
+) -> None:
     out, seen = tmp_path / "out", tmp_path / "seen"
     command = ["read", "--page", picture.parent, "--out", out, "--overlay", seen]
-    assert run(*command)[0] == 0
-    (written,) = out.iterdir()
-    assert written.name == "page.png.txt" and written.read_text().startswith("Museum station")
-    with Image.open(seen / "page.png") as overlay:
+    code, printed, _ = run(*command)
+    assert code == 0 and "1 files, 1 pages and 7 words read" in printed
+    (written,) = out.glob("*.txt")
+    text = written.read_text()
+    assert written.name == "page.png.txt" and text.startswith("Museum station")
+    with Image.open(seen / "page.png.png") as overlay:
         assert np.asarray(overlay).std(axis=2).max() > 20  # colors on black and white
     written.write_text("kept")
     code, _, err = run(*command)
     assert code == 0 and written.read_text() == "kept" and "1 files are read already" in err
+
+    code, _, err = run(*command, "--min-confidence", "0.1")
+    assert code == 0 and "1 files are read again" in err and written.read_text() == text
+    written.write_text("kept")
+    with Image.open(picture) as image:
+        image.crop((0, 0, image.width, 90)).save(picture)
+    code, _, err = run(*command, "--min-confidence", "0.1")
+    assert code == 0 and "1 files are read again" in err and written.read_text() != "kept"
+
+
+def test_results_of_files_of_one_name_are_kept_apart(
+    picture: Path, tmp_path: Path, run: Run
+) -> None:
+    out, seen = tmp_path / "out", tmp_path / "seen"
+    paths = [tmp_path / name for name in ("a/w.png", "b/w.png", "a/w.jpg")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        with Image.open(picture) as image:
+            image.save(path)
+    for some in (paths[:1], paths[1:]):  # also in runs of their own
+        assert run("read", "--page", *some, "--out", out, "--overlay", seen)[0] == 0
+    other = str(paths[1]).strip("/").replace("/", "__")
+    names = {"w.png", other, "w.jpg"}
+    assert {path.name for path in out.glob("*.txt")} == {f"{name}.txt" for name in names}
+    assert {path.name for path in seen.glob("*.png")} == {f"{name}.png" for name in names}
 
 
 def test_what_needs_pages_is_refused_without(picture: Path, run: Run) -> None:

@@ -12,8 +12,10 @@ from PIL import Image
 
 from vit_str.reading import Reader, Reading
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
+from vit_str.reading.pages.page import Word
 from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined
 from vit_str.reading.pages.reader import PageReader, load_page
+from vit_str.reading.pages.reader import _Line as Line
 from vit_str.reading.pages.splitting import WordSplitter
 from vit_str.reading.readings import Box, Character
 
@@ -83,6 +85,23 @@ def test_words_below_the_least_confidence_are_left_out(drawn: Drawn, tiny: Reade
     assert not PageReader(tiny, drawn[1], minimum_confidence=1.0).read(drawn[0]).words
 
 
+def test_words_of_print_are_judged_with_their_line(page_reader: PageReader) -> None:
+    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+
+    def line(*words: tuple[str, float]) -> Line:
+        found = tuple(Word(text, confidence, corners) for text, confidence in words)
+        return Line(rectangle(0, 0, 1, 1), 0, found, 1.0)
+
+    def kept(lines: list[Line]) -> list[str]:
+        return [word.text for line in page_reader._sure(lines) for word in line.words]
+
+    sure = line(("No.", 0.9), ("7", 0.6), ("of", 0.9), ("many", 0.9))
+    doubtful = line(("Il|", 0.1), ("a", 0.9))
+    assert kept([sure, doubtful]) == ["No.", "of", "many", "a"]
+    rest = [line(*10 * [("word", 0.9)])] * 4
+    assert kept([sure, doubtful, *rest])[:5] == ["No.", "7", "of", "many", "a"]
+
+
 class NoLines:
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
         return []
@@ -91,6 +110,12 @@ class NoLines:
 def test_a_picture_without_text_has_no_words(tiny: Reader) -> None:
     page = PageReader(tiny, NoLines()).read(Image.new("RGB", (50, 50)))
     assert page.words == [] and page.text == ""
+
+
+def test_a_crop_in_which_no_line_is_found_is_read_as_one(draw: Draw, tiny: Reader) -> None:
+    image, _ = draw(["Museum station"])
+    crop = image.crop((20, 15, 290, 70))
+    assert PageReader(tiny, NoLines()).read(crop).text == "Museum station"
 
 
 def test_parts_are_joined_where_their_texts_agree() -> None:

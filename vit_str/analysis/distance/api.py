@@ -144,7 +144,7 @@ class AttentionDistance:
         import pandas as pd
 
         from vit_str.analysis.distance.figures import heads_by_depth
-        from vit_str.reports.vector import svg
+        from vit_str.reports.images import svg
 
         table, shares = (
             HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")

@@ -19,6 +19,7 @@ from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
+from vit_str.reports.images import on_hover
 from vit_str.reports.panels import chance_lines, depth_legend, layer_ticks, legend, panels
 from vit_str.reports.style import (
     COLORS,
@@ -35,7 +36,6 @@ from vit_str.reports.style import (
     plain_lines,
     styled,
 )
-from vit_str.reports.vector import on_hover
 
 Chances = Mapping[str, Mapping[str, Sequence[float]]]
 """Model -> name of a chance line -> distance in every layer, in the unit that is drawn."""

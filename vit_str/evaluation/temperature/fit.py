@@ -112,7 +112,8 @@ def fit(words: GradedWords) -> Fit:
     if len(words) < LEAST_WORDS or right.all() or not right.any():
         raise ValueError(
             f"a temperature needs {LEAST_WORDS} words or more, some read right and some wrong, "
-            f"found {len(words)} with {int(right.sum())} right; give more words, or harder ones"
+            f"found {len(words)} to fit to (half of them all, unless --test names others) with "
+            f"{int(right.sum())} right; give more words, or harder ones"
         )
     losses = _losses(words.log_confidences, right)
     n = len(words)

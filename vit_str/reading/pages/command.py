@@ -2,18 +2,20 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vit_str import console
-from vit_str.files import one_line, write_atomically
+from vit_str.files import exclusive, one_line, write_atomically
 
 if TYPE_CHECKING:
     from PIL import Image
 
     from vit_str.reading.pages.page import Page
     from vit_str.reading.pages.reader import PageReader
+    from vit_str.reading.pages.results import PageFolder
 
 FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr"}
 """What pages can be written as, and how the names of such files end."""
@@ -21,10 +23,10 @@ FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr"}
 
 def run_pages(options: argparse.Namespace) -> int:
     """Read whole pictures and print their text, or write a file for each of them."""
-    from vit_str.images import UnreadableImage
     from vit_str.reading.command import report
     from vit_str.reading.inputs import find_inputs
-    from vit_str.reading.pages.pictures import PAGE_SUFFIXES, pictures_in
+    from vit_str.reading.pages.pictures import PAGE_SUFFIXES
+    from vit_str.reading.pages.results import PageFolder
 
     name = options.format or "text"
     if name not in FORMATS:
@@ -33,28 +35,107 @@ def run_pages(options: argparse.Namespace) -> int:
     report(inputs.problems)
     if not inputs.paths:
         return 2
-    targets = dict(zip(inputs.paths, _targets(inputs.paths, options, name), strict=True))
-    waiting = [path for path, target in targets.items() if not (target and target.exists())]
-    if len(waiting) < len(targets):
-        console.complain(f"{len(targets) - len(waiting):,} files are read already")
-    reader = load_page_reader(options)
-    unreadable = len(inputs.problems)
-    with console.Progress(len(waiting)) as progress:
-        for path in waiting:
-            pages: list[Page] = []
-            for number, picture in enumerate(pictures_in(path), 1):
-                if isinstance(picture, UnreadableImage):
-                    unreadable += 1
-                    progress.complain(str(picture))
-                    continue
-                page = reader.read(picture, boxes=name == "jsonl")
-                pages.append(page)
-                if options.overlay:
-                    _write_overlay(Path(options.overlay), path, number, picture, page)
-            if pages:
-                _write(path, pages, name, targets[path], len(targets) > 1)
-            progress.advance()
-    return 1 if unreadable else 0
+    decisive = _decisive(options, name)
+    texts = PageFolder(Path(options.out), FORMATS[name], decisive) if options.out else None
+    overlays = PageFolder(Path(options.overlay), ".png", decisive) if options.overlay else None
+    with exclusive(texts.record) if texts else nullcontext():
+        waiting = _not_done(inputs.paths, texts, overlays) if texts else inputs.paths
+        run = _Run(name, texts, overlays, several=len(inputs.paths) > 1)
+        run.read(waiting, load_page_reader(options))
+    if texts:
+        console.write(f"{texts.path}: {run.summary()}")
+    return 1 if run.failures or inputs.problems else 0
+
+
+def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
+    """The options that texts depend on; files with their size and time."""
+    from vit_str.reading.pages.results import stamp
+    from vit_str.weights import resolve
+
+    plain = "care", "min_confidence", "pattern", "alphabet", "beams"
+    return {
+        "format": name,
+        "model": [options.model, stamp(resolve(options.model))],
+        "lexicon": options.lexicon and [options.lexicon, stamp(options.lexicon)],
+        **{option: getattr(options, option) for option in plain},
+    }
+
+
+def _not_done(paths: list[str], texts: "PageFolder", overlays: "PageFolder | None") -> list[str]:
+    """Files that have no text yet, or one of another picture or of other options."""
+    folders = [texts, overlays] if overlays else [texts]
+    waiting = [path for path in paths if not all(folder.is_done(path) for folder in folders)]
+    if len(waiting) < len(paths):
+        console.complain(f"{len(paths) - len(waiting):,} files are read already")
+    stale = sum(texts.target(path).exists() for path in waiting)
+    if stale:
+        console.complain(f"{stale:,} files are read again: they, or the options, have changed")
+    return waiting
+
+
+class _Run:
+    """Reads files, writes texts and overlays, and counts.
+
+    Args:
+        name: of the format.
+        texts: where the texts go to; None for standard output.
+        overlays: where pictures of what was found go to, if anywhere.
+        several: whether standard output gets the text of several files.
+    """
+
+    def __init__(
+        self, name: str, texts: "PageFolder | None", overlays: "PageFolder | None", several: bool
+    ) -> None:
+        self._format, self._texts, self._overlays, self._several = name, texts, overlays, several
+        self._began, self._files, self._pages, self._words = time.monotonic(), 0, 0, 0
+        self.failures = 0
+
+    def summary(self) -> str:
+        """What was done, in one line."""
+        seconds = time.monotonic() - self._began
+        return (
+            f"{self._files:,} files, {self._pages:,} pages and {self._words:,} words read in "
+            f"{seconds:,.0f} s, {self.failures:,} files with errors"
+        )
+
+    def read(self, paths: list[str], reader: "PageReader") -> None:
+        """Read files one after the other."""
+        with console.Progress(len(paths), alone=self._texts is not None) as progress:
+            for path in paths:
+                folders = [folder for folder in (self._texts, self._overlays) if folder]
+                states = [(folder, folder.state(path)) for folder in folders]
+                if self._read_file(path, reader, progress):
+                    for folder, state in states:
+                        folder.note(state)
+                progress.advance()
+
+    def _read_file(self, path: str, reader: "PageReader", progress: console.Progress) -> bool:
+        """Whether all pages of a file could be read."""
+        from vit_str.images import UnreadableImage
+        from vit_str.reading.pages.pictures import pictures_in
+
+        pages: list[Page] = []
+        errors = 0
+        for number, picture in enumerate(pictures_in(path), 1):
+            progress.note(f"page {number}" if number > 1 else "")
+            if isinstance(picture, UnreadableImage):
+                errors += 1
+                progress.complain(str(picture))
+                continue
+            pages.append(reader.read(picture, boxes=self._format == "jsonl"))
+            if self._overlays:
+                _write_overlay(self._overlays, path, number, picture, pages[-1])
+        words = sum(len(page.words) for page in pages)
+        if pages:
+            target = self._texts.target(path) if self._texts else None
+            _write(path, pages, self._format, target, self._several)
+            if not words:
+                progress.complain(f"{one_line(path)}: no words found")
+        self._files += 1
+        self._pages += len(pages)
+        self._words += words
+        self.failures += errors > 0
+        return not errors
 
 
 def load_page_reader(options: argparse.Namespace, model: str | None = None) -> "PageReader":
@@ -71,20 +152,6 @@ def load_page_reader(options: argparse.Namespace, model: str | None = None) -> "
         search=search_of(options),
         minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
     )
-
-
-def _targets(paths: list[str], options: argparse.Namespace, name: str) -> Iterator[Path | None]:
-    """The file that each picture's text goes to, if a folder was given."""
-    if options.out is None:
-        yield from [None] * len(paths)
-        return
-    out, seen = Path(options.out), set()
-    for path in paths:
-        relative = Path(path).name
-        if relative in seen:  # the same name in another folder
-            relative = str(Path(path)).strip("/").replace("/", "__")
-        seen.add(relative)
-        yield out / (relative + FORMATS[name])
 
 
 def _write(path: str, pages: "list[Page]", name: str, target: Path | None, several: bool) -> None:
@@ -107,10 +174,12 @@ def _write(path: str, pages: "list[Page]", name: str, target: Path | None, sever
 
 
 def _write_overlay(
-    folder: Path, path: str, number: int, picture: "Image.Image", page: "Page"
+    folder: "PageFolder", path: str, number: int, picture: "Image.Image", page: "Page"
 ) -> None:
     from vit_str.reading.pages.output import overlay
 
-    suffix = f"-{number}" if number > 1 else ""
-    with write_atomically(folder / f"{Path(path).stem}{suffix}.png") as temporary:
+    target = folder.target(path)
+    if number > 1:
+        target = target.with_name(f"{target.stem}-{number}{target.suffix}")
+    with write_atomically(target) as temporary:
         overlay(picture, page).save(temporary)

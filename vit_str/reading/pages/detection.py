@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
+from vit_str.machine import install_hint
 from vit_str.reading.pages.geometry import Quadrilateral, upright
 
 _SHORT, _LONG = 736, 2000  # sides of what is searched: enlarged to the one, reduced to the other
@@ -43,7 +44,7 @@ class RapidDetector:
             from rapidocr import RapidOCR
         except ImportError:
             raise ValueError(
-                "finding text in pages needs rapidocr: pip install 'vit-str[page]'"
+                f"finding text in pages needs rapidocr, run: {install_hint('page')}"
             ) from None
         logging.getLogger("RapidOCR").setLevel(logging.ERROR)
         self._engine: Any = RapidOCR(

@@ -11,14 +11,16 @@ _COLUMN_GAP = 1.0
 _ROW_GAP = 0.9  # white between two blocks, over the height of a line
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
 _SAME_ROW = 0.5
+_MOST_ACROSS = 0.25  # of the lines may lie across columns
 
 
 def reading_order(boxes: Sequence[BoxArray]) -> list[list[list[int]]]:
     """Blocks of rows of indices, in the order in which a person would read them.
 
     Recursive X-Y cut (Nagy and Seth 1984): the page is cut at white columns if what lies on both
-    sides is running text, else at white rows. Short pieces on both sides of a white column, as
-    names and prices on a receipt, belong to the same rows.
+    sides is running text, even if a few lines such as headings lie across, else at white rows.
+    Short pieces on both sides of a white column, as names and prices on a receipt, belong to the
+    same rows.
 
     Args:
         boxes: of the lines that were found, on the upright page.
@@ -31,11 +33,38 @@ def reading_order(boxes: Sequence[BoxArray]) -> list[list[list[int]]]:
 
 
 def _blocks(sides: np.ndarray, chosen: np.ndarray, height: float) -> list[np.ndarray]:
-    for axis, gap in ((0, _COLUMN_GAP * height), (1, _ROW_GAP * height)):
-        parts = _cut(sides, chosen, axis, gap)
-        if len(parts) > 1 and (axis == 1 or all(_is_text(sides[part]) for part in parts)):
-            return [block for part in parts for block in _blocks(sides, part, height)]
+    parts = _columns(sides, chosen, _COLUMN_GAP * height)
+    if len(parts) == 1:
+        parts = _cut(sides, chosen, 1, _ROW_GAP * height)
+    if len(parts) == 1:
+        return parts
+    return [block for part in parts for block in _blocks(sides, part, height)]
+
+
+def _columns(sides: np.ndarray, chosen: np.ndarray, gap: float) -> list[np.ndarray]:
+    """Columns of running text, and the few lines across them, such as headings, where they come."""
+    left, _, right, _ = sides[chosen].T
+    across = (left < right[:, None] + gap) & (right > right[:, None])  # the gap beside each line
+    counts = across.sum(1)
+    for index in np.argsort(counts, kind="stable"):
+        if counts[index] > _MOST_ACROSS * len(chosen):
+            break
+        columns = _cut(sides, chosen[~across[index]], 0, gap)
+        if len(columns) > 1 and all(_is_text(sides[column]) for column in columns):
+            return _in_bands(sides, columns, chosen[across[index]])
     return [chosen]
+
+
+def _in_bands(sides: np.ndarray, columns: list[np.ndarray], across: np.ndarray) -> list[np.ndarray]:
+    """Parts of columns above, between and below the lines across them, and those, from the top."""
+    middles = sides[:, 1] + sides[:, 3]
+    across = across[np.argsort(middles[across], kind="stable")]
+    parts = []
+    for band in range(len(across) + 1):
+        bands = (np.searchsorted(middles[across], middles[column]) for column in columns)
+        parts += [column[number == band] for column, number in zip(columns, bands, strict=True)]
+        parts.append(across[band : band + 1])
+    return [part for part in parts if len(part)]
 
 
 def _cut(sides: np.ndarray, chosen: np.ndarray, axis: int, gap: float) -> list[np.ndarray]:

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,6 +19,7 @@ from vit_str.reading.pages.geometry import (
     Strip,
     corners_from,
     leveled,
+    rectangle,
     side_lengths,
     turn_points,
     upright,
@@ -29,8 +31,14 @@ from vit_str.reading.pages.splitting import WordSplitter
 
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
+_PRINT = 40
+"""Words from which on a picture is one of print."""
+_SENTENCE = 3
+"""Words of a line of print from which on they are judged together."""
 _LONG = 1.5
 """Length over height from which the direction of a line shows in its shape."""
+_CROP_HEIGHT = 300
+"""Pixels up to which a flat picture may be a crop of a line that fills it."""
 _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
 _SURE = 0.97
@@ -45,7 +53,7 @@ class _Line:
     Attributes:
         quarters: turns to the right that bring the first side of its upright box to where the
             text begins.
-        words: those that are sure enough.
+        words: with a text.
         confidence: the mean of all words.
     """
 
@@ -62,7 +70,8 @@ class PageReader:
         reader: reads the words.
         detector: finds lines; that of ``rapidocr`` if None.
         splitter: cuts them into words; the bundled one if None.
-        minimum_confidence: words are left out whose characters have a lower geometric mean.
+        minimum_confidence: words are left out whose characters have a lower geometric mean; in
+            pictures of 40 words and more, unless the characters of their line have it.
     """
 
     def __init__(
@@ -90,7 +99,10 @@ class PageReader:
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(source)
         found = self.detector.lines(image)
+        if not found and image.height < _CROP_HEIGHT and image.width > _LONG * image.height:
+            found = [rectangle(0, 0, *image.size)]  # a crop of one line
         lines, direction = self._read_lines(image, found, boxes)
+        lines = self._sure(lines)
         return Page(image.width, image.height, self._arrange(lines, direction), path)
 
     def _read_lines(
@@ -136,11 +148,7 @@ class PageReader:
         result = []
         for quadrilateral, line in zip(found, lines, strict=True):
             read = self._cut_at_spaces([(piece, next(readings)) for piece in line])
-            words = tuple(
-                word(piece, reading)
-                for piece, reading in read
-                if reading.text and _per_character(reading) >= self.minimum_confidence
-            )
+            words = tuple(word(piece, reading) for piece, reading in read if reading.text)
             confidence = fmean(reading.confidence for _, reading in read) if read else 0.0
             result.append(_Line(quadrilateral, quarters, words, confidence))
         return result
@@ -172,6 +180,22 @@ class PageReader:
                 readings[index] = joined(next(parts), next(parts))
         return readings
 
+    def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
+        """Lines with the words that are sure enough.
+
+        Where there are many words, three and more of a line are judged together: in print, short
+        words and marks are as right as their neighbors; photographs hold much that is no text.
+        """
+        is_print = sum(len(line.words) for line in lines) >= _PRINT
+        sure = []
+        for line in lines:
+            together = is_print and len(line.words) >= _SENTENCE
+            if not together or _per_character(line.words) < self.minimum_confidence:
+                words = (w for w in line.words if _per_character([w]) >= self.minimum_confidence)
+                line = replace(line, words=tuple(words))
+            sure.append(line)
+        return sure
+
     def _arrange(
         self, lines: Sequence[_Line], direction: int
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
@@ -185,8 +209,10 @@ class PageReader:
         )
 
 
-def _per_character(reading: Reading) -> float:
-    return float(reading.confidence ** (1 / len(reading.text)))
+def _per_character(words: Sequence[Word]) -> float:
+    """The geometric mean of the confidences of all characters."""
+    length = sum(len(word.text) for word in words)
+    return prod(word.confidence for word in words) ** (1 / max(1, length))
 
 
 def _confidence(lines: Sequence[_Line]) -> float:

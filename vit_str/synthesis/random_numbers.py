@@ -6,11 +6,11 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-_PIXELS_OF_NOISE = 1 << 21
-_STRIDE = 61
-_BLOCK = 64
-_FIELD = 24
-_NORMAL = 0x5DEE_CE66
+_PIXELS_OF_NOISE = 1 << 21  # 8 MB
+_STRIDE = 61  # pixels between places where a window may begin
+_BLOCK = 64  # numbers of an image that are made at once
+_FIELD = 24  # numbers of an image from which on they are cut from the bank
+_NORMAL = 0x5DEE_CE66  # parts the seed of normal numbers from that of uniform ones
 
 
 def noise_bank(device: torch.device | str) -> Float[Tensor, " pixel"]:
@@ -19,7 +19,7 @@ def noise_bank(device: torch.device | str) -> Float[Tensor, " pixel"]:
     return torch.randn(_PIXELS_OF_NOISE, generator=generator).to(device)
 
 
-class Draw:
+class Random:
     """Random parameters for ``count`` images.
 
     All numbers come from CPU generators, so that a seed means the same images on a CPU and on a
@@ -56,7 +56,7 @@ class Draw:
         numbers, _ = self._uniform.take(self.count, *shape)
         return (numbers * high).long().clamp(max=high - 1)
 
-    def some(self, share: float, *shape: int) -> Float[Tensor, "count ..."]:
+    def bernoulli(self, share: float, *shape: int) -> Float[Tensor, "count ..."]:
         """1 for about this share of the images, else 0."""
         numbers, _ = self._uniform.take(self.count, *shape)
         return (numbers < share).float()

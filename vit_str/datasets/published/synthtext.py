@@ -1,27 +1,23 @@
 """SynthText as it is distributed: pictures of scenes, and ``gt.mat`` with a box for every word."""
 
 import warnings
-import zlib
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Float, Float32, Int64
 from PIL import Image
 
-from vit_str.datasets.perspective import cut_out
 from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped
 from vit_str.files import one_line
 from vit_str.images import UnreadableImage, load_image
 
 TRUTH = "gt.mat"
 
-_MAX_EXPANSION = 40  # decompressed over compressed; the names and boxes of SynthText stay below 10
-_HARMLESS = 1 << 26  # bytes that no expansion makes too many
-_CHUNK = 1 << 20
-_COMPRESSED = 15  # type of an element (MAT-File Format, The MathWorks)
 _VARIABLES = ("imnames", "wordBB", "txt")
+_MAX_OUTSIDE = 0.1
+"""Largest part of a word that may be outside the picture; more of it lacks letters."""
 
 
 class SynthTextReader(IndexedSource):
@@ -128,7 +124,6 @@ def _load_truth(path: Path) -> _Truth:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # variables of the same name
-            _check_expansion(path)
             values = loadmat(path, variable_names=_VARIABLES)
     except NotImplementedError:
         raise ValueError(
@@ -154,24 +149,6 @@ def _load_truth(path: Path) -> _Truth:
         boxes = _boxes(box)
         counts.append(max(len(_words(text)), 1 if boxes is None else len(boxes)))
     return _Truth([_name(name) for name in names], texts, corners, np.cumsum(counts))
-
-
-def _check_expansion(path: Path) -> None:
-    """Refuse variables that are small in the file and fill the memory."""
-    with path.open("rb") as file:
-        order = "big" if file.read(128)[126:] == b"MI" else "little"
-        while len(tag := file.read(8)) == 8:
-            kind, size = (int.from_bytes(tag[i : i + 4], order) for i in (0, 4))  # type: ignore[arg-type]
-            end = file.tell() + size
-            if kind == _COMPRESSED:
-                inflate, total = zlib.decompressobj(), 0
-                while file.tell() < end and (data := file.read(min(_CHUNK, end - file.tell()))):
-                    while data:
-                        total += len(inflate.decompress(data, _CHUNK))
-                        data = inflate.unconsumed_tail
-                        if total > max(_HARMLESS, _MAX_EXPANSION * size):
-                            raise ValueError("too large when decompressed")
-            file.seek(end)
 
 
 def _name(cell: Any) -> str:
@@ -213,3 +190,58 @@ def _png(image: Image.Image) -> bytes:
     file = BytesIO()
     image.save(file, "PNG", compress_level=1)
     return file.getvalue()
+
+
+def cut_out(image: Image.Image, corners: Float[np.ndarray, "4 2"]) -> Image.Image:
+    """The picture within four corners, turned and straightened by perspective.
+
+    It is as wide and as high as the longer of the two sides that face each other, in whole pixels,
+    so that nothing is made smaller on the whole. Where the corners leave the picture a little, its
+    edge is repeated.
+
+    Args:
+        image: the picture.
+        corners: x and y of the top left corner of the text, and so on clockwise, in pixels. A
+            pixel reaches from its number to the next: the picture from 0 to its width.
+
+    Raises:
+        ValueError: the corners enclose nothing that can be cut out; one line says why.
+    """
+    import cv2
+
+    corners = np.asarray(corners, dtype=np.float64)
+    _check_corners(corners, image.size)
+    top, right, bottom, left = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+    width, height = max(1, round(max(top, bottom))), max(1, round(max(left, right)))
+    straight = np.array([(0, 0), (width, 0), (width, height), (0, height)], dtype=np.float32)
+    try:
+        # OpenCV counts from the middle of the first pixel.
+        projection = cv2.getPerspectiveTransform(
+            straight - 0.5, corners.astype(np.float32) - np.float32(0.5), solveMethod=cv2.DECOMP_SVD
+        )
+        picture = np.ones((image.height, image.width), dtype=np.uint8)
+        flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
+        inside = cv2.warpPerspective(picture, projection, (width, height), None, flags)
+        outside = 1 - inside.mean()
+        if outside > _MAX_OUTSIDE:
+            raise ValueError(f"the box has {outside:.0%} of its area outside the image")
+        flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
+        pixels = cv2.warpPerspective(
+            np.asarray(image), projection, (width, height), None, flags, cv2.BORDER_REPLICATE
+        )
+    except cv2.error:  # a side of more than 32,767 pixels, or a box without height
+        raise ValueError("the box or the image cannot be straightened") from None
+    return Image.fromarray(pixels)
+
+
+def _check_corners(corners: Float[np.ndarray, "4 2"], bounds: tuple[int, int]) -> None:
+    if not np.isfinite(corners).all():
+        raise ValueError("the box has a corner that is not a finite number")
+    if (np.abs(corners - np.array(bounds) / 2) > bounds).any():  # would also take much memory
+        raise ValueError("the box has a corner far outside the image")
+    sides = np.roll(corners, -1, axis=0) - corners
+    after = np.roll(sides, -1, axis=0)
+    turns = sides[:, 0] * after[:, 1] - sides[:, 1] * after[:, 0]
+    # Mirrored text would come out otherwise, or a picture folded over itself.
+    if not (turns > 1e-6).all():
+        raise ValueError("the corners of the box do not enclose an area clockwise")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from PIL import Image, ImageFont
 
-from vit_str.sheets import Captioned, caption_font, sheet
+from vit_str.reports.sheets import Captioned, caption_font, sheet
 
 
 def colors(picture: Image.Image, box: tuple[int, int, int, int]) -> set[object]:

@@ -24,30 +24,30 @@ _SAME_SHARE = 0.5  # of such letters, from which on a font has one case only
 _SURELY_SAME = 0.95  # correlation from which on a single letter is of the wrong case
 _SLENDER = "ijl"  # letters whose cases differ by less than one sees
 _NEAR = 0.03  # share of the charset that may resemble a glyph more, for it to be recognized
-_FAR = 0.125  # the same, for it to be honest
+_FAR = 0.125  # the same, for it to be correct
 _DECENT_FONT = 0.4  # share of recognized characters from which on a font is compared with
 _FAMILIAR_FONT = 0.85  # the same, from which on three times as many may resemble a glyph more
 _ORNAMENTS = 0.2  # the same, below which a font shows ornaments
 _FEWEST_FONTS = 8  # with fewer, only the cases of letters are compared
-_FONTS_PER_SHAPE = 40
+_FONTS_PER_SHAPE = 40  # one more usual shape of a character for every so many fonts
 _MOST_SHAPES = 6  # usual shapes of a character
 _SHRINKAGE = 0.05  # of the covariance, as a share of its mean variance
 _ALPHABET = 0.5  # share of the letters of a case that make it usable
 _NOWHERE = 1e3  # coordinate of what resembles nothing
-_FEWEST_HONEST = 0.2  # share of the charset that makes a font usable
+_FEWEST_CORRECT = 0.2  # share of the charset that makes a font usable
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class GlyphQuality:
     """What the glyphs of all fonts look like.
 
     Attributes:
-        honest: whether a glyph shows its character.
+        is_correct: whether a glyph shows its character.
         recognized: share of the letters and digits of each font that are hard to mistake, 0 to 1;
             hardly any in a font of ornaments, and 1 in a font without letters.
     """
 
-    honest: Bool[Tensor, "font character"]
+    is_correct: Bool[Tensor, "font character"]
     recognized: Float[Tensor, " font"]
 
 
@@ -55,7 +55,7 @@ def judge(
     shapes: UInt8[Tensor, "font character variant shape shape"],
     drawn: Bool[Tensor, "font character"],
     characters: str,
-) -> Judgement:
+) -> GlyphQuality:
     """Mark glyphs that show something else than their character.
 
     With less than 8 fonts nothing is usual, and only the cases of letters are compared.
@@ -65,11 +65,11 @@ def judge(
         drawn: whether the font has the glyph.
         characters: the charset.
     """
-    honest = drawn & ~_wrong_case(shapes[:, :, 0], drawn, characters)
+    correct = drawn & ~_wrong_case(shapes[:, :, 0], drawn, characters)
     if len(shapes) < _FEWEST_FONTS:
-        return Judgement(honest, torch.ones(len(shapes)))
+        return GlyphQuality(correct, torch.ones(len(shapes)))
     letters = _which(characters, str.isalnum)
-    compared = honest & letters if letters.any() else honest
+    compared = correct & letters if letters.any() else correct
     near, far = (math.ceil(share * len(characters)) for share in (_NEAR, _FAR))
     decent = torch.ones(len(shapes), dtype=torch.bool)
     for _ in range(2):  # again without the fonts that turned out to draw something else
@@ -83,24 +83,24 @@ def judge(
     # An odd glyph in an ordinary font is a slanted I more often than an ornament.
     limits = max(far, 8) * torch.where(recognized > _FAMILIAR_FONT, 3, 1)
     shown = (rivals < limits[:, None]) | _which(characters, str.isspace)
-    return Judgement(honest & shown, recognized)
+    return GlyphQuality(correct & shown, recognized)
 
 
-def flaw(honest: Bool[Tensor, " character"], recognized: float, characters: str) -> str:
+def flaw(correct: Bool[Tensor, " character"], recognized: float, characters: str) -> str:
     """Why a font that was judged so should not be used; empty if it can be."""
     if recognized < _ORNAMENTS:
         return f"shows ornaments in place of letters ({recognized:.0%} recognized)"
-    if not _has_alphabet(honest, characters):
+    if not _has_alphabet(correct, characters):
         return "shows neither small nor capital letters truly"
-    if honest.sum() < _FEWEST_HONEST * len(characters):
-        return f"shows only {int(honest.sum())} of the {len(characters)} characters truly"
+    if correct.sum() < _FEWEST_CORRECT * len(characters):
+        return f"shows only {int(correct.sum())} of the {len(characters)} characters truly"
     return ""
 
 
-def _has_alphabet(honest: Bool[Tensor, " character"], characters: str) -> bool:
-    """Whether half of the small letters, the capitals or the letters without case are honest."""
+def _has_alphabet(correct: Bool[Tensor, " character"], characters: str) -> bool:
+    """Whether half of the small letters, the capitals or the letters without case are correct."""
     kinds: dict[tuple[bool, bool], list[bool]] = {}
-    for character, shown in zip(characters, honest.tolist(), strict=True):
+    for character, shown in zip(characters, correct.tolist(), strict=True):
         if character.isalpha():
             kinds.setdefault((character.islower(), character.isupper()), []).append(shown)
     return not kinds or any(sum(kind) >= _ALPHABET * len(kind) for kind in kinds.values())

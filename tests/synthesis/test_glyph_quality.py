@@ -4,7 +4,7 @@ import torch
 from PIL import Image, ImageDraw, ImageFont
 from torch import Tensor
 
-from vit_str.synthesis.honesty import flaw, judge
+from vit_str.synthesis.glyph_quality import flaw, judge
 from vit_str.synthesis.rasterize import SHAPE
 
 CHARACTERS = "abdefghijlmnqrtoABDEFGHIJLMNQRTO0123456789"
@@ -33,45 +33,45 @@ def everything(texts: list[str]) -> Tensor:
     return torch.ones(len(texts), len(CHARACTERS), dtype=torch.bool)
 
 
-def honest_in(texts: list[str], font: int) -> str:
-    honest = judge(shapes_of(texts), everything(texts), CHARACTERS).honest[font]
-    return "".join(c for c, shown in zip(CHARACTERS, honest.tolist(), strict=True) if shown)
+def correct_in(texts: list[str], font: int) -> str:
+    correct = judge(shapes_of(texts), everything(texts), CHARACTERS).is_correct[font]
+    return "".join(c for c, shown in zip(CHARACTERS, correct.tolist(), strict=True) if shown)
 
 
-def test_ordinary_fonts_are_honest(texts: list[str]) -> None:
-    judgement = judge(shapes_of(texts), everything(texts), CHARACTERS)
-    assert judgement.honest.all()
-    assert (judgement.recognized > 0.9).all()
+def test_ordinary_fonts_are_correct_ids(texts: list[str]) -> None:
+    quality = judge(shapes_of(texts), everything(texts), CHARACTERS)
+    assert quality.is_correct.all()
+    assert (quality.recognized > 0.9).all()
 
 
 @pytest.mark.parametrize("shown", [CHARACTERS.upper(), CHARACTERS.lower()])
 @pytest.mark.parametrize("fonts", [FONTS, 4])
 def test_letters_of_the_other_case_are_marked(texts: list[str], fonts: int, shown: str) -> None:
     fakes = [*texts[: fonts - 1], shown]
-    assert honest_in(fakes, fonts - 1) == "".join(c for c in CHARACTERS if c in shown)
-    assert honest_in(fakes, 0) == CHARACTERS
+    assert correct_in(fakes, fonts - 1) == "".join(c for c in CHARACTERS if c in shown)
+    assert correct_in(fakes, 0) == CHARACTERS
 
 
 def test_ornaments_are_recognized_as_such(texts: list[str]) -> None:
     shapes = shapes_of(texts)
     shapes[-1] = torch.randint(0, 256, shapes[-1].shape, generator=torch.Generator().manual_seed(1))
-    judgement = judge(shapes, everything(texts), CHARACTERS)
-    assert judgement.recognized[-1] < 0.2
-    assert judgement.recognized[:-1].min() > 0.9
+    quality = judge(shapes, everything(texts), CHARACTERS)
+    assert quality.recognized[-1] < 0.2
+    assert quality.recognized[:-1].min() > 0.9
 
 
-def test_undrawn_is_not_honest(texts: list[str]) -> None:
+def test_undrawn_is_not_correct_ids(texts: list[str]) -> None:
     drawn = everything(texts)
     drawn[3, 5] = False
-    assert judge(shapes_of(texts), drawn, CHARACTERS).honest.logical_not().nonzero().tolist() == [
-        [3, 5]
-    ]
+    assert judge(
+        shapes_of(texts), drawn, CHARACTERS
+    ).is_correct.logical_not().nonzero().tolist() == [[3, 5]]
 
 
 def test_a_character_that_no_font_draws_harms_nothing(texts: list[str]) -> None:
     drawn = everything(texts)
     drawn[:, 5] = False
-    assert torch.equal(judge(shapes_of(texts), drawn, CHARACTERS).honest, drawn)
+    assert torch.equal(judge(shapes_of(texts), drawn, CHARACTERS).is_correct, drawn)
 
 
 def test_flaws_are_explained() -> None:

@@ -1,0 +1,90 @@
+"""Pages of TIFF, GIF and PDF files, also of files that were made to do harm."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from vit_str.images import UnreadableImage
+from vit_str.reading.pages import pictures
+from vit_str.reading.pages.pictures import pictures_in
+
+PDF = """%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[{box}]/Contents 4 0 R>>endobj
+4 0 obj<</Length {length}>>stream
+{content}
+endstream endobj
+trailer<</Root 1 0 R>>
+"""
+STROKES = "[3 1] 0 d 5 w\n" + "0 0 m 612 792 100 900 500 3 c S\n" * 300_000
+WritePdf = Callable[..., str]
+
+
+@pytest.fixture
+def write_pdf(tmp_path: Path) -> WritePdf:
+    pytest.importorskip("pypdfium2")
+
+    def write(box: str = "0 0 612 792", content: str = "0 0 100 100 re f") -> str:
+        path = tmp_path / "page.pdf"
+        path.write_text(PDF.format(box=box, content=content, length=len(content)))
+        return str(path)
+
+    return write
+
+
+def reason(path: str, **options: int) -> str:
+    (error,) = pictures_in(path, **options)
+    assert isinstance(error, UnreadableImage) and "\n" not in error.reason
+    return error.reason
+
+
+@pytest.mark.parametrize(
+    ("box", "size"), [("0 0 144 72", (400, 200)), ("0 0 14400 14400", (4000, 4000))]
+)
+def test_pdf_pages_are_drawn_as_large_as_is_useful(
+    box: str, size: tuple[int, int], write_pdf: WritePdf
+) -> None:
+    (picture,) = pictures_in(write_pdf(box, "0 0 72 72 re f"))
+    assert isinstance(picture, Image.Image)
+    assert (picture.size, picture.mode) == (size, "RGB")
+    assert picture.getextrema() == 3 * ((0, 255),)
+
+
+def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(
+    write_pdf: WritePdf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "page 1 takes over 1 seconds to draw" in reason(write_pdf(content=STROKES), seconds=1)
+    monkeypatch.setattr(pictures, "_PATIENCE", 0.01)  # as where only the clock is a limit
+    assert "page 1 takes over 5 seconds to draw" in reason(write_pdf(content=STROKES), seconds=5)
+    monkeypatch.undo()
+    monkeypatch.setattr(pictures, "_BYTES", 100 << 20)
+    assert "page 1 " in reason(write_pdf("0 0 14400 14400"))
+
+
+def test_pdf_pages_too_thin_for_text_are_named(write_pdf: WritePdf) -> None:
+    assert "page 1 cannot be drawn (it measures 1 x 792 points)" in reason(write_pdf("0 0 1 792"))
+
+
+def test_a_pdf_page_is_drawn_alone(tmp_path: Path) -> None:
+    pytest.importorskip("pypdfium2")
+    pages = [Image.new("RGB", (60, 40), color) for color in ("red", "green", "blue")]
+    path = str(tmp_path / "pages.pdf")
+    pages[0].save(path, save_all=True, append_images=pages[1:])
+    colors = [picture.getpixel((9, 9)) for picture in pictures_in(path, 2)]  # type: ignore[union-attr]
+    assert [max(range(3), key=color.__getitem__) for color in colors] == [1, 2]
+    assert not list(pictures_in(path, 4))
+
+
+@pytest.mark.parametrize("name", ["pages.tiff", "pages.gif"])
+def test_pages_of_pictures(name: str, tmp_path: Path) -> None:
+    pages = [Image.new("RGB", (60, 40), color) for color in ("red", "green", "blue")]
+    path = str(tmp_path / name)
+    pages[0].save(path, save_all=True, append_images=pages[1:])
+    assert [picture.size for picture in pictures_in(path)] == 3 * [(60, 40)]  # type: ignore[union-attr]
+    (last,) = pictures_in(path, 3)
+    assert isinstance(last, Image.Image)
+    assert last.getpixel((9, 9))[2] > 200  # type: ignore[index]
+    assert not list(pictures_in(path, 4))

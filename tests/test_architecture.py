@@ -1,0 +1,40 @@
+"""docs/architecture.md says the truth: every name in it is in the file that it names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "vit_str"
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+STEPS = PAGE.partition("## To add something")[0]
+FILE = r"`(?P<file>[\w/]+\.(?:py|js))`"
+NAME = r"`(?P<name>[A-Za-z_]\w*(?:\.\w+)*)`"
+# `name` in `file`, `name` (`file`), `name`, `other` (`file`) and `name` of the ... (`file`).
+NAMED = re.compile(rf"{NAME}(?:,? (?:in|of) |\s*\()\s*{FILE}")
+
+
+def named() -> list[tuple[str, str]]:
+    text = " ".join(STEPS.split())
+    return [(match["name"], match["file"]) for match in NAMED.finditer(text)]
+
+
+def test_the_page_names_many() -> None:
+    assert len(named()) >= 40
+
+
+@pytest.mark.parametrize(("name", "file"), named())
+def test_every_name_is_in_its_file(name: str, file: str) -> None:
+    inside = [path for path in PACKAGE.rglob(Path(file).name) if str(path).endswith("/" + file)]
+    path = PACKAGE / file if (PACKAGE / file).is_file() else inside[0]
+    code = path.read_text(encoding="utf-8")
+    for part in name.split("."):
+        assert re.search(
+            rf"\b(?:def|class|function) {part}\b|^{part}\b.* = ", code, re.MULTILINE
+        ), f"{file} has no {part}"
+
+
+@pytest.mark.parametrize("file", sorted(set(re.findall(r"`((?:[\w]+/)+[\w]+\.py)`", PAGE))))
+def test_every_file_is_there(file: str) -> None:
+    assert (PACKAGE / file).is_file() or (ROOT / file).is_file()

@@ -1,0 +1,1 @@
+"""Published sets of millions of words, read as they are distributed, to be converted."""

@@ -1,0 +1,78 @@
+"""The folder that the texts of pages go to, and how its files came about."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+_RECORD = ".vit-str-pages.jsonl"
+
+
+class PageFolder:
+    """A folder with a file for each picture, and a record of what each of them was made from.
+
+    Args:
+        path: the folder; it is made.
+        suffix: of its files.
+        options: what decides how they look, plain values by name.
+    """
+
+    def __init__(self, path: Path, suffix: str, options: Mapping[str, Any]) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self.path, self.record = path, path / _RECORD
+        self._suffix, self._options = suffix, dict(options)
+        self._known = {row["source"]: row for row in self._rows()}
+        self._names = {row["name"]: source for source, row in self._known.items()}
+
+    def name(self, source: str) -> str:
+        """What a picture is called in folders of results: as its file, if no other is."""
+        source = os.path.abspath(source)
+        whole = source.strip(os.sep).replace(os.sep, "__")
+        names = chain([Path(source).name, whole], (f"{whole}-{n}" for n in count(2)))
+        name: str = self._known.get(source, {}).get("name") or next(
+            name for name in names if self._names.get(name, source) == source
+        )
+        self._names[name] = source
+        return name
+
+    def target(self, source: str) -> Path:
+        """The file that its text goes to."""
+        return self.path / (self.name(source) + self._suffix)
+
+    def state(self, source: str) -> dict[str, Any]:
+        """What its text depends on: the options, and when the picture was changed."""
+        return {
+            "source": os.path.abspath(source),
+            "name": self.name(source),
+            "size and time": stamp(source),
+            "options": self._options,
+        }
+
+    def is_done(self, source: str) -> bool:
+        """Whether its text is there, and still what would be written now."""
+        known = self._known.get(os.path.abspath(source))
+        return known == self.state(source) and self.target(source).exists()
+
+    def note(self, state: Mapping[str, Any]) -> None:
+        """Remember that a text was written from this state."""
+        with self.record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(state) + "\n")
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        with suppress(FileNotFoundError), self.record.open(encoding="utf-8") as lines:
+            for line in lines:
+                with suppress(ValueError, TypeError, KeyError):  # cut off by a kill
+                    row = json.loads(line)
+                    yield {"source": row["source"], "name": row["name"]} | row
+
+
+def stamp(path: str | Path) -> list[int] | None:
+    """Size and time of a file, by which a replaced one is told; None if there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return [status.st_size, status.st_mtime_ns]

@@ -1,1 +1,0 @@
-"""How far rendered words are from photographed ones: ``vit-str render --compare``."""
