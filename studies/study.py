@@ -140,7 +140,7 @@ class Table(list[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How large an experiment is; the quick version takes a minute at most on one CPU thread."""
+    """How large an experiment is; the quick version takes a minute or two on one CPU thread."""
 
     quick: bool = False
     seeds: int = 5

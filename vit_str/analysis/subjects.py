@@ -41,7 +41,7 @@ class Subject:
 
     @property
     def weights_hash(self) -> str | None:
-        """Start of the SHA-256 of the weights file, or of the tensors; None if untrained."""
+        """Start of the SHA-256 of the tensors; None if untrained."""
         if not self.trained:
             return None
         if self.file is not None:
@@ -78,9 +78,11 @@ class Subject:
 
 
 def weights_hash(path: Path) -> str:
-    """Start of the SHA-256 of a weights file, as ``vit-str weights`` shows it."""
+    """Start of the SHA-256 of the tensors of a weights file; what else it says may change."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:HASH_LENGTH]
+        if path.suffix == ".safetensors":  # which begins with the length of its header
+            file.seek(int.from_bytes(file.read(8), "little"), 1)
+        return hashlib.sha256(file.read()).hexdigest()[:HASH_LENGTH]
 
 
 def load_subject(
