@@ -218,13 +218,13 @@ def test_an_untrained_swin_attends_evenly_to_what_it_may(size: tuple[int, int]) 
     assert [float(v.mean()) for v in analysis.statistics.values("nmi")] == pytest.approx(
         chance["uniform"]["nmi"], abs=0.01
     )
-    # By hand: 4 x 4 tokens of 2 x 3 pixels, then the same shifted by two, then of 4 x 6 pixels.
-    window = TokenGrid(4, 4, (2, 3)).uniform_distance()
+    # By hand: 4 x 4 tokens of 2 x 2 pixels, then the same shifted by two, then of 4 x 4 pixels.
+    window = TokenGrid(4, 4, (2, 2)).uniform_distance()
     shifted = chance["uniform"]["distance"][1]
     assert chance["uniform"]["distance"][0::2] == pytest.approx([window, 2 * window])
     assert shifted < window
     in_patches = [row for row in rows if (row.unit, row.head) == ("patches", None)]
-    assert in_patches[0].mean == pytest.approx(window / 6**0.5, rel=0.01)
+    assert in_patches[0].mean == pytest.approx(window / 2, rel=0.01)
     assert in_patches[2].mean == pytest.approx(in_patches[0].mean, rel=0.02)
 
 

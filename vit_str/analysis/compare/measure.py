@@ -95,7 +95,8 @@ def _rows(
 ) -> Iterator[tuple[object, ...]]:
     for matching, layer, one, other in matched:
         mean, low, high, n = mean_over(other - one)
-        error = (other - one).std(0) / n**0.5
+        # A single pair tells nothing of how much pairs differ.
+        error = (other - one).std(0) / n**0.5 if n > 1 else torch.zeros_like(mean)
         t = torch.where(error > 0, mean / error, 0.0 * mean)
         p = 2 * stdtr(max(n - 1, 1), -t.abs().numpy())
         numbers = (one.mean(0), other.mean(0), mean, low, high)
