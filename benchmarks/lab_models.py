@@ -118,7 +118,7 @@ def check(name: str) -> tuple[int, float, float, float]:
 
 def distance(encoder: LibraryEncoder, layer: int, maps: Tensor) -> Tensor:
     """Mean distance by head, from whole maps."""
-    tokens = encoder.blocks[layer].attended
+    tokens = encoder.blocks[layer].windows().grid
     maps = maps[..., -len(tokens) :, -len(tokens) :].double()
     maps = maps / maps.sum(-1, keepdim=True)
     return (maps * tokens.distances()).sum(-1).mean((0, 2))

@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(run=_run)
     names = [*NAMES, "all"]
     run.add_argument("names", nargs="+", choices=names, metavar="NAME", help="of a study, or all")
-    run.add_argument("--quick", action="store_true", help="the small versions: a minute each")
+    run.add_argument("--quick", action="store_true", help="the small versions: minutes each")
     run.add_argument("--seeds", type=positive, default=5, metavar="N", help="repetitions (5)")
     run.add_argument("--workers", type=positive, metavar="N", help="studies at once (one per CPU)")
     run.add_argument("--device", default="cpu", help="auto, cpu, cuda, cuda:1 or mps (cpu)")

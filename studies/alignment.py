@@ -19,6 +19,8 @@ to look because that makes writing easier.
 Revised: A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the anti-diagonal:
 not supported. The verdict between, for weight within one place of it, was added then, the texts
 were shortened and the learning rate was raised.
+
+Rule: the verdict between was added
 """
 
 import copy

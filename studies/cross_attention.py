@@ -16,6 +16,10 @@ and what is written freely. Every seed is another set of words.
 Correction: The post has one sentence on it, and shows self-attention only: the decoder of the
 Transformer has two attentions, a masked one over what it has written, and one whose queries are
 its own and whose keys and values are the encoder's.
+
+Weights: tiny
+
+Over: batches of words, one model
 """
 
 from collections.abc import Sequence

@@ -15,6 +15,12 @@ convolution, the distance of the gradient, by layer.
 Correction: The figure of the post is of large ViTs trained on hundreds of millions of images.
 Global reach alone is no achievement: a ViT without training has it in every head. What is learned
 is to look near.
+
+Weights: tiny
+
+Over: batches of words, one model
+
+Kind: caption of a figure
 """
 
 from collections.abc import Sequence
@@ -25,8 +31,8 @@ from matplotlib.figure import Figure
 from studies.drawing import COLORS, MUTED, draw_lines, panels
 from studies.reading import CONVOLUTION, STANDARD, build_reader, word_renderer
 from studies.study import Findings, Rows, Settings, Table, Verdict
-from vit_str.analysis.distance.measure import DistanceAnalysis, chance
-from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.geometry import TokenGrid, neighborhood, uniform_attention
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
@@ -157,7 +163,8 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
         for row in table.where(system=name, seed=0):
             vit.plot(row["layer"], row["distance"], "o", color=color, markersize=4, alpha=0.6)
     vit.axhline(grid.uniform_distance(), **UNIFORM, label="everywhere alike")
-    window = chance(grid)["window 3x3"]["distance"]
+    near = uniform_attention(neighborhood(grid))
+    window = float((near * grid.distances()).sum(-1).mean())
     vit.axhline(window, **WINDOW, label="3 x 3 tokens around")
     fields, colors = (CONV_WINDOW, CONV_FIELD), (COLORS[3], COLORS[1])
     draw_lines(conv, means, "layer", "system", fields, colors, column="distance")

@@ -15,6 +15,12 @@ which is trained, is beside them. The image of each seed is another one.
 Correction: It is patches that interact, not pixels: the pixels of a patch are mixed by the patch
 embedding, before any attention, and from there on go together. That every pixel can matter says
 nothing of learning, as it holds for random weights.
+
+Kind: identity
+
+Weights: tiny
+
+Over: seeds; in the row of tiny, batches of words, one model
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Do several heads help, and is it because attention is weak in position?
 
-Claim (E, S): Multi-head attention is used "because self-attention is weak in position" (E); it is
-self-attention in parallel over parts of the input (S).
+Claim (E, S): Multi-head attention is used "because self-attention is weak in position" (E,
+translated); it is self-attention in parallel over parts of the input (S).
 
 Expected: Two heads learn to look at two places sooner than one, a real but small gain. No number
 of heads makes a block know positions: its outputs move with its inputs to 1e-15, so the reason
@@ -15,6 +15,8 @@ positions, tests every number of heads.
 Correction: Heads do not make up for missing positions; positional encodings alone do. One head
 takes one weighted mean; several take several means at once. It is the queries, keys and values,
 after their projections, that are split over the heads, not the input.
+
+Kind: identity in part: that outputs move with inputs
 """
 
 from collections.abc import Sequence

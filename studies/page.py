@@ -1,4 +1,4 @@
-"""The results of studies as one page of Markdown with figures."""
+"""The results of studies in Markdown: a page of verdicts, and a page with a figure for each."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -8,28 +8,80 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from studies import NAMES, describe
 from studies.running import FIGURE, Result, load_result
-from studies.study import POSTS, Cell, Verdict
+from studies.study import POSTS, Cell, Study, Verdict
 from vit_str.files import write_atomically
-from vit_str.reports.tables import piped, plain
+from vit_str.reports.tables import piped, plain, write_json
+
+GONE = "gone"
+"""In the place of the hash of weights that a result from before hashes were kept is of."""
 
 
 def write_page(results: Path, page: Path) -> int:
-    """Make a page of the results in a folder; its figures go to a folder of its name next to it."""
-    found = [result for name in NAMES if (result := load_result(results / name))]
-    if not found:
+    """Make pages of the results in a folder, and of those that are on the pages already.
+
+    Pages of studies with figures and results go to a folder of the name of the page next to it.
+    """
+    new = [result for name in NAMES if (result := load_result(results / name))]
+    if not new:
         raise ValueError(f"{results} holds no result of a study; run: python -m studies run all")
-    figures = page.with_suffix("")
-    for result in found:
-        with write_atomically(figures / f"{result['name']}.png") as path:
+    folder = page.with_suffix("")
+    for result in new:
+        with write_atomically(folder / f"{result['name']}.png") as path:
             shutil.copyfile(results / result["name"] / FIGURE, path)
-    text = page_text(found, figures.name)
-    with write_atomically(page) as path:
-        path.write_text(text, encoding="utf-8")
+        write_json(folder / f"{result['name']}.json", result)
+    found = [result for name in NAMES if (result := load_result(folder, f"{name}.json"))]
+    for result in found:
+        _write(folder / f"{result['name']}.md", study_text(result))
+    _write(page, page_text(found, folder.name))
     return len(found)
 
 
+def _write(page: Path, text: str) -> None:
+    with write_atomically(page) as path:
+        path.write_text(text, encoding="utf-8")
+
+
+def study_text(result: Result) -> str:
+    """The page of one study."""
+    template = _environment().get_template("study.md.jinja")
+    return template.render(result=result, study=describe(result["name"])) + "\n"
+
+
 def page_text(results: Sequence[Result], figures: str) -> str:
-    """The page itself; studies without a result are named."""
+    """The page of verdicts; studies without a result are named."""
+    studies = {result["name"]: describe(result["name"]) for result in results}
+    return (
+        _environment()
+        .get_template("page.md.jinja")
+        .render(
+            studies=[(result, studies[result["name"]]) for result in results],
+            missing=[name for name in NAMES if name not in studies],
+            quick=sum(result["settings"]["quick"] for result in results),
+            counts=", ".join(
+                f"{sum(result['verdict'] == verdict for result in results)} {verdict.lower()}"
+                for verdict in Verdict
+            ),
+            changed=[name for name, study in studies.items() if study.rule],
+            identities=[n for n, study in studies.items() if study.kind.startswith("identity")],
+            captions=[name for name, study in studies.items() if "caption" in study.kind],
+            weighed=[name for name, study in studies.items() if study.weights],
+            posts=POSTS,
+            figures=figures,
+            remarks=_remarks,
+        )
+        + "\n"
+    )
+
+
+def _remarks(result: Result, study: Study) -> str:
+    """What a reader of a verdict should know, in a few words."""
+    rule = f"rule changed: {study.rule}" if study.rule else ""
+    over = f"interval over {study.over}" if study.over != "seeds" else ""
+    gone = "of weights that are gone" if GONE in result["weights"].values() else ""
+    return "; ".join(remark for remark in (study.kind, rule, over, gone) if remark)
+
+
+def _environment() -> Environment:
     environment = Environment(  # noqa: S701 - Markdown: `plain` escapes its marks
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -37,20 +89,7 @@ def page_text(results: Sequence[Result], figures: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"plain": plain, "table": _table}
-    return (
-        environment.get_template("page.md.jinja").render(
-            studies=[(result, describe(result["name"])) for result in results],
-            missing=[name for name in NAMES if name not in {result["name"] for result in results}],
-            quick=sum(result["settings"]["quick"] for result in results),
-            counts=", ".join(
-                f"{sum(result['verdict'] == verdict for result in results)} {verdict.lower()}"
-                for verdict in Verdict
-            ),
-            posts=POSTS,
-            figures=figures,
-        )
-        + "\n"
-    )
+    return environment
 
 
 def _table(rows: Sequence[Mapping[str, Cell]]) -> str:

@@ -16,6 +16,8 @@ et al. 2020) normalizes before each sub-layer and not after it, has GELU in the 
 learns its positions and adds a class token. Encoder only is enough to name one class; to write a
 text of any length, the recognizers here put a decoder behind it, or read characters off the
 tokens.
+
+Kind: identity in part: the blocks are shared by construction
 """
 
 import torch

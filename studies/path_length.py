@@ -38,6 +38,7 @@ from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
+from vit_str.reports.panels import legend
 from vit_str.statistics import Interval
 
 ATTENTION = "self-attention"
@@ -158,7 +159,7 @@ def _draw(figure: Figure, gradients: Table, adding: Table) -> None:
     draw_lines(left, gradients, "at", "network", NETS)
     draw_lines(right, logs, "at", "network", NETS, marker="o")
     left.set(xlabel="distance (steps back)", ylabel="norm of the gradient (log10)")
-    left.legend(NETS.values())
+    legend(figure, [left])
     lengths = adding.levels("at")
     right.axhline(math.log10(BASELINE), color=INK, linestyle=":", linewidth=1.1)
     right.annotate(

@@ -1,8 +1,8 @@
 """Does a token attend to itself unless queries and keys are projected apart?
 
-Claim (L, R): The product of a token with itself is "usually much larger" than with others, so its
-own information dominates until W_Q and W_K separate the roles (L); products alone have no weights
-to optimize (R).
+Claim (L, R): The product of a token with itself is "usually much larger" (translated) than with
+others, so its own information dominates until W_Q and W_K separate the roles (L); products alone
+have no weights to optimize (R).
 
 Expected: At width 64 and 32 tokens a token gives itself about 0.97 of its attention without
 projections, 0.94 with one shared by queries and keys, 0.03 (an equal share) with two. Separate
@@ -20,12 +20,14 @@ a token one matrix, on the keys only, can express all scores that two can, thoug
 them as fast.
 """
 
+from collections.abc import Mapping
+
 import torch
 from matplotlib.figure import Figure
 from torch import nn
 
 from studies.drawing import chance_line, draw_bars, draw_lines, log_ticks, panels
-from studies.study import Findings, Rows, Settings, Table, Verdict
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import Tokens, seeded
 from vit_str.models.attention import KeysValues, MultiHeadAttention, attention_weights
@@ -90,13 +92,7 @@ def run(settings: Settings) -> Findings:
             | {"accuracy": accuracy.text(digits=2, projections=name)}
             for name in _NAMES
         ],
-        verdict=Verdict.of(
-            weight[NONE] > 0.5,  # more than all others together
-            weight[SEPARATE] < 2 * _EQUAL,
-            (right[SEPARATE] - right[NONE]).low > 0,
-            # R: without matrices nothing can be optimized. Twice chance is far beyond noise.
-            right[NONE].low < 2 * _CHANCE,
-        ),
+        verdict=judge(weight, right),
         measure=f"weight of a token on itself without projections, d = {DECIDING}",
         values=own.values(projections=NONE, width=DECIDING),
         because=(
@@ -107,6 +103,17 @@ def run(settings: Settings) -> Findings:
             f"without (chance {_CHANCE:.2f})."
         ),
         draw=lambda figure: _draw(figure, own, accuracy),
+    )
+
+
+def judge(weight: Mapping[str, float], right: Mapping[str, Values]) -> Verdict:
+    """From the weight of a token on itself, and the accuracy, by projections."""
+    return Verdict.of(
+        weight[NONE] > 0.5,  # more than all others together
+        weight[SEPARATE] < 2 * _EQUAL,
+        (right[SEPARATE] - right[NONE]).low > 0,
+        # R: without matrices nothing can be optimized. Twice chance is far beyond noise.
+        right[NONE].low < 2 * _CHANCE,
     )
 
 

@@ -18,6 +18,8 @@ state feeds on itself only beyond that.
 
 Revised: With an orthogonal start of 1.5 as the largest, the growth just missed the limit and the
 verdict was not supported; the start of 2 was added then, the rule stayed.
+
+Rule: a case was added
 """
 
 import math

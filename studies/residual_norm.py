@@ -1,7 +1,7 @@
 """Do residual connections and LayerNorm carry a deep stack of attention?
 
 Claim (V, E): Both parts of an encoder layer "are residual connected and finally go through layer
-norm" (E), and ViT uses the same LayerNorm and residual structure (V): they carry depth.
+norm" (E, translated), and ViT uses the same LayerNorm and residual structure (V): they carry depth.
 
 Expected: Without residuals the tokens of a sequence become the same vector within a few layers
 (cosine towards 1) and nothing is learned. Without LayerNorm a stack that starts small may still

@@ -12,12 +12,14 @@ from typing import Any
 
 import torch
 
-from studies import load_study
+from studies import describe, load_study
 from studies.study import Findings, Settings
+from vit_str.analysis.subjects import weights_hash
 from vit_str.files import write_atomically
 from vit_str.reports.style import figure, ready_to_draw, styled
 from vit_str.reports.tables import write_csv, write_json
 from vit_str.statistics import mean_interval
+from vit_str.weights import resolve
 
 RESULT, TABLE, FIGURE = "result.json", "table.csv", "figure.png"
 """Files in the folder of a study."""
@@ -28,9 +30,9 @@ Result = dict[str, Any]
 _DOTS_PER_INCH = 150
 
 
-def load_result(folder: Path) -> Result | None:
+def load_result(folder: Path, name: str = RESULT) -> Result | None:
     """The result in the folder of a study; None if there is none."""
-    path = folder / RESULT
+    path = folder / name
     if not path.exists():
         return None
     try:
@@ -44,9 +46,9 @@ def load_result(folder: Path) -> Result | None:
 
 def run_study(name: str, folder: Path, settings: Settings) -> Result:
     """Run a study in this process and write its files; the result comes last."""
-    study = load_study(name)
+    module, study = load_study(name), describe(name)
     start = time.perf_counter()
-    findings: Findings = study.run(settings)
+    findings: Findings = module.run(settings)
     seconds = round(time.perf_counter() - start, 1)
     value, (low, high) = mean_interval(findings.values)
     result: Result = {
@@ -62,6 +64,7 @@ def run_study(name: str, folder: Path, settings: Settings) -> Result:
         "surprises": [text for text, holds in findings.surprises.items() if holds],
         "summary": list(findings.summary),
         "seconds": seconds,
+        "weights": {name: weights_hash(resolve(name)) for name in study.weights.split()},
         "torch": torch.__version__.partition("+")[0],
     }
     (folder / RESULT).unlink(missing_ok=True)

@@ -21,6 +21,7 @@ It is about the typical softmax at wide heads: at narrow ones the gradient grows
 """
 
 import math
+from collections.abc import Mapping, Sequence
 
 import torch
 from jaxtyping import Float
@@ -32,6 +33,8 @@ from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models import attention as core
+from vit_str.reports.panels import legend
+from vit_str.statistics import Interval
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 WIDEST = WIDTHS[-1]
@@ -93,14 +96,12 @@ def run(settings: Settings) -> Findings:
             for softmax in SOFTMAXES
             for where in [{"width": width, "softmax": softmax}]
         ],
-        # Variance, peak, gradient, cure and training: each as the posts say, on average.
-        verdict=Verdict.of(
-            # One tenth is several standard errors of a variance from this many products.
-            all(abs(variance.mean(width=w, softmax=RAW) / w - 1) < 0.1 for w in WIDTHS),
-            entropy.mean(width=WIDEST, softmax=RAW) < entropy.mean(width=2, softmax=RAW) / 2,
-            jacobian.mean(width=WIDEST, softmax=RAW) < level[-1] / 2,
-            max(level) < 1.1 * min(level),
-            gains.low > 0,
+        verdict=judge(
+            {width: variance.mean(width=width, softmax=RAW) for width in WIDTHS},
+            [entropy.mean(width=width, softmax=RAW) for width in (2, WIDEST)],
+            jacobian.mean(width=WIDEST, softmax=RAW),
+            level,
+            gains.interval,
         ),
         measure=(
             f"accuracy gained by the division, at d_k = {trained} after {steps} steps (next token)"
@@ -121,6 +122,28 @@ def run(settings: Settings) -> Findings:
                 (small - raw).low > 0
             )
         },
+    )
+
+
+def judge(
+    variance: Mapping[int, float],
+    entropy: Sequence[float],
+    gradient: float,
+    divided: Sequence[float],
+    gain: Interval,
+) -> Verdict:
+    """Variance, peak, gradient, cure and training: each as the posts say, on average.
+
+    From the variance of products by width, the entropy at the least and the largest width and the
+    gradient there, all without the division; the gradients with it, and what it gains.
+    """
+    return Verdict.of(
+        # One tenth is several standard errors of a variance from this many products.
+        all(abs(found / width - 1) < 0.1 for width, found in variance.items()),
+        entropy[-1] < entropy[0] / 2,
+        gradient < divided[-1] / 2,
+        max(divided) < 1.1 * min(divided),
+        gain[0] > 0,
     )
 
 
@@ -196,7 +219,6 @@ def _draw(figure: Figure, table: Table) -> None:
         draw_lines(axes, part, "width", "softmax", names, colors, marker="o", markersize=3)
         log_ticks(axes, ticks)
         axes.set(xlabel="width of queries and keys d_k", ylabel=label, ylim=(0, None))
-        axes.legend()
     chance_line(sheets[-1], 1 / 16)
     sheets[-1].set_ylim(0, 1.08)
-    sheets[-1].legend(loc="upper left")
+    legend(figure, sheets)

@@ -16,6 +16,8 @@ single precision, is compared. Nothing is random.
 Correction: That the vectors exist for any length does not mean that a model works at lengths that
 it was not trained on. The distance is symmetric: it tells how far, not in which direction (the
 rotation does), and it is not monotone in the offset.
+
+Kind: identity
 """
 
 import torch

@@ -140,7 +140,7 @@ class Table(list[Row]):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How large an experiment is; the quick version takes a minute at most on one CPU thread."""
+    """How large an experiment is; the quick version takes a minute or two on one CPU thread."""
 
     quick: bool = False
     seeds: int = 5
@@ -195,6 +195,10 @@ class Study:
     expected: str  # written down before the experiment was run
     experiment: str
     correction: str = ""  # what else a reader of the posts should know
+    kind: str = ""  # ``identity`` if it holds by construction: no evidence of the same kind
+    over: str = "seeds"  # what intervals are over
+    weights: str = ""  # bundled weights that it measures, between spaces
+    rule: str = ""  # how its rule was changed after results had been seen
     revised: str = ""  # in the experiment or its rule after first results had been seen
 
     @classmethod

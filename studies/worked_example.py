@@ -15,6 +15,8 @@ over its heads.
 Correction: The formula in post L without √d_k is the same with queries multiplied by it. Softmax
 by row makes rows sum to 1, columns do not. In post S the input seems to be divided over heads; it
 is the projections that are.
+
+Kind: identity
 """
 
 import math

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.analysis.command import QUESTIONS
+from vit_str.analysis.command import ANALYSES
 from vit_str.cli import main
 from vit_str.weights import bundled_names
 
@@ -66,7 +66,7 @@ def test_the_analysis_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert main([*command[1:], "--data", "data/samples", "--gradients", "2"]) == 0
     assert (tmp_path / "attention" / "report.html").is_file()
     listed = set(re.findall(r"`([a-z-]+)(?: [^`]*)?`", README.partition("| `vit-str analyze")[2]))
-    assert set(QUESTIONS) <= listed
+    assert set(ANALYSES) <= listed
 
 
 def test_ci_runs_the_commands_of_the_readme() -> None:

@@ -18,7 +18,8 @@ from vit_str.weights import save_weights
 def make_weights(path: Path, seed: int = 0, **options: object) -> Path:
     """A weights file of a model with 2 layers of 2 heads over 4 x 8 tokens."""
     torch.manual_seed(seed)
-    encoder = VisionTransformer(32, 2, 2, (16, 64), (4, 8), **options)  # type: ignore[arg-type]
+    sizes = {"dim": 32, "depth": 2, "heads": 2, "image_size": (16, 64), "patch_size": (4, 8)}
+    encoder = VisionTransformer(**sizes | options)  # type: ignore[arg-type]
     decoder = TransformerDecoder(dim=32, depth=1, heads=2, maximum_length=6)
     save_weights(path, Recognizer(encoder, decoder), Charset(), Preprocessing(16, 64), {})
     return path

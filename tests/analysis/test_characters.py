@@ -73,7 +73,7 @@ def test_boxes_are_those_of_the_reader(small_weights: Weights, words: Path) -> N
     observer = Observer(subject)
     for word, reading in zip(observe(observer, batch), readings, strict=True):
         assert word.text == reading.text
-        boxes = word.looks(Source("x"), observer.grid).boxes
+        boxes = word.character_attention(Source("x"), observer.grid).boxes
         found = torch.tensor([each.box for each in reading.characters]).reshape(-1, 4)
         torch.testing.assert_close(boxes.float(), found, atol=0.02, rtol=0)
 

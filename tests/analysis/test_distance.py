@@ -4,12 +4,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy import stats
+from torch.utils.data import DataLoader, TensorDataset
 
-from vit_str.analysis.compare.measure import differences
-from vit_str.analysis.distance.measure import DistanceAnalysis, chance, measurements
+from vit_str.analysis import attention_distance
+from vit_str.analysis.compare.measure import differences, holm
+from vit_str.analysis.distance.measure import DistanceAnalysis, measurements, over_trainings
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import load_subject
@@ -56,8 +60,9 @@ def test_an_untrained_model_looks_everywhere_alike(
     small_weights: Weights, measured: Measured
 ) -> None:
     analysis = measured(f"untrained:{small_weights()}")
-    uniform = chance(analysis.grid)["uniform"]["distance"]
-    for layer in analysis.statistics.values("distance"):
+    uniforms = analysis.statistics.chance()["uniform"]["distance"]
+    layers = analysis.statistics.values("distance")
+    for layer, uniform in zip(layers, uniforms, strict=True):
         torch.testing.assert_close(layer, torch.full_like(layer, uniform), rtol=0.1, atol=0)
 
 
@@ -68,17 +73,65 @@ def test_differences_are_paired_and_heads_are_matched(
         measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")
     )
     found = differences(first, second)
-    by_rank = [row for row in found if row.matching == "rank" and row.metric == "distance"]
-    assert [(row.layer, row.head) for row in by_rank] == [(1, 1), (1, 2), (2, 1), (2, 2)]
-    assert by_rank[0].first <= by_rank[1].first
-    assert by_rank[0].second <= by_rank[1].second
-    for row in found:
-        assert row.difference == pytest.approx(row.second - row.first, abs=1e-9)
-        assert row.low - 1e-9 <= row.difference <= row.high + 1e-9
+    by_rank = found[(found["matching"] == "rank") & (found["metric"] == "distance")]
+    places = list(zip(by_rank["layer"], by_rank["head"], strict=True))
+    assert places == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    assert by_rank["first"].iloc[0] <= by_rank["first"].iloc[1]
+    assert by_rank["second"].iloc[0] <= by_rank["second"].iloc[1]
+    assert found["difference"].to_numpy() == pytest.approx(found["second"] - found["first"])
+    assert (found["low"] - 1e-9 <= found["difference"]).all()
+    assert (found["difference"] <= found["high"] + 1e-9).all()
     mirrored = differences(second, first)
-    assert [row.difference for row in mirrored] == pytest.approx([-row.difference for row in found])
+    assert mirrored["difference"].to_numpy() == pytest.approx(-found["difference"])
     same = differences(first, first)
-    assert all(row.difference == row.low == row.high == 0 for row in same)
+    assert same[["difference", "low", "high"]].eq(0).all(axis=None)
+    assert same["p"].eq(1).all()
+
+
+def test_p_values_are_those_of_scipy_and_corrected_for_their_number(
+    small_weights: Weights, measured: Measured
+) -> None:
+    first, second = (
+        measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")
+    )
+    found = differences(first, second)
+    layers = found[(found["matching"] == "layer") & (found["metric"] == "entropy")]
+    values = [analysis.statistics.values("entropy") for analysis in (first, second)]
+    pairs = [[of[layer].mean(1).numpy() for of in values] for layer in range(2)]
+    expected = [stats.ttest_rel(after, before).pvalue for before, after in pairs]
+    assert layers["p"].tolist() == pytest.approx(expected)
+    assert holm(pd.Series([0.01, 0.04, 0.03, 0.005])).tolist() == pytest.approx(
+        [0.03, 0.06, 0.06, 0.02]  # of Holm's procedure by hand
+    )
+
+
+def test_models_of_other_depth_are_compared_at_the_same_share_of_it(
+    small_weights: Weights, measured: Measured
+) -> None:
+    first, second = measured(str(small_weights("a"))), measured(str(small_weights("b", depth=3)))
+    found = differences(first, second)
+    layers = found[(found["metric"] == "distance") & (found["unit"] == "px")]
+    assert layers["matching"].eq("depth").all()
+    ends = second.statistics.values("distance")
+    expected = [float(layer.mean()) for layer in (ends[0], ends[-1])]
+    assert layers["second"].tolist() == pytest.approx(expected)
+    assert differences(second, first)["layer"].max() == 2
+
+
+def test_several_trainings_have_intervals_between_them(
+    small_weights: Weights, measured: Measured
+) -> None:
+    paths = [str(small_weights(name, seed=seed)) for seed, name in enumerate("abc")]
+    analyses = [measured(path) for path in paths]
+    rows = over_trainings("group", analyses)
+    (layer,) = [r for r in rows if (r.layer, r.head, r.metric, r.unit) == (1, None, "nmi", "1")]
+    means = [float(analysis.statistics.values("nmi")[0].mean()) for analysis in analyses]
+    interval = stats.ttest_1samp(means, 0).confidence_interval()
+    assert (layer.n, layer.mean) == (3, pytest.approx(sum(means) / 3))
+    assert (layer.low, layer.high) == pytest.approx((interval.low, interval.high))
+    heads = {r.head: r.mean for r in rows if (r.layer, r.metric, r.unit) == (2, "distance", "px")}
+    nearest = [float(a.statistics.values("distance")[1].mean(0).min()) for a in analyses]
+    assert heads[1] == pytest.approx(sum(nearest) / 3)
 
 
 def test_the_command_writes_tables_pictures_and_a_page(
@@ -98,13 +151,38 @@ def test_the_command_writes_tables_pictures_and_a_page(
     assert (table["low"] <= table["mean"] + 1e-6).all()
     assert table["n"].eq(5).all()  # one of six is damaged
     summary = json.loads((out / "summary.json").read_text())
-    assert summary["chance"]["small"]["uniform"]["distance"] > 0
+    assert summary["chance"]["small"]["uniform"]["distance"][1] > 0
+    assert len(summary["models"]["small"]["weights"]) == 12
+    assert summary["models"]["untrained:small"]["weights"] is None
+    special = pd.read_csv(out / "special-queries.csv")
+    assert special["query"].unique().tolist() == ["class"]
+    sinks = pd.read_csv(out / "sinks.csv")
+    assert len(sinks) == 2 * 2 * 2
+    assert (sinks["times_uniform"] >= 1).all()
     assert summary["models"]["small"]["special_tokens"] == 1
     assert len(summary["skipped"]) == 1
     assert (out / "report.html").stat().st_size < 2_000_000
     assert {file.suffix for file in out.iterdir()} == {
         *(".csv", ".json", ".png", ".html", ".svg", ".pdf")
     }
+
+
+def test_values_of_images_maps_and_queries_on_text(
+    small_weights: Weights, two_fonts: Path, tmp_path: Path
+) -> None:
+    path, out = str(small_weights()), tmp_path / "out"
+    more = ["--count", "6", "--gradients", "0", "--fonts", str(two_fonts)]
+    arguments = ["distance", path, "--queries", "text", "--per-image", "--maps", "3", *more]
+    assert main(["analyze", *arguments, "--out", str(out)]) == 0
+    images = pd.read_csv(out / "per-image.csv")
+    rows = pd.read_csv(out / "distance.csv")
+    chosen = images[(images["layer"] == 2) & (images["head"] == 1) & (images["metric"] == "nmi")]
+    row = rows[(rows["layer"] == 2) & (rows["head"] == 1) & (rows["metric"] == "nmi")]
+    assert chosen["value"].mean() == pytest.approx(row["mean"].item(), rel=1e-4)
+    with np.load(out / "maps-1.npz") as maps:
+        assert list(maps) == ["layer_01", "layer_02"]
+        assert maps["layer_02"].shape == (3, 2, 32, 32)
+        np.testing.assert_allclose(maps["layer_02"].sum(-1), 1, rtol=1e-5)
 
 
 def test_a_place_that_cannot_be_written(
@@ -114,3 +192,41 @@ def test_a_place_that_cannot_be_written(
     out = str(tmp_path / "file" / "out")
     assert main(["analyze", "positions", str(small_weights()), "--out", out]) == 2
     assert "vit-str analyze positions: " in capsys.readouterr().err
+
+
+def test_whatever_gives_batches_of_images(small_weights: Weights, tmp_path: Path) -> None:
+    encoder = load_subject(str(small_weights())).encoder
+    images = torch.randn(7, 3, 16, 64)
+    whole = attention_distance(encoder, images, metrics=["nmi"], maps=3)
+    loader = DataLoader(TensorDataset(images, torch.arange(7)), batch_size=3)
+    for batches in (loader, list(images.split(2)), iter(images), torch.compile(encoder)):
+        given = (batches, images) if isinstance(batches, torch.nn.Module) else (encoder, batches)
+        found = attention_distance(*given, metrics=["nmi"])
+        assert found.rows[0].n == 7
+        pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame(), atol=1e-5, rtol=1e-5)
+    assert attention_distance(encoder, loader, count=4).rows[0].n == 4
+    values = whole.to_frame(per_image=True)
+    assert len(values) == 7 * 2 * 2 * 2
+    whole.save(tmp_path / "maps.npz")
+    with np.load(tmp_path / "maps.npz") as maps:
+        assert maps["layer_01"].shape == (3, 2, 32, 32)
+    many = torch.randn(210, 3, 16, 64)
+    assert attention_distance(encoder, many, metrics=()).rows[0].n == 210, "none is left out"
+    group = attention_distance([encoder, encoder], loader, metrics=["nmi"])
+    assert {row.n for row in group.rows} == {2}
+
+
+def test_images_that_cannot_be_measured(small_weights: Weights, tmp_path: Path) -> None:
+    encoder = load_subject(str(small_weights())).encoder
+    images = torch.randn(2, 3, 16, 64)
+    with pytest.raises(ValueError, match="no images"):
+        attention_distance(encoder, images[:0])
+    with pytest.raises(ValueError, match="no images"):
+        attention_distance(encoder, [])
+    with pytest.raises(ValueError, match="not finite"):
+        attention_distance(encoder, images / 0)
+    with pytest.raises(ValueError, match="maps=N"):
+        attention_distance(encoder, images).save(tmp_path / "maps.npz")
+    encoder.blocks[0].compile()
+    with pytest.raises(ValueError, match=r"before torch\.compile"):
+        attention_distance(encoder, images)

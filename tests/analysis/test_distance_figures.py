@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -25,10 +26,15 @@ from vit_str.analysis.results import Measurement
 from vit_str.reports.images import svg
 from vit_str.reports.style import ready_to_draw
 
-LENGTHS = defaultdict(lambda: {"uniform": 45.55, "window 3x3": 6.43})
+LENGTHS = defaultdict(lambda: {"uniform": [45.55] * 24, "window 3x3": [6.43] * 24})
 UNIFORM = {"distance": 45.55, "distance_x": 42.5, "distance_y": 10.5, "entropy": 4.85}
 WINDOW = {"distance": 6.43, "distance_x": 5.2, "distance_y": 2.5, "entropy": 2.04}
-CHANCES = defaultdict(lambda: {"uniform": UNIFORM, "window 3x3": WINDOW})
+CHANCES = defaultdict(
+    lambda: {
+        name: {metric: [value] * 24 for metric, value in values.items()}
+        for name, values in {"uniform": UNIFORM, "window 3x3": WINDOW}.items()
+    }
+)
 HOSTILE = "runs/$x$ 文字 \udcff\x1b _/a rather long name of a folder/weights.safetensors"
 MODELS = {
     "one": (["tiny", "untrained:tiny"], 6, 4),
@@ -142,6 +148,15 @@ def test_values_are_drawn_where_they_belong() -> None:
     assert axes.get_ylim()[0] == 0
 
 
+def test_chance_that_differs_by_layer_is_drawn_in_steps() -> None:
+    lines = {"tiny": {"uniform": [14.4, 14.4, 28.8, 28.8, 57.6, 57.6]}}
+    sheet = heads_by_depth(make_rows(["tiny"]), lines)
+    check(sheet, "uniform: 14.4 to 57.6 px")
+    (steps,) = [patch for patch in sheet.axes[0].patches if hasattr(patch, "get_data")]
+    assert list(steps.get_data().values) == lines["tiny"]["uniform"]
+    assert steps.get_data().edges[0] == 0.5
+
+
 def test_only_the_untrained_twin_is_drawn_if_there_is_one() -> None:
     sheet = heads_by_depth(make_rows(["a", "b", "untrained:b", "untrained:c"]), LENGTHS)
     labels = [axes.get_legend_handles_labels()[1] for axes in sheet.axes]
@@ -157,13 +172,13 @@ def test_a_panel_for_each_layer_in_the_order_of_training() -> None:
         for layer in range(1, 7)
         for head, value in {1: distance - 5, 2: distance + 5, None: distance}.items()
     ]
-    images = {"late": 1_500_000, "start": 0, "middle": 4_096}
-    sheet = along_training(table, images, {"uniform": 45.4, "window 3x3": 8.1})
-    check(sheet, "layer 6", "images trained on", "distance (px)", "uniform: 45.4 px", "4k", "2M")
+    images = {"late": 1_500_000, "start": 0, "middle": 400_000}
+    sheet = along_training(table, images, {"uniform": [45.4] * 6, "window 3x3": [8.1] * 6})
+    check(sheet, "layer 6", "images trained on", "distance (px)", "uniform: 45.4 px", "400k", "2M")
     assert len(sheet.axes) == 6
     for axes in sheet.axes:
         curves = [line for line in axes.lines if len(line.get_xdata()) == 3]
-        assert [list(curve.get_xdata()) for curve in curves] == [[0, 4_096, 1_500_000]] * 3
+        assert [list(curve.get_xdata()) for curve in curves] == [[0, 400_000, 1_500_000]] * 3
         heights = [list(curve.get_ydata()) for curve in curves]
         assert heights == [[40, 25, 5], [50, 35, 15], [45, 30, 10]]
 
@@ -203,19 +218,17 @@ def test_the_pointer_shows_which_head_a_dot_is() -> None:
 
 def test_differences_by_layer() -> None:
     rows = [
-        Measurement(
-            *(f"b − a, heads by {by}", layer, head, "distance", "px", "raw"),
-            *(mean, mean - 1, mean + 1, 99),
-        )
-        for by in ("index", "rank")
+        (layer, head, mean, mean - 1, mean + 1, p, 99)
         for layer in (1, 2, 3)
-        for head, mean in ((1, -3.0), (2, 0.5), (None, -1.25))
+        for head, mean, p in ((1, -3.0, 0.01), (2, 0.5, 0.2), (None, -1.25, 0.01))
     ]
-    sheet = differences_by_layer(rows)
-    check(sheet, "difference of distance (px)", "no difference", "b − a, heads by index", "n = 99")
+    columns = ["layer", "head", "difference", "low", "high", "p_holm", "n"]
+    table = pd.DataFrame(rows, columns=columns).astype({"head": "Int64"})
+    sheet = differences_by_layer(table, "heads by index")
+    check(sheet, "difference of distance (px)", "no difference", "heads by index", "n = 99")
     dots = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
     full = {float(dot.get_ydata()[0]): dot.get_markerfacecolor() != "#ffffff" for dot in dots}
-    assert full == {-3.0: True, 0.5: False}, "hollow where the interval has zero in it"
+    assert full == {-3.0: True, 0.5: False}, "hollow where it may be chance"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Models of other libraries: small random ones of every family against their own maps."""
 
+import argparse
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor, nn
 
+from vit_str.analysis.distance.measure import DistanceAnalysis, measurements
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, probe_layers
 from vit_str.analysis.libraries.load import encoder_of, load_library_model
@@ -174,6 +176,11 @@ def test_a_family_against_its_own_maps(name: str, monkeypatch: pytest.MonkeyPatc
     statistics = AttentionStatistics(TokenGrid.of(encoder), windows=encoder.windows)
     with probe_layers(encoder, statistics.update):
         encoder(images)
+    for block, maps in zip(encoder.blocks, expected, strict=True):
+        allowed = block.windows().allowed
+        attended = (maps > 1e-12).any(1).view(len(images), *allowed.shape[:1], *maps.shape[-2:])
+        special = maps.shape[-1] - allowed.shape[-1]
+        assert attended[..., special:, special:].eq(allowed).all()
     distances = [in_image(*each) for each in zip(encoder.blocks, expected, strict=True)]
     for one, other in zip(statistics.values("distance"), distances, strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-5)
@@ -187,11 +194,38 @@ def in_image(block: Block, maps: Tensor) -> Tensor:
         (height, width), (down, across) = block.window, block.shift
         rolled = places.view(rows, columns).roll((-down, -across), (0, 1))
         places = rolled.view(rows // height, height, columns // width, width).transpose(1, 2)
-    places = places.reshape(-1, len(block.attended))
-    maps = maps[..., -len(block.attended) :, -len(block.attended) :].double()
+    tokens = len(block.windows().grid)
+    places = places.reshape(-1, tokens)
+    maps = maps[..., -tokens:, -tokens:].double()
     maps = (maps / maps.sum(-1, keepdim=True)).unflatten(0, (-1, len(places)))
     distances = block.grid.distances()[places[:, :, None], places[:, None]]
     return (maps * distances[:, None]).sum(-1).mean((1, 3))
+
+
+@pytest.mark.parametrize("size", [(32, 48), (64, 96), (64, 48)])
+def test_an_untrained_swin_attends_evenly_to_what_it_may(size: tuple[int, int]) -> None:
+    torch.manual_seed(0)
+    encoder = encoder_of(torchvision_swin().eval(), size)
+    analysis = DistanceAnalysis("swin", encoder)
+    analysis.update(torch.randn(2, 3, *size))
+    rows = measurements(analysis)
+    for metric in ("distance", "entropy"):
+        shares = [
+            row.mean for row in rows if (row.metric, row.unit) == (metric, "share of uniform")
+        ]
+        assert shares == pytest.approx([1] * len(shares), abs=0.01)
+    chance = analysis.statistics.chance()
+    assert [float(v.mean()) for v in analysis.statistics.values("nmi")] == pytest.approx(
+        chance["uniform"]["nmi"], abs=0.01
+    )
+    # By hand: 4 x 4 tokens of 2 x 2 pixels, then the same shifted by two, then of 4 x 4 pixels.
+    window = TokenGrid(4, 4, (2, 2)).uniform_distance()
+    shifted = chance["uniform"]["distance"][1]
+    assert chance["uniform"]["distance"][0::2] == pytest.approx([window, 2 * window])
+    assert shifted < window
+    in_patches = [row for row in rows if (row.unit, row.head) == ("patches", None)]
+    assert in_patches[0].mean == pytest.approx(window / 2, rel=0.01)
+    assert in_patches[2].mean == pytest.approx(in_patches[0].mean, rel=0.02)
 
 
 @pytest.mark.parametrize("reader", ["TrOCR", "Donut"])
@@ -365,7 +399,7 @@ def test_weights_of_a_file(tmp_path: Path, folder: Path) -> None:
     model = timm.create_model("test_vit")
     path, other = tmp_path / "weights.safetensors", tmp_path / "weights.pt"
     __import__("safetensors.torch").torch.save_file(model.state_dict(), path)
-    torch.save({"model": model.state_dict()}, other)
+    torch.save({"model": model.state_dict(), "args": argparse.Namespace(lr=0.1)}, other)
     for file in (path, other):
         encoder, _ = load_library_model("timm:test_vit", checkpoint=file)
         found = encoder.model.state_dict()
@@ -379,6 +413,30 @@ def test_weights_of_a_file(tmp_path: Path, folder: Path) -> None:
             load_library_model(name, checkpoint=wrong)
 
 
+def test_another_image_size(folder: Path) -> None:
+    encoder, ours = load_library_model("untrained:timm:test_vit", image_size=(64, 96))
+    patch = encoder.model.patch_embed.patch_size
+    assert encoder.grid == (64 // patch[0], 96 // patch[1])
+    assert (ours.height, ours.width) == (64, 96)
+    assert ours.pixels(Image.new("RGB", (50, 40))).shape == (3, 64, 96)
+    encoder, _ = load_library_model(f"hf:{folder}", image_size=(64, 48))
+    assert encoder.grid == (8, 6)
+    any_size = timm_vit(dynamic_img_size=True)().eval()
+    assert encoder_of(any_size, (64, 96)).image_size == (64, 96)
+    with pytest.raises(ValueError, match="224 x 224 only"):
+        load_library_model("untrained:torchvision:vit_b_16", image_size=(64, 96))
+
+
+def test_weights_of_a_file_need_no_network(tmp_path: Path, folder: Path) -> None:
+    """The configuration beside the file is taken; where there is none, nothing is fetched."""
+    encoder, _ = load_library_model("hf:some/model", checkpoint=folder / "model.safetensors")
+    assert encoder.image_size == (32, 48)
+    alone = tmp_path / "model.safetensors"
+    alone.write_bytes((folder / "model.safetensors").read_bytes())
+    with pytest.raises(ValueError, match=r"config\.json beside the checkpoint"):
+        load_library_model("hf:some/model", checkpoint=alone)
+
+
 def test_random_weights_depend_on_the_seed_alone() -> None:
     first, second, other = (
         load_library_model("untrained:timm:test_vit", seed)[0].positions for seed in (0, 0, 1)
@@ -387,17 +445,17 @@ def test_random_weights_depend_on_the_seed_alone() -> None:
     assert not torch.equal(first, other)
 
 
-QUESTIONS = (
+ANALYSES = (
     *("distance", "compare", "receptive-field", "similarity", "rollout", "filters", "positions"),
 )
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_every_question(question: str, folder: Path, labeled_folder: Path, tmp_path: Path) -> None:
-    arguments = [question, f"hf:{folder}", f"untrained:hf:{folder}", "--out", str(tmp_path)]
-    if question != "positions":
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_every_analysis(analysis: str, folder: Path, labeled_folder: Path, tmp_path: Path) -> None:
+    arguments = [analysis, f"hf:{folder}", f"untrained:hf:{folder}", "--out", str(tmp_path)]
+    if analysis != "positions":
         arguments += ["--data", str(labeled_folder), "--count", "2", "--device", "cpu"]
-    arguments += ["--gradients", "1"] if question == "distance" else []
+    arguments += ["--gradients", "1"] if analysis == "distance" else []
     assert main(["analyze", *arguments]) == 0
     models = json.loads((tmp_path / "summary.json").read_text())["models"]
     assert [of["special_tokens"] for of in models.values()] == [["class"], ["class"]]

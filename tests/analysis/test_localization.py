@@ -7,9 +7,9 @@ from torch import Tensor
 from vit_str.analysis.characters.localization import (
     LOWER_IS_BETTER,
     METRICS,
+    character_attention,
     covered,
     iou,
-    looks_of,
     monotonic_share,
     score_characters,
     slices,
@@ -34,9 +34,9 @@ def on_tokens(*places: tuple[int, int]) -> Tensor:
 
 
 def scores(maps: Tensor, truth: Tensor, predicted: Tensor | None = None) -> dict[str, list[float]]:
-    looks = looks_of(maps, truth if predicted is None else predicted, GRID)
+    attended = character_attention(maps, truth if predicted is None else predicted, GRID)
     pairs = [(index, index) for index in range(len(truth))]
-    found = score_characters(looks, truth, pairs, GRID)
+    found = score_characters(attended, truth, pairs, GRID)
     return {name: values.tolist() for name, values in found.items()}
 
 
@@ -113,7 +113,9 @@ def test_who_is_at_home_too_does_not_drift() -> None:
 
 
 def test_monotonic_and_reversed() -> None:
-    centers = looks_of(on_tokens((0, 1), (3, 3), (1, 7)), boxes(WHOLE, WHOLE, WHOLE), GRID).centers
+    centers = character_attention(
+        on_tokens((0, 1), (3, 3), (1, 7)), boxes(WHOLE, WHOLE, WHOLE), GRID
+    ).centers
     assert monotonic_share(centers) == 1
     assert monotonic_share(centers.flip(0)) == 0
     assert monotonic_share(centers[[0, 2, 1]]) == 0.5
@@ -123,8 +125,8 @@ def test_monotonic_and_reversed() -> None:
 
 def test_slices_of_evenly_set_characters_are_right() -> None:
     truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
-    looks, pairs = slices(4, GRID), [(index, index) for index in range(4)]
-    found = score_characters(looks, truth, pairs, GRID)
+    attended, pairs = slices(4, GRID), [(index, index) for index in range(4)]
+    found = score_characters(attended, truth, pairs, GRID)
     assert found.pop("offset").tolist() == pytest.approx([0] * 4)
     for name, values in found.items():
         best = 0 if name in LOWER_IS_BETTER else 4 if name == "lift" else 1
@@ -133,8 +135,10 @@ def test_slices_of_evenly_set_characters_are_right() -> None:
 
 
 def test_characters_keep_their_neighbors_when_some_are_scored() -> None:
-    looks = looks_of(on_tokens((1, 0), (1, 4)), QUARTERS[:2], GRID)  # at characters 0 and 2
-    found = score_characters(looks, QUARTERS, [(0, 0), (1, 1)], GRID)
+    attended = character_attention(
+        on_tokens((1, 0), (1, 4)), QUARTERS[:2], GRID
+    )  # at characters 0 and 2
+    found = score_characters(attended, QUARTERS, [(0, 0), (1, 1)], GRID)
     assert found["drift"].tolist() == [0, 1]
     assert found["offset"].tolist() == pytest.approx([-0.25, 0.75])
-    assert score_characters(looks, QUARTERS, [(1, 3)], GRID)["drift"].tolist() == [1]
+    assert score_characters(attended, QUARTERS, [(1, 3)], GRID)["drift"].tolist() == [1]

@@ -38,17 +38,22 @@ def test_the_notebook_of_the_documentation_runs(monkeypatch: pytest.MonkeyPatch)
         assert isinstance(last, ast.Expr)
         shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), names))  # noqa: S307
     plt.close("all")
-    first, table, axes, own = shown
+    first, table, axes, own, spread, sinks, special, maps = shown
     assert "<svg" in first._repr_html_()
     assert table.shape == (4, 4)
     assert len(axes.collections) == 2, "a band for each model"
-    assert own.grid.columns == 16
+    assert own.analyses[0].grid.columns == 16
+    assert spread.shape == (4, 4)
+    assert (sinks["times_uniform"] > 1).all()
+    assert set(special["query"]) == {"class"}
+    assert {shape[0] for shape in maps.values()} == {1}
+    (DOCS / "maps.npz").unlink()
 
 
 def test_it_says_what_the_command_says(
     small_weights: Weights, labeled_folder: Path, measured: Callable[[str], DistanceAnalysis]
 ) -> None:
-    rows = measurements(measured(str(small_weights())), 1)
+    rows = measurements(measured(str(small_weights())))
     result = attention_distance(small_weights(), labeled_folder, batch_size=2)
     assert result.rows == rows
     frame = result.to_frame()

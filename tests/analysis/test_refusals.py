@@ -15,7 +15,6 @@ WRONG_USE = [
     (["distance", "tiny", "--count", "0"], "--count"),
     (["distance", "tiny", "--device", "abacus"], "unknown device"),
     (["distance", "tiny", "tiny"], "once"),
-    (["compare", "SMALL", "tiny"], "layers 2 and 4"),
     (["characters", "SMALL", "--block", "2"], "--block and --head are from 1 to 1 and 2"),
     (["characters", "SMALL", "--head", "0"], "--block and --head"),
     (["characters", "SMALL", "--show", "-1"], "--show must be from 0"),

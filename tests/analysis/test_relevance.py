@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.analysis.relevance.measure import (
     DecoderLayer,
     character_relevance,
@@ -184,7 +183,7 @@ def layer_maps(layers: int = 3, tokens: int = 15) -> list[torch.Tensor]:
 
 def test_even_attention_mixes_by_the_share_it_has() -> None:
     """After n layers, residual^n of a token is its own; the rest is even over all tokens."""
-    even = uniform_attention(TokenGrid(3, 5, (4, 8))).expand(1, 2, 15, 15)
+    even = torch.full((1, 2, 15, 15), 1 / 15, dtype=torch.float64)
     for number, mixed in enumerate(rollout([even] * 3, residual=0.6), 1):
         kept = 0.6**number
         expected = kept * torch.eye(15, dtype=torch.float64) + (1 - kept) / 15

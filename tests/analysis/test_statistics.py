@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from vit_str.analysis.geometry import TokenGrid, window_attention
+from vit_str.analysis.geometry import TokenGrid, neighborhood, uniform_attention
 from vit_str.analysis.statistics import METRICS, AttentionStatistics
 from vit_str.models.attention import attention_weights
 
@@ -45,7 +45,7 @@ ORACLES = {
     "corner sink": (sink(0, 0), 63.7040, 60, 14, 0, 0),
     "center sink": (sink(4, 8), 34.0582, 32, 8, 0, 0),
     "right neighbor": (RIGHT_NEIGHBOR, 7.5, 7.5, 0, 0, 0.991),
-    "window 3x3": (window_attention(GRID), 6.433234, None, None, None, None),
+    "window 3x3": (uniform_attention(neighborhood(GRID)), 6.433234, None, None, None, None),
 }
 
 
@@ -130,6 +130,64 @@ def test_a_mask_is_kept() -> None:
         torch.testing.assert_close(
             statistics.values("distance")[0], expected["distance"], check_dtype=False
         )
+
+
+def test_chance_is_even_over_what_a_mask_allows() -> None:
+    grid = TokenGrid(1, 6, (4, 8), special_tokens=1)
+    queries, keys = torch.zeros(2, 3, 2, 7, 8)
+    causal = torch.ones(7, 7, dtype=torch.bool).tril()
+    for mask in (causal, torch.zeros(7, 7).masked_fill(~causal, -torch.inf)[None, None]):
+        statistics = AttentionStatistics(grid)
+        statistics.update("first", queries, keys, mask)
+        statistics.update("second", queries, keys)
+        chance = statistics.chance()["uniform"]
+        entropies = [math.log(token + 1) for token in range(6)]
+        assert chance["entropy"] == pytest.approx([np.mean(entropies), math.log(6)])
+        assert chance["distance"] == pytest.approx([8 * 2.5 / 2, 8 * 35 / 18])
+        for metric in ("distance", "entropy", "nmi"):  # even attention is what chance says
+            found = [float(layer.mean()) for layer in statistics.values(metric)]
+            assert found == pytest.approx(chance[metric], abs=1e-6)
+        assert chance["nmi"][0] > 0.1
+        assert chance["nmi"][1] == pytest.approx(0, abs=1e-9)
+
+
+def test_only_some_queries_count() -> None:
+    grid = TokenGrid(3, 5, (4, 8), 1)
+    maps = random_maps(batch=2, tokens=16)
+    chosen = torch.zeros(2, 15, dtype=torch.bool)
+    chosen[0, [1, 7]] = True
+    chosen[1] = True
+    for norm in ("raw", "renormalized"):
+        statistics = AttentionStatistics(grid, norm=norm, chunk=100)
+        statistics.only(chosen)
+        statistics.update_maps("layer", maps)
+        whole = of_maps(maps, grid, norm=norm)
+        rows = maps[0, :, [2, 8], 1:]
+        given = rows.sum(-1, keepdim=True)
+        rows = rows if norm == "raw" else rows / given
+        expected = (rows * grid.distances()[[1, 7]]).sum(-1).mean(-1)
+        torch.testing.assert_close(statistics.values("distance")[0][0], expected)
+        special = statistics.values("special_mass")[0][0]
+        torch.testing.assert_close(special, (1 - given[..., 0]).mean(-1))
+        for metric in METRICS:
+            torch.testing.assert_close(statistics.values(metric)[0][1], whole[metric][1])
+    with pytest.raises(ValueError, match="15 tokens of the grid"):
+        statistics.only(chosen[:, 1:])
+
+
+def test_what_special_tokens_attend_to() -> None:
+    maps = torch.zeros(1, 1, 6, 6, dtype=torch.float64)
+    maps[0, 0, 0] = torch.tensor([0.1, 0.3, 0.6, 0, 0, 0])
+    maps[0, 0, 1] = torch.tensor([0, 0.2, 0.2, 0.2, 0.2, 0.2])
+    maps[0, 0, 2:] = 1 / 6
+    statistics = AttentionStatistics(TokenGrid(2, 2, (4, 4), 2))
+    statistics.update_maps("layer", maps)
+    found = {
+        name: layers[0][0, 0].tolist() for name, layers in statistics.special_queries().items()
+    }
+    assert found["special_mass"] == pytest.approx([0.4, 0.2])
+    assert found["sink_mass"] == pytest.approx([1, 0.25])
+    assert found["entropy"] == pytest.approx([0, math.log(4)])
 
 
 def test_raw_is_renormalized_times_what_the_grid_gets() -> None:

@@ -1,9 +1,16 @@
+import re
 from pathlib import Path
 
 import pytest
 
-from studies import NAMES
-from studies.page import page_text, write_page
+from studies import NAMES, describe
+from studies.page import page_text, study_text, write_page
+from studies.running import load_result
+from vit_str.analysis.subjects import weights_hash
+from vit_str.weights import resolve
+
+DOCS = Path(__file__).parents[2] / "docs"
+GONE = "of weights that are gone"
 
 RESULT = {
     "name": "order",
@@ -18,6 +25,7 @@ RESULT = {
     "surprises": ["No *one* had thought of it."],
     "summary": [{"system": "x|y", "n": 12, "share": 0.123456, "good": True}],
     "seconds": 61.2,
+    "weights": {},
     "torch": "2.9.0",
 }
 QUICK = RESULT | {
@@ -29,27 +37,37 @@ QUICK = RESULT | {
 }
 
 
-def test_page() -> None:
+def test_the_page_of_verdicts() -> None:
     text = page_text([QUICK, RESULT], "claims")
-    assert "| [order](#order) | VE | NOT SUPPORTED | share of a \\| b | 0.1235 [0.1, 0.2] |" in text
-    assert "| [gates](#gates) | VR | SUPPORTED (quick) |" in text
-    assert "| heads |  | not run |  |  |" in text
+    row = "| [order](claims/order.md) | VE | NOT SUPPORTED | share of a \\| b | 0.1235 [0.1, 0.2] |"
+    assert row in text
+    assert "| [gates](claims/gates.md) | VR | SUPPORTED (quick) |" in text
+    assert "| heads |  | not run |  |  |  |" in text
     assert "\n\n1 supported, 0 partly, 1 not supported.\n\nPosts: R = transformer-review" in text
+    assert "1 of 2 studies on this page were run in the small version" in text
+    assert "studies hold by construction" in text
+    corrections = text.partition("## Corrections to the posts")[2]
+    assert corrections.count("\n* ") == 6
+    assert "* V, E ([order](claims/order.md)): It holds for an encoder." in corrections
+    assert text.index("/gates.md") < text.index("/order.md")
+    assert "\n\n\n" not in text
+
+
+def test_the_page_of_a_study() -> None:
+    text = study_text(RESULT | {"weights": {"tiny": "0123456789ab"}})
+    assert text.startswith("# order\n")
     assert "\n\n**Claim** (V, E). What attention puts out says nothing" in text
-    assert "(claims/order.png)" in text
+    assert "(order.png)" in text
     assert "| system | n | share | good |\n| --- | ---: | ---: | ---: |\n" in text
     assert "| x\\|y | 12 | 0.1235 | yes |" in text
     assert "\n\n**NOT SUPPORTED**. The number says so.\n\n" in text
     assert "**Surprises.**\n\n* No \\*one\\* had thought of it.\n\n" in text
-    assert text.count("**Surprises.**") == 1
-    assert "\n\n`python -m studies run order`: 5 seeds, cpu, 61 s, torch 2.9.0\n\n" in text
-    assert "`python -m studies run gates --quick`: 1 seed, cpu" in text
-    assert "1 of 2 studies on this page were run in the small version" in text
-    corrections = text.partition("## Corrections to the posts")[2]
-    assert corrections.count("\n* ") == 6
-    assert "* V, E ([order](#order)): It holds for an encoder." in corrections
-    assert text.index("## Verdicts") < text.index("## gates") < text.index("## order")
+    assert "tiny `0123456789ab`" in text
+    assert "\n\n`python -m studies run order`: 5 seeds, cpu, 61 s, torch 2.9.0\n" in text
     assert "\n\n\n" not in text
+    quick = study_text(QUICK)
+    assert "**Surprises.**" not in quick
+    assert "`python -m studies run gates --quick`: 1 seed, cpu" in quick
 
 
 def test_page_of_full_runs_marks_nothing() -> None:
@@ -59,11 +77,36 @@ def test_page_of_full_runs_marks_nothing() -> None:
     assert "python -m studies run all --quick --out" in page_text([QUICK], "claims")
 
 
-def test_the_page_of_the_project_has_every_study_and_its_texts() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "claims.md").read_text()
-    for name in NAMES:
-        assert f"\n## {name}\n" in page
-        assert f"`python -m studies run {name}" in page
+def test_the_pages_of_the_project_are_what_their_results_say() -> None:
+    folder = DOCS / "claims"
+    results = [load_result(folder, f"{name}.json") for name in NAMES]
+    found = [result for result in results if result]
+    assert len(found) == len(NAMES)
+    assert (DOCS / "claims.md").read_text() == page_text(found, "claims")
+    for result in found:
+        assert (folder / f"{result['name']}.md").read_text() == study_text(result)
+        assert (folder / f"{result['name']}.png").is_file()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if describe(name).weights])
+def test_results_are_of_the_weights_of_today(name: str) -> None:
+    """Otherwise run the study again: ``python -m studies run NAME``, then the page."""
+    result = load_result(DOCS / "claims", f"{name}.json")
+    assert result is not None
+    assert set(result["weights"]) == set(describe(name).weights.split())
+    for weights, hashed in result["weights"].items():
+        page = (DOCS / "claims" / f"{name}.md").read_text()
+        assert hashed == weights_hash(resolve(weights)) or GONE in page
+
+
+def test_the_page_of_the_lab_is_of_the_weights_of_today() -> None:
+    """Otherwise its commands have to be run again, or what is not of today's has to say so."""
+    page = (DOCS / "attention.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `([0-9a-f]{12})` \|", page, re.MULTILINE)
+    files = {"tiny": resolve("tiny")}
+    files |= {name: DOCS.parent / "data" / "models" / f"{name}.safetensors" for name, _ in rows[1:]}
+    assert [name for name, _ in rows] == list(files)
+    assert dict(rows) == {name: weights_hash(path) for name, path in files.items()}
 
 
 def test_without_results(tmp_path: Path) -> None:

@@ -19,9 +19,11 @@ from studies import (
     parallel,
     patches,
     path_length,
+    projections,
     relu_rnn,
     residual_norm,
     rnn_gradient,
+    scaling,
     sinusoid,
     tanh_blur,
     translation,
@@ -36,6 +38,7 @@ EXACT = {patches.ROUND_TRIP: 0.0, patches.CONVOLUTION: 1e-16, patches.BLOCKS: 0.
 GAIN, NO_GAIN = Values([0.3, 0.31, 0.29]), Values([0.1, -0.1, 0.0])
 BLIND = {order.NONE: Values([1e-15]), order.SINUSOIDAL: Values([0.4])}
 ORDERED = {order.NONE: Values([0.5]), order.SINUSOIDAL: Values([0.99])}
+OWN = {projections.NONE: 0.97, projections.SEPARATE: 0.03}
 GROWING = {parallel.RECURRENT: [20, 90, 200], parallel.ATTENTION: [9, 9, 9]}
 BOTH_GROW = GROWING | {parallel.ATTENTION: [9, 20, 90]}
 
@@ -104,6 +107,12 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     (parallel.judge, (GROWING, [(1.5, 2.0), (1.1, 1.3)]), YES),
     (parallel.judge, (GROWING, [(1.5, 2.0), (0.5, 0.6)]), PARTLY),
     (parallel.judge, (BOTH_GROW, [(1.5, 2.0)]), NO),
+    (scaling.judge, ({2: 2.1, 64: 63.0}, [0.9, 0.2], 0.01, [0.3, 0.31], (0.5, 0.9)), YES),
+    (scaling.judge, ({2: 2.1, 64: 63.0}, [0.9, 0.2], 0.01, [0.3, 0.31], (-0.1, 0.9)), PARTLY),
+    (scaling.judge, ({2: 2.1, 64: 32.0}, [0.9, 0.8], 0.3, [0.1, 0.31], (-0.1, 0.9)), NO),
+    (projections.judge, (OWN, {"none": same(0.1), "separate": GOOD}), YES),
+    (projections.judge, (OWN, {"none": same(0.9), "separate": GOOD}), PARTLY),
+    (projections.judge, ({"none": 0.1, "separate": 0.5}, {"none": GOOD, "separate": BAD}), NO),
     (heads.judge, (GAIN, [0.1]), YES),
     (heads.judge, (GAIN, [1e-15]), PARTLY),
     (heads.judge, (NO_GAIN, [0.1]), PARTLY),

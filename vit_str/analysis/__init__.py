@@ -1,4 +1,4 @@
-"""The attention lab: a folder for each question of ``vit-str analyze``, and what they share.
+"""The attention lab: a folder for each analysis of ``vit-str analyze``, and what they share.
 
     >>> from vit_str.analysis import attention_distance
     >>> attention_distance("tiny", "photos/").plot()  # doctest: +SKIP

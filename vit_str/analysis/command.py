@@ -1,4 +1,4 @@
-"""``vit-str analyze``: look into models. A folder for each question has its measures and page."""
+"""``vit-str analyze``: look into models. A folder for each analysis has its measures and page."""
 
 import argparse
 import sys
@@ -25,15 +25,15 @@ In Python and in notebooks: vit_str.analysis.attention_distance(model, images)
 """
 
 
-def _add_common(parser: argparse.ArgumentParser, question: "Question") -> None:
+def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
     """Which models and images, where to compute and where to write."""
-    if question.models is None:
+    if analysis.models is None:
         for name in ("first", "second"):
             parser.add_argument(name, metavar=name.upper(), help="a model, as for distance")
     else:
         parser.add_argument(
             "models",
-            nargs=question.models,
+            nargs=analysis.models,
             metavar="WEIGHTS",
             help="tiny, a .safetensors file, untrained:NAME or untrained:CONFIG.yaml; of other "
             "libraries timm:NAME, hf:NAME or torchvision:NAME, with the weights that these find in "
@@ -47,9 +47,17 @@ def _add_common(parser: argparse.ArgumentParser, question: "Question") -> None:
         help="weights for the timm:, hf: or torchvision: model, .safetensors or of torch, instead "
         "of those that the library would fetch",
     )
+    parser.add_argument(
+        "--image-size",
+        type=int,
+        nargs=2,
+        metavar=("HEIGHT", "WIDTH"),
+        help="of the images that models of timm:, hf: or torchvision: are given, if they take any "
+        "but their usual ones; images are resized to it without cropping",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
-    if not question.images:
+    if not analysis.images:
         return
     parser.add_argument(
         "--data",
@@ -57,7 +65,7 @@ def _add_common(parser: argparse.ArgumentParser, question: "Question") -> None:
         metavar="FOLDER",
         help="folder of images to look at; or 'rendered': words drawn for it (default)",
     )
-    count = question.images
+    count = analysis.images
     parser.add_argument(
         "--count", type=int, default=count, metavar="N", help=f"most images ({count})"
     )
@@ -95,6 +103,38 @@ def _distance(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="images on which to measure gradient distance too, the yardstick that convolutions "
         "have as well (16; 0 for none)",
+    )
+    parser.add_argument(
+        "--queries",
+        choices=("all", "text", "background"),
+        default="all",
+        help="which tokens count as those that look: all (default), or those on or beside the "
+        "characters of rendered words",
+    )
+    parser.add_argument(
+        "--group",
+        metavar="NAME",
+        help="take all WEIGHTS as trainings of one architecture: intervals are between trainings",
+    )
+    parser.add_argument(
+        "--per-image", action="store_true", help="write the values of every image: per-image.csv"
+    )
+    parser.add_argument(
+        "--maps",
+        type=int,
+        default=0,
+        metavar="N",
+        help="write the attention maps of the first N images: maps-1.npz for the first model (0)",
+    )
+
+
+def _ablation(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--orders",
+        type=int,
+        default=3,
+        metavar="N",
+        help="random orders of heads to compare nearest and farthest first with (3)",
     )
 
 
@@ -145,8 +185,8 @@ def _relevance(parser: argparse.ArgumentParser) -> None:
     _show(parser)
 
 
-class Question(NamedTuple):
-    """A subcommand; ``answer`` in ``page.py`` of its folder takes options of its own by name."""
+class Analysis(NamedTuple):
+    """A subcommand; ``report`` in ``page.py`` of its folder takes options of its own by name."""
 
     purpose: str
     add_arguments: Callable[[argparse.ArgumentParser], None] | None = None  # its own options
@@ -155,29 +195,35 @@ class Question(NamedTuple):
     with_untrained: bool = False
 
 
-QUESTIONS = {
-    "distance": Question(
+ANALYSES = {
+    "distance": Analysis(
         "how far every head of one model or several looks, layer by layer", _distance
     ),
-    "compare": Question(
+    "compare": Analysis(
         "the same for two models on the same images, as paired differences", _norm, models=None
     ),
-    "characters": Question(
+    "ablation": Analysis(
+        "whether reading needs a head: words read right while its output is zero",
+        _ablation,
+        models=1,
+        images=300,
+    ),
+    "characters": Analysis(
         "where the decoder looked for each character, with scores",
         _characters,
         models=1,
         with_untrained=True,
     ),
-    "receptive-field": Question(
+    "receptive-field": Analysis(
         "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, images=100
     ),
-    "filters": Question("what the first layer looks for"),
-    "positions": Question("which positions look alike to a model", images=None),
-    "similarity": Question(
+    "filters": Analysis("what the first layer looks for"),
+    "positions": Analysis("which positions look alike to a model", images=None),
+    "similarity": Analysis(
         "how alike layers are, of one model and of several (linear CKA)", _similarity
     ),
-    "rollout": Question("attention multiplied through the layers", _rollout),
-    "relevance": Question(
+    "rollout": Analysis("attention multiplied through the layers", _rollout),
+    "relevance": Analysis(
         "which tokens made the decoder write a character, by gradients",
         _relevance,
         models=1,
@@ -188,30 +234,30 @@ QUESTIONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add a subcommand for each question."""
-    parser.description = "Look into models: every question writes tables, figures and one page."
+    """Add a subcommand for each analysis."""
+    parser.description = "Look into models: every analysis writes tables, figures and one page."
     parser.epilog = "example: vit-str analyze distance tiny untrained:tiny --out out/"
-    questions = parser.add_subparsers(dest="command", metavar="QUESTION", required=True)
-    for name, question in QUESTIONS.items():
-        purpose = question.purpose
+    analyses = parser.add_subparsers(dest="command", metavar="ANALYSIS", required=True)
+    for name, analysis in ANALYSES.items():
+        purpose = analysis.purpose
         description = f"{purpose[0].upper()}{purpose[1:]}."
-        its = questions.add_parser(name, help=purpose, description=description, allow_abbrev=False)
-        _add_common(its, question)
-        if question.add_arguments:
-            question.add_arguments(its)
+        its = analyses.add_parser(name, help=purpose, description=description, allow_abbrev=False)
+        _add_common(its, analysis)
+        if analysis.add_arguments:
+            analysis.add_arguments(its)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Answer the question and print where the page is; returns the exit code."""
-    given, question = vars(options), QUESTIONS[options.command]
+    """Run the analysis and print where the page is; returns the exit code."""
+    given, analysis = vars(options), ANALYSES[options.command]
     try:
-        from vit_str.analysis.results import Inspection
+        from vit_str.analysis.results import AnalysisRun
 
         page = import_module(f"vit_str.analysis.{options.command.replace('-', '_')}.page")
         names = given.get("models") or [options.first, options.second]
-        inspection = Inspection(given, names, question.with_untrained)
-        _, *own = signature(page.answer).parameters
-        return page.answer(inspection, **{name: given[name] for name in own})
+        started = AnalysisRun(given, names, analysis.with_untrained)
+        _, *own = signature(page.report).parameters
+        return page.report(started, **{name: given[name] for name in own})
     except (ValueError, OSError) as error:
         line = " ".join(str(error).split())
         sys.stderr.write(f"vit-str analyze {options.command}: {line}\n")

@@ -7,7 +7,8 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float64
+from einops import rearrange
+from jaxtyping import Bool, Float64
 from torch import Tensor
 
 from vit_str.models.interfaces import Encoder
@@ -89,13 +90,39 @@ class TokenGrid:
         return math.sqrt(self.patch_size[0] * self.patch_size[1])
 
 
-def window_attention(grid: TokenGrid) -> Float64[Tensor, "query key"]:
-    """Uniform attention to the 3 x 3 tokens around each, cut at the border."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """The windows of a layer whose tokens attend to tokens of their own window only.
+
+    Attributes:
+        grid: of the tokens of one window.
+        allowed: whether a query may attend to a key, for every window of the image. In a shifted
+            layer, a window at the border holds tokens from opposite sides of the image, which may
+            not attend to each other.
+    """
+
+    grid: TokenGrid
+    allowed: Bool[Tensor, "window query key"]
+
+    @classmethod
+    def of(cls, grid: TokenGrid, window: tuple[int, int], shift: tuple[int, int]) -> "Windows":
+        """Cut a grid into windows of some rows and columns, after it was rolled by ``shift``."""
+        sides = []
+        for count, step in zip((grid.rows, grid.columns), shift, strict=True):
+            sides.append((torch.arange(count) >= count - step).long())
+        regions = 2 * sides[0][:, None] + sides[1]
+        rows, columns = window
+        tokens = rearrange(regions, "(a row) (b col) -> (a b) (row col)", row=rows, col=columns)
+        return cls(TokenGrid(rows, columns, grid.patch_size), tokens[:, :, None] == tokens[:, None])
+
+
+def neighborhood(grid: TokenGrid) -> Bool[Tensor, "query key"]:
+    """The 3 x 3 tokens around each, cut at the border."""
     steps = grid.differences().abs() / torch.tensor(grid.patch_size[::-1], dtype=torch.float64)
-    inside = (steps <= 1.5).all(-1).double()
-    return inside / inside.sum(-1, keepdim=True)
+    return (steps <= 1.5).all(-1)
 
 
-def uniform_attention(grid: TokenGrid) -> Float64[Tensor, "query key"]:
-    """Uniform attention to all tokens of the grid."""
-    return torch.full((len(grid), len(grid)), 1 / len(grid), dtype=torch.float64)
+def uniform_attention(allowed: Bool[Tensor, "*any query key"]) -> Float64[Tensor, "*any query key"]:
+    """Attention that is even over the tokens that a query may attend to."""
+    allowed = allowed.double()
+    return allowed / allowed.sum(-1, keepdim=True)

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
+from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.subjects import Subject
 from vit_str.charset import Charset
 from vit_str.datasets.folder import FolderReader
@@ -142,6 +143,29 @@ def batches_of(
             bar.update(len(batch))
     if not seen:
         raise ValueError(f"none of {images.description} could be read")
+
+
+def queries_of(batch: Batch, grid: TokenGrid, chosen: str) -> Bool[Tensor, "batch token"] | None:
+    """Which tokens of the grid lie on text, or on the background around it.
+
+    Args:
+        batch: with boxes of its characters.
+        grid: of the tokens.
+        chosen: ``text``: tokens whose middle lies in a box; ``background``: the others; ``all``.
+
+    Raises:
+        ValueError: where the characters are is not known.
+    """
+    if chosen == "all":
+        return None
+    if batch.boxes is None:
+        raise ValueError("--queries text and background need images with boxes: rendered words")
+    boxes = batch.boxes.double()[:, :, None]
+    x, y = grid.centers.T
+    across = (boxes[..., 0] <= x) & (x < boxes[..., 2])
+    down = (boxes[..., 1] <= y) & (y < boxes[..., 3])
+    on_text = (across & down).any(1)
+    return on_text if chosen == "text" else ~on_text
 
 
 def _files(folder: Path) -> list[tuple[ImageSource, str | None, str]]:

@@ -86,6 +86,11 @@ def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
             callback(name, queries, keys, mask)
 
     modules = dict(model.named_modules())
+    if any(hasattr(m, "_orig_mod") or m._compiled_call_impl for m in modules.values()):
+        raise ValueError(
+            f"{type(model).__name__} is compiled, so that its attention cannot be observed: give "
+            "the module as it was before torch.compile"
+        )
     if any(isinstance(module, ScaledDotProductAttention) for module in modules.values()):
         inputs = {
             name: partial(of_class, module)

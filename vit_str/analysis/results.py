@@ -1,4 +1,4 @@
-"""What questions write: tidy tables, a summary of how they came about, and where the page is."""
+"""What analyses write: tidy tables, a summary of how they came about, and where the page is."""
 
 import sys
 import time
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
@@ -29,8 +30,8 @@ class _Updated(Protocol):
 Streamed = TypeVar("Streamed", bound=_Updated)
 
 
-class Inspection:
-    """One question to models: which models and images it is about, and the files of the answer.
+class AnalysisRun:
+    """One run of an analysis: its models and images, and the files it writes.
 
     Args:
         options: of the command line by name.
@@ -52,7 +53,9 @@ class Inspection:
         self.subjects = (
             load_with_untrained(names[0], self.seed)
             if with_untrained
-            else load_subjects(names, self.seed, options.get("checkpoint"))
+            else load_subjects(
+                names, self.seed, options.get("checkpoint"), options.get("image_size")
+            )
         )
         self.images: ImageSet | None = None
 
@@ -146,6 +149,11 @@ def table_of(measurements: Iterable[Measurement]) -> Table:
     return columns, [[getattr(each, name) for name in columns] for each in measurements]
 
 
+def cells_of(frame: pd.DataFrame) -> Table:
+    """A pandas table as one of a page, what is missing empty."""
+    return list(frame), frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+
+
 def _description(subject: Subject) -> dict[str, Any]:
     encoder = subject.encoder
     of_library = isinstance(encoder, LibraryEncoder)
@@ -155,6 +163,7 @@ def _description(subject: Subject) -> dict[str, Any]:
         "grid": encoder.grid,
         "special_tokens": encoder.special if of_library else encoder.special_tokens,
         "trained": subject.trained,
+        "weights": subject.weights_hash,
     }
 
 

@@ -1,6 +1,5 @@
 """Sums over the rows of attention maps, from which `statistics` makes its metrics."""
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -12,9 +11,13 @@ from vit_str.analysis.geometry import TokenGrid
 
 
 class Geometry:
-    """Constants of a grid on one device; rows are queries."""
+    """Constants of a grid on one device; rows are queries.
 
-    def __init__(self, grid: TokenGrid, device: torch.device, dtype: torch.dtype) -> None:
+    In float64, as are all sums over a row and over rows, where the device has it.
+    """
+
+    def __init__(self, grid: TokenGrid, device: torch.device) -> None:
+        dtype = torch.float32 if device.type == "mps" else torch.float64
         height, width = grid.patch_size
         self.grid, self.tokens = grid, len(grid)
         self.distances = grid.distances().to(device, dtype)
@@ -31,17 +34,34 @@ class Geometry:
 
 
 class RowSums:
-    """Sums over rows for a few images, chunk of rows by chunk of rows."""
+    """Sums over rows for a few images, chunk of rows by chunk of rows.
 
-    def __init__(self, geometry: Geometry, metrics: Sequence[str], norm: str) -> None:
+    Args:
+        geometry: of the tokens.
+        metrics: of ``statistics.METRICS``.
+        norm: see ``statistics``.
+        queries: 1 for the rows of each image that count and 0 for the others; None for all rows.
+    """
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        metrics: Sequence[str],
+        norm: str,
+        queries: Float[Tensor, "batch query"] | None = None,
+    ) -> None:
         self.geometry, self.metrics, self.norm = geometry, frozenset(metrics), norm
+        self._queries = queries
         self._sums: dict[str, Tensor] = {}
-        self._looks = torch.empty(0)
+        self._received = torch.empty(0)
 
     def add(self, weights: Float[Tensor, "batch head query key"], chosen: slice) -> None:
         """Add the rows ``chosen``, special columns first."""
         special = weights.shape[-1] - self.geometry.tokens
         as_it_is = self.norm == "raw" or not special
+        counted = None if self._queries is None else self._queries[:, None, chosen, None]
+        if counted is not None and as_it_is:
+            weights = weights * counted
         if as_it_is and "distance" in self.metrics:
             self._add("distance", _weighted(weights, self.geometry.padded_distances[chosen]))
         if as_it_is and self.metrics == {"distance"}:
@@ -49,11 +69,14 @@ class RowSums:
         raw = weights[..., special:]
         mass = raw.sum(-1, keepdim=True) if special else raw.new_ones(1, 1, 1, 1)
         whole = raw / mass.clamp(min=torch.finfo(raw.dtype).tiny) if special else raw
+        if counted is not None:
+            whole = whole * counted
+            mass = mass * counted + (1 - counted)
         if not as_it_is and "distance" in self.metrics:
             self._add("distance", _weighted(whole, self.geometry.distances[chosen]))
         if "special_mass" in self.metrics:
             given = (1 - mass).expand(*raw.shape[:-1], 1)
-            self._add("special_mass", given.sum((-2, -1)))
+            self._add("special_mass", _sum(given, (-2, -1)))
         judged = raw if as_it_is else whole
         self._add_directions(judged, chosen)
         self._add_masses(judged, chosen)
@@ -81,52 +104,67 @@ class RowSums:
     def _add_masses(self, weights: Tensor, chosen: slice) -> None:
         if "self_mass" in self.metrics:
             diagonal = weights[..., chosen].diagonal(dim1=-2, dim2=-1)
-            self._add("self_mass", diagonal.sum(-1))
+            self._add("self_mass", _sum(diagonal, -1))
         if "sink_mass" in self.metrics:
-            self._add("looks", weights.sum(-2))
+            self._add("received", _sum(weights, -2))
 
     def _add_information(self, whole: Tensor) -> None:
         metrics = self.metrics
         if metrics.isdisjoint({"entropy", "nmi", "head_divergence"}):
             return
-        self._add("entropy", torch.special.entr(whole).sum((-2, -1)))
+        self._add("entropy", _sum(torch.special.entr(whole), (-2, -1)))
         if "nmi" in metrics:
-            self._add("marginal", whole.sum(-2))
+            self._add("marginal", _sum(whole, -2))
         if "head_divergence" in metrics:
-            self._add("mixture", torch.special.entr(whole.mean(1)).sum((-2, -1)))
+            self._add("mixture", _sum(torch.special.entr(whole.mean(1)), (-2, -1))[:, None])
 
-    def looked_at(self) -> Float[Tensor, "head key"]:
+    def received(self) -> Float[Tensor, "head key"]:
         """What every token got from all rows of these images; empty if that is not asked for."""
-        return self._looks
+        return self._received
 
     def finish(self) -> dict[str, Float[Tensor, "batch head"]]:
-        """The metrics of every image, from the sums over its rows."""
-        means = {name: value / self.geometry.tokens for name, value in self._sums.items()}
+        """The metrics of every image, from the sums over its rows; NaN where no row counts."""
+        rows: Tensor = torch.tensor(float(self.geometry.tokens))
+        if self._queries is not None:
+            rows = self._queries.sum(-1)[:, None].to(self.geometry.distances)
+        means = {
+            name: value / (rows if value.ndim == 2 or not rows.ndim else rows[..., None])
+            for name, value in self._sums.items()
+        }
         if "rms" in means:
             means["rms"] = means["rms"].sqrt()
-        if "looks" in means:
-            looks = means.pop("looks")
-            means["sink_mass"], self._looks = looks.amax(-1), looks.sum(0)
+        if "received" in means:
+            received = means.pop("received")
+            means["sink_mass"] = received.amax(-1)
+            self._received = received.nansum(0)
         if "marginal" in means:
-            means["nmi"] = _normalized_information(means.pop("marginal"), means["entropy"])
+            marginal = means.pop("marginal")
+            means["nmi"] = _normalized_information(marginal, means["entropy"], rows.log())
         if "mixture" in means:
-            divergence = means.pop("mixture") - means["entropy"].mean(1)
-            means["head_divergence"] = divergence[:, None].clamp(min=0)
+            divergence = means.pop("mixture") - means["entropy"].mean(1, keepdim=True)
+            means["head_divergence"] = divergence.clamp(min=0)
         return {name: means[name] for name in means if name in self.metrics}
 
 
 def _weighted(weights: Tensor, values: Tensor) -> Float[Tensor, "batch head"]:
     """Sum of ``weights * values`` over rows and what they give to, as one product with a vector."""
-    return weights.flatten(2) @ values.flatten()
+    return weights.flatten(2).to(values.dtype) @ values.flatten()
 
 
-def _normalized_information(marginal: Tensor, entropy: Tensor) -> Float[Tensor, "batch head"]:
+def _sum(values: Tensor, axes: int | tuple[int, ...]) -> Tensor:
+    """A sum in float64, where the device has it."""
+    return values.sum(axes, dtype=None if values.device.type == "mps" else torch.float64)
+
+
+def _normalized_information(
+    marginal: Tensor, entropy: Tensor, of_rows: Tensor
+) -> Float[Tensor, "batch head"]:
     """Mutual information of row and column over the geometric mean of their entropies.
 
     Where all look at one token, both information and entropy are 0; the quotient is 0 then.
     """
     of_columns = torch.special.entr(marginal).sum(-1)
     information = (of_columns - entropy).clamp(min=0)
-    scale = (of_columns * math.log(marginal.shape[-1])).clamp(min=0).sqrt()
-    nothing = of_columns < 1e-6
+    scale = (of_columns * of_rows.to(of_columns)).clamp(min=0).sqrt()
+    nothing = (of_columns < 1e-6) | (scale == 0)
     return torch.where(nothing, 0.0, information / scale.masked_fill(nothing, 1.0))

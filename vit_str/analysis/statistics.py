@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from einops import reduce
-from jaxtyping import Float, Float64
+from jaxtyping import Bool, Float, Float64
 from torch import Tensor
 
-from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.geometry import TokenGrid, Windows, neighborhood, uniform_attention
 from vit_str.analysis.row_sums import Geometry, RowSums
 from vit_str.models.attention import attention_weights
 
@@ -54,6 +54,11 @@ _CHUNK = 1 << 17  # numbers of a map at a time: they stay in the second cache of
 _CHUNK_GPU = 1 << 22
 _CHUNK_OF_MAPS = 1 << 22  # of maps that are there already
 
+_BLOCKED = -1e4  # masks that are added to scores have this or less, biases never
+_SPECIAL_METRICS = ("entropy", "sink_mass", "special_mass")
+
+Chance = dict[str, dict[str, list[float]]]
+"""Name of a chance line, such as ``uniform`` -> metric -> its value in every layer."""
 _Rows = Callable[[slice, slice], Tensor]
 """Images and rows that are asked for -> their attention, special columns first."""
 
@@ -71,7 +76,7 @@ class AttentionStatistics:
         metrics: of ``METRICS``; fewer are faster.
         norm: ``renormalized`` or ``raw``, see above.
         chunk: most numbers of a map in memory at a time.
-        windows: layer -> grid of one of its windows, and how many of them an image has.
+        windows: layer -> its windows.
 
     Raises:
         ValueError: an unknown metric or norm.
@@ -83,7 +88,7 @@ class AttentionStatistics:
         metrics: Sequence[str] = METRICS,
         norm: str = "renormalized",
         chunk: int | None = None,
-        windows: Mapping[str, tuple[TokenGrid, int]] | None = None,
+        windows: Mapping[str, Windows] | None = None,
     ) -> None:
         unknown = sorted(set(metrics) - set(METRICS))
         if unknown:
@@ -93,13 +98,29 @@ class AttentionStatistics:
         self.grid, self.metrics, self.norm, self.chunk = grid, tuple(metrics), norm, chunk
         self.windows = dict(windows or {})
         self._measures: dict[str, list[dict[str, Tensor]]] = {}
-        self._looked_at: dict[str, Tensor] = {}
-        self._geometry: dict[tuple[TokenGrid, torch.device, torch.dtype], Geometry] = {}
+        self._special: dict[str, list[Tensor]] = {}
+        self._received: dict[str, Tensor] = {}
+        self._allowed: dict[str, Tensor] = {}
+        self._geometry: dict[tuple[TokenGrid, torch.device], Geometry] = {}
+        self._queries: Tensor | None = None
 
     @property
     def layers(self) -> list[str]:
         """Names of the layers, in the order of the first batch."""
         return list(self._measures)
+
+    def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
+        """Of the next batches only these tokens of the grid count as queries; None for all.
+
+        Raises:
+            ValueError: a layer has windows, or the tokens are not those of the grid.
+        """
+        if queries is not None and (self.windows or queries.shape[1] != len(self.grid)):
+            raise ValueError(
+                f"queries are chosen among the {len(self.grid)} tokens of the grid, in models "
+                f"without windows; found {queries.shape[1]}"
+            )
+        self._queries = queries
 
     @torch.no_grad()
     def update(
@@ -115,10 +136,16 @@ class AttentionStatistics:
             ValueError: the tokens are not those of the grid.
         """
         special = self._checked_grid(layer, queries.shape[-2], keys.shape[-2]).special_tokens
-        queries, keys = _at_least_single(queries[..., special:, :]), _at_least_single(keys)
+        queries, keys = _at_least_single(queries), _at_least_single(keys)
         if mask is not None:
             mask = mask.expand(*queries.shape[:-2], mask.shape[-2], keys.shape[-2])
+        if special:
+            of_special = mask if mask is None or mask.shape[-2] == 1 else mask[..., :special, :]
+            self._add_special(layer, _maps(queries[..., :special, :], keys, of_special))
+        queries = queries[..., special:, :]
+        if mask is not None:
             mask = mask[..., special:, :] if mask.shape[-2] > 1 else mask
+            self._note_mask(layer, mask, special)
 
         def rows(images: slice, chosen: slice) -> Tensor:
             part = None if mask is None else mask[images]
@@ -135,7 +162,9 @@ class AttentionStatistics:
         Raises:
             ValueError: the tokens are not those of the grid.
         """
-        maps = maps[..., self._checked_grid(layer, *maps.shape[-2:]).special_tokens :, :]
+        special = self._checked_grid(layer, *maps.shape[-2:]).special_tokens
+        self._add_special(layer, _at_least_single(maps[..., :special, :]))
+        maps = maps[..., special:, :]
 
         def rows(images: slice, chosen: slice) -> Tensor:
             return _at_least_single(maps[images, :, chosen])
@@ -149,7 +178,7 @@ class AttentionStatistics:
             values = torch.cat([measure[metric].cpu().double() for measure in measures])
             if layer in self.windows:
                 power = 2 if metric == "rms" else 1
-                count = self.windows[layer][1]
+                count = len(self.windows[layer].allowed)
                 means = reduce(values**power, "(b w) head -> b head", "mean", w=count)
                 values = means ** (1 / power)
             layers.append(values)
@@ -158,14 +187,77 @@ class AttentionStatistics:
     def sinks(self) -> list[list[tuple[int, int, float]]]:
         """Per layer and head: row and column of the token most looked at, and its share."""
         sinks = []
-        for layer, looks in self._looked_at.items():
-            shares, places = (looks / looks.sum(-1, keepdim=True)).max(-1)
+        for layer, received in self._received.items():
+            shares, places = (received / received.sum(-1, keepdim=True)).max(-1)
             tokens = [divmod(place, self._grid(layer).columns) for place in places.tolist()]
             sinks.append([(*t, share) for t, share in zip(tokens, shares.tolist(), strict=True)])
         return sinks
 
+    def special_queries(self) -> dict[str, list[Float64[Tensor, "image head token"]]]:
+        """What special tokens attend to, layer by layer.
+
+        Metric -> values: ``entropy`` over the tokens of the grid, what the most attended one of
+        them gets (both of the grid's share scaled to 1), and the share of special tokens.
+        """
+        layers = [torch.cat(parts, 1) for parts in self._special.values()]
+        return {name: [values[i] for values in layers] for i, name in enumerate(_SPECIAL_METRICS)}
+
+    def chance(self) -> Chance:
+        """Every metric of heads that attend evenly to all they may, or to the 3 x 3 around.
+
+        What a query may attend to is decided by windows, their shift and masks; of masks those of
+        the first batch.
+        """
+        lines: Chance = {name: {m: [] for m in METRICS} for name in ("uniform", "window 3x3")}
+        known: dict[tuple[int, str], dict[str, float]] = {}
+        for layer in self.layers:
+            grid, allowed = self._attended(layer)
+            for name, line in lines.items():
+                key = id(self.windows.get(layer, self._allowed.get(layer, self.grid))), name
+                if key not in known:
+                    near = allowed & neighborhood(grid) if name != "uniform" else allowed
+                    plain = TokenGrid(grid.rows, grid.columns, grid.patch_size)
+                    even = AttentionStatistics(plain, windows={layer: Windows(plain, near)})
+                    even.update_maps(layer, uniform_attention(near)[:, None])
+                    known[key] = {m: float(even.values(m)[0]) for m in METRICS}
+                for metric, values in line.items():
+                    values.append(known[key][metric])
+        return lines
+
+    def patch_sides(self) -> list[float]:
+        """Side of the square as large as a patch, layer by layer."""
+        return [self._grid(layer).mean_patch_side() for layer in self.layers]
+
     def _grid(self, layer: str) -> TokenGrid:
-        return self.windows[layer][0] if layer in self.windows else self.grid
+        return self.windows[layer].grid if layer in self.windows else self.grid
+
+    def _attended(self, layer: str) -> tuple[TokenGrid, Bool[Tensor, "case query key"]]:
+        """Tokens that a query of a layer could attend to, and which of them it may."""
+        if layer in self.windows:
+            return self.windows[layer].grid, self.windows[layer].allowed
+        tokens = len(self.grid)
+        every = torch.ones(1, tokens, tokens, dtype=torch.bool)
+        return self.grid, self._allowed.get(layer, every)
+
+    def _note_mask(self, layer: str, mask: Tensor, special: int) -> None:
+        """Keep which tokens of the grid the first batch may attend to, if not to all."""
+        if layer in self._measures or layer in self.windows:
+            return
+        allowed = (mask if mask.dtype == torch.bool else mask > _BLOCKED)[..., special:].cpu()
+        if not allowed.all():
+            cases = allowed.flatten(0, 1)
+            cases = cases[:1] if bool((cases == cases[:1]).all()) else cases
+            self._allowed[layer] = cases.expand(-1, len(self.grid), -1)
+
+    def _add_special(self, layer: str, maps: Float[Tensor, "batch head special key"]) -> None:
+        special = maps.shape[-2]
+        if not special:
+            return
+        of_grid = maps[..., special:].cpu().double()
+        mass = of_grid.sum(-1)
+        whole = of_grid / mass.clamp(min=torch.finfo(torch.float64).tiny)[..., None]
+        measures = torch.special.entr(whole).sum(-1), whole.amax(-1), 1 - mass
+        self._special.setdefault(layer, []).append(torch.stack(measures))
 
     def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
         grid = self._grid(layer)
@@ -177,11 +269,11 @@ class AttentionStatistics:
         return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
-        device, dtype = like.device, _at_least_single(like[:0]).dtype
-        grid = self._grid(layer)
-        if (grid, device, dtype) not in self._geometry:
-            self._geometry[grid, device, dtype] = Geometry(grid, device, dtype)
-        geometry = self._geometry[grid, device, dtype]
+        device, grid = like.device, self._grid(layer)
+        if (grid, device) not in self._geometry:
+            self._geometry[grid, device] = Geometry(grid, device)
+        geometry = self._geometry[grid, device]
+        counted = None if self._queries is None else self._queries.to(device, torch.float32)
         batch, heads, tokens = like.shape[:3]
         limit = self.chunk or chunk
         per_row = heads * (tokens + grid.special_tokens)
@@ -189,7 +281,8 @@ class AttentionStatistics:
         queries = max(1, min(tokens, limit // per_row))
         whole: dict[str, Tensor] = {}  # one piece of memory per metric, not one per chunk
         for start in range(0, batch, images):
-            sums = RowSums(geometry, self.metrics, self.norm)
+            of_chunk = None if counted is None else counted[start : start + images]
+            sums = RowSums(geometry, self.metrics, self.norm, of_chunk)
             for first in range(0, tokens, queries):
                 chosen = slice(first, min(first + queries, tokens))
                 sums.add(rows(slice(start, start + images), chosen), chosen)
@@ -197,15 +290,15 @@ class AttentionStatistics:
                 if not start:
                     whole[name] = value.new_empty(batch, value.shape[1])
                 whole[name][start : start + images] = value
-            self._count_looks(layer, sums.looked_at())
+            self._count_received(layer, sums.received())
         if batch:
             self._measures.setdefault(layer, []).append(whole)
 
-    def _count_looks(self, layer: str, looked_at: Tensor) -> None:
-        if looked_at.numel():
-            self._looked_at[layer] = self._looked_at.get(layer, 0) + looked_at.cpu().double()
+    def _count_received(self, layer: str, received: Tensor) -> None:
+        if received.numel():
+            self._received[layer] = self._received.get(layer, 0) + received.cpu().double()
         else:
-            self._looked_at.setdefault(layer, looked_at)
+            self._received.setdefault(layer, received)
 
 
 def _at_least_single(values: Tensor) -> Tensor:

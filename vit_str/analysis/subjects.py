@@ -1,5 +1,6 @@
 """Which model a name means: of this project or another library, trained or not."""
 
+import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from vit_str.models import Encoder, Recognizer, build, describe
 from vit_str.weights import load_weights, resolve
 
 UNTRAINED = "untrained:"
+HASH_LENGTH = 12
+"""Letters of a hash that are shown: more than enough to tell weights apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,33 @@ class Subject:
     preprocessing: Preprocessing
     trained: bool
     images: int | None = None  # that it was trained on, if its file says so
+    file: Path | None = None  # with its weights
 
     @property
     def encoder(self) -> Encoder:
         """The encoder."""
         return self.model if isinstance(self.model, LibraryEncoder) else self.model.encoder
+
+    @property
+    def weights_hash(self) -> str | None:
+        """Start of the SHA-256 of the tensors; None if untrained."""
+        if not self.trained:
+            return None
+        if self.file is not None:
+            return weights_hash(self.file)
+        digest = hashlib.sha256()
+        for name, value in sorted(self.model.state_dict().items()):
+            digest.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()[:HASH_LENGTH]
+
+    @property
+    def special_tokens(self) -> list[str]:
+        """Names of the tokens before those of the grid, such as ``class``."""
+        if isinstance(self.model, LibraryEncoder):
+            return list(self.model.special)
+        names = ["class"] * bool(getattr(self.encoder, "class_token", False))
+        registers = self.encoder.special_tokens - len(names)
+        return names + [f"register {i}" for i in range(1, registers + 1)]
 
     @property
     def reads(self) -> bool:
@@ -52,7 +77,20 @@ class Subject:
         return self.model
 
 
-def load_subject(name: str, seed: int = 0, checkpoint: Path | None = None) -> Subject:
+def weights_hash(path: Path) -> str:
+    """Start of the SHA-256 of the tensors of a weights file; what else it says may change."""
+    with path.open("rb") as file:
+        if path.suffix == ".safetensors":  # which begins with the length of its header
+            file.seek(int.from_bytes(file.read(8), "little"), 1)
+        return hashlib.sha256(file.read()).hexdigest()[:HASH_LENGTH]
+
+
+def load_subject(
+    name: str,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    image_size: tuple[int, int] | None = None,
+) -> Subject:
     """The model of a name.
 
     Args:
@@ -61,22 +99,25 @@ def load_subject(name: str, seed: int = 0, checkpoint: Path | None = None) -> Su
             model of another library, see `load_library_model`.
         seed: of the random weights.
         checkpoint: weights for a model of another library.
+        image_size: height and width of the images of a model of another library.
 
     Raises:
         ValueError: no such model, in one line.
     """
     if is_library_name(name):
-        encoder, preparation = load_library_model(name, seed, checkpoint)
+        encoder, preparation = load_library_model(name, seed, checkpoint, image_size)
         trained = not name.startswith(UNTRAINED)
-        return Subject(name, encoder, Charset(), preparation, trained)
-    if checkpoint is not None:
-        raise ValueError(f"--checkpoint is for models of other libraries, {name} is none")
+        return Subject(name, encoder, Charset(), preparation, trained, file=checkpoint)
+    if checkpoint is not None or image_size is not None:
+        option = "--checkpoint" if checkpoint is not None else "--image-size"
+        raise ValueError(f"{option} is for models of other libraries, {name} is none")
     short = _short(name)
     if not name.startswith(UNTRAINED):
-        weights = load_weights(resolve(name))
+        path = resolve(name)
+        weights = load_weights(path)
         images = weights.provenance.get("images")
         parts = weights.recognizer, weights.charset, weights.preprocessing
-        return Subject(short, *parts, True, images if isinstance(images, int) else None)
+        return Subject(short, *parts, True, images if isinstance(images, int) else None, path)
     rest = name.removeprefix(UNTRAINED)
     if rest.endswith((".yaml", ".yml")):
         description, charset = _configured(Path(rest))
@@ -88,10 +129,16 @@ def load_subject(name: str, seed: int = 0, checkpoint: Path | None = None) -> Su
     return Subject(short, recognizer, weights.charset, weights.preprocessing, False)
 
 
-def load_subjects(names: list[str], seed: int = 0, checkpoint: Path | None = None) -> list[Subject]:
+def load_subjects(
+    names: list[str],
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    image_size: tuple[int, int] | None = None,
+) -> list[Subject]:
     """The models of some names; whole paths where files have the same name.
 
-    The weights of ``checkpoint`` are for the only trained one of another library.
+    The weights of ``checkpoint`` are for the only trained one of another library, the size is for
+    all of other libraries.
 
     Raises:
         ValueError: none, the same name twice, or no such model.
@@ -105,7 +152,17 @@ def load_subjects(names: list[str], seed: int = 0, checkpoint: Path | None = Non
         raise ValueError(
             f"--checkpoint is for one model of another library, found {len(takers)} that take it"
         )
-    subjects = [load_subject(name, seed, checkpoint if name in takers else None) for name in names]
+    if image_size is not None and not any(map(is_library_name, names)):
+        raise ValueError("--image-size is for models of other libraries, found none")
+    subjects = [
+        load_subject(
+            name,
+            seed,
+            checkpoint if name in takers else None,
+            image_size if is_library_name(name) else None,
+        )
+        for name in names
+    ]
     if len({subject.name for subject in subjects}) < len(subjects):
         return [replace(each, name=name) for each, name in zip(subjects, names, strict=True)]
     return subjects

@@ -48,11 +48,25 @@ def panels(
     return sheet, grid[: len(titles)]
 
 
-def chance_lines(axes: Axes, chance: Mapping[str, float], unit: str = "px") -> None:
-    """Draw a level line for each chance value, with a label for the legend."""
+def chance_lines(
+    axes: Axes, chance: Mapping[str, float | Sequence[float]], unit: str = "px"
+) -> None:
+    """Draw a level line for each chance value, with a label for the legend.
+
+    One value for each layer, if they differ, is drawn as steps.
+    """
     for name, value in chance.items():
-        shown = f"{value:.1f} px" if unit == "px" else f"{value:.2f}"
-        axes.axhline(value, label=f"{name}: {shown}", zorder=1.5, **chance_style(name))
+        values = [value] if isinstance(value, float | int) else value
+        ends = [
+            f"{end:.1f}" if unit == "px" else f"{end:.2f}" for end in (min(values), max(values))
+        ]
+        label = f"{name}: {' to '.join(dict.fromkeys(ends))}{' px' * (unit == 'px')}"
+        style = {"label": label, "zorder": 1.5, **chance_style(name)}
+        if len(set(ends)) == 1:
+            axes.axhline(values[0], **style)
+        else:
+            edges = [layer + 0.5 for layer in range(len(values) + 1)]
+            axes.stairs(values, edges, baseline=None, **style)
 
 
 def legend(sheet: Figure, grid: Sequence[Axes], columns: int = 5) -> None:

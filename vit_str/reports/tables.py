@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vit_str.files import one_line, write_atomically
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Table = tuple[list[str], list[list[object]]]
 """Names of the columns, and rows."""
@@ -21,6 +24,13 @@ def write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:
     """Write dataclasses as CSV, their fields being the columns."""
     columns = [field.name for field in fields(row_type)]
     write_csv(path, columns, (astuple(row) for row in rows))
+
+
+def write_frame(path: Path, frame: "pd.DataFrame") -> None:
+    """Write a pandas table as CSV atomically, without its index."""
+    with write_atomically(path) as file:
+        text: dict[str, Any] = {"lineterminator": "\n", "errors": "backslashreplace"}
+        frame.to_csv(file, index=False, float_format="%.6g", **text)
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -45,7 +45,7 @@ METRICS: Mapping[str, str] = {
 LOWER_IS_BETTER = {"center_error", "center_error_y", "drift"}
 
 
-class Looks(NamedTuple):
+class CharacterAttention(NamedTuple):
     """Where a model, or a baseline, looked for characters."""
 
     maps: Float64[Tensor, "character row column"]  # every map sums to 1
@@ -54,14 +54,16 @@ class Looks(NamedTuple):
     boxes: Boxes  # left, top, right, bottom that it predicts
 
 
-def looks_of(maps: Float64[Tensor, "character row column"], boxes: Boxes, grid: TokenGrid) -> Looks:
+def character_attention(
+    maps: Float64[Tensor, "character row column"], boxes: Boxes, grid: TokenGrid
+) -> CharacterAttention:
     """Maps with their points: the middle of the largest token, and the mean."""
     points = grid.centers[maps.flatten(1).argmax(1)]
     height, width = map(round, grid.image_size)
-    return Looks(maps, points, centroids(maps, (height, width)), boxes)
+    return CharacterAttention(maps, points, centroids(maps, (height, width)), boxes)
 
 
-def slices(count: int, grid: TokenGrid) -> Looks:
+def slices(count: int, grid: TokenGrid) -> CharacterAttention:
     """The image cut into slices of equal width, one per character: no model needed.
 
     Attention is even within a slice; it points at the middle.
@@ -74,7 +76,7 @@ def slices(count: int, grid: TokenGrid) -> Looks:
     )
     inside = covered(boxes, grid)
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    return Looks(inside / inside.sum((1, 2), keepdim=True), middles, middles, boxes)
+    return CharacterAttention(inside / inside.sum((1, 2), keepdim=True), middles, middles, boxes)
 
 
 def covered(boxes: Boxes, grid: TokenGrid) -> Float64[Tensor, "character row column"]:
@@ -99,36 +101,39 @@ def inside(points: Points, boxes: Boxes, margin: tuple[float, float] = (0, 0)) -
 
 
 def score_characters(
-    looks: Looks, true_boxes: Boxes, pairs: Sequence[tuple[int, int]], grid: TokenGrid
+    attended: CharacterAttention,
+    true_boxes: Boxes,
+    pairs: Sequence[tuple[int, int]],
+    grid: TokenGrid,
 ) -> dict[str, Float64[Tensor, " character"]]:
     """Every score of `METRICS` but ``monotonic``, and the signed ``offset`` sideways in widths.
 
     Pairs are the index in the text read and in the label of every character to score.
     """
     read, written = (list(indices) for indices in zip(*pairs, strict=True))
-    looks = Looks(*(part[read] for part in looks))
+    attended = CharacterAttention(*(part[read] for part in attended))
     nothing = torch.full_like(true_boxes[:1], torch.nan)
     in_word = torch.cat([nothing, true_boxes, nothing])
     before, boxes, after = (in_word[[index + step for index in written]] for step in range(3))
     sizes = (boxes[:, 2:] - boxes[:, :2]).clamp(min=1)  # a stroke thinner than a pixel is a pixel
-    offsets = (looks.centers - (boxes[:, :2] + boxes[:, 2:]) / 2) / sizes
-    energy = (looks.maps * covered(boxes, grid)).sum((1, 2))
+    offsets = (attended.centers - (boxes[:, :2] + boxes[:, 2:]) / 2) / sizes
+    energy = (attended.maps * covered(boxes, grid)).sum((1, 2))
     (height, width), image_size = grid.patch_size, grid.image_size
     image = image_size[0] * image_size[1]
     # Crops may be a little too tight: what lies outside of the image cannot be looked at.
     visible = boxes.clamp(min=0).minimum(torch.tensor([*image_size[::-1]] * 2, dtype=boxes.dtype))
-    at_home = inside(looks.centers, boxes)
-    abroad = inside(looks.centers, before) | inside(looks.centers, after)
+    in_own_box = inside(attended.centers, boxes)
+    in_neighbor = inside(attended.centers, before) | inside(attended.centers, after)
     return {
-        "pointing": inside(looks.points, boxes).double(),
-        "pointing_near": inside(looks.points, boxes, (width / 2, height / 2)).double(),
+        "pointing": inside(attended.points, boxes).double(),
+        "pointing_near": inside(attended.points, boxes, (width / 2, height / 2)).double(),
         "energy": energy,
         "lift": energy / (_area(visible) / image).clamp(min=1 / image),
         "center_error": offsets[:, 0].abs(),
         "center_error_y": offsets[:, 1].abs(),
-        "iou": iou(looks.boxes, boxes),
-        "iou_x": iou(_columns(looks.boxes), _columns(boxes)),
-        "drift": (abroad & ~at_home).double(),
+        "iou": iou(attended.boxes, boxes),
+        "iou_x": iou(_columns(attended.boxes), _columns(boxes)),
+        "drift": (in_neighbor & ~in_own_box).double(),
         "offset": offsets[:, 0],
     }
 

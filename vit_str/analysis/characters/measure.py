@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Float64, UInt8
 from torch import Tensor
 
-from vit_str.analysis.characters.localization import Boxes, Looks, looks_of
+from vit_str.analysis.characters.localization import Boxes, CharacterAttention, character_attention
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
@@ -65,13 +65,13 @@ class Word:
         """Whether the text is the label, exactly; None if that is not known."""
         return None if self.label is None else self.text == self.label
 
-    def looks(self, source: Source, grid: TokenGrid) -> Looks:
+    def character_attention(self, source: Source, grid: TokenGrid) -> CharacterAttention:
         """Where a model looked, as maps, points and boxes."""
         maps = source.of(self.attention[source.model])
         size = round(grid.image_size[0]), round(grid.image_size[1])
         mask = np.ones((1, len(maps)), dtype=bool)
         boxes = torch.from_numpy(character_boxes(maps[None].numpy(), mask, size)[0])
-        return looks_of(maps, boxes, grid)
+        return character_attention(maps, boxes, grid)
 
     def true_places(self) -> list[tuple[int, int]]:
         """Places in text and label of the characters that were read right and have a true box."""
@@ -126,13 +126,13 @@ class Observer:
             text = self.subject.charset.decode(ids)
             label = batch.labels[index] if batch.labels else None
             boxes = None if batch.boxes is None else batch.boxes[index, : len(label or "")].double()
-            looks, masses = (
+            attended, masses = (
                 {name: values[index, :, :, : len(text)] for name, values in of_models.items()}
                 for of_models in (attention, special)
             )
             confidences = hypotheses.confidences[index, : len(text)].double().tolist()
             image = batch.names[index], batch.pixels[index]
-            words.append(Word(*image, text, label, confidences, looks, masses, boxes))
+            words.append(Word(*image, text, label, confidences, attended, masses, boxes))
         return words
 
 

@@ -1,4 +1,4 @@
-"""The answer of ``vit-str analyze characters``: what was found, and what it does not show."""
+"""The report of ``vit-str analyze characters``: what was found, and what it does not show."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from vit_str.analysis.characters.figures import TITLES, center_errors, heads, scores_by_length
-from vit_str.analysis.characters.localization import METRICS, Looks
+from vit_str.analysis.characters.localization import METRICS, CharacterAttention
 from vit_str.analysis.characters.measure import Observer, Source, Word
 from vit_str.analysis.characters.scores import GROUPS, Score, Scoreboard, comparisons, not_better
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.relevance.methods import gradient_times_input
-from vit_str.analysis.results import Inspection
+from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
 from vit_str.reports.tables import write_json, write_rows
@@ -33,7 +33,7 @@ _BY_GROUP = ("iou", "pointing", "center_error")
 _PER_SHEET, _MOST_SHOWN = 6, 60  # words
 
 
-def answer(inspection: Inspection, block: int | None, head: int | None, show: int) -> int:
+def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> int:
     """Score where a model looked while it read, and write tables and a page.
 
     Blocks (default: the last) and heads (the mean of all) count from 1. The words drawn are evenly
@@ -41,27 +41,27 @@ def answer(inspection: Inspection, block: int | None, head: int | None, show: in
     """
     if not 0 <= show <= _MOST_SHOWN:
         raise ValueError(f"--show must be from 0 to {_MOST_SHOWN}, found {show}")
-    subject, *others = inspection.subjects
+    subject, *others = run.subjects
     observer = Observer(subject, others)
     source = observer.source(block, head)
     board = Scoreboard(source, [other.name for other in others], observer.grid)
-    batches = inspection.batches(subject)
-    assert inspection.images is not None
-    drawn = {index * inspection.images.count // max(show, 1) for index in range(show)}
+    batches = run.batches(subject)
+    assert run.images is not None
+    drawn = {index * run.images.count // max(show, 1) for index in range(show)}
     records: list[dict[str, Any]] = []
     shown: list[MappedWord] = []
     for batch, pixels in batches:
         for index, word in enumerate(observer.observe(batch, pixels)):
             board.add(word)
-            looks = word.looks(source, board.grid)
+            attended = word.character_attention(source, board.grid)
             if len(records) in drawn and word.text:
-                shown.append(mapped(subject, word, looks, pixels[index]))
-            records.append(record(word, looks, source))
-    rows = board.rows(inspection.seed)
-    write_rows(inspection.folder / "characters.csv", Score, rows)
+                shown.append(mapped(subject, word, attended, pixels[index]))
+            records.append(record(word, attended, source))
+    rows = board.rows()
+    write_rows(run.folder / "characters.csv", Score, rows)
     height, width = subject.recognizer.encoder.image_size
     write_json(
-        inspection.folder / "characters.json",
+        run.folder / "characters.json",
         {
             "model": subject.name,
             "block": source.counted[0],
@@ -71,7 +71,7 @@ def answer(inspection: Inspection, block: int | None, head: int | None, show: in
             "images": records,
         },
     )
-    page = inspection.page("Where the decoder looked", f"{_LEAD} The model is {subject.name}.")
+    page = run.page("Where the decoder looked", f"{_LEAD} The model is {subject.name}.")
     page.paragraph(_summary(board, records))
     known = {
         (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
@@ -109,10 +109,11 @@ def answer(inspection: Inspection, block: int | None, head: int | None, show: in
         )
         page.table(["words", "n", *names], cells, caption)
     _words(page, shown)
-    return inspection.finish(
+    return run.finish(
         page,
         words=board.words,
         characters=board.characters,
+        characters_drawn=board.drawn,
         not_better_than_slices=[asdict(row) for row in not_better(rows)],
     )
 
@@ -125,8 +126,10 @@ def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
     block, head = board.source.counted
     which = "the mean of the heads" if head is None else f"head {head}"
     scored = (
-        f" {board.characters:,} characters of {board.words:,} words could be scored."
-        if board.characters
+        f" {board.characters:,} characters of {board.words:,} words could be scored: those that "
+        f"were read right, {board.characters / board.drawn:.1%} of all. The others have no place "
+        "of their own in the text and count nowhere; scores of all characters would be lower."
+        if board.drawn
         else ""
     )
     return (
@@ -143,7 +146,7 @@ def _scores(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
         scores_by_length(rows),
         "scores-by-length",
         "Scores against the length of the label: means over words of the means over their "
-        "characters, with 95 % bootstrap intervals over n words.",
+        "characters, with 95 % intervals over n words.",
         vector=True,
     )
     page.figure(
@@ -201,18 +204,18 @@ def _words(page: Page, shown: Sequence[MappedWord]) -> None:
         )
 
 
-def mapped(subject: Subject, word: Word, looks: Looks, image: Tensor) -> MappedWord:
+def mapped(subject: Subject, word: Word, attended: CharacterAttention, image: Tensor) -> MappedWord:
     """A word with attention and gradients of every character."""
     ids = torch.tensor([subject.charset.encode(word.text)], device=image.device)
     gradients = gradient_times_input(subject.recognizer, image[None], ids)[0]
     verdict = "" if word.label is None else f"the label is {word.label}"
     title = f"{word.text}    {'read right' if word.right else verdict}    ({word.name})"
-    maps = {"attention": looks.maps, "|gradient × input|": gradients}
+    maps = {"attention": attended.maps, "|gradient × input|": gradients}
     truth = [] if word.true_boxes is None else word.true_boxes.tolist()
-    return MappedWord(title, word.pixels, word.text, maps, looks.boxes.tolist(), truth)
+    return MappedWord(title, word.pixels, word.text, maps, attended.boxes.tolist(), truth)
 
 
-def record(word: Word, looks: Looks, source: Source) -> dict[str, Any]:
+def record(word: Word, attended: CharacterAttention, source: Source) -> dict[str, Any]:
     """One image as plain values, in pixels of the model's input."""
     known = word.true_boxes
     true_boxes = {} if known is None else {i: _rounded(known[j]) for i, j in word.true_places()}
@@ -226,8 +229,8 @@ def record(word: Word, looks: Looks, source: Source) -> dict[str, Any]:
             {
                 "character": character,
                 "confidence": round(word.confidences[index], 6),
-                "centroid": _rounded(looks.centers[index]),
-                "box": _rounded(looks.boxes[index]),
+                "centroid": _rounded(attended.centers[index]),
+                "box": _rounded(attended.boxes[index]),
                 "true_box": true_boxes.get(index),
                 "special_mass": round(special[index], 6),
             }

@@ -14,14 +14,14 @@ from vit_str.analysis.characters.localization import (
     LOWER_IS_BETTER,
     METRICS,
     Boxes,
-    Looks,
+    CharacterAttention,
     monotonic_share,
     score_characters,
     slices,
 )
 from vit_str.analysis.characters.measure import Source, Word
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.means import mean_over_images
+from vit_str.analysis.means import mean_over
 
 SLICES = "equal-width slices"
 LENGTHS = {
@@ -70,7 +70,8 @@ class Scoreboard:
     Attributes:
         chosen: source, others and slices, as they are compared.
         words: that were scored.
-        characters: of them, with a true box.
+        characters: of them, with a true box, that were read right.
+        drawn: characters with a true box of all words, read right or not.
         errors: signed sideways error of every character, in character widths, by source.
     """
 
@@ -78,7 +79,7 @@ class Scoreboard:
         self.source, self.grid = source, grid
         of_others = [source._replace(model=name) for name in others]
         self.chosen = [source, *of_others, Source(SLICES, None)]
-        self.words = self.characters = 0
+        self.words = self.characters = self.drawn = 0
         self.errors: dict[Source, list[float]] = defaultdict(list)
         self._scores: dict[Source, list[list[float]]] = defaultdict(list)
         self._groups: list[set[str]] = []
@@ -86,6 +87,8 @@ class Scoreboard:
     def add(self, word: Word) -> None:
         """Score one word; those without text say nothing."""
         places = word.true_places()
+        if word.true_boxes is not None:
+            self.drawn += int((word.true_boxes[:, 2] > word.true_boxes[:, 0]).sum())
         if not word.text or (word.true_boxes is not None and not places):
             return
         self.words += 1
@@ -96,13 +99,13 @@ class Scoreboard:
             Source(self.source.model, b, h) for b in range(blocks) for h in (None, *range(heads))
         ]
         for source in (*every, *self.chosen[1:-1]):
-            looks = word.looks(source, self.grid)
-            self._scores[source].append(self._score(source, looks, word, places))
-        source, looks = self.chosen[-1], slices(len(word.text), self.grid)
-        self._scores[source].append(self._score(source, looks, word, places))
+            attended = word.character_attention(source, self.grid)
+            self._scores[source].append(self._score(source, attended, word, places))
+        source, attended = self.chosen[-1], slices(len(word.text), self.grid)
+        self._scores[source].append(self._score(source, attended, word, places))
 
-    def rows(self, seed: int = 0) -> list[Score]:
-        """All scores, and differences to the first source, with intervals from resampling words."""
+    def rows(self) -> list[Score]:
+        """All scores, and differences to the first source, with intervals over words."""
         present = set().union(*self._groups)
         groups = [group for group in GROUPS if group in present]
         first, *others = self.chosen
@@ -110,23 +113,27 @@ class Scoreboard:
             row
             for source in self._scores
             for group in (groups if source in self.chosen else ["all"])
-            for row in _rows(source, None, group, self._matrix(source, group), seed)
+            for row in _rows(source, None, group, self._matrix(source, group))
         ]
         differences = [
             row
             for group in groups
             for other in others
             for values in [self._matrix(first, group) - self._matrix(other, group)]
-            for row in _rows(first, other.model, group, values, seed)
+            for row in _rows(first, other.model, group, values)
         ]
         return plain + differences
 
     def _score(
-        self, source: Source, looks: Looks, word: Word, places: list[tuple[int, int]]
+        self,
+        source: Source,
+        attended: CharacterAttention,
+        word: Word,
+        places: list[tuple[int, int]],
     ) -> list[float]:
-        means = {"monotonic": monotonic_share(looks.centers)}
+        means = {"monotonic": monotonic_share(attended.centers)}
         if word.true_boxes is not None:
-            scores = score_characters(looks, word.true_boxes, places, self.grid)
+            scores = score_characters(attended, word.true_boxes, places, self.grid)
             offsets = scores.pop("offset")
             means |= {name: float(values.mean()) for name, values in scores.items()}
             if source in self.chosen:
@@ -186,9 +193,8 @@ def _rows(
     versus: str | None,
     group: str,
     values: Float64[Tensor, "word metric"],
-    seed: int,
 ) -> Iterator[Score]:
-    means, low, high = (part.tolist() for part in mean_over_images(values, seed)[:3])
+    means, low, high = (part.tolist() for part in mean_over(values)[:3])
     counts = (~values.isnan()).sum(0).tolist()
     cells = zip(METRICS.items(), means, low, high, counts, strict=True)
     for (metric, unit), *numbers, n in cells:

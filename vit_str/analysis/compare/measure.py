@@ -1,68 +1,105 @@
 """Paired differences of two models on the same images."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from vit_str.analysis.distance.measure import DistanceAnalysis
-from vit_str.analysis.means import mean_over_images
-from vit_str.analysis.results import numbers_of
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float64
+from scipy.special import stdtr
+from torch import Tensor
+
+from vit_str.analysis.distance.measure import DistanceAnalysis, scales
+from vit_str.analysis.means import mean_over
 from vit_str.analysis.statistics import PER_LAYER, UNITS
 
+Values = Float64[Tensor, "image head"]
+Layers = list[Values]
+COLUMNS = (
+    *("matching", "layer", "head", "metric", "unit", "first", "second", "difference", "low"),
+    *("high", "p", "p_holm", "n"),
+)
+SIGNIFICANT = 0.05
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Second model minus first with its 95 % interval over ``n`` paired images.
 
-    Matched by ``index`` (head 1 with head 1), ``rank`` (the head that looks least far with the one
-    that does so in the other model) or ``layer`` (means of layers, for which ``head`` is None).
+def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFrame:
+    """Second model minus first, over paired images, with 95 % intervals and tests.
+
+    ``matching`` says which parts are compared: heads by ``index`` (head 1 with head 1) or ``rank``
+    (the head that looks least far with the one that does so in the other model), means of layers
+    by ``layer``, or by ``depth`` where the models have other numbers of layers: then layers count
+    as in the shallower model, and the deeper one has values between its layers at the same share
+    of its depth. ``p`` is that of a paired t-test, ``p_holm`` the same corrected for the number
+    of rows with the same matching and metric (Holm 1979): below 0.05 in any of them with a
+    probability of 5 % at most, if the models are equal in all.
     """
-
-    matching: str
-    layer: int
-    head: int | None
-    metric: str
-    unit: str
-    first: float
-    second: float
-    difference: float
-    low: float
-    high: float
-    n: int
-
-
-def differences(
-    first: DistanceAnalysis, second: DistanceAnalysis, seed: int = 0
-) -> list[Difference]:
-    """Paired differences of two models, heads matched by index and by rank.
-
-    Where the layers have different numbers of heads, only their means are compared.
-
-    Raises:
-        ValueError: different depths.
-    """
+    rows = []
+    units = [scales(analysis.statistics) for analysis in (first, second)]
     depths = [len(analysis.statistics.layers) for analysis in (first, second)]
-    if depths[0] != depths[1]:
-        raise ValueError(
-            f"{first.model} and {second.model} cannot be compared: layers {depths[0]} and "
-            f"{depths[1]}"
-        )
-    rows: list[Difference] = []
-    distances = [analysis.statistics.values("distance") for analysis in (first, second)]
     for metric in first.statistics.metrics:
-        pairs = zip(first.statistics.values(metric), second.statistics.values(metric), strict=True)
-        for index, both in enumerate(pairs):
-            matchings = {"layer": [values.mean(1, keepdim=True) for values in both]}
-            if both[0].shape == both[1].shape and metric not in PER_LAYER:
-                ranks = (of_layers[index].mean(0).argsort() for of_layers in distances)
-                ranked = [values[:, order] for values, order in zip(both, ranks, strict=True)]
-                matchings |= {"index": list(both), "rank": ranked}
-            for matching, (one, other) in matchings.items():
-                mean = mean_over_images(other - one, seed)
-                means = zip(one.mean(0).tolist(), other.mean(0).tolist(), strict=True)
-                for head, (of_both, numbers) in enumerate(
-                    zip(means, numbers_of(mean), strict=True), 1
-                ):
-                    where = matching, index + 1, None if matching == "layer" else head
-                    rows.append(
-                        Difference(*where, metric, UNITS[metric], *of_both, *numbers, mean.n)
-                    )
-    return rows
+        values = [analysis.statistics.values(metric) for analysis in (first, second)]
+        rows += _rows(metric, UNITS[metric], list(_matched(first, second, values, metric)))
+        if metric == "distance":
+            shares = [
+                _by_depth(
+                    [v / s for v, s in zip(own, of[metric]["share of uniform"], strict=True)],
+                    depths,
+                )
+                for own, of in zip(values, units, strict=True)
+            ]
+            name = "layer" if depths[0] == depths[1] else "depth"
+            whole = [(name, i + 1, *both) for i, both in enumerate(zip(*shares, strict=True))]
+            rows += _rows(metric, "share of uniform", whole)
+    table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "p_holm"])
+    family = table.groupby(["matching", "metric", "unit"], sort=False)["p"]
+    table.insert(COLUMNS.index("p_holm"), "p_holm", family.transform(holm))
+    return table.astype({"head": "Int64"})
+
+
+def holm(p: pd.Series) -> pd.Series:
+    """p-values of a family, corrected so that a false one is found in 5 % of families at most."""
+    ordered = p.sort_values()
+    return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1).reindex(p.index)
+
+
+def _matched(
+    first: DistanceAnalysis, second: DistanceAnalysis, values: list[Layers], metric: str
+) -> Iterator[tuple[str, int, Values, Values]]:
+    """Matching, layer and the values of both models, a column for each head."""
+    depths = [len(layers) for layers in values]
+    name = "layer" if depths[0] == depths[1] else "depth"
+    means = [_by_depth(layers, depths) for layers in values]
+    for layer, both in enumerate(zip(*means, strict=True), 1):
+        yield name, layer, *both
+    distances = [analysis.statistics.values("distance") for analysis in (first, second)]
+    same = [v.shape for v in values[0]] == [v.shape for v in values[1]]
+    for layer, (one, other) in enumerate(zip(*values, strict=False)) if same else ():
+        if metric in PER_LAYER:
+            continue
+        yield "index", layer + 1, one, other
+        ranks = [of_layers[layer].mean(0).argsort() for of_layers in distances]
+        yield "rank", layer + 1, one[:, ranks[0]], other[:, ranks[1]]
+
+
+def _by_depth(layers: Layers, depths: list[int]) -> Layers:
+    """Means over the heads of every layer, at as many places as the shallower model has layers."""
+    means = torch.stack([layer.mean(1) for layer in layers])
+    places = torch.linspace(0, len(layers) - 1, min(depths), dtype=torch.float64)
+    below, above = places.floor().long(), places.ceil().long()
+    between = torch.lerp(means[below], means[above], (places - below)[:, None])
+    return list(between[..., None])
+
+
+def _rows(
+    metric: str, unit: str, matched: list[tuple[str, int, Values, Values]]
+) -> Iterator[tuple[object, ...]]:
+    for matching, layer, one, other in matched:
+        mean, low, high, n = mean_over(other - one)
+        # A single pair tells nothing of how much pairs differ.
+        error = (other - one).std(0) / n**0.5 if n > 1 else torch.zeros_like(mean)
+        t = torch.where(error > 0, mean / error, 0.0 * mean)
+        p = 2 * stdtr(max(n - 1, 1), -t.abs().numpy())
+        numbers = (one.mean(0), other.mean(0), mean, low, high)
+        for head, cells in enumerate(zip(*(x.tolist() for x in numbers), p, strict=True), 1):
+            of_head = head if matching in ("index", "rank") else None
+            yield matching, layer, of_head, metric, unit, *cells, n

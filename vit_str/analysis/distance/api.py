@@ -1,36 +1,45 @@
 """Attention distance in Python and in notebooks."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import escape
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from jaxtyping import Bool
 from torch import Tensor, nn
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.distance.measure import (
-    Chance,
     DistanceAnalysis,
-    chance,
     chance_distances,
     measurements,
+    over_trainings,
+    save_maps,
+    sink_tokens,
+    special_tokens,
+    values_of_images,
 )
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import RENDERED, ImageSet, batches_of, load_images, read_images
 from vit_str.analysis.libraries.load import encoder_of, library_of
 from vit_str.analysis.results import Measurement
-from vit_str.analysis.statistics import METRICS
+from vit_str.analysis.statistics import METRICS, Chance
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.devices import choose_device
 from vit_str.images import ImageSource
 from vit_str.models import Recognizer
+from vit_str.reports.tables import write_frame
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+Model = str | Path | nn.Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +49,55 @@ class AttentionDistance:
     Attributes:
         model: its name.
         rows: every metric of every head and layer with its interval, as in ``distance.csv``.
-        chance: ``uniform`` (to all tokens) and ``window 3x3`` (only to the tokens
-            around) -> metric -> value.
-        grid: of the tokens.
+        analyses: what was measured of every model: one, or the trainings of a group.
     """
 
     model: str
     rows: list[Measurement]
-    chance: Chance
-    grid: TokenGrid
+    analyses: list[DistanceAnalysis]
 
-    def to_frame(self) -> "pd.DataFrame":
+    @property
+    def chance(self) -> Chance:
+        """``uniform`` and ``window 3x3`` -> metric -> value in every layer."""
+        return self.analyses[0].statistics.chance()
+
+    def to_frame(self, per_image: bool = False) -> "pd.DataFrame":
         """The rows as a tidy pandas table: a row per metric, unit, layer and head.
 
-        ``head`` is missing where the row is the mean of a layer.
+        ``head`` is missing where the row is of a whole layer. With ``per_image``, the values of
+        every image, without intervals.
         """
         import pandas as pd
 
-        frame = pd.DataFrame([asdict(row) for row in self.rows])
-        return frame.astype({"head": "Int64"})
+        if per_image:
+            return pd.concat([values_of_images(analysis) for analysis in self.analyses])
+        return pd.DataFrame(self.rows).astype({"head": "Int64"})
+
+    def sinks(self) -> "pd.DataFrame":
+        """The token that every head attends to most, and its share."""
+        return sink_tokens(self.analyses[0])
+
+    def special_queries(self, names: Sequence[str] = ()) -> "pd.DataFrame":
+        """What special tokens (class, registers) attend to, see `special_tokens`."""
+        count = self.analyses[0].grid.special_tokens
+        default = [f"special {i}" for i in range(1, count + 1)]
+        return special_tokens(self.analyses[0], list(names) or default)
+
+    def save(self, path: str | Path) -> None:
+        """Write the maps that were kept (``.npz``), or the table (``.csv``).
+
+        Raises:
+            ValueError: no maps were kept, or another suffix.
+        """
+        path = Path(path)
+        if path.suffix == ".csv":
+            write_frame(path, self.to_frame())
+        elif path.suffix != ".npz":
+            raise ValueError(f"{path}: maps are written as .npz, the table as .csv")
+        elif not self.analyses[0].maps:
+            raise ValueError("no maps were kept: measure with maps=N, of N images")
+        else:
+            save_maps(path, self.analyses[0])
 
     def plot(self, ax: "Axes | None" = None, unit: str = "px", color: str | None = None) -> "Axes":
         """Draw heads by layer (dots) and the means of layers (line), with 95 % intervals.
@@ -79,16 +118,17 @@ class AttentionDistance:
 
         table = HeadTable(self.rows, "distance", unit)
         ax = plt.subplots(layout="constrained")[1] if ax is None else ax
-        drawn = {line.get_label() for line in ax.lines}
+        drawn = {artist.get_label() for artist in (*ax.lines, *ax.patches)}
         lines = {
             name: value
-            for name, value in chance_distances(self.chance, self.grid, unit).items()
+            for name, value in self._chance(unit).items()
             if not any(str(label).startswith(name) for label in drawn)
         }
         chance_lines(ax, lines, unit)
         color = color or ax._get_lines.get_next_color()  # type: ignore[attr-defined]
         draw_layers(ax, table, self.model, color, mean=plain(self.model))
-        ax.set_ylim(0, max(ax.get_ylim()[1], 1.08 * max(table.highest(), *lines.values(), 0)))
+        highest = max([table.highest(), *map(max, lines.values())])
+        ax.set_ylim(0, max(ax.get_ylim()[1], 1.08 * highest))
         ax.set_ylabel(f"attention distance ({unit})")
         handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
         ax.legend(handles.values(), handles, fontsize="small")
@@ -101,41 +141,43 @@ class AttentionDistance:
 
     def _repr_html_(self) -> str:
         """For notebooks: the figure, which names heads on hover, and a table of layers."""
+        import pandas as pd
+
         from vit_str.analysis.distance.figures import heads_by_depth
         from vit_str.reports.images import svg
 
         table, shares = (
             HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")
         )
-        by_chance = chance_distances(self.chance, self.grid, "px")
-        figure = heads_by_depth(self.rows, {self.model: by_chance})
-        columns = (
-            *("layer", "distance (px)", "95 %", "share of uniform", "nearest head (px)"),
-            "farthest (px)",
+        figure = heads_by_depth(self.rows, {self.model: self._chance("px")})
+        layers = pd.DataFrame(
+            table.layer_means(self.model), columns=["layer", "distance (px)", "low", "high"]
         )
-        lines = [f"<tr><th>{'</th><th>'.join(columns)}</th></tr>"]
-        for (layer, mean, low, high), (_, share, *_) in zip(
-            table.layer_means(self.model), shares.layer_means(self.model), strict=True
-        ):
-            heads = table.sorted_means(self.model)[layer]
-            cells = [f"{layer}", f"{mean:.1f}", f"{low:.1f} to {high:.1f}", f"{share:.2f}"]
-            cells += [f"{heads[0]:.1f}", f"{heads[-1]:.1f}"]
-            lines.append(f"<tr><td>{'</td><td>'.join(cells)}</td></tr>")
+        layers["share of uniform"] = [mean for _, mean, *_ in shares.layer_means(self.model)]
+        heads = table.sorted_means(self.model).values()
+        layers["nearest head (px)"] = [of_layer[0] for of_layer in heads]
+        layers["farthest (px)"] = [of_layer[-1] for of_layer in heads]
+        caption = f"{escape(self.model)}, n = {self.rows[0].n}"
         return (
-            f"<div style='background: white'>{svg(figure)}</div><table><caption>"
-            f"{escape(self.model)}, n = {self.rows[0].n}</caption>{''.join(lines)}</table>"
+            f"<div style='background: white'>{svg(figure)}</div><p>{caption}</p>"
+            f"{layers.to_html(index=False, float_format='{:.2f}'.format)}"
         )
+
+    def _chance(self, unit: str) -> dict[str, list[float]]:
+        return chance_distances(self.chance, self.analyses[0].statistics, unit)
 
 
 def attention_distance(
-    model: str | Path | nn.Module,
-    images: str | Path | Tensor | Sequence[ImageSource] = RENDERED,
+    model: Model | Sequence[Model],
+    images: str | Path | Tensor | Iterable[Any] = RENDERED,
     *,
     grid: TokenGrid | None = None,
     name: str | None = None,
-    count: int = 200,
+    count: int | None = None,
     norm: str = "renormalized",
     metrics: Sequence[str] = METRICS,
+    queries: Bool[Tensor, "image token"] | None = None,
+    maps: int = 0,
     batch_size: int = 32,
     device: torch.device | str = "cpu",
     seed: int = 1,
@@ -148,67 +190,118 @@ def attention_distance(
     Args:
         model: what ``vit-str analyze distance`` takes (a name or a file), or a torch module: of
             this project, timm, torchvision, transformers or one's own. A module whose attention
-            is not supported needs `vit_str.analysis.register_attention`.
-        images: a folder, ``rendered`` words, or image files or Pillow images; or a tensor of what
-            the model takes (batch, channel, height, width), which a module always needs.
+            is not supported needs `vit_str.analysis.register_attention`. Several, as a list, are
+            trainings of one architecture: intervals are between them, see `over_trainings`.
+        images: a folder, ``rendered`` words, or image files or Pillow images; or what the model
+            takes: a tensor (batch, channel, height, width), or batches of it such as a
+            ``DataLoader`` gives, alone or first in a tuple. A module always needs the last.
         grid: of the tokens of a module, if it has no attribute ``grid``.
         name: to show.
-        count: most images.
+        count: most images; 200 of a folder and of rendered words, all of tensors by default.
         norm: ``renormalized`` or ``raw``, see `vit_str.analysis.statistics`.
         metrics: of `vit_str.analysis.statistics.METRICS`; distance always.
-        batch_size: images at once.
+        queries: which tokens of the grid count as queries, image by image, such as those on text.
+        maps: images whose maps are kept, for ``save("maps.npz")``.
+        batch_size: images at once, where it is not decided by batches that are given.
         device: where to compute.
-        seed: of rendered words, random weights and the bootstrap.
+        seed: of rendered words and random weights.
 
     Raises:
         ValueError: no such model, no attention in it, no images or not of its size, in one line.
     """
-    if isinstance(model, nn.Module):
-        if not isinstance(images, Tensor):
-            raise ValueError("a torch module needs a tensor of images, prepared as it takes them")
-        encoder: nn.Module = model.encoder if isinstance(model, Recognizer) else model
-        if grid is None and library_of(encoder):
-            encoder = encoder_of(encoder, (images.shape[-2], images.shape[-1]))
-        name = name or type(model).__name__
-    else:
-        subject = load_subject(str(model), seed)
-        encoder, name = subject.encoder, name or subject.name
-    batches: Iterable[Tensor]
-    if isinstance(images, Tensor):
-        grid = grid or _grid_of(encoder)
-        batches = torch.split(images[:count], batch_size)
-    else:
-        image_set = _image_set(subject, images, count, seed)
-        batches = (pixels for _, pixels in batches_of(subject, image_set, batch_size, device))
     metrics = list(dict.fromkeys(["distance", *metrics]))
-    analysis = DistanceAnalysis(name, encoder, norm, metrics, grid)
+    if isinstance(model, Sequence) and not isinstance(model, str):
+        images = images if isinstance(images, str | Path | Tensor) else list(images)
+        options = {"count": count, "norm": norm, "queries": queries, "batch_size": batch_size}
+        options |= {"metrics": metrics, "grid": grid, "device": device, "seed": seed, "maps": maps}
+        each: Any = [attention_distance(one, images, **options) for one in model]  # type: ignore[arg-type]
+        if not each:
+            raise ValueError("no models: give one or more")
+        analyses = [result.analyses[0] for result in each]
+        name = name or f"{len(each)} trainings"
+        return AttentionDistance(name, over_trainings(name, analyses), analyses)
+    model = getattr(model, "_orig_mod", model)  # of torch.compile
+    subject = None if isinstance(model, nn.Module) else load_subject(str(model), seed)
+    name = name or (subject.name if subject else type(model).__name__)
+    batches = _batches(subject, images, count, batch_size, device, seed)
+    first = next(batches, None)
+    if first is None or not len(first):
+        raise ValueError("no images: give a folder, files, Pillow images or tensors")
+    if subject is None:
+        encoder, grid = _encoder_of(model, grid, first)
+    else:
+        encoder = subject.encoder
+    analysis = DistanceAnalysis(name, encoder, norm, metrics, grid, maps)
     device, training = choose_device(str(device)), encoder.training
     encoder.to(device).eval()
+    seen = 0
     try:
-        for batch in batches:
-            analysis.update(batch.to(device))
+        for batch in chain([first], batches):
+            chosen = None if queries is None else queries[seen : seen + len(batch)].flatten(1)
+            analysis.update(batch.to(device), chosen)
+            seen += len(batch)
     finally:
         encoder.train(training)
-    rows = measurements(analysis, seed)
-    return AttentionDistance(name, rows, chance(analysis.grid), analysis.grid)
+    return AttentionDistance(name, measurements(analysis), [analysis])
 
 
-def _grid_of(module: Any) -> TokenGrid:
-    if hasattr(module, "grid") and hasattr(module, "special_tokens"):
-        return TokenGrid.of(module)
+def _batches(
+    subject: Subject | None,
+    images: str | Path | Tensor | Iterable[Any],
+    count: int | None,
+    batch_size: int,
+    device: torch.device | str,
+    seed: int,
+) -> Iterator[Tensor]:
+    """Batches as the model takes them, from all that the user may give."""
+    if isinstance(images, Tensor):
+        yield from torch.split(images[:count], batch_size)
+        return
+    if not isinstance(images, str | Path):
+        items = iter(images)
+        first = next(items, None)
+        if first is None:
+            return
+        images = chain([first], items)
+        if isinstance(first, Tensor | list | tuple):
+            left = math.inf if count is None else count
+            for item in images:
+                batch = item if isinstance(item, Tensor) else item[0]
+                batch = batch[None] if batch.ndim == 3 else batch
+                yield batch[: int(min(left, len(batch)))]
+                left -= len(batch)
+                if left <= 0:
+                    return
+            return
+    if subject is None:
+        raise ValueError(
+            "a torch module needs a tensor of images, or batches of it, as it takes them"
+        )
+    image_set = _image_set(subject, images, 200 if count is None else count, seed)
+    for _, pixels in batches_of(subject, image_set, batch_size, device):
+        yield pixels
+
+
+def _encoder_of(model: Any, grid: TokenGrid | None, images: Tensor) -> tuple[nn.Module, TokenGrid]:
+    """The encoder of a torch module, and the grid of its tokens."""
+    encoder: Any = model.encoder if isinstance(model, Recognizer) else model
+    if grid is None and library_of(encoder):
+        encoder = encoder_of(encoder, (images.shape[-2], images.shape[-1]))
+    if grid is not None:
+        return encoder, grid
+    if hasattr(encoder, "grid") and hasattr(encoder, "special_tokens"):
+        return encoder, TokenGrid.of(encoder)
     raise ValueError(
-        f"{type(module).__name__} has no attributes grid and special_tokens: give grid=TokenGrid("
+        f"{type(encoder).__name__} has no attributes grid and special_tokens: give grid=TokenGrid("
         "rows, columns, (height, width) of a patch, special_tokens)"
     )
 
 
 def _image_set(
-    subject: Subject, images: str | Path | Sequence[ImageSource], count: int, seed: int
+    subject: Subject, images: str | Path | Iterable[ImageSource], count: int, seed: int
 ) -> ImageSet:
     if isinstance(images, str | Path):
         return load_images(subject, str(images), count, seed)
-    chosen = [(source, None, f"image {i}") for i, source in enumerate(images[:count], 1)]
-    if not chosen:
-        raise ValueError("no images: give a folder, files, Pillow images or a tensor")
+    chosen = [(source, None, f"image {i}") for i, source in enumerate(islice(images, count), 1)]
     description = f"{len(chosen)} images"
     return ImageSet(description, len(chosen), partial(read_images, chosen, subject.preprocessing))

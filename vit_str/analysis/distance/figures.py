@@ -6,9 +6,11 @@ then by name, such as ``uniform``. Models whose name begins with ``untrained:`` 
 the panels of the others. `scatter` has more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
@@ -18,7 +20,7 @@ from matplotlib.ticker import EngFormatter, NullLocator
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
 from vit_str.reports.images import on_hover
-from vit_str.reports.panels import COLUMNS, chance_lines, depth_legend, layer_ticks, legend, panels
+from vit_str.reports.panels import chance_lines, depth_legend, layer_ticks, legend, panels
 from vit_str.reports.style import (
     COLORS,
     INK,
@@ -29,14 +31,15 @@ from vit_str.reports.style import (
     chance_style,
     depth_color,
     figure,
+    is_untrained,
     model_colors,
     plain_lines,
     styled,
 )
 
-Chances = Mapping[str, Mapping[str, float]]
-"""Model -> name of a chance line -> distance, in the unit that is drawn."""
-_MOST_NUMBERED = {1: 72, 2: 100, 3: 100}  # heads across, by panels: more cannot be read
+Chances = Mapping[str, Mapping[str, Sequence[float]]]
+"""Model -> name of a chance line -> distance in every layer, in the unit that is drawn."""
+_NUMBERED = 0.115  # inches across for a head: where there are less, numbers lie on each other
 _MEAN, _HEAD = "mean of the layer, 95 % interval", "head, 95 % interval"
 _SPREAD = 0.27  # of the dots of a layer, to either side
 _WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
@@ -73,10 +76,12 @@ def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
     titles = [("share of uniform attention", n), ("share of the diagonal of the image", n)]
     sheet, grid = panels(titles, shared=False)
     for table, axes in zip(tables, grid, strict=True):
+        strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
         for model, color in model_colors([*table.shown, *table.untrained]).items():
             layers, means, lows, highs = zip(*table.layer_means(model), strict=True)
             axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0)
-            axes.plot(layers, means, color=color, label=plain_lines(model, 30))
+            stroke = next(strokes) if is_untrained(model) else "-"
+            axes.plot(layers, means, stroke, color=color, label=plain_lines(model, 30))
             for head in table.heads(model):
                 style: LineStyle = {"markersize": 3.5, "alpha": 0.55, "markeredgewidth": 0}
                 (dot,) = axes.plot(head.layer, head.mean, "o", color=color, **style)
@@ -97,7 +102,7 @@ def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px")
     The untrained model is one line, the mean over its layers.
     """
     table = HeadTable(rows, "distance", unit)
-    sheet, grid = _distance_panels(table, chance)
+    sheet, grid = _distance_panels(table, chance, steps=False)
     for model, axes in zip(table.shown, grid, strict=True):
         for name in table.references(model):
             means = np.mean(list(table.sorted_means(name).values()), 0)
@@ -116,18 +121,26 @@ def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px")
 
 
 @styled()
-def differences_by_layer(rows: Sequence[Measurement]) -> Figure:
+def differences_by_layer(differences: pd.DataFrame, title: str) -> Figure:
     """Paired differences of distance: a dot for every head over the layers, with intervals.
 
-    Dots are hollow where the interval includes zero. Every ``model`` of the rows has a panel.
+    Dots are full where ``p_holm`` is below 0.05.
     """
+    rows = [
+        Measurement(
+            *(title, row.layer, None if pd.isna(row.head) else row.head, "distance", "px", ""),
+            *(row.difference, row.low, row.high, row.n),
+        )
+        for row in differences.itertuples()
+    ]
+    significant = differences[differences["p_holm"] < 0.05]
+    full = {(row.layer, row.head) for row in significant.itertuples() if not pd.isna(row.head)}
     table = HeadTable(rows, "distance", "px")
-    sheet, grid = panels(table.titles())
-    for model, axes in zip(table.shown, grid, strict=True):
-        axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
-        draw_layers(axes, table, model, COLORS[0], hollow_at_zero=True)
-    grid[0].set_ylabel("difference of distance (px)")
-    legend(sheet, grid)
+    sheet, (axes,) = panels(table.titles())
+    axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
+    draw_layers(axes, table, title, COLORS[0], full=full)
+    axes.set_ylabel("difference of distance (px)")
+    legend(sheet, [axes])
     return sheet
 
 
@@ -136,24 +149,28 @@ def draw_layers(
     table: HeadTable,
     model: str,
     color: str,
-    hollow_at_zero: bool = False,
+    full: Container[tuple[int, int | None]] | None = None,
     mean: str = _MEAN,
 ) -> None:
-    """Means of layers as a line with a band, and the heads of each as dots with intervals."""
+    """Means of layers as a line with a band, and the heads of each as dots with intervals.
+
+    Where it is said which (layer, head) are full, the others are hollow.
+    """
     layers, means, lows, highs = zip(*table.layer_means(model), strict=True)
     axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0, zorder=1.8)
     axes.plot(layers, means, color=color, zorder=2, label=mean)
-    across = sum(len(table.heads(other)) for other in table.shown[:COLUMNS])
-    numbered = across <= _MOST_NUMBERED[min(len(table.shown), COLUMNS)]
+    numbered = _room_of_a_head(axes, table.by_layer(model)) >= _NUMBERED
     for layer, heads in table.by_layer(model).items():
         offsets = np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
         for head, offset in zip(heads, offsets, strict=True):
-            hollow = hollow_at_zero and head.low <= 0 <= head.high
+            hollow = full is not None and (layer, head.head) not in full
             x = layer + offset
-            axes.plot([x, x], [head.low, head.high], color=color, linewidth=1.0, zorder=2.5)
+            # Over the dot, so that it is seen where it is smaller than the dot.
+            over = {"color": color if numbered else INK, "linewidth": 0.9, "zorder": 2.5}
+            axes.plot([x, x], [head.low, head.high], **over | {"zorder": 2.5 + (not numbered)})
             face, edge = (PLATE, color) if hollow else (color, PLATE)
             label = _HEAD.replace("head", "head with its number") if numbered else _HEAD
-            style: LineStyle = {"markersize": 8 if numbered else 5, "markeredgecolor": edge}
+            style: LineStyle = {"markersize": 8 if numbered else 4, "markeredgecolor": edge}
             (dot,) = axes.plot(x, head.mean, "o", color=face, label=label, zorder=3, **style)
             on_hover(dot, hover_text(head))
             if numbered:
@@ -165,6 +182,21 @@ def draw_layers(
     axes.grid(visible=False, axis="x")
 
 
+def _room_of_a_head(axes: Axes, by_layer: Mapping[int, Sequence[Measurement]]) -> float:
+    """Inches from the dot of a head to the next of its layer."""
+    across = axes.get_position().width * axes.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
+    heads = max(map(len, by_layer.values()), default=1)
+    return across / len(by_layer) * 2 * _SPREAD / max(heads - 1, 1) if by_layer else 0.0
+
+
+def _signed_root(values: np.ndarray) -> np.ndarray:
+    return np.sign(values) * np.sqrt(np.abs(values))
+
+
+def _signed_square(values: np.ndarray) -> np.ndarray:
+    return np.sign(values) * np.square(values)
+
+
 def hover_text(row: Measurement) -> str:
     """Head, distance and interval."""
     digits = 1 if row.unit == "px" else 3
@@ -173,13 +205,18 @@ def hover_text(row: Measurement) -> str:
 
 
 def _distance_panels(
-    table: HeadTable, chance: Chances, widths: Sequence[float] | None = None
+    table: HeadTable, chance: Chances, widths: Sequence[float] | None = None, steps: bool = True
 ) -> tuple[Figure, list[Axes]]:
-    """A panel for each model with its chance lines, and one axis of distances for all."""
+    """A panel for each model with its chance lines, and one axis of distances for all.
+
+    Lines that differ by layer are left out where the axis across is not of layers.
+    """
     sheet, grid = panels(table.titles(), widths=widths)
     for model, axes in zip(table.shown, grid, strict=True):
-        chance_lines(axes, chance[model], table.unit)
-    highest = max(max(chance[model].values()) for model in table.shown)
+        lines = chance[model].items()
+        level = {name: v for name, v in lines if steps or max(v) - min(v) < 1e-9 * max(v)}
+        chance_lines(axes, level, table.unit)
+    highest = max(max(v) for model in table.shown for v in chance[model].values())
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({table.unit}, {table.norm})")
     return sheet, grid
@@ -237,7 +274,7 @@ def offsets_gallery(
 
 @styled()
 def along_training(
-    rows: Sequence[Measurement], images: Mapping[str, int], chance: Mapping[str, float]
+    rows: Sequence[Measurement], images: Mapping[str, int], chance: Mapping[str, Sequence[float]]
 ) -> Figure:
     """Attention distance over a run: heads as thin lines, the mean of the layer with its interval.
 
@@ -246,14 +283,15 @@ def along_training(
     table = HeadTable([row for row in rows if row.model in images], "distance", "px")
     models = sorted(images, key=images.__getitem__)
     seen = [images[model] for model in models]
-    chosen = np.linspace(0, len(seen) - 1, min(len(seen), _MOST_TICKS)).round().astype(int)
-    ticks = [seen[index] for index in chosen]
+    roots = np.sqrt(seen)
+    even = np.linspace(roots[0], roots[-1], min(len(seen), _MOST_TICKS))
+    ticks = sorted({seen[np.abs(roots - root).argmin()] for root in even})
     means = [table.layer_means(model) for model in models]
     heads = [table.by_layer(model) for model in models]
     layers = range(1, table.layers + 1)
     sheet, grid = panels([(f"layer {layer}", "") for layer in layers], 2.1, _IN_A_ROW)
     for layer, axes in zip(layers, grid, strict=True):
-        chance_lines(axes, chance)
+        chance_lines(axes, {name: values[layer - 1] for name, values in chance.items()})
         for head in range(len(heads[0][layer])):
             of_head = [at[layer][head].mean for at in heads]
             (line,) = axes.plot(seen, of_head, color=COLORS[0], linewidth=0.8, alpha=0.6)
@@ -262,15 +300,16 @@ def along_training(
         _, mean, low, high = zip(*(at[layer - 1] for at in means), strict=True)
         axes.fill_between(seen, low, high, color=INK, alpha=0.16, linewidth=0)
         axes.plot(seen, mean, color=INK, label="mean of the layer, 95 % interval")
-        axes.set_xscale("symlog", linthresh=min([at for at in seen if at], default=1))
+        axes.set_xscale("function", functions=(_signed_root, _signed_square))
+        axes.set_xlim(seen[0], seen[-1])
         axes.set_xticks(ticks)
         axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M
         axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(visible=False, axis="x")
         if layer > len(layers) - _IN_A_ROW:
-            axes.set_xlabel("images trained on")
+            axes.set_xlabel("images trained on (root scale)")
         if layer % _IN_A_ROW == 1:
             axes.set_ylabel("distance (px)")
-    grid[0].set_ylim(0, 1.1 * max(*chance.values(), table.highest()))
+    grid[0].set_ylim(0, 1.1 * max(table.highest(), *(max(values) for values in chance.values())))
     legend(sheet, grid)
     return sheet

@@ -2,22 +2,27 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
-from vit_str.analysis.geometry import TokenGrid, uniform_attention, window_attention
+from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
-from vit_str.analysis.means import mean_over_images
+from vit_str.analysis.means import mean_over
+from vit_str.analysis.probe import map_of
 from vit_str.analysis.results import Measurement, numbers_of
-from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics
+from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics, Chance
 from vit_str.analysis.subjects import Subject
+from vit_str.files import write_atomically
 from vit_str.models.attention import ScaledDotProductAttention
 
-Chance = dict[str, dict[str, float]]
-"""Name of a chance line, such as ``uniform`` -> metric -> value."""
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class DistanceAnalysis:
@@ -29,6 +34,7 @@ class DistanceAnalysis:
         norm: of `statistics`, as are the metrics.
         metrics: to measure.
         grid: of the tokens of an encoder that does not tell.
+        keep_maps: keep the maps of so many images.
 
     Models with windows have no maps by offset.
     """
@@ -40,30 +46,51 @@ class DistanceAnalysis:
         norm: str = "renormalized",
         metrics: Sequence[str] = METRICS,
         grid: TokenGrid | None = None,
+        keep_maps: int = 0,
     ) -> None:
         self.model, self._encoder = model, encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
         windows = encoder.windows if isinstance(encoder, LibraryEncoder) else {}
         self.statistics = AttentionStatistics(self.grid, metrics, norm, windows=windows)
         self.offsets = OffsetMaps(self.grid)
+        self.maps: dict[str, list[Tensor]] = {}
+        self._kept = keep_maps
         self._callbacks = [self.statistics.update]
         if not windows:  # in which offsets of one layer are not those of another
             self._callbacks.append(self.offsets.update)
 
     @torch.no_grad()
-    def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
+    def update(
+        self,
+        images: Float[Tensor, "batch channel height width"],
+        queries: Bool[Tensor, "batch token"] | None = None,
+    ) -> None:
         """Add images that are prepared as the encoder takes them, on its device.
 
+        Args:
+            images: normalized.
+            queries: the tokens of the grid that count as queries; all by default.
+
         Raises:
-            ValueError: the encoder has no attention.
+            ValueError: the encoder has no attention, or an image has values that are not finite.
         """
-        with probe_layers(self._encoder, *self._callbacks):
+        if not images.isfinite().all():
+            raise ValueError("images hold values that are not finite (NaN or infinite)")
+        self.statistics.only(queries)
+        keep = [self._keep] if self._kept > 0 else []
+        with probe_layers(self._encoder, *self._callbacks, *keep):
             self._encoder(images)
+        self._kept -= len(images)
 
     @property
     def images(self) -> int:
         """How many were measured."""
         return len(self.statistics.values(self.statistics.metrics[0])[0])
+
+    def _keep(self, layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:
+        per_image = len(self.statistics.windows[layer].allowed) if self.statistics.windows else 1
+        maps = map_of(queries, keys, mask)[: self._kept * per_image]
+        self.maps.setdefault(layer, []).append(maps.cpu())
 
 
 def attends(subject: Subject) -> bool:
@@ -72,57 +99,149 @@ def attends(subject: Subject) -> bool:
     return any(isinstance(module, known) for module in subject.encoder.modules())
 
 
-def measurements(analysis: DistanceAnalysis, seed: int = 0) -> list[Measurement]:
+def measurements(analysis: DistanceAnalysis) -> list[Measurement]:
     """Every metric of every head, and of every layer as the mean of its heads.
 
     Distance comes in pixels, in patches (sides of the square as large as one), and as a share of
-    that of uniform attention and of the diagonal of the image.
+    that of uniform attention in the layer and of the diagonal of the image.
     """
+    return _measurements(
+        analysis.model,
+        analysis,
+        {metric: analysis.statistics.values(metric) for metric in analysis.statistics.metrics},
+    )
+
+
+def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> list[Measurement]:
+    """`measurements` of several trainings of one architecture, with intervals between them.
+
+    A value is the mean over images of one training, ``n`` counts trainings. Heads have no order
+    that trainings share: head 1 is the one that looks least far in its layer, in every training.
+
+    Raises:
+        ValueError: models with different layers or heads.
+    """
+    shapes = {tuple(v.shape[1] for v in each.statistics.values("distance")) for each in analyses}
+    if len(shapes) > 1:
+        raise ValueError(f"{name}: trainings of one group have the same layers and heads")
+    values = {}
+    for metric in analyses[0].statistics.metrics:
+        layers = [[] for _ in next(iter(shapes))]  # type: list[list[Tensor]]
+        for analysis in analyses:
+            distances = analysis.statistics.values("distance")
+            for layer, of_images in enumerate(analysis.statistics.values(metric)):
+                means = of_images.nanmean(0)
+                ranks = distances[layer].nanmean(0).argsort()
+                layers[layer].append(means if metric in PER_LAYER else means[ranks])
+        values[metric] = [torch.stack(trainings) for trainings in layers]
+    return _measurements(name, analyses[0], values)
+
+
+def _measurements(
+    name: str, analysis: DistanceAnalysis, values: dict[str, list[Float64[Tensor, "case head"]]]
+) -> list[Measurement]:
     rows: list[Measurement] = []
-    statistics = analysis.statistics
-    for metric in statistics.metrics:
-        for layer, values in enumerate(statistics.values(metric), 1):
-            heads = [] if metric in PER_LAYER else [values]
-            mean = mean_over_images(torch.cat([*heads, values.mean(1, keepdim=True)], 1), seed)
-            names = [*range(1, values.shape[1] + 1), None] if heads else [None]
-            for unit, scale in scales(metric, analysis.grid).items():
+    units = scales(analysis.statistics)
+    for metric, layers in values.items():
+        for layer, of_layer in enumerate(layers):
+            heads = [] if metric in PER_LAYER else [of_layer]
+            mean = mean_over(torch.cat([*heads, of_layer.mean(1, keepdim=True)], 1))
+            names = [*range(1, of_layer.shape[1] + 1), None] if heads else [None]
+            for unit, scale in units[metric].items():
                 rows += [
                     Measurement(
-                        *(analysis.model, layer, head, metric, unit, statistics.norm),
+                        *(name, layer + 1, head, metric, unit, analysis.statistics.norm),
                         *(*numbers, mean.n),
                     )
-                    for head, numbers in zip(names, numbers_of(mean, scale), strict=True)
+                    for head, numbers in zip(names, numbers_of(mean, scale[layer]), strict=True)
                 ]
     return rows
 
 
-def chance(grid: TokenGrid) -> Chance:
-    """Every metric for heads that have learned nothing: the lines that figures draw."""
-    plain = TokenGrid(grid.rows, grid.columns, grid.patch_size)
-    lines = {}
-    for name, attention in (
-        ("uniform", uniform_attention(plain)),
-        ("window 3x3", window_attention(plain)),
-    ):
-        statistics = AttentionStatistics(plain)
-        statistics.update_maps(name, attention[None, None])
-        lines[name] = {metric: float(statistics.values(metric)[0]) for metric in METRICS}
-    return lines
+def values_of_images(analysis: DistanceAnalysis) -> "pd.DataFrame":
+    """Every metric of every image, layer and head in its first unit; all count from 1."""
+    import pandas as pd
+
+    frames = []
+    for metric in analysis.statistics.metrics:
+        for layer, values in enumerate(analysis.statistics.values(metric), 1):
+            frame = pd.DataFrame(values.numpy(), columns=range(1, values.shape[1] + 1))
+            frame.insert(0, "image", range(1, len(frame) + 1))
+            frame = frame.melt("image", var_name="head")
+            frame["head"] = pd.NA if metric in PER_LAYER else frame["head"].astype("Int64")
+            frames.append(frame.assign(layer=layer, metric=metric, unit=UNITS[metric]))
+    table = pd.concat(frames, ignore_index=True).assign(model=analysis.model)
+    return table[["model", "image", "layer", "head", "metric", "unit", "value"]]
 
 
-def chance_distances(lines: Chance, grid: TokenGrid, unit: str) -> dict[str, float]:
-    """Attention distance of each chance line in one of its units."""
-    scale = scales("distance", grid)[unit]
-    return {name: metrics["distance"] / scale for name, metrics in lines.items()}
+def save_maps(path: Path, analysis: DistanceAnalysis) -> None:
+    """Write the maps that were kept as ``.npz``: layer -> image (or window), head, query, key."""
+    layers = {
+        f"layer_{layer:02d}": torch.cat(parts).numpy()
+        for layer, parts in enumerate(analysis.maps.values(), 1)
+    }
+    with write_atomically(path) as file, file.open("wb") as stream:
+        np.savez(stream, **layers)  # type: ignore[arg-type]
 
 
-def scales(metric: str, grid: TokenGrid) -> dict[str, float]:
-    """Unit of a metric -> how many of its first unit that is."""
-    units = {UNITS[metric]: 1.0}
-    if metric == "distance":
-        units["patches"] = grid.mean_patch_side()
-        units["share of uniform"] = grid.uniform_distance() or 1.0
-        units["share of diagonal"] = math.hypot(*grid.image_size)
-    if metric == "entropy":
-        units["share of uniform"] = torch.tensor(float(len(grid))).log().item() or 1.0
+def sink_tokens(analysis: DistanceAnalysis) -> "pd.DataFrame":
+    """The token that each head attends to most, on average over queries and images.
+
+    ``times_uniform`` is its share over that of uniform attention; rows and columns count from 1.
+    """
+    import pandas as pd
+
+    rows = []
+    even = [math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]]
+    for layer, heads in enumerate(analysis.statistics.sinks()):
+        for head, (row, column, share) in enumerate(heads, 1):
+            place = layer + 1, head, row + 1, column + 1
+            rows.append((analysis.model, *place, share, share / even[layer]))
+    columns = ["model", "layer", "head", "row", "column", "share", "times_uniform"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> "pd.DataFrame":
+    """What the class token and registers attend to, means over images with intervals.
+
+    Metrics are those of ``AttentionStatistics.special_queries``.
+    """
+    import pandas as pd
+
+    rows = []
+    for metric, layers in analysis.statistics.special_queries().items():
+        for layer, values in enumerate(layers, 1):
+            mean = mean_over(values.flatten(1))
+            places = [(head, name) for head in range(1, values.shape[1] + 1) for name in names]
+            for (head, name), numbers in zip(places, numbers_of(mean), strict=True):
+                where = analysis.model, name, layer, head, metric, UNITS[metric]
+                rows.append((*where, *numbers, mean.n))
+    columns = [*("model", "query", "layer", "head", "metric", "unit", "mean", "low", "high", "n")]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def chance_distances(
+    lines: Chance, statistics: AttentionStatistics, unit: str
+) -> dict[str, list[float]]:
+    """Attention distance of each chance line in one of its units, layer by layer."""
+    by_layer = scales(statistics)["distance"][unit]
+    return {
+        name: [value / scale for value, scale in zip(metrics["distance"], by_layer, strict=True)]
+        for name, metrics in lines.items()
+    }
+
+
+def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]:
+    """Metric -> its units -> how many of the first unit one is, layer by layer."""
+    uniform = statistics.chance()["uniform"]
+    ones = [1.0] * len(statistics.layers)
+    units = {metric: {UNITS[metric]: ones} for metric in METRICS}
+    for metric in ("distance", "entropy"):  # a token that can attend to itself only has 0 of both
+        units[metric]["share of uniform"] = [value or 1.0 for value in uniform[metric]]
+    units["distance"] = {
+        "px": ones,
+        "patches": statistics.patch_sides(),
+        "share of uniform": units["distance"]["share of uniform"],
+        "share of diagonal": [math.hypot(*statistics.grid.image_size)] * len(ones),
+    }
     return units

@@ -1,9 +1,10 @@
-"""The answer of ``vit-str analyze distance``."""
+"""The report of ``vit-str analyze distance``."""
 
 import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.figure import Figure
 
@@ -15,26 +16,31 @@ from vit_str.analysis.distance.figures import (
     sorted_heads,
 )
 from vit_str.analysis.distance.measure import (
-    Chance,
     DistanceAnalysis,
     attends,
-    chance,
     chance_distances,
     measurements,
+    over_trainings,
+    save_maps,
+    sink_tokens,
+    special_tokens,
+    values_of_images,
 )
 from vit_str.analysis.distance.offsets import by_offset
 from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.geometry import uniform_attention
+from vit_str.analysis.images import queries_of
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.receptive_field.gradients import (
     GradientFields,
     gradient_measurements,
     uniform_gradient_distance,
 )
-from vit_str.analysis.results import Inspection, Measurement
+from vit_str.analysis.results import AnalysisRun, Measurement, cells_of, table_of
+from vit_str.analysis.statistics import Chance
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
-from vit_str.reports.tables import Table, write_rows
+from vit_str.reports.tables import Table, write_frame, write_rows
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
@@ -57,6 +63,15 @@ _TERMS = (
     "that a head attends to most, on average. Head divergence is the Jensen-Shannon divergence of "
     "the heads of a layer: 0 if their attention is the same."
 )
+_SINKS = (
+    "The sink of every layer: the head and token of the largest share, on average over queries and "
+    "images; sinks.csv has all heads."
+)
+_GROUP = (
+    "The models are trainings of one architecture: every value is the mean over images of one "
+    "training. Heads have no order that trainings share, so in each of them head 1 is the one that "
+    "looks least far in its layer."
+)
 _STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
 _STAGES = 3  # weights of one run, from which on its course is drawn
 _UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
@@ -73,22 +88,45 @@ _COLUMNS = {
 }
 
 
-def answer(inspection: Inspection, norm: str, gradients: int) -> int:
-    """Measure every model on the same images, and write tables and a page."""
-    subjects, seed = inspection.subjects, inspection.seed
-    analyses = [
-        inspection.measure(subject, DistanceAnalysis(subject.name, subject.encoder, norm))
-        for subject in [subject for subject in subjects if attends(subject)] or subjects
-    ]
-    rows = [row for analysis in analyses for row in measurements(analysis, seed)]
+def report(
+    run: AnalysisRun,
+    norm: str,
+    gradients: int,
+    queries: str,
+    group: str | None,
+    maps: int,
+    per_image: bool,
+) -> int:
+    """Measure every model on the same images, and write tables and a page.
+
+    Args:
+        run: models and images.
+        norm: of attention.
+        gradients: images on which to measure gradient distance.
+        queries: ``all``, ``text`` or ``background``, see `queries_of`.
+        group: take all models as trainings of one architecture, of this name.
+        maps: images whose maps are written.
+        per_image: whether to write the values of every image.
+    """
+    subjects, seed = run.subjects, run.seed
+    analyses = []
+    for subject in [subject for subject in subjects if attends(subject)] or subjects:
+        analysis = DistanceAnalysis(subject.name, subject.encoder, norm, keep_maps=maps)
+        for batch, pixels in run.batches(subject):
+            analysis.update(pixels, queries_of(batch, analysis.grid, queries))
+        analyses.append(analysis)
+    _write_details(run, analyses, per_image)
+    if group is not None:
+        return _group_report(run, group, analyses)
+    rows = [row for analysis in analyses for row in measurements(analysis)]
     gradient_rows: list[Measurement] = []
     for subject in subjects if gradients > 0 else []:
-        fields = inspection.measure(subject, GradientFields(subject.encoder, 4, seed), gradients)
-        gradient_rows += gradient_measurements(subject.name, fields, ["gradient_distance"], seed)
-    write_rows(inspection.folder / "distance.csv", Measurement, [*rows, *gradient_rows])
-    lines = {analysis.model: chance(analysis.grid) for analysis in analyses}
+        fields = run.measure(subject, GradientFields(subject.encoder, 4, seed), gradients)
+        gradient_rows += gradient_measurements(subject.name, fields, ["gradient_distance"])
+    write_rows(run.folder / "distance.csv", Measurement, [*rows, *gradient_rows])
+    lines = {analysis.model: analysis.statistics.chance() for analysis in analyses}
     n = f"n = {analyses[0].images:,} images"
-    page = inspection.page("Attention distance", _LEAD)
+    page = run.page("Attention distance", _LEAD)
     course = _course(subjects)
     of_course = [row for row in rows if row.model in course]
     passed = list(course)[:-1]  # of the run, the other figures show the last weights
@@ -97,13 +135,13 @@ def answer(inspection: Inspection, norm: str, gradients: int) -> int:
     _by_depth(page, shown, rows, lines, norm)
     if course:
         page.heading("While learning")
-        by_chance = chance_distances(lines[next(iter(course))], analyses[0].grid, "px")
+        by_chance = chance_distances(lines[next(iter(course))], analyses[0].statistics, "px")
         page.figure(
             along_training(of_course, course, by_chance),
             "distance-training",
             "Attention distance in pixels by the number of images that the weights had been "
             "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
-            f"95 % bootstrap interval over {n}.",
+            f"95 % interval over {n}.",
             vector=True,
         )
     _spread(page, rows, lines, n)
@@ -121,7 +159,13 @@ def answer(inspection: Inspection, norm: str, gradients: int) -> int:
     page.heading("In numbers")
     page.paragraph(_TERMS)
     for analysis in shown:
-        page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
+        table = _layer_table(analysis, lines[analysis.model])
+        page.table(*table, f"{analysis.model}: means over heads, {norm}, {n}")
+    page.paragraph(_SINKS)
+    sinks = pd.concat([sink_tokens(analysis) for analysis in shown])
+    largest = sinks.sort_values("share", ascending=False).groupby(["model", "layer"]).head(1)
+    largest = largest.sort_values(["model", "layer"])
+    page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
     if gradient_rows:
         page.heading("In the unit of convolutions")
         page.figure(
@@ -130,12 +174,44 @@ def answer(inspection: Inspection, norm: str, gradients: int) -> int:
             ),
             "gradient-distance",
             "How far the pixels lie that the output of a layer depends on, by gradients, in "
-            f"pixels; 95 % bootstrap intervals over n = {gradient_rows[0].n:,} images. It is about "
+            f"pixels; 95 % intervals over n = {gradient_rows[0].n:,} images. It is about "
             "all layers up to that one, and skip connections hold it near the token.",
             vector=True,
         )
-    sinks = {analysis.model: analysis.statistics.sinks() for analysis in analyses}
-    return inspection.finish(page, n=analyses[0].images, chance=lines, sinks=sinks)
+    places = {analysis.model: analysis.statistics.sinks() for analysis in analyses}
+    return run.finish(page, n=analyses[0].images, chance=lines, sinks=places)
+
+
+def _write_details(run: AnalysisRun, analyses: Sequence[DistanceAnalysis], images: bool) -> None:
+    """Tables of sinks and of special tokens as queries; on request of all images, and maps."""
+    write_frame(run.folder / "sinks.csv", pd.concat([sink_tokens(each) for each in analyses]))
+    names = {subject.name: subject.special_tokens for subject in run.subjects}
+    special = [special_tokens(each, names[each.model]) for each in analyses if names[each.model]]
+    if special:
+        write_frame(run.folder / "special-queries.csv", pd.concat(special))
+    if images:
+        values = pd.concat([values_of_images(each) for each in analyses])
+        write_frame(run.folder / "per-image.csv", values)
+    for number, analysis in enumerate(analyses, 1):
+        if analysis.maps:
+            save_maps(run.folder / f"maps-{number}.npz", analysis)
+
+
+def _group_report(run: AnalysisRun, group: str, analyses: Sequence[DistanceAnalysis]) -> int:
+    """The page of several trainings of one architecture: intervals between them."""
+    rows = over_trainings(group, analyses)
+    write_rows(run.folder / "distance.csv", Measurement, rows)
+    lines, n = analyses[0].statistics.chance(), f"n = {len(analyses)} trainings"
+    page = run.page(f"Attention distance of {group}", f"{_LEAD} {_GROUP}")
+    page.figure(
+        heads_by_depth(rows, {group: chance_distances(lines, analyses[0].statistics, "px")}),
+        "distance-by-depth",
+        f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
+        vector=True,
+    )
+    means = [row for row in rows if row.head is None]
+    page.table(*table_of(means), f"Means over heads, {n}")
+    return run.finish(page, n=len(analyses), chance=lines)
 
 
 def _by_depth(
@@ -151,13 +227,15 @@ def _by_depth(
         page.paragraph(_finding(analysis, lines[analysis.model]["uniform"]["distance"]))
     one_size = len({analysis.grid.image_size for analysis in shown}) == 1
     unit = "px" if one_size else "share of diagonal"
-    in_unit = {each.model: chance_distances(lines[each.model], each.grid, unit) for each in shown}
+    in_unit = {
+        each.model: chance_distances(lines[each.model], each.statistics, unit) for each in shown
+    }
     page.figure(
         heads_by_depth(rows, in_unit, unit),
         "distance-by-depth",
         f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
         f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
-        f"95 % bootstrap intervals over {n}.",
+        f"95 % intervals over {n}.",
         vector=True,
     )
     page.note(_CAUTION)
@@ -166,7 +244,7 @@ def _by_depth(
             models_on_one_scale(rows),
             "distance-models",
             "All models on one scale, heads as dots and means of layers as lines with 95 % "
-            f"bootstrap intervals over {n}: as a share of uniform attention on the model's "
+            f"intervals over {n}: as a share of uniform attention on the model's "
             "own tokens, and of the diagonal of its input image, so that models of other image "
             "sizes compare.",
             vector=True,
@@ -200,32 +278,40 @@ def _course(subjects: Sequence[Subject]) -> dict[str, int]:
     return dict(sorted(course.items(), key=lambda of: of[1])) if len(course) >= _STAGES else {}
 
 
-def _finding(analysis: DistanceAnalysis, uniform: float) -> str:
+def _finding(analysis: DistanceAnalysis, uniform: Sequence[float]) -> str:
     """The main numbers in a sentence."""
-    heads = torch.cat([layer.mean(0) for layer in analysis.statistics.values("distance")])
-    layers = [float(layer.mean()) for layer in analysis.statistics.values("distance")]
-    near = int((heads < uniform / 2).sum())
+    by_layer = [layer.mean(0) for layer in analysis.statistics.values("distance")]
+    heads = torch.cat(by_layer)
+    layers = [float(layer.mean()) for layer in by_layer]
+    near = sum(int((layer < even / 2).sum()) for layer, even in zip(by_layer, uniform, strict=True))
+    ends = dict.fromkeys(f"{end:.1f}" for end in (min(uniform), max(uniform)))
     return (
         f"{analysis.model}: from {layers[0]:.1f} px in the first layer to {layers[-1]:.1f} px in "
         f"the last (lowest {min(layers):.1f}, highest {max(layers):.1f}); uniform "
-        f"attention has {uniform:.1f} px. Heads are from {float(heads.min()):.1f} px to "
+        f"attention has {' to '.join(ends)} px. Heads are from {float(heads.min()):.1f} px to "
         f"{float(heads.max()):.1f} px; {near} of {len(heads)} have less than half the distance of "
-        "uniform attention."
+        "uniform attention in their layer."
     )
 
 
 def _gallery(analysis: DistanceAnalysis) -> Figure:
     grid = analysis.grid
-    uniform = by_offset(uniform_attention(grid)[None], grid)[0]
+    every = torch.ones(1, len(grid), len(grid), dtype=torch.bool)
+    uniform = by_offset(uniform_attention(every), grid)[0]
     maps = np.stack([layer.numpy() for layer in analysis.offsets.maps()])
     return offsets_gallery(maps, uniform.numpy(), grid.patch_size, analysis.offsets.images)
 
 
-def _layer_table(analysis: DistanceAnalysis) -> Table:
-    means = [
-        [float(layer.mean()) for layer in analysis.statistics.values(name)] for name in _COLUMNS
-    ]
-    cells: list[list[object]] = [
-        [layer, *values] for layer, values in enumerate(zip(*means, strict=True), 1)
-    ]
-    return ["layer", *_COLUMNS.values()], cells
+def _layer_table(analysis: DistanceAnalysis, chance: Chance) -> Table:
+    """Means of layers; with those of uniform attention where it is not the same in all layers."""
+    columns = {
+        title: [float(layer.mean()) for layer in analysis.statistics.values(name)]
+        for name, title in _COLUMNS.items()
+    }
+    for name in ("distance", "entropy", "nmi"):
+        values = chance["uniform"][name]
+        if max(values) - min(values) > 1e-6:
+            columns[f"uniform: {_COLUMNS[name]}"] = values
+    frame = pd.DataFrame(columns)
+    frame.insert(0, "layer", range(1, len(frame) + 1))
+    return cells_of(frame)

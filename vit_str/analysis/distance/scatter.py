@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
+from vit_str.analysis.statistics import Chance
 from vit_str.reports.panels import depth_legend, legend, panels
 from vit_str.reports.style import (
     MUTED,
@@ -20,8 +21,8 @@ from vit_str.reports.style import (
     styled,
 )
 
-Chances = Mapping[str, Mapping[str, Mapping[str, float]]]
-"""Model -> name of a chance value -> metric -> value."""
+Chances = Mapping[str, Chance]
+"""Model -> name of a chance value -> metric -> value in every layer."""
 
 
 def reach(rows: Sequence[Measurement], chance: Chances) -> Figure:
@@ -62,19 +63,25 @@ def _head_scatter(
 ) -> Figure:
     sheet, grid = panels(across.titles(), height=4.6)
     values = [value for model in across.shown for value in chance[model].values()]
-    end = 1.06 * max(across.highest(), *(value[across.metric] for value in values))
-    top = 1.08 * max(up.highest(), *(value[up.metric] for value in values))
+    end = 1.06 * max(across.highest(), *(max(value[across.metric]) for value in values))
+    top = 1.08 * max(up.highest(), *(max(value[up.metric]) for value in values))
     for model, axes in zip(across.shown, grid, strict=True):
         for name, value in chance[model].items():
-            x, y = value[across.metric], value[up.metric]
+            pairs = zip(value[across.metric], value[up.metric], strict=True)
+            places = list(dict.fromkeys((round(x, 9), round(y, 9)) for x, y in pairs))
             style: LineStyle = {**chance_style(name), "linewidth": 0.8, "zorder": 1.4}
-            axes.axhline(y, **style)
-            axes.axvline(x, **style)
             mark: LineStyle = {"color": style["color"], "markersize": 8, "linestyle": ""}
             mark |= {"markeredgecolor": PLATE, "zorder": 4}
-            axes.plot(x, y, "X", label=f"{name}: {x:.1f}, {y:.1f}", **mark)
+            xs, ys = zip(*places, strict=True)
+            label = f"{name}: {xs[0]:.1f}, {ys[0]:.1f}"
+            if len(places) == 1:
+                axes.axhline(ys[0], **style)
+                axes.axvline(xs[0], **style)
+            else:
+                label = f"{name}, of every layer"
+            axes.plot(xs, ys, "X", label=label, **mark)
         if diagonal and "uniform" in chance[model]:
-            x, y = (chance[model]["uniform"][table.metric] for table in (across, up))
+            x, y = (chance[model]["uniform"][table.metric][-1] for table in (across, up))
             line: LineStyle = {"color": MUTED, "linewidth": 0.8, "zorder": 1.3}
             axes.plot([0, end], [0, end * y / x], label="in proportion to the image", **line)
         for name in across.references(model):

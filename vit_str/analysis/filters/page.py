@@ -1,4 +1,4 @@
-"""The answer of ``vit-str analyze filters``."""
+"""The report of ``vit-str analyze filters``."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ from vit_str.analysis.filters.measure import (
     low_frequency_share,
     roughness,
 )
-from vit_str.analysis.results import Inspection
+from vit_str.analysis.results import AnalysisRun
 from vit_str.reports.style import INK, UNIFORM, figure, model_colors, plain, plain_lines, styled
 from vit_str.reports.tables import write_csv
 
@@ -51,19 +51,19 @@ SHOWN = _COLUMNS * _ROWS
 Weights = Float[np.ndarray, "filter channel height width"]
 
 
-def answer(inspection: Inspection) -> int:
+def report(run: AnalysisRun) -> int:
     """Measure the filters of every model and the patches of the images; write tables and a page."""
-    subjects = inspection.subjects
+    subjects = run.subjects
     banks = {subject.name: first_filters(subject.encoder) for subject in subjects}
     covariances = {size: PatchCovariance(size) for size in map(_size, banks.values())}
-    for _, batch in inspection.batches(subjects[0]):
+    for _, batch in run.batches(subjects[0]):
         for covariance in covariances.values():
             covariance.update(batch)
     patches = {size: covariance.components() for size, covariance in covariances.items()}
     components = {name: Components.of_filters(filters) for name, filters in banks.items()}
     components |= {f"patches {h} x {w}": found for (h, w), found in patches.items()}
     rows = [row for name, found in components.items() for row in _component_rows(name, found)]
-    write_csv(inspection.folder / "components.csv", _COMPONENT_COLUMNS, rows)
+    write_csv(run.folder / "components.csv", _COMPONENT_COLUMNS, rows)
     within = {
         name: patches[_size(filters)].captured(filters).tolist() for name, filters in banks.items()
     }
@@ -73,8 +73,8 @@ def answer(inspection: Inspection) -> int:
     ]
     noise = chance_low_frequency(next(iter(banks.values()))), CHANCE_ROUGHNESS, CHANCE_GRAY
     means.append(["noise", None, *noise, None, 0.1])
-    write_csv(inspection.folder / "filters.csv", _MEAN_COLUMNS, means)
-    page = inspection.page("Filters of the first layer", _LEAD)
+    write_csv(run.folder / "filters.csv", _MEAN_COLUMNS, means)
+    page = run.page("Filters of the first layer", _LEAD)
     page.heading("Principal components")
     page.figure(
         mosaics({name: _strongest(found) for name, found in components.items()}),
@@ -101,7 +101,7 @@ def answer(inspection: Inspection) -> int:
     caption = "Means over filters, strong ones counting more, against noise"
     page.table(_MEAN_COLUMNS, means, caption)
     counts = {"{} x {}".format(*size): each.patches for size, each in covariances.items()}
-    return inspection.finish(page, patches=counts)
+    return run.finish(page, patches=counts)
 
 
 def _size(filters: Filters) -> tuple[int, int]:

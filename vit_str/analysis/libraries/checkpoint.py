@@ -1,5 +1,6 @@
 """Weights of a user's own file, by name of the tensor; nothing but tensors is unpickled."""
 
+import argparse
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ def read_weights(path: Path) -> dict[str, Tensor]:
             from safetensors.torch import load_file
 
             return dict(load_file(path))
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        # Published checkpoints often hold the options of their training, which are plain values.
+        with torch.serialization.safe_globals([argparse.Namespace]):
+            state = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
     except Exception:  # whatever a damaged file, or one with other objects, ends in

@@ -11,7 +11,7 @@ from jaxtyping import Float, UInt8
 from PIL import Image
 from torch import Tensor, nn
 
-from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.geometry import TokenGrid, Windows
 from vit_str.analysis.probe import Callback, Keys, Queries, probe
 from vit_str.images import Preprocessing
 from vit_str.models import Encoder
@@ -44,12 +44,9 @@ class Block:
                 f"{rows} x {columns}: attention to padding is not supported"
             )
 
-    @property
-    def attended(self) -> TokenGrid:
-        """The tokens that can attend to each other: those of one window, or all."""
-        if self.window is None:
-            return self.grid
-        return TokenGrid(*self.window, self.grid.patch_size)
+    def windows(self) -> Windows:
+        """Which tokens attend to each other: those of one window, or all."""
+        return Windows.of(self.grid, self.window or (self.grid.rows, self.grid.columns), self.shift)
 
 
 class LibraryEncoder(Encoder):
@@ -87,11 +84,12 @@ class LibraryEncoder(Encoder):
         self.block_names = [names[id(block.module)] for block in blocks]
 
     @property
-    def windows(self) -> dict[str, tuple[TokenGrid, int]]:
-        """Layer -> grid of a window, and windows of an image; empty if no layer has windows."""
+    def windows(self) -> dict[str, Windows]:
+        """Layer -> its windows; empty if no layer has windows."""
+        if not any(block.window for block in self.blocks):
+            return {}
         named = zip(self.block_names, self.blocks, strict=True)
-        windows = {name: (of.attended, len(of.grid) // len(of.attended)) for name, of in named}
-        return windows if any(block.window for block in self.blocks) else {}
+        return {name: block.windows() for name, block in named}
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> Tensor:
         self.check_size(images)

@@ -30,9 +30,15 @@ _TABLES = ("position_embeddings", "position_embedding")
 
 
 def create(
-    name: str, pretrained: bool, checkpoint: Path | None
+    name: str,
+    pretrained: bool,
+    checkpoint: Path | None,
+    image_size: tuple[int, int] | None = None,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
-    """A model by its name on the hub or a folder; untrained also by a type such as ``vit``."""
+    """A model by its name on the hub or a folder; untrained also by a type such as ``vit``.
+
+    For weights of a file nothing is fetched: the configuration is beside it or in the cache.
+    """
     import transformers
 
     transformers.logging.set_verbosity_error()
@@ -40,8 +46,9 @@ def create(
     if own and name in transformers.CONFIG_MAPPING and not Path(name).exists():
         config, processor = transformers.AutoConfig.for_model(name), None
     else:
-        config = transformers.AutoConfig.from_pretrained(name)
-        processor = transformers.AutoImageProcessor.from_pretrained(name)
+        beside = checkpoint is not None and (checkpoint.parent / "config.json").is_file()
+        source: Any = checkpoint.parent if checkpoint and beside else name
+        config, processor = _configuration(source, checkpoint is not None)
     parts = {
         "clip": ("vision_config", transformers.CLIPVisionModel),
         "siglip": ("vision_config", transformers.SiglipVisionModel),
@@ -61,7 +68,29 @@ def create(
         model = model_class(config)
     size = _pair(vision.image_size)
     prepared = preprocessing(processor) if processor else LibraryPreprocessing(*size)
-    return encoder(model.eval(), (prepared.height, prepared.width)), prepared
+    return encoder(model.eval(), image_size or (prepared.height, prepared.width)), prepared
+
+
+def _configuration(source: Path | str, local: bool) -> tuple[Any, Any]:
+    """Configuration and image processor of a model, without a processor if it has none here."""
+    import transformers
+
+    try:
+        config = transformers.AutoConfig.from_pretrained(source, local_files_only=local)
+    except OSError:
+        if not local:
+            raise
+        raise ValueError(
+            "its configuration is not in the cache; put its config.json beside the checkpoint, or "
+            "name a type such as hf:vit"
+        ) from None
+    try:
+        load = transformers.AutoImageProcessor.from_pretrained
+        return config, load(source, local_files_only=local)
+    except OSError:
+        if not local:
+            raise
+        return config, None
 
 
 def _filled(model_class: Any, config: Any, checkpoint: Path) -> Any:

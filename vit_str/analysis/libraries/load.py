@@ -3,9 +3,14 @@
 A model, an architecture or a file that is not supported is a ValueError of one line.
 """
 
-import logging
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import torch
 from torch import nn
@@ -18,6 +23,12 @@ LIBRARIES = {
     "hf": "hugging_face",
     "torchvision": "torchvision_models",
 }
+_WITHOUT_NETWORK = {
+    "timm": "give its weights with --checkpoint FILE",
+    "torchvision": "give its weights with --checkpoint FILE",
+    "hf": "give a folder with its config.json and weights as hf:FOLDER",
+}
+_PATIENCE = 3.0  # seconds until a hub counts as out of reach
 _PACKAGES = {"timm": "timm", "transformers": "hf", "torchvision": "torchvision"}
 
 
@@ -27,7 +38,10 @@ def is_library_name(name: str) -> bool:
 
 
 def load_library_model(
-    name: str, seed: int = 0, checkpoint: Path | None = None
+    name: str,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    image_size: tuple[int, int] | None = None,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
     """The model of a name, with the preprocessing that it was made for.
 
@@ -39,6 +53,7 @@ def load_library_model(
             configuration of a model, or the name of a type such as ``vit``).
         seed: of random weights.
         checkpoint: file with the weights instead, ``.safetensors`` or of torch.
+        image_size: height and width of images, which are then resized to it without cropping.
 
     Raises:
         ValueError: no such model or library, one that is not supported, or no weights.
@@ -47,22 +62,56 @@ def load_library_model(
     library, _, called = name.removeprefix("untrained:").partition(":")
     if checkpoint is not None and not trained:
         raise ValueError(f"{name} has no training: leave out untrained: or --checkpoint")
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # retries, line by line
     try:
         module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
-        with torch.random.fork_rng(devices=[]):
+        with _quickly(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            encoder, preprocessing = module.create(called, trained, checkpoint)
+            encoder, preprocessing = module.create(called, trained, checkpoint, image_size)
     except ImportError as error:
         raise ValueError(f"{name} needs a package: pip install {error.name or library}") from None
     except ValueError as error:
         raise ValueError(f"{name}: {brief(error)}") from None
     except Exception as error:  # whatever a library raises where there is no network or no file
         raise ValueError(
-            f"{name}: not loaded ({brief(error)}); without a network give its weights with "
-            f"--checkpoint FILE, or look at untrained:{library}:..."
+            f"{name}: not loaded ({brief(error)}); without a network {_WITHOUT_NETWORK[library]}"
+            f", or look at untrained:{library}:..."
         ) from None
+    if image_size is not None:
+        size = {"height": image_size[0], "width": image_size[1], "transform": None}
+        preprocessing = replace(preprocessing, **size)
     return encoder.eval(), preprocessing
+
+
+@contextmanager
+def _quickly() -> Iterator[None]:
+    """Fetch from the hub inside, or fail at once where it cannot be reached, without noise."""
+    try:
+        from huggingface_hub import constants
+        from huggingface_hub.utils import logging as hub_logging
+    except ImportError:  # the library takes its weights from elsewhere
+        yield
+        return
+    level, offline = hub_logging.get_verbosity(), constants.HF_HUB_OFFLINE
+    hub_logging.set_verbosity_error()
+    constants.HF_HUB_OFFLINE = offline or not _reachable(constants.ENDPOINT)
+    try:
+        yield
+    finally:
+        hub_logging.set_verbosity(level)
+        constants.HF_HUB_OFFLINE = offline
+
+
+def _reachable(address: str) -> bool:
+    """Whether a server answers within a few seconds; through a proxy it is taken to."""
+    if getproxies():
+        return True
+    parts = urlsplit(address)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), _PATIENCE).close()
+    except OSError:
+        return False
+    return True
 
 
 def library_of(model: nn.Module) -> str | None:

@@ -22,34 +22,50 @@ SWIN = ("SwinTransformer", "SwinTransformerV2")
 
 
 def create(
-    name: str, pretrained: bool, checkpoint: Path | None
+    name: str,
+    pretrained: bool,
+    checkpoint: Path | None,
+    image_size: tuple[int, int] | None = None,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
     """A model by its name, with weights that timm finds or of a file, and its preprocessing."""
     import timm
 
     if ":" not in name and not timm.is_model(name.partition(".")[0]):
         raise ValueError(f"timm has no model {name!r}; timm.list_models() lists them")
-    model = timm.create_model(name, pretrained=pretrained and checkpoint is None, num_classes=0)
+    options: dict[str, Any] = {"img_size": tuple(image_size)} if image_size else {}
+    pretrained = pretrained and checkpoint is None
+    model = timm.create_model(name, pretrained=pretrained, num_classes=0, **options)
     if checkpoint is not None:
         weights = read_weights(checkpoint)
         # Weights as their authors published them have other names.
         rename = getattr(sys.modules[type(model).__module__], "checkpoint_filter_fn", None)
         fill(model, rename(weights, model) if rename else weights, checkpoint)
-    return encoder(model), preprocessing(model)
+    return encoder(model, image_size), preprocessing(model)
 
 
-def encoder(model: Any, _: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated model, whose images have one size."""
+def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
+    """An instantiated model; its images have its one size, unless it takes any."""
     kind = type(model).__name__
     if kind not in PLAIN + SWIN:
         raise ValueError(f"timm's {kind} is not supported, only {', '.join(PLAIN + SWIN)}")
-    rows, columns = model.patch_embed.grid_size
-    patch: Any = tuple(model.patch_embed.patch_size)
+    embed = model.patch_embed
     if kind in SWIN:
+        patch = tuple(embed.patch_size)
         return LibraryEncoder(model, _swin(model, patch), model.forward_features)
-    grid, special = TokenGrid(rows, columns, patch), _special(model)
+    height, width = embed.img_size or image_size or (0, 0)
+    rows, columns = embed.grid_size or (0, 0)
+    if image_size and not getattr(embed, "strict_img_size", True):
+        height, width = image_size
+        rows, columns = embed.dynamic_feat_size(image_size)
+    if not rows:
+        raise ValueError(f"timm's {kind} takes images of any size: say which")
+    # A hybrid cuts patches out of the maps of a convolution, whose pixels are larger.
+    grid = TokenGrid(rows, columns, (height / rows, width / columns))
+    special = _special(model)
     blocks = [Block(block, grid) for block in model.blocks]
     positions = getattr(model, "pos_embed", None)
+    if positions is not None and positions.shape[1] - len(grid) not in (0, len(special)):
+        positions = None  # learned for another size
     if positions is not None:
         positions = positions[0, positions.shape[1] - len(grid) :].detach()
     return LibraryEncoder(model, blocks, model.forward_features, special, positions)

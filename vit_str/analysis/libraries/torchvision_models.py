@@ -14,7 +14,10 @@ from vit_str.analysis.libraries.encoder import Block, LibraryEncoder, LibraryPre
 
 
 def create(
-    name: str, pretrained: bool, checkpoint: Path | None
+    name: str,
+    pretrained: bool,
+    checkpoint: Path | None,
+    image_size: tuple[int, int] | None = None,
 ) -> tuple[LibraryEncoder, LibraryPreprocessing]:
     """A model by its name, and its preprocessing; ``vit_b_16.IMAGENET1K_V1`` names weights too."""
     from torchvision import models
@@ -31,9 +34,11 @@ def create(
         fill(model, read_weights(checkpoint), checkpoint)
     preset = weights.transforms()
     size = getattr(model, "image_size", preset.crop_size[0])
+    if image_size and hasattr(model, "image_size") and tuple(image_size) != (size, size):
+        raise ValueError(f"{name} of torchvision takes images of {size} x {size} only")
     transform = partial(_resize_and_crop, preset, size)
     return (
-        encoder(model.eval(), (size, size)),
+        encoder(model.eval(), image_size or (size, size)),
         LibraryPreprocessing(size, size, preset.mean, preset.std, transform=transform),
     )
 

@@ -1,4 +1,4 @@
-"""The answer of ``vit-str analyze positions``."""
+"""The report of ``vit-str analyze positions``."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from vit_str.analysis.positions.measure import (
     positions_of,
     similarities,
 )
-from vit_str.analysis.results import Inspection
+from vit_str.analysis.results import AnalysisRun
 from vit_str.reports.style import DIFFERENCE, UNIFORM, figure, model_colors, plain, styled
 from vit_str.reports.tables import write_csv
 
@@ -72,21 +72,21 @@ class _Similarity(NamedTuple):
         )
 
 
-def answer(inspection: Inspection) -> int:
+def report(run: AnalysisRun) -> int:
     """Compare the positions of every model, and write tables and a page."""
     models = []
-    for subject in inspection.subjects:
+    for subject in run.subjects:
         encoder, grid = subject.encoder, TokenGrid.of(subject.encoder)
         positions = positions_of(encoder)
         values = similarities(positions.vectors)
         models.append(_Similarity(subject.name, grid, values, positions.change))
-    start = similarities(positions_of(inspection.subjects[0].encoder).start)
+    start = similarities(positions_of(run.subjects[0].encoder).start)
     compared = [*models, _Similarity(SINUSOIDS, models[0].grid, start, 0.0)]
     columns, shares = ["positions of", *_SHARE_COLUMNS, "change"], [m.shares() for m in compared]
-    write_csv(inspection.folder / "positions.csv", columns, shares)
+    write_csv(run.folder / "positions.csv", columns, shares)
     pairs = [row for model in models for row in model.pairs()]
-    write_csv(inspection.folder / "similarity.csv", _PAIR_COLUMNS, pairs)
-    page = inspection.page("Similarity of positions", _LEAD)
+    write_csv(run.folder / "similarity.csv", _PAIR_COLUMNS, pairs)
+    page = run.page("Similarity of positions", _LEAD)
     page.heading("By distance")
     page.figure(
         similarity_by_distance({model.name: model.curves() for model in compared}),
@@ -107,7 +107,7 @@ def answer(inspection: Inspection) -> int:
     page.paragraph(_SHARES)
     caption = "Shares of the variance of the cosines, from 0 to 1; change"
     page.table(columns, shares, caption)
-    return inspection.finish(page)
+    return run.finish(page)
 
 
 def _place(token: int, grid: TokenGrid) -> tuple[int, int]:

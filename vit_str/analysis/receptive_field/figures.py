@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import matplotlib
 import numpy as np
 from jaxtyping import Float64
 from matplotlib.axes import Axes
@@ -28,6 +29,7 @@ from vit_str.reports.style import (
 Box = tuple[float, float, float, float]
 
 _NAME_WIDTH = 20
+_NORM = PowerNorm(0.5, 0, 1)
 
 
 class LayerField(NamedTuple):
@@ -84,10 +86,14 @@ def field_gallery(fields: Mapping[str, Sequence[LayerField]]) -> Figure:
     height, width = next(iter(fields.values()))[0].shares.shape
     columns = len(fields)
     across = 10.5 if columns > 1 else 7.5
-    sheet = figure(across, depth * (across / columns * 0.9 * height / width + 0.32) + 0.4)
+    sheet = figure(across, depth * (across / columns * 0.9 * height / width + 0.32) + 0.9)
     grid = sheet.subplots(depth, columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
+    shown = matplotlib.cm.ScalarMappable(_NORM, HEAT)
+    where: dict[str, Any] = {"location": "bottom", "shrink": 0.5, "aspect": 40, "pad": 0.02}
+    bar = sheet.colorbar(shown, ax=list(grid.flat), ticks=[0, 0.1, 0.5, 1], **where)
+    bar.set_label("gradient, share of the largest in its map")
     for column, (model, layers) in zip(grid.T, fields.items(), strict=True):
         style: LineStyle = {"fontsize": 8, "fontweight": "normal", "pad": 3}
         for number, (axes, layer) in enumerate(zip(column, layers, strict=False), 1):
@@ -100,7 +106,8 @@ def field_gallery(fields: Mapping[str, Sequence[LayerField]]) -> Figure:
 def _draw_field(axes: Axes, layer: LayerField) -> None:
     height, width = layer.shares.shape
     extent = (0, width, height, 0)
-    axes.imshow(layer.shares, HEAT, PowerNorm(0.5, 0), extent=extent, interpolation="nearest")
+    shares = layer.shares / max(layer.shares.max(), 1e-12)
+    axes.imshow(shares, HEAT, _NORM, extent=extent, interpolation="nearest")
     for box, style in ((layer.cell, "-"), (layer.bounds, "--")):
         # What lies past the border of the image cannot be seen; the frame is drawn on the border.
         top, left = max(box[0], 0), max(box[1], 0)

@@ -15,7 +15,7 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.layers import layer_outputs, layers_of
-from vit_str.analysis.means import mean_over_images
+from vit_str.analysis.means import mean_over
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.models import Encoder
 
@@ -154,15 +154,13 @@ def field_statistics(
 
 
 def gradient_measurements(
-    model: str, fields: GradientFields, metrics: Iterable[str] = UNITS, seed: int = 0
+    model: str, fields: GradientFields, metrics: Iterable[str] = UNITS
 ) -> list[Measurement]:
-    """Means of every layer with intervals from resampling images."""
+    """Means of every layer over images with intervals."""
     return [
         row
         for metric in metrics
-        for row in of_layers(
-            model, metric, UNITS[metric], mean_over_images(fields.values(metric).T, seed)
-        )
+        for row in of_layers(model, metric, UNITS[metric], mean_over(fields.values(metric).T))
     ]
 
 

@@ -1,4 +1,4 @@
-"""The answer of ``vit-str analyze receptive-field``."""
+"""The report of ``vit-str analyze receptive-field``."""
 
 from vit_str.analysis.receptive_field.figures import LayerField, distance_by_depth, field_gallery
 from vit_str.analysis.receptive_field.gradients import (
@@ -7,7 +7,7 @@ from vit_str.analysis.receptive_field.gradients import (
     uniform_gradient_distance,
 )
 from vit_str.analysis.receptive_field.windows import ReceptiveField, fields_by_layer
-from vit_str.analysis.results import Inspection, Measurement, table_of
+from vit_str.analysis.results import AnalysisRun, Measurement, table_of
 from vit_str.reports.tables import write_csv, write_rows
 
 _LEAD = """\
@@ -30,36 +30,34 @@ not tell which pixels a reading rests on."""
 _BOUND_COLUMNS = ("model", "layer", "field height", "field width", "stride down", "stride across")
 
 
-def answer(inspection: Inspection, queries: int) -> int:
+def report(run: AnalysisRun, queries: int) -> int:
     """Measure every model on the same images, and write tables and a page."""
-    seed = inspection.seed
+    seed = run.seed
     models = {
         subject.name: (
-            inspection.measure(subject, GradientFields(subject.encoder, queries, seed)),
+            run.measure(subject, GradientFields(subject.encoder, queries, seed)),
             fields_by_layer(subject.encoder),
         )
-        for subject in inspection.subjects
+        for subject in run.subjects
     }
     rows = [
-        row
-        for name, (fields, _) in models.items()
-        for row in gradient_measurements(name, fields, seed=seed)
+        row for name, (fields, _) in models.items() for row in gradient_measurements(name, fields)
     ]
     bounds_rows: list[list[object]] = [
         [name, layer, *bound.size, *bound.stride]
         for name, (_, bounds) in models.items()
         for layer, bound in enumerate(bounds, 1)
     ]
-    write_rows(inspection.folder / "gradient_distance.csv", Measurement, rows)
-    write_csv(inspection.folder / "theoretical.csv", _BOUND_COLUMNS, bounds_rows)
-    chance = {"uniform": uniform_gradient_distance(inspection.subjects[0].encoder)}
+    write_rows(run.folder / "gradient_distance.csv", Measurement, rows)
+    write_csv(run.folder / "theoretical.csv", _BOUND_COLUMNS, bounds_rows)
+    chance = {"uniform": uniform_gradient_distance(run.subjects[0].encoder)}
     n = rows[0].n
-    page = inspection.page("Receptive fields", _LEAD)
+    page = run.page("Receptive fields", _LEAD)
     page.heading("How far tokens see")
     page.figure(
         distance_by_depth(rows, chance),
         "gradient-distance",
-        f"Mean gradient distance in pixels by layer; bands are 95 % bootstrap intervals over n = "
+        f"Mean gradient distance in pixels by layer; bands are 95 % intervals over n = "
         f"{n:,} images. The line uniform is for gradients that are alike everywhere.",
         vector=True,
     )
@@ -79,7 +77,7 @@ def answer(inspection: Inspection, queries: int) -> int:
     page.table(*table_of(rows), f"Means over n = {n:,} images with 95 % intervals")
     caption = "What a token can see at most, in pixels (Araujo et al. 2019)"
     page.table(_BOUND_COLUMNS, bounds_rows, caption)
-    return inspection.finish(page, n=n, chance=chance)
+    return run.finish(page, n=n, chance=chance)
 
 
 def _finding(name: str, fields: GradientFields, last: ReceptiveField) -> str:

@@ -1,4 +1,4 @@
-"""The answer of ``vit-str analyze relevance``."""
+"""The report of ``vit-str analyze relevance``."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet, mapped_words
 from vit_str.analysis.relevance.scores import RANDOM, MethodScore, MethodScores
-from vit_str.analysis.results import Inspection
+from vit_str.analysis.results import AnalysisRun
 from vit_str.reports.style import (
     COLORS,
     UNIFORM,
@@ -32,27 +32,27 @@ character falls when the tokens that its map names first are painted in the mean
 image. A map that is good at one test need not be good at the other."""
 
 
-def answer(inspection: Inspection, hide: float, show: int) -> int:
+def report(run: AnalysisRun, hide: float, show: int) -> int:
     """Compare the methods on one model, and write a table and a page."""
     if not 0 < hide <= 1:
         raise ValueError(f"--hide must be above 0 and at most 1, found {hide}")
-    subject = inspection.subjects[0]
-    scores = MethodScores(inspection.subjects, hide)
+    subject = run.subjects[0]
+    scores = MethodScores(run.subjects, hide)
     words: list[MappedWord] = []
-    for seed, (batch, pixels) in enumerate(inspection.batches(subject), inspection.seed):
+    for seed, (batch, pixels) in enumerate(run.batches(subject), run.seed):
         labels = subject.recognizer.generate(pixels).labels
         maps = scores.add(batch, pixels, labels, seed)
         missing = max(0, show - len(words))
         words += mapped_words(subject.charset, batch, labels, maps)[:missing]
-    means = scores.means(inspection.seed)
-    write_csv(inspection.folder / "relevance.csv", MethodScore._fields, means)
-    page = inspection.page("Relevance", f"{_LEAD} The model is {subject.name}.")
+    means = scores.means()
+    write_csv(run.folder / "relevance.csv", MethodScore._fields, means)
+    page = run.page("Relevance", f"{_LEAD} The model is {subject.name}.")
     page.heading("Two tests")
     page.paragraph(_TESTS)
     page.figure(
         scores_by_method(means),
         "tests",
-        "Means over words of the means over their characters, with 95 % bootstrap intervals; "
+        "Means over words of the means over their characters, with 95 % intervals; "
         f"{hide:.0%} of the tokens are hidden for the drop.",
     )
     cells = {(m.method, m.metric): f"{m.mean:.2f} [{m.low:.2f}, {m.high:.2f}]" for m in means}
@@ -68,7 +68,7 @@ def answer(inspection: Inspection, hide: float, show: int) -> int:
             "words",
             f"{subject.name}: maps of the characters that it read; dark is the most of each map.",
         )
-    return inspection.finish(page)
+    return run.finish(page)
 
 
 @styled()

@@ -11,7 +11,7 @@ from torch import Tensor
 from vit_str.analysis.characters import localization
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
-from vit_str.analysis.means import mean_over_images
+from vit_str.analysis.means import mean_over
 from vit_str.analysis.relevance.methods import (
     METHODS,
     CharacterMaps,
@@ -73,14 +73,14 @@ class MethodScores:
                 maps[method] = of_words
         return maps
 
-    def means(self, seed: int) -> list[MethodScore]:
+    def means(self) -> list[MethodScore]:
         """Over the words that have a score; no row where none has."""
         rows = []
         for (method, metric), words in self._words.items():
             values = torch.tensor(words, dtype=torch.float64)
             known = values[~values.isnan()]
             if len(known):
-                mean, low, high = (float(part) for part in mean_over_images(known, seed)[:3])
+                mean, low, high = (float(part) for part in mean_over(known)[:3])
                 unit = UNITS[metric]
                 rows.append(MethodScore(method, metric, unit, mean, low, high, len(known)))
         return rows

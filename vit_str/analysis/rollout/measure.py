@@ -15,7 +15,7 @@ from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
-from vit_str.analysis.means import mean_over_images
+from vit_str.analysis.means import mean_over
 from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
@@ -116,13 +116,13 @@ class RolloutAnalysis:
         for layer, maps in enumerate(mixed):
             self._statistics["rollout_"].update_maps(f"{layer}", maps[:, None])
 
-    def measurements(self, seed: int = 0) -> list[Measurement]:
-        """Means of every layer with intervals from resampling images."""
+    def measurements(self) -> list[Measurement]:
+        """Means of every layer over images with intervals."""
         rows = []
         for prefix, statistics in self._statistics.items():
             for metric in _METRICS:
                 layers = [values.mean(1) for values in statistics.values(metric)]
-                mean = mean_over_images(torch.stack(layers, 1), seed)
+                mean = mean_over(torch.stack(layers, 1))
                 name, unit = f"{prefix}{metric}", UNITS[metric]
                 rows += of_layers(self.subject.name, name, unit, mean, statistics.norm)
         return rows

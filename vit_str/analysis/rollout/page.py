@@ -1,10 +1,10 @@
-"""The answer of ``vit-str analyze rollout``."""
+"""The report of ``vit-str analyze rollout``."""
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.relevance.methods import rollout_words
-from vit_str.analysis.results import Inspection, Measurement, table_of
+from vit_str.analysis.results import AnalysisRun, Measurement, table_of
 from vit_str.analysis.rollout.measure import RolloutAnalysis
 from vit_str.reports.tables import write_rows
 
@@ -20,28 +20,28 @@ towards even, whatever it does with what it sees. Rollout of a model without tra
 line."""
 
 
-def answer(inspection: Inspection, residual: float, show: int) -> int:
+def report(run: AnalysisRun, residual: float, show: int) -> int:
     """Roll out the attention of every model, and write a table and a page."""
     rows: list[Measurement] = []
     words: dict[str, list[MappedWord]] = {}
-    for subject in inspection.subjects:
+    for subject in run.subjects:
         analysis, shown = RolloutAnalysis(subject, residual), words.setdefault(subject.name, [])
-        for batch, pixels in inspection.batches(subject):
+        for batch, pixels in run.batches(subject):
             analysis.update(pixels)
             if subject.reads and (missing := show - len(shown)) > 0:
                 shown += rollout_words(subject, batch, pixels[:missing], residual)
-        rows += analysis.measurements(inspection.seed)
-    write_rows(inspection.folder / "rollout.csv", Measurement, rows)
-    grid = TokenGrid.of(inspection.subjects[0].encoder)
+        rows += analysis.measurements()
+    write_rows(run.folder / "rollout.csv", Measurement, rows)
+    grid = TokenGrid.of(run.subjects[0].encoder)
     chance, n = {"uniform": grid.uniform_distance()}, rows[0].n
-    page = inspection.page("Attention rollout", _LEAD)
+    page = run.page("Attention rollout", _LEAD)
     page.heading("By depth")
     page.figure(
         distance_by_depth(rows, chance, "rollout_distance", "distance (px)", dotted="distance"),
         "rollout-distance",
         "Mean distance from a token to the patches that reach it by rollout, in pixels (solid), "
         f"and to the tokens that the layer alone attends to (dotted); n = {n:,} images, bands are "
-        "95 % bootstrap intervals.",
+        "95 % intervals.",
     )
     page.paragraph(_METHOD)
     page.heading("In numbers")
@@ -58,4 +58,4 @@ def answer(inspection: Inspection, residual: float, show: int) -> int:
                 "block, the same through the encoder by rollout, and gradients; dark is the most "
                 "of each map.",
             )
-    return inspection.finish(page, n=n, chance=chance)
+    return run.finish(page, n=n, chance=chance)

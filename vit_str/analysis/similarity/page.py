@@ -1,4 +1,4 @@
-"""The answer of ``vit-str analyze similarity``."""
+"""The report of ``vit-str analyze similarity``."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -9,7 +9,7 @@ from jaxtyping import Float64
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vit_str.analysis.results import Inspection
+from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.similarity.measure import compare_layers
 from vit_str.reports.style import HEAT, INK, PLATE, figure, plain_lines, styled
 from vit_str.reports.tables import write_csv
@@ -26,10 +26,10 @@ from the images themselves, so likeness of layers is judged against untrained mo
 _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 
 
-def answer(inspection: Inspection, examples: Literal["tokens", "images"]) -> int:
+def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
     """Compare every two layers of all models, and write a table and a page."""
-    subjects = inspection.subjects
-    runs = [inspection.batches(subject) for subject in subjects]
+    subjects = run.subjects
+    runs = [run.batches(subject) for subject in subjects]
     similarity, depths, n = compare_layers([each.encoder for each in subjects], runs, examples)
     unbiased, plain = similarity.cka(), similarity.cka(unbiased=False)
     models = list(zip((subject.name for subject in subjects), depths, strict=True))
@@ -39,8 +39,8 @@ def answer(inspection: Inspection, examples: Literal["tokens", "images"]) -> int
         for (i, one), (j, other) in product(enumerate(layers), repeat=2)
     ]
     columns = ["model", "layer", "other model", "other layer", "cka", "cka plain", "n"]
-    write_csv(inspection.folder / "similarity.csv", columns, rows)
-    page = inspection.page("Similarity of layers", _LEAD)
+    write_csv(run.folder / "similarity.csv", columns, rows)
+    page = run.page("Similarity of layers", _LEAD)
     page.heading("Every layer against every other")
     page.figure(
         similarity_matrix(unbiased.numpy(), models),
@@ -49,7 +49,7 @@ def answer(inspection: Inspection, examples: Literal["tokens", "images"]) -> int
         vector=True,
     )
     page.note(_CAUTION)
-    return inspection.finish(page, n=n, examples=similarity.examples)
+    return run.finish(page, n=n, examples=similarity.examples)
 
 
 @styled()

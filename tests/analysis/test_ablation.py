@@ -1,0 +1,73 @@
+"""Cut heads put nothing out, and words are counted one by one."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from scipy import stats
+
+from vit_str.analysis.ablation.measure import Head, Reading, effects, without_heads
+from vit_str.analysis.subjects import load_subject
+from vit_str.cli import main
+
+Weights = Callable[..., Path]
+
+
+def test_a_cut_head_puts_nothing_out(small_weights: Weights) -> None:
+    """As if the columns of the output projection that belong to it were zero."""
+    encoder = load_subject(str(small_weights())).encoder
+    images = torch.randn(2, 3, 16, 64)
+    with torch.no_grad():
+        before = encoder(images)
+        with without_heads(encoder, [Head(2, 1)]):
+            cut = encoder(images)
+        torch.testing.assert_close(encoder(images), before)
+        to_output = encoder.blocks[1].attention.to_output
+        to_output.weight[:, :16] = 0
+        torch.testing.assert_close(cut, encoder(images))
+    assert not torch.allclose(cut, before)
+    for wrong in (Head(3, 1), Head(1, 3), Head(0, 1), Head(1, 0)):
+        with pytest.raises(ValueError, match="are from 1 to"), without_heads(encoder, [wrong]):
+            encoder(images)
+
+
+def test_words_are_paired() -> None:
+    whole = Reading("no head", (), ["a"] * 8, [True] * 6 + [False] * 2)
+    cut = Reading("layer 1, head 2", (Head(1, 2),), ["b"] * 8, [False] * 6 + [True, False])
+    table = effects(whole, [cut])
+    row = table.iloc[1]
+    assert (row["lost"], row["gained"], row["layer"], row["head"]) == (6, 1, 1, 2)
+    assert row["difference"] == pytest.approx(-5 / 8)
+    assert row["p"] == row["p_holm"] == pytest.approx(stats.binomtest(6, 7).pvalue)
+    assert table["p"].iloc[0] == 1
+    assert pd.isna(table["p_holm"].iloc[0])
+
+
+def test_the_command(small_weights: Weights, labeled_folder: Path, tmp_path: Path) -> None:
+    arguments = ["ablation", str(small_weights()), "--data", str(labeled_folder), "--orders", "1"]
+    assert main(["analyze", *arguments, "--out", str(tmp_path)]) == 0
+    table = pd.read_csv(tmp_path / "ablation.csv")
+    single = table[table["heads"] == 1].dropna(subset=["distance"])
+    assert set(zip(single["layer"], single["head"], strict=True)) == {
+        (1, 1),
+        (1, 2),
+        (2, 1),
+        (2, 2),
+    }
+    assert table["heads"].max() == 4
+    words = pd.read_csv(tmp_path / "words.csv", keep_default_na=False)
+    assert len(words) == json.loads((tmp_path / "summary.json").read_text())["n"] == 5
+    assert list(words)[:3] == ["label", "no head", "layer 1, head 1"]
+    assert (tmp_path / "ablation.pdf").exists()
+
+
+def test_words_without_labels(
+    small_weights: Weights, labeled_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (labeled_folder / "labels.tsv").unlink()
+    arguments = ["ablation", str(small_weights()), "--data", str(labeled_folder)]
+    assert main(["analyze", *arguments, "--out", str(tmp_path / "out")]) == 2
+    assert "words need labels" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Whether reading needs a head: words read right while its output is zero."""

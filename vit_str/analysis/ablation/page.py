@@ -1,0 +1,148 @@
+"""The report of ``vit-str analyze ablation``."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy import stats
+from tqdm import tqdm
+
+from vit_str.analysis.ablation.measure import WHOLE, Ablation, Head, Reading, effects
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.results import AnalysisRun, cells_of
+from vit_str.reports.panels import depth_legend
+from vit_str.reports.style import COLORS, INK, MUTED, PLATE, depth_color, figure, styled
+from vit_str.reports.tables import write_frame
+
+_LEAD = (
+    "Every head of the encoder is cut, alone and with others: its output is zero while the model "
+    "reads. What reading loses, word by word, says which heads it needs, and whether these are the "
+    "ones that look far."
+)
+_CAUTION = (
+    "A cut head leaves the others with features that they never saw in training, so that a loss is "
+    "partly that; and a head that others can stand in for loses nothing. Heads of one layer differ "
+    "less in distance than those of different layers: distance and depth are not told apart by "
+    "one model."
+)
+_FARTHEST, _NEAREST, _RANDOM = "farthest first", "nearest first", "random order"
+_STEPS = 8  # how many heads are cut, between none and all
+
+
+def report(run: AnalysisRun, orders: int) -> int:
+    """Cut heads one by one and in several orders, and write tables and a page."""
+    (subject,) = run.subjects
+    analysis = DistanceAnalysis(subject.name, subject.recognizer.encoder, metrics=["distance"])
+    batches = []
+    for batch, pixels in run.batches(subject):
+        analysis.update(pixels)
+        batches.append((pixels, batch.labels))
+    distances = {
+        Head(layer, head): distance
+        for layer, values in enumerate(analysis.statistics.values("distance"), 1)
+        for head, distance in enumerate(values.mean(0).tolist(), 1)
+    }
+    ablation = Ablation(subject, batches)
+    cuts = _cuts(distances, orders, run.seed)
+    with tqdm([(WHOLE, ()), *cuts], unit="cut", desc=subject.name, disable=None) as bar:
+        whole, *readings = [ablation.read(name, heads) for name, heads in bar]
+    table = effects(whole, readings)
+    places = zip(table["layer"], table["head"], strict=True)
+    table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
+    write_frame(run.folder / "ablation.csv", table)
+    write_frame(run.folder / "words.csv", _words(ablation.labels, whole, readings))
+    single, n = table[table["heads"] == 1].drop_duplicates(["layer", "head"]), len(whole.right)
+    page = run.page("Which heads reading needs", f"{_LEAD} The model is {subject.name}.")
+    page.paragraph(_finding(table, single))
+    page.figure(
+        ablation_figure(table, single),
+        "ablation",
+        f"Left: words lost when one head is cut, against how far it looks, with 95 % intervals "
+        f"over n = {n:,} words; full dots have p_holm below 0.05 (McNemar's exact test, corrected "
+        "for the number of heads). Right: words read right when more and more heads are cut.",
+        vector=True,
+    )
+    page.note(_CAUTION)
+    page.heading("In numbers")
+    page.table(*cells_of(table.drop(columns=["n"])), f"n = {n:,} words")
+    return run.finish(page, n=n, spearman=_correlation(single))
+
+
+def _cuts(
+    distances: dict[Head, float], orders: int, seed: int
+) -> list[tuple[str, tuple[Head, ...]]]:
+    """Every head alone, and the first 1, 2, ... of several orders."""
+    nearest = sorted(distances, key=distances.__getitem__)
+    random = np.random.default_rng(seed)
+    shuffled = [[nearest[i] for i in random.permutation(len(nearest))] for _ in range(orders)]
+    named = [(_FARTHEST, nearest[::-1]), (_NEAREST, nearest)]
+    named += [(f"{_RANDOM} {number}", order) for number, order in enumerate(shuffled, 1)]
+    counts = np.unique(np.linspace(0, len(nearest), _STEPS + 1).round().astype(int))[1:-1]
+    cuts = [(f"layer {layer}, head {head}", (Head(layer, head),)) for layer, head in distances]
+    cuts += [(name, tuple(order[:count])) for name, order in named for count in counts]
+    return [*cuts, ("every head", tuple(nearest))]
+
+
+def _words(labels: Sequence[str], whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
+    """A row for each word: its label, and what was read without each head."""
+    columns = {"label": labels, WHOLE: whole.texts}
+    columns |= {each.cut: each.texts for each in readings if len(each.heads) == 1}
+    return pd.DataFrame(columns)
+
+
+def _correlation(single: pd.DataFrame) -> tuple[float, float]:
+    """Spearman's rank correlation of distance and words lost over heads, and its p-value.
+
+    Where no head costs a word there is nothing to correlate: 0 and 1.
+    """
+    if single["difference"].nunique() == 1:
+        return 0.0, 1.0
+    found = stats.spearmanr(single["distance"], -single["difference"])
+    return float(found.statistic), float(found.pvalue)
+
+
+def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
+    needed = single[(single["p_holm"] < 0.05) & (single["difference"] < 0)]
+    most = single.loc[single["difference"].idxmin()]
+    rho, p = _correlation(single)
+    return (
+        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read right. Of "
+        f"{len(single)} heads {len(needed)} cost words when cut alone, the most head "
+        f"{most['head']} of layer {most['layer']} ({-100 * most['difference']:.1f} points; it "
+        f"looks {most['distance']:.1f} px far). Distance and words lost have a rank correlation of "
+        f"{rho:.2f} over heads (Spearman, p = {p:.2g})."
+    )
+
+
+@styled()
+def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
+    """Words lost against the distance of the head cut, and accuracy against heads cut."""
+    sheet = figure(10.5, 4.0)
+    left, right = sheet.subplots(1, 2)
+    layers = int(single["layer"].max())
+    for row in single.itertuples():
+        color = depth_color(row.layer, layers)
+        lost = -100 * row.difference
+        ends = [[lost + 100 * row.high], [-100 * row.low - lost]]
+        face = color if row.p_holm < 0.05 else PLATE
+        marks = {"markerfacecolor": face, "markeredgecolor": color, "elinewidth": 0.9}
+        left.errorbar(row.distance, lost, ends, fmt="o", color=color, **marks)
+    left.axhline(0, color=INK, linewidth=0.8, zorder=1)
+    left.set(xlabel="attention distance of the head (px)", ylabel="words lost (points)")
+    left.set_title("one head cut")
+    colors = {_FARTHEST: COLORS[1], _NEAREST: COLORS[0], _RANDOM: MUTED}
+    every = table["heads"].max()
+    ends = table[(table["cut"] == WHOLE) | (table["heads"] == every)]
+    for name, color in colors.items():
+        for order in table.loc[table["cut"].str.startswith(name), "cut"].unique():
+            curve = pd.concat([table[table["cut"] == order], ends]).sort_values("heads")
+            width = 1.0 if name == _RANDOM else 1.8
+            right.plot(curve["heads"], 100 * curve["accuracy"], "o-", color=color, label=name,
+                       linewidth=width, markersize=3.5)  # fmt: skip
+    right.set(xlabel="heads cut", ylabel="words read right (%)", ylim=(0, None))
+    right.set_title("more and more heads cut")
+    handles = dict(zip(*reversed(right.get_legend_handles_labels()), strict=True))
+    right.legend(handles.values(), handles)
+    depth_legend(sheet, [left], layers)
+    return sheet
