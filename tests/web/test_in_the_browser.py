@@ -64,7 +64,12 @@ def doubtful(tmp_path: Path) -> list[Path]:
 
 
 def compare(
-    page: Any, address: str, folder: Path, paths: list[Path], language: str | None = None
+    page: Any,
+    address: str,
+    folder: Path,
+    paths: list[Path],
+    language: str | None = None,
+    within: float = 1e-3,
 ) -> list[dict[str, Any]]:
     """Read in the page and with the exported model in Python; gives what the page says."""
     page.goto(address)
@@ -81,10 +86,10 @@ def compare(
     for path, reading, record in zip(paths, readings, records, strict=True):
         assert (record["path"], record["text"]) == (path.name, reading.text)
         # Another decoder of JPEG or WebP files may give other last bits.
-        assert record["confidence"] == pytest.approx(reading.confidence, abs=1e-3)
+        assert record["confidence"] == pytest.approx(reading.confidence, abs=within)
         assert record["alternatives"][0]["text"] == reading.alternatives[0].text
         for one, other in zip(record["characters"], reading.characters, strict=True):
-            assert one["confidence"] == pytest.approx(other.confidence, abs=1e-3)
+            assert one["confidence"] == pytest.approx(other.confidence, abs=within)
             assert one.get("box") == (other.box and pytest.approx(other.box, abs=0.1))
         priors = [each.get("prior", 0) for each in (record, *record["alternatives"])]
         expected = [each.prior for each in (reading, *reading.alternatives)]
@@ -108,7 +113,8 @@ def test_the_samples_read_as_by_the_command(
         compare(page, address, tiny, [*sorted(SAMPLES.iterdir()), *tall])
         texts = []
         for language in (None, "none", "de"):
-            records = compare(page, address, tiny, doubtful, language)
+            # Small differences of resized pixels count where the model is not sure.
+            records = compare(page, address, tiny, doubtful, language, within=0.02)
             texts.append([record["text"] for record in records])
             spoke = any(other.get("prior") for r in records for other in r["alternatives"])
             assert spoke == (language != "none")
