@@ -173,6 +173,8 @@ def vit_str_runs(
     readers = [("", load(model, "cpu", backend="onnx"))]
     if weights.preprocessing.reread_below:
         readers.append((", care fast", load(model, "cpu", backend="onnx", care="fast")))
+        free = Search(language="none")
+        readers.append((", language none", load(model, "cpu", backend="onnx", search=free)))
     readers += [("", load(Path(each))) for each in exported]
     readers += [("", Reader(weights, "cpu", d)) for d in sorted(dtypes, key=lambda d: -d.itemsize)]
     for care, reader in readers:

@@ -1,4 +1,4 @@
-"""Write ``vit_str/bundled/words.safetensors``: how frequent words are, by language.
+"""Write ``vit_str/reading/words.safetensors``: how frequent words are, by language.
 
     python data/make_word_frequencies.py
 
@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import save
 from wordfreq import get_frequency_dict
 
-OUT = Path(__file__).parents[1] / "vit_str" / "bundled" / "words.safetensors"
+OUT = Path(__file__).parents[1] / "vit_str" / "reading" / "words.safetensors"
 STEPS = 25  # of the Zipf frequency, from 0 to 10
 BILLION = 1e9  # Zipf frequencies are logarithms of occurrences in so many words
 LANGUAGES = "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"

@@ -154,7 +154,7 @@ def test_pages_are_told_from_words(
         monkeypatch.setattr("vit_str.reading.command._PAGE_CONFIDENCE", confidence)
         code, _, err = run("read", path, *model)
         assert (code, err.count("\n")) == (0, hints)
-    assert "page.png looks like a whole picture or a long line: --page finds its words" in err
+    assert "line.png looks like a whole picture or a long line: --page finds its words" in err
 
 
 def test_bad_images_are_named_and_the_others_read(model: list[str], words: Path, run: Run) -> None:

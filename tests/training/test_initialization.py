@@ -154,7 +154,11 @@ def test_train_starts_from_a_file_and_a_charset(
     assert "8 kept, 1 new (é), 18 dropped (defghijklmnopqrstu)" in said
     written = load_weights(tmp_path / "other" / "weights.safetensors")
     assert written.charset.characters == "zyxwvéabc"
-    assert written.provenance["started_from"] == {"weights": str(file), "images": 1234}
+    assert written.provenance["started_from"] == {
+        "weights": str(file),
+        "images": 1234,
+        "language": None,
+    }
     assert not (tmp_path / "run").exists(), "everything must be in the folder asked for"
     # Without a learning rate all is as it was at the start, in the average too.
     rows = torch.tensor(written.charset.encode("zyxwvabc"))

@@ -150,17 +150,6 @@ def test_in_the_middle_of_a_step_of_several_batches(
     assert_same_run(uncut, run("stopped", *arguments))
 
 
-def test_checkpoints_from_before_images_were_counted(run: Run, uncut: Path) -> None:
-    old = run("old", "--trainer.max_steps", "3")
-    saved = checkpoint(old)
-    for name in ("images_seen", "unfinished_batches", "charset", "started_from", "RenderedWords"):
-        del saved[name]
-    torch.save(saved, old / "last.ckpt")
-    resumed = checkpoint(run("old", "--trainer.max_steps", "6"))
-    assert resumed["images_seen"] == checkpoint(uncut)["images_seen"] == 24
-    assert resumed["RenderedWords"] == {"images": 24, "batches": 6}
-
-
 def assert_same_run(
     uncut: Path, cut: Path, steps: int = 6, apart_from: str = "", whole_log: bool = True
 ) -> None:

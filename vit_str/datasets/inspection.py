@@ -4,15 +4,16 @@ import hashlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from io import BytesIO
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
-from vit_str.charset import CHARSETS
 from vit_str.datasets.rules import Rules, judged
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import LabeledWord, WordSource
@@ -23,8 +24,15 @@ _MOST_CHARACTERS = 40
 _MOST_EXAMPLES = 10
 QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
 _MOST_SHOWN = 100
-BUNDLED = CHARSETS["western"]
-"""The characters of the weights of the package."""
+
+
+@lru_cache(1)
+def bundled_characters() -> str:
+    """The characters of the weights of the package."""
+    from safetensors import safe_open
+
+    with safe_open(Path(__file__).parents[1] / "bundled" / "tiny.safetensors", "numpy") as file:
+        return str(file.metadata()["charset"])
 
 
 def inspect(
@@ -89,7 +97,7 @@ def _lines_of_lengths(lengths: dict[int, int]) -> Iterator[str]:
 def _lines_of_characters(characters: dict[str, Any]) -> Iterator[str]:
     classes = ", ".join(f"{number:,} {name}" for name, number in characters["kinds"].items())
     yield from ("", f"{characters['different']:,} different characters; {classes}")
-    known = f"the {len(BUNDLED)} of the bundled weights"
+    known = f"the {len(bundled_characters())} of the bundled weights"
     outside = characters["outside_bundled"]
     if not outside:
         yield f"all are among {known}"
@@ -201,7 +209,9 @@ class Summary:
         }
 
     def _characters_to_dict(self) -> dict[str, Any]:
-        others = [pair for pair in self._characters.most_common() if pair[0] not in BUNDLED]
+        others = [
+            pair for pair in self._characters.most_common() if pair[0] not in bundled_characters()
+        ]
         classes: Counter[str] = Counter()
         for character, number in self._characters.items():
             classes[_class_of(character)] += number

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from jaxtyping import Float, UInt8, UInt32
 
-TABLE = Path(__file__).parents[1] / "bundled" / "words.safetensors"
+TABLE = Path(__file__).with_name("words.safetensors")
 """Zipf frequencies of words, by language; ``data/make_word_frequencies.py`` writes it."""
 
 NO_LANGUAGE = "none"
