@@ -41,7 +41,7 @@ from vit_str.datasets.folder import FolderReader
 from vit_str.devices import fastest_dtype
 from vit_str.images import UnreadableImage, load_image
 from vit_str.metrics import word_accuracy
-from vit_str.reading import Reader, Reading, load
+from vit_str.reading import Reader, Reading, Search, load
 from vit_str.reading.inputs import find_inputs
 from vit_str.weights import load_weights, resolve
 
