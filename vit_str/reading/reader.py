@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from vit_str.weights import WeightsFile
 
 _Located = Sequence[tuple[Any, ...]]  # a box and perhaps a map, for each character
+_REREAD_TOGETHER = 4  # doubtful images: three views of ten beams each are 120 rows
 _NOTHING = Hypothesis((), (), 0.0, 0.0)  # of what is allowed
 
 
@@ -297,8 +298,18 @@ class Reader:
         With a prior over words every view gives several texts, between which the prior decides.
         """
         doubtful = [row for row in rows if _first(found[row]).probability < self._reread_below]
-        if not doubtful:
-            return
+        for start in range(0, len(doubtful), _REREAD_TOGETHER):
+            self._read_group_again(
+                pixels, encoded, found, doubtful[start : start + _REREAD_TOGETHER]
+            )
+
+    def _read_group_again(
+        self,
+        pixels: UInt8[np.ndarray, "batch channel height width"],
+        encoded: Any,
+        found: list[Found],
+        doubtful: Sequence[int],
+    ) -> None:
         writer = self._writer
         views = other_views(pixels[doubtful])
         if writer.prior:
