@@ -79,6 +79,7 @@ def _cuts(
     named = [(_FARTHEST, nearest[::-1]), (_NEAREST, nearest)]
     named += [(f"{_RANDOM} {number}", order) for number, order in enumerate(shuffled, 1)]
     counts = np.unique(np.linspace(0, len(nearest), _STEPS + 1).round().astype(int))[1:-1]
+    cuts: list[tuple[str, tuple[Head, ...]]]
     cuts = [(f"layer {layer}, head {head}", (Head(layer, head),)) for layer, head in distances]
     cuts += [(name, tuple(order[:count])) for name, order in named for count in counts]
     return [*cuts, ("every head", tuple(nearest))]
@@ -134,11 +135,11 @@ def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
     colors = {_FARTHEST: COLORS[1], _NEAREST: COLORS[0], _RANDOM: MUTED}
     every = table["heads"].max()
     ends = table[(table["cut"] == WHOLE) | (table["heads"] == every)]
-    for name, color in colors.items():
+    for name, shade in colors.items():
         for order in table.loc[table["cut"].str.startswith(name), "cut"].unique():
             curve = pd.concat([table[table["cut"] == order], ends]).sort_values("heads")
             width = 1.0 if name == _RANDOM else 1.8
-            right.plot(curve["heads"], 100 * curve["accuracy"], "o-", color=color, label=name,
+            right.plot(curve["heads"], 100 * curve["accuracy"], "o-", color=shade, label=name,
                        linewidth=width, markersize=3.5)  # fmt: skip
     right.set(xlabel="heads cut", ylabel="words read right (%)", ylim=(0, None))
     right.set_title("more and more heads cut")

@@ -1,6 +1,7 @@
 """Paired differences of two models on the same images."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFra
     of rows with the same matching and metric (Holm 1979): below 0.05 in any of them with a
     probability of 5 % at most, if the models are equal in all.
     """
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     units = [scales(analysis.statistics) for analysis in (first, second)]
     depths = [len(analysis.statistics.layers) for analysis in (first, second)]
     for metric in first.statistics.metrics:

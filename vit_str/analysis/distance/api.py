@@ -212,9 +212,14 @@ def attention_distance(
     metrics = list(dict.fromkeys(["distance", *metrics]))
     if isinstance(model, Sequence) and not isinstance(model, str):
         images = images if isinstance(images, str | Path | Tensor) else list(images)
-        options = {"count": count, "norm": norm, "queries": queries, "batch_size": batch_size}
+        options: dict[str, Any] = {
+            "count": count,
+            "norm": norm,
+            "queries": queries,
+            "batch_size": batch_size,
+        }
         options |= {"metrics": metrics, "grid": grid, "device": device, "seed": seed, "maps": maps}
-        each: Any = [attention_distance(one, images, **options) for one in model]  # type: ignore[arg-type]
+        each: Any = [attention_distance(one, images, **options) for one in model]
         if not each:
             raise ValueError("no models: give one or more")
         analyses = [result.analyses[0] for result in each]

@@ -166,8 +166,9 @@ def draw_layers(
             hollow = full is not None and (layer, head.head) not in full
             x = layer + offset
             # Over the dot, so that it is seen where it is smaller than the dot.
-            over = {"color": color if numbered else INK, "linewidth": 0.9, "zorder": 2.5}
-            axes.plot([x, x], [head.low, head.high], **over | {"zorder": 2.5 + (not numbered)})
+            over: LineStyle = {"color": color if numbered else INK, "linewidth": 0.9}
+            over["zorder"] = 2.5 if numbered else 3.5
+            axes.plot([x, x], [head.low, head.high], **over)
             face, edge = (PLATE, color) if hollow else (color, PLATE)
             label = _HEAD.replace("head", "head with its number") if numbered else _HEAD
             style: LineStyle = {"markersize": 8 if numbered else 4, "markeredgecolor": edge}

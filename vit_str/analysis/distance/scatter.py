@@ -72,14 +72,14 @@ def _head_scatter(
             style: LineStyle = {**chance_style(name), "linewidth": 0.8, "zorder": 1.4}
             mark: LineStyle = {"color": style["color"], "markersize": 8, "linestyle": ""}
             mark |= {"markeredgecolor": PLATE, "zorder": 4}
-            xs, ys = zip(*places, strict=True)
-            label = f"{name}: {xs[0]:.1f}, {ys[0]:.1f}"
+            first_x, first_y = places[0]
+            label = f"{name}: {first_x:.1f}, {first_y:.1f}"
             if len(places) == 1:
-                axes.axhline(ys[0], **style)
-                axes.axvline(xs[0], **style)
+                axes.axhline(first_y, **style)
+                axes.axvline(first_x, **style)
             else:
                 label = f"{name}, of every layer"
-            axes.plot(xs, ys, "X", label=label, **mark)
+            axes.plot([x for x, _ in places], [y for _, y in places], "X", label=label, **mark)
         if diagonal and "uniform" in chance[model]:
             x, y = (chance[model]["uniform"][table.metric][-1] for table in (across, up))
             line: LineStyle = {"color": MUTED, "linewidth": 0.8, "zorder": 1.3}

@@ -92,7 +92,7 @@ def _quickly() -> Iterator[None]:
         yield
         return
     level, offline = hub_logging.get_verbosity(), constants.HF_HUB_OFFLINE
-    hub_logging.set_verbosity_error()
+    hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     constants.HF_HUB_OFFLINE = offline or not _reachable(constants.ENDPOINT)
     try:
         yield
