@@ -259,7 +259,7 @@ def constraint_of(
     return letters
 
 
-def read_lexicon(path: str | Path) -> list[str]:
+def read_lexicon(path: str | Path, kind: str = "lexicon") -> list[str]:
     """The words of a text file, one a line.
 
     Raises:
@@ -268,12 +268,12 @@ def read_lexicon(path: str | Path) -> list[str]:
     try:
         words = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise ValueError(f"lexicon {path}: cannot be read ({error.strerror})") from None
+        raise ValueError(f"{kind} {path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
-        raise ValueError(f"lexicon {path}: not UTF-8 text; save it as UTF-8") from None
+        raise ValueError(f"{kind} {path}: not UTF-8 text; save it as UTF-8") from None
     found = [word.strip() for word in words if word.strip()]
     if not found:
-        raise ValueError(f"lexicon {path}: holds no word; write one a line")
+        raise ValueError(f"{kind} {path}: holds no word; write one a line")
     return found
 
 

@@ -163,9 +163,11 @@ def _own_words(path: Path) -> WordFrequencies:
     from vit_str.reading.constraints import read_lexicon
 
     counts: Counter[int] = Counter()
-    for line in read_lexicon(path):
+    for line in read_lexicon(path, "word list"):
         word, _, count = line.partition("\t")
-        counts[crc32(_folded(word).encode())] += int(count) if count.strip().isdecimal() else 1
+        counts[crc32(_folded(word).encode())] += (
+            max(1, int(count)) if count.strip().isdecimal() else 1
+        )
     hashes = np.array(sorted(counts), dtype=np.uint32)
     occurrences = np.array([counts[hash_] for hash_ in hashes.tolist()], dtype=float)
     return WordFrequencies(hashes, np.log10(occurrences / occurrences.sum() * 1e9), 1.0)
