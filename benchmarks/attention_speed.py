@@ -42,7 +42,7 @@ from torch import Tensor
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.probe import probe
 from vit_str.analysis.statistics import METRICS, AttentionStatistics
-from vit_str.arguments import positive
+from vit_str.console import positive
 from vit_str.models import VisionTransformer
 
 _BATCH = 32

@@ -22,11 +22,11 @@ from measuring import (
     write_json,
 )
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 from vit_str.datasets import IndexedSource, LabeledWord, Rules, open_words
 from vit_str.datasets.augmentation import PIPELINES, Augmentation
 from vit_str.datasets.source import Skipped
-from vit_str.images import Preprocessing
+from vit_str.runtime.images import Preprocessing
 
 _PREPROCESSING = Preprocessing()
 

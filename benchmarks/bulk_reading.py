@@ -31,7 +31,7 @@ from measuring import (
     write_json,
 )
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 from vit_str.reading.inputs import find_inputs
 
 

@@ -21,10 +21,10 @@ from variant_report import percent, points
 
 from vit_str.datasets.folder import FolderReader
 from vit_str.evaluation.run import read_sets
+from vit_str.evaluation.statistics import paired_difference, wilson_interval
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.models import PermutedDecoder
-from vit_str.reading import Reader
-from vit_str.statistics import paired_difference, wilson_interval
+from vit_str.runtime import Reader
 from vit_str.weights import load_weights, resolve
 
 _BATCH = 32

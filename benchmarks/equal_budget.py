@@ -37,10 +37,10 @@ from variant_cost import cost_table, costs
 from variant_report import VariantReadings, Words, markdown, results, table
 from variant_run import WEIGHTS, Budget, RunFailedError, VariantRun, copy_code
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords, together
-from vit_str.reading import load
+from vit_str.runtime import load
 
 Runs = Mapping[str, list[VariantRun]]
 

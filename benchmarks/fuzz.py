@@ -29,13 +29,13 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import vit_str
-from vit_str.charset import Charset
 from vit_str.datasets import FORMATS, Rules, Skipped, open_words
-from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.reading.constraints import Pattern
-from vit_str.reading.decoding import decode
 from vit_str.reading.pages.pictures import pictures_in
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.constraints import Pattern
+from vit_str.runtime.image_decoding import decode
+from vit_str.runtime.images import Preprocessing
 from vit_str.weights import save_weights
 
 _MEMORY, _SECONDS, _CHUNK = 1 << 30, 5.0, 100  # at most for a case; cases of a child process

@@ -25,14 +25,14 @@ from measuring import described_parser, table, write_json
 from PIL import Image
 from torch import Tensor
 
-from vit_str.arguments import positive
-from vit_str.charset import CHARSETS, PRINTABLE_ASCII, Charset
+from vit_str.console import positive
+from vit_str.evaluation.metrics import Scores
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets
-from vit_str.metrics import Scores
-from vit_str.reading import Reader, load
+from vit_str.evaluation.statistics import wilson_interval
 from vit_str.reports.sheets import Captioned, sheet
-from vit_str.statistics import wilson_interval
+from vit_str.runtime import Reader, load
+from vit_str.runtime.charset import CHARSETS, PRINTABLE_ASCII, Charset
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon

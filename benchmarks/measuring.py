@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 import torch
 
-from vit_str.arguments import positive
-from vit_str.console import aligned
-from vit_str.machine import processor
+from vit_str.console import aligned, positive
+from vit_str.runtime.machine import processor
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

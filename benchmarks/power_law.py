@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
-from vit_str.statistics import Interval
+from vit_str.evaluation.statistics import Interval
 
 Phase = Literal["before reading", "constant", "decay"]
 Curve = Float[np.ndarray, "sample point"]

@@ -36,13 +36,13 @@ from measuring import (
 )
 from peers import Peer, RapidOCR, Tesseract, first_output
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 from vit_str.datasets.folder import FolderReader
-from vit_str.devices import fastest_dtype
-from vit_str.images import UnreadableImage, load_image
-from vit_str.metrics import word_accuracy
-from vit_str.reading import Reader, Reading, Search, load
+from vit_str.evaluation.metrics import word_accuracy
 from vit_str.reading.inputs import find_inputs
+from vit_str.runtime import Reader, Reading, Search, load
+from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.torch_runtime.devices import fastest_dtype
 from vit_str.weights import load_weights, resolve
 
 _BATCHES = 1, 32

@@ -30,11 +30,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tqdm import tqdm
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 from vit_str.datasets.folder import FolderReader
-from vit_str.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.rendering.command import strengths
 from vit_str.rendering.material import BATCH, Look, renderer_of
+from vit_str.runtime.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.synthesis.renderer import Renderer
 
 Picture = UInt8[np.ndarray, "height width 3"]

@@ -22,7 +22,7 @@ from http_load import Load, ServerProcess, burst, closed_loop, split_cpus
 from measuring import REPOSITORY, described_parser, interleave, print_machine, table, write_json
 from reading_speed import find_words
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 
 _CLIENTS = (1, 8, 64)
 _MOST_SECONDS = 60.0  # of one measurement

@@ -24,7 +24,7 @@ from http_load import ServerProcess, receive, send
 from measuring import REPOSITORY, described_parser
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 
 _SERVE = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", "onnx"]
 _RECEIVE = 3  # seconds in which a request has to arrive

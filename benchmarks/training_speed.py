@@ -35,7 +35,7 @@ from measuring import (
 from training_profile import ELEMENTWISE, REST, Profile
 from training_step import Measurement, Result
 
-from vit_str.arguments import positive
+from vit_str.console import positive
 
 _FOLDER = Path(__file__).parent
 _PLAIN = "torch.nn layers"

@@ -19,7 +19,7 @@ from torch.optim import AdamW
 from torch.utils.flop_counter import FlopCounterMode
 
 from vit_str.datasets.folder import FolderReader
-from vit_str.reading import Reader, load
+from vit_str.runtime import Reader, load
 
 _WORDS = 256
 _TRAINED = 64

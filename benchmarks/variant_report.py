@@ -10,9 +10,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from vit_str.evaluation.metrics import character_accuracy
+from vit_str.evaluation.statistics import (
+    Interval,
+    bootstrap_interval,
+    paired_difference,
+    wilson_interval,
+)
 from vit_str.evaluation.words import ReadWords, together
-from vit_str.metrics import character_accuracy
-from vit_str.statistics import Interval, bootstrap_interval, paired_difference, wilson_interval
 
 Words = dict[str, ReadWords]
 

@@ -1,4 +1,4 @@
-"""Write ``vit_str/reading/words.safetensors``: how frequent words are, by language.
+"""Write ``vit_str/runtime/words.safetensors``: how frequent words are, by language.
 
     python data/make_word_frequencies.py
 

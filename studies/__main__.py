@@ -12,9 +12,9 @@ from typing import Any
 from studies import NAMES, Settings, describe
 from studies.page import write_page
 from studies.running import Result, load_result, run_studies
-from vit_str.arguments import positive
-from vit_str.devices import choose_device
-from vit_str.files import cpu_count
+from vit_str.console import positive
+from vit_str.runtime.machine import cpu_count
+from vit_str.torch_runtime.devices import choose_device
 
 _DESCRIPTION = """\
 The claims that this project grew from, each as an experiment that anyone can run: what is claimed,

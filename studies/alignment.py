@@ -38,9 +38,9 @@ from torch import Tensor
 from studies.drawing import chance_line, draw_bars, panels
 from studies.sequences import RecurrentTranslator, SequenceTask, Texts, train_translator
 from studies.study import Cell, Findings, Rows, Settings, Table, Values, Verdict
+from vit_str.evaluation.statistics import Interval
 from vit_str.models.attention import record_attention
 from vit_str.reports.style import HEAT
-from vit_str.statistics import Interval
 
 DOT, ADDITIVE, UNTRAINED = "dot product", "additive", "untrained"
 _ATTENTIONS = {DOT: "dot", ADDITIVE: "additive", UNTRAINED: "dot"}

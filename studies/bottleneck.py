@@ -31,7 +31,7 @@ from matplotlib.ticker import MaxNLocator
 from studies.drawing import INK, draw_lines, panels
 from studies.sequences import SequenceTask, train_translator
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
-from vit_str.statistics import Interval
+from vit_str.evaluation.statistics import Interval
 
 _RIGHT = "right_symbols"
 ONE, WIDE, ATTENTION = "one vector", "one vector, twice as wide", "attention"

@@ -32,9 +32,9 @@ from studies.drawing import COLORS, MUTED, draw_bars, panels
 from studies.reading import distinct, word_renderer
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import Labels, Tokens
-from vit_str.charset import PADDING, Charset
-from vit_str.metrics import cer
+from vit_str.evaluation.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
+from vit_str.runtime.charset import PADDING, Charset
 from vit_str.weights import WeightsFile, load_weights, resolve
 
 INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"

@@ -31,8 +31,8 @@ from studies import reading
 from studies.drawing import draw_lines, log_ticks, panels
 from studies.reading import CONVOLUTION, SYSTEMS, VIT
 from studies.study import Findings, Rows, Settings, Table, Verdict
-from vit_str.charset import CHARSETS, PADDING, Charset
-from vit_str.statistics import Interval
+from vit_str.evaluation.statistics import Interval
+from vit_str.runtime.charset import CHARSETS, PADDING, Charset
 from vit_str.synthesis.renderer import RenderedBatch
 
 _TEST_SEED = 1 << 20  # no set of training words has it

@@ -36,10 +36,10 @@ from vit_str.analysis.geometry import TokenGrid, neighborhood, uniform_attention
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
-from vit_str.images import Preprocessing
+from vit_str.evaluation.statistics import Interval
 from vit_str.models import ConvolutionalEncoder
 from vit_str.reports.style import UNIFORM, WINDOW
-from vit_str.statistics import Interval
+from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 
 TRAINED, UNTRAINED = "trained", "untrained"

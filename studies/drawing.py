@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.study import Cell, Table
+from vit_str.evaluation.statistics import mean_interval
 from vit_str.reports import style
-from vit_str.statistics import mean_interval
 
 COLORS, INK, MUTED = style.COLORS, style.INK, style.MUTED
 

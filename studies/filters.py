@@ -42,9 +42,9 @@ from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict
 from vit_str.analysis.filters import measure
-from vit_str.charset import CHARSETS, Charset
-from vit_str.images import Preprocessing
-from vit_str.statistics import Interval
+from vit_str.evaluation.statistics import Interval
+from vit_str.runtime.charset import CHARSETS, Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.weights import load_weights, resolve
 

@@ -37,8 +37,8 @@ from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.training import seeded
 from vit_str import models
 from vit_str.analysis.receptive_field.gradients import GradientFields
-from vit_str.charset import PRINTABLE_ASCII, Charset
-from vit_str.images import Preprocessing
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.weights import load_weights, resolve
 
 VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"

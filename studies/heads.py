@@ -28,9 +28,9 @@ from studies.drawing import COLORS, chance_line, draw_mean, log_ticks, panels
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
+from vit_str.evaluation.statistics import with_interval
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
-from vit_str.statistics import with_interval
 
 HEADS = (1, 2, 4, 8)
 DIM = 32

@@ -39,10 +39,10 @@ from torch import Tensor, nn
 from studies.drawing import COLORS, INK, draw_mean, log_ticks, panels
 from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import Tokens, seeded
+from vit_str.evaluation.statistics import Interval
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.decoders.recurrent import CELLS
 from vit_str.models.encoders.recurrent import NETWORKS
-from vit_str.statistics import Interval
 
 RECURRENT, ATTENTION = "GRU", "self-attention"
 LAYERS = (RECURRENT, ATTENTION)

@@ -32,8 +32,8 @@ from studies.reading import word_renderer
 from studies.study import Findings, Rows, Settings, Verdict
 from studies.text_transformer import TextTransformer
 from studies.training import Tokens, seeded
-from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.models import VisionTransformer
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 
 ROUND_TRIP, CONVOLUTION, BLOCKS = "patches put together", "strided convolution", "same blocks"
 SHAPES = (

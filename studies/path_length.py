@@ -36,10 +36,10 @@ from studies.drawing import INK, draw_lines, panels
 from studies.gradients import input_gradients
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
+from vit_str.evaluation.statistics import Interval
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
 from vit_str.reports.panels import legend
-from vit_str.statistics import Interval
 
 ATTENTION = "self-attention"
 NETS = {ATTENTION: "self-attention", "gru": "GRU", "rnn": "tanh RNN"}

@@ -12,8 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from studies.training import Labels, fit, seeded
-from vit_str.charset import PADDING, Charset
-from vit_str.images import Preprocessing
 from vit_str.models import (
     ConvolutionalEncoder,
     Encoder,
@@ -22,6 +20,8 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.models.auxiliary import TokenClassifier
+from vit_str.runtime.charset import PADDING, Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer

@@ -32,9 +32,9 @@ from studies.drawing import COLORS, chance_line, draw_lines, log_ticks, panels
 from studies.study import Findings, Rows, Settings, Table, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
+from vit_str.evaluation.statistics import Interval
 from vit_str.models import attention as core
 from vit_str.reports.panels import legend
-from vit_str.statistics import Interval
 
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 WIDEST = WIDTHS[-1]

@@ -14,7 +14,7 @@ from itertools import islice
 import torch
 
 from studies.training import Labels
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 
 Text = tuple[str, ...]
 

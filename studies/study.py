@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from vit_str.statistics import Interval, mean_interval, with_interval
+from vit_str.evaluation.statistics import Interval, mean_interval, with_interval
 
 Cell = str | int | float | bool
 Row = dict[str, Cell]

@@ -5,10 +5,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from studies.training import Labels, Tokens
-from vit_str.charset import PADDING
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.positions import FixedPositions, sinusoidal_positions
+from vit_str.runtime.charset import PADDING
 
 
 class TextTransformer(nn.Module):

@@ -36,13 +36,12 @@ from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
 from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.text_transformer import TextTransformer, Translator
 from studies.training import Labels, Tokens, fit_warm, seeded
-from vit_str.charset import PADDING
+from vit_str.evaluation.statistics import Interval
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.reading.search import search
-from vit_str.reading.steps import padded
-from vit_str.reading.torch_engine import TorchSteps
-from vit_str.statistics import Interval
+from vit_str.runtime.charset import PADDING
+from vit_str.runtime.search import padded, search
+from vit_str.torch_runtime.engine import TorchSteps
 
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
 _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}

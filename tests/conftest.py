@@ -13,11 +13,11 @@ from filelock import FileLock
 from jaxtyping import config
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.charset import Charset
 from vit_str.cli import main
-from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.weights import WeightsFile, save_weights
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from vit_str import cli
 from vit_str.cli import main
-from vit_str.machine import install_hint
+from vit_str.runtime.machine import install_hint
 
 Run = Callable[..., tuple[int, str, str]]
 

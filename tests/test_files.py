@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.files import cpu_count, find_files, one_line, write_atomically
+from vit_str.console import one_line
+from vit_str.files import find_files, write_atomically
+from vit_str.runtime.machine import cpu_count
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path: Path) -> None:

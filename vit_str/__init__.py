@@ -11,8 +11,8 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vit_str.reading import Reader, Reading, load
     from vit_str.reading.pages.reader import load_page
+    from vit_str.runtime import Reader, Reading, load
 
     __version__: str
 
@@ -25,9 +25,9 @@ os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
 def __getattr__(name: str) -> object:
     """Import the public names at their first use (PEP 562)."""
     if name in {"Reader", "Reading", "load"}:
-        from vit_str import reading
+        from vit_str import runtime
 
-        return getattr(reading, name)
+        return getattr(runtime, name)
     if name == "load_page":
         from vit_str.reading.pages.reader import load_page
 

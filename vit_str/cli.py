@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         missing = (error.name or "vit_str").partition(".")[0]
         if name is None or missing == "vit_str" or COMMANDS[name].extra is None:
             raise  # a mistake of ours, not a package that the base install leaves out
-        from vit_str.machine import install_hint
+        from vit_str.runtime.machine import install_hint
 
         hint = install_hint(COMMANDS[name].extra or "")
         return _fail(name, f"needs {error.name}, run: {hint}", 2)

@@ -1,14 +1,12 @@
-"""What the commands print: results, complaints, tables and a progress bar."""
+"""What commands share: options, results, warnings, tables and a progress bar."""
 
+import argparse
 import io
-import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-
-from vit_str.files import one_line
 
 _LONGEST = 2000  # characters of a line on standard error
 
@@ -60,6 +58,19 @@ def drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):  # standard output is no file or closed
         return
+
+
+def one_line(text: str) -> str:
+    """Escape line breaks, tabs and other control characters, which file names may hold.
+
+    Surrogates stay: they stand for bytes that are not UTF-8 (PEP 383).
+    """
+    return "".join(
+        repr(character)[1:-1]
+        if ord(character) < 32 or 127 <= ord(character) < 160 or character in "\u2028\u2029"
+        else character
+        for character in text
+    )
 
 
 def complain(line: str, command: str | None = None) -> None:
@@ -128,13 +139,6 @@ class Progress:
         complain(line)
 
 
-def percent(value: float, interval: Sequence[float]) -> str:
-    """A share and its interval for a table."""
-    if math.isnan(value):
-        return "-"
-    return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"
-
-
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of a table as lines, the first column to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -144,3 +148,48 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Add ``--device``."""
+    parser.add_argument(
+        "--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps (default: auto)"
+    )
+
+
+def add_batch_size(parser: argparse.ArgumentParser) -> None:
+    """Add ``--batch-size``."""
+    parser.add_argument(
+        "--batch-size",
+        type=positive,
+        default=32,
+        metavar="N",
+        help="images read at once (default: 32)",
+    )
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 on."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, found {text[:20]!r}")
+    return int(text)
+
+
+def probability(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found {text[:20]!r}")
+    return value
+
+
+def whole_number(text: str, least: int = 0, end: int = 10**9) -> int:
+    """A whole number from ``least`` on, below ``end``."""
+    if text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) < end:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"expected a whole number from {least} on, below {end:,}, found {text[:20]!r}"
+    )

@@ -1,4 +1,4 @@
-"""Files and folders: atomic writes, finding files, names in messages, processors to use."""
+"""Files and folders: atomic writes, finding files, locks."""
 
 import os
 import time
@@ -66,25 +66,6 @@ def find_files(
             if not name.startswith(".") and name.lower().endswith(suffixes) and path.is_file():
                 found.append(path)
     return found
-
-
-def one_line(text: str) -> str:
-    """Escape line breaks, tabs and other control characters, which file names may hold.
-
-    Surrogates stay: they stand for bytes that are not UTF-8 (PEP 383).
-    """
-    return "".join(
-        repr(character)[1:-1]
-        if ord(character) < 32 or 127 <= ord(character) < 160 or character in "\u2028\u2029"
-        else character
-        for character in text
-    )
-
-
-def cpu_count() -> int:
-    """Processors that this process may use: in a container fewer than the machine has."""
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 @contextmanager

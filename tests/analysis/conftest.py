@@ -9,9 +9,9 @@ import torch
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.images import batches_of, load_images
 from vit_str.analysis.subjects import load_subject
-from vit_str.charset import Charset
-from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.weights import save_weights
 
 

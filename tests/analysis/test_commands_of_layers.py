@@ -10,10 +10,10 @@ import torch
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
 from vit_str.analysis.relevance.scores import located
-from vit_str.charset import Charset
 from vit_str.cli import main
-from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.weights import save_weights
 
 # Files of each, besides report.html and summary.json.

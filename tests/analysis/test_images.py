@@ -5,9 +5,9 @@ import torch
 
 from vit_str.analysis.images import load_images
 from vit_str.analysis.subjects import Subject
-from vit_str.charset import Charset
-from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
 
 
 @pytest.fixture(scope="module")

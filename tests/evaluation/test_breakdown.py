@@ -5,9 +5,9 @@ import random
 import pytest
 
 from vit_str.evaluation.breakdown import COVERAGES, SHOWN, breakdown, case_of, rejection
+from vit_str.evaluation.metrics import word_accuracy
+from vit_str.evaluation.statistics import plain_values, wilson_interval
 from vit_str.evaluation.words import ReadWords
-from vit_str.metrics import word_accuracy
-from vit_str.statistics import plain_values, wilson_interval
 
 
 def random_words(n: int = 400, seed: int = 0) -> ReadWords:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vit_str.evaluation.calibration import BINS, calibrate
-from vit_str.statistics import plain_values
+from vit_str.evaluation.statistics import plain_values
 
 
 def words(n: int, honest: bool = True, seed: int = 0) -> tuple[list[float], list[bool]]:

@@ -120,7 +120,7 @@ def test_what_cannot_be_used_is_reported_before_reading(
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file")
     Path("more").mkdir()
-    monkeypatch.setattr("vit_str.reading.reader.load", lambda *_, **__: pytest.fail("too late"))
+    monkeypatch.setattr("vit_str.runtime.reader.load", lambda *_, **__: pytest.fail("too late"))
     code, out, err = evaluate(*options)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert trouble in err

@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from vit_str.evaluation.confusions import Confusion, align, confusions
+from vit_str.evaluation.metrics import edit_distance
 from vit_str.evaluation.words import ReadWords
-from vit_str.metrics import edit_distance
 
 Pairs = tuple[tuple[str, str], ...]
 

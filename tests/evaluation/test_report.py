@@ -7,7 +7,7 @@ import pytest
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
 
 
 def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path]) -> None:

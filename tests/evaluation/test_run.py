@@ -6,11 +6,11 @@ import pytest
 from PIL import Image
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, WordSource
+from vit_str.evaluation.metrics import METRICS
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets, size_of
-from vit_str.images import load_sized_image
-from vit_str.metrics import METRICS
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
+from vit_str.runtime.images import load_sized_image
 
 WordImage = Callable[..., Image.Image]
 

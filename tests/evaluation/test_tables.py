@@ -3,7 +3,8 @@ import re
 
 import pytest
 
-from vit_str.console import aligned, percent
+from vit_str.console import aligned
+from vit_str.evaluation.statistics import percent
 from vit_str.reports.tables import code, piped, plain
 
 

@@ -16,8 +16,8 @@ from vit_str.evaluation.temperature.fit import (
     grade,
     log_confidences,
 )
-from vit_str.images import UnreadableImage
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
+from vit_str.runtime.images import UnreadableImage
 from vit_str.weights import WeightsFile
 
 

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
 from vit_str.weights import WeightsFile, load_weights, renew_weights
 from vit_str.weights.doctor import difference, make_golden
 

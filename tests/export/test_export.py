@@ -15,9 +15,7 @@ import torch
 from PIL import Image
 
 import vit_str
-from vit_str.charset import Charset
 from vit_str.export.folder import write_exported
-from vit_str.images import Preprocessing
 from vit_str.models import (
     CtcDecoder,
     Decoder,
@@ -30,10 +28,12 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.reading import Reader, Search
-from vit_str.reading.onnx_engine import GRAPHS, description_digest, load_with_graphs
+from vit_str.runtime import Reader, Search
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.onnx_engine import GRAPHS, description_digest, load_with_graphs
+from vit_str.runtime.weights_contents import load_contents
 from vit_str.weights import WeightsFile, bundled_names, load_weights, resolve, save_weights
-from vit_str.weights.contents import load_contents
 from vit_str.weights.doctor import difference
 
 pytestmark = pytest.mark.usefixtures("sizes_without_numbers")

@@ -1,8 +1,8 @@
 import torch
 
-from vit_str.charset import PADDING
 from vit_str.models.auxiliary import UNKNOWN, ColumnSpeller, TokenClassifier
 from vit_str.models.ctc import ctc_loss
+from vit_str.runtime.charset import PADDING
 
 
 def test_unknown_tokens_do_not_count() -> None:

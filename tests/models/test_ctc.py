@@ -3,9 +3,9 @@ from itertools import product
 import pytest
 import torch
 
-from vit_str.charset import PADDING
 from vit_str.models import CtcDecoder
 from vit_str.models.ctc import collapse, ctc_loss, label_probabilities
+from vit_str.runtime.charset import PADDING
 
 BLANK = 2
 COLUMNS = 4

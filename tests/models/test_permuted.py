@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from vit_str.charset import PADDING
 from vit_str.models import PermutedDecoder
 from vit_str.models.decoders.permuted import permutation_mask, sample_orders
 from vit_str.models.hypotheses import read_to_end
+from vit_str.runtime.charset import PADDING
 
 
 def decoder(sharpness: float = 4.0, **arguments: object) -> PermutedDecoder:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from vit_str.charset import PADDING, Charset
 from vit_str.models import (
     ColumnEncoder,
     ConvolutionalEncoder,
@@ -29,6 +28,7 @@ from vit_str.models.attention import (
     ScaledDotProductAttention,
     record_attention,
 )
+from vit_str.runtime.charset import PADDING, Charset
 
 ENCODERS: dict[str, Callable[[], Encoder]] = {
     "vit": lambda: VisionTransformer(dim=24, depth=2, heads=2, patch_size=(8, 8)),

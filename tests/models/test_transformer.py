@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from vit_str.charset import PADDING
 from vit_str.models import TransformerDecoder
+from vit_str.runtime.charset import PADDING
 
 
 def make_decoder(maximum_length: int = 6) -> TransformerDecoder:

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.reading import Reader, load
+from vit_str.runtime import Reader, load
 from vit_str.serving import service
 from vit_str.serving.app import create_app
 from vit_str.serving.limits import Limits

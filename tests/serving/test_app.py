@@ -10,8 +10,8 @@ import httpx
 import numpy as np
 import pytest
 
-from vit_str.machine import install_hint
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
+from vit_str.runtime.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
 

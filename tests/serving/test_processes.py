@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from vit_str.machine import install_hint
+from vit_str.runtime.machine import install_hint
 
 Word = Callable[..., bytes]
 Run = Callable[..., tuple[int, str, str]]

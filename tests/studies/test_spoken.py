@@ -12,7 +12,7 @@ from studies.spoken import (
     numbers,
 )
 from studies.training import seeded
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 
 VALUES = {
     **{word: number for number, word in enumerate(SYMBOLS[10:30])},

@@ -14,7 +14,7 @@ from studies.sequences import (
 from studies.spoken import ids_of, in_words, numbers
 from studies.tokens import NextToken, Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
-from vit_str.charset import Charset
+from vit_str.runtime.charset import Charset
 from vit_str.weights import WeightsFile
 
 REVERSE = SequenceTask(4, (2, 5), True)

@@ -3,8 +3,8 @@ import torch
 
 from studies.text_transformer import TextTransformer, Translator
 from studies.translation import write
-from vit_str.charset import PADDING
 from vit_str.models import TransformerDecoder
+from vit_str.runtime.charset import PADDING
 
 
 def make_encoder() -> TextTransformer:

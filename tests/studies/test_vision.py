@@ -9,9 +9,9 @@ from studies import Table, distance, filters, first_layer, patches, reading
 from studies.data_hunger import FULL, QUICK, train, unseen_words
 from vit_str.analysis.filters.measure import first_filters
 from vit_str.analysis.subjects import Subject
-from vit_str.charset import Charset
-from vit_str.images import Preprocessing
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 
 DIGITS = Charset("0123456789")

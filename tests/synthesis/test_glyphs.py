@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.charset import Charset
+from vit_str.runtime.charset import Charset
 from vit_str.synthesis import rasterize, rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.charset import PRINTABLE_ASCII, Charset, charset_of
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 

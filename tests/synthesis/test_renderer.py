@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon

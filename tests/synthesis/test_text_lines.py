@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.charset import Charset, charset_of
+from vit_str.runtime.charset import Charset, charset_of
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.text_lines import LineRenderer

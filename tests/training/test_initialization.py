@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.charset import Charset
-from vit_str.images import Preprocessing
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.training.cli import main
 from vit_str.training.initialization import start_from
 from vit_str.weights import WeightsFile, load_weights, save_weights

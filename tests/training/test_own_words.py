@@ -13,12 +13,12 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from vit_str.charset import PADDING, Charset
 from vit_str.datasets import Layout, Mixture, Rules, open_words, writer_of
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import LabeledWord
-from vit_str.images import TALL, Preprocessing, load_image
 from vit_str.models.auxiliary import UNKNOWN
+from vit_str.runtime.charset import PADDING, Charset
+from vit_str.runtime.images import TALL, Preprocessing, load_image
 from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training import OwnWords
 from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vit_str.charset import Charset
+from vit_str.runtime.charset import Charset
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.resuming import align_batches, check_charset, check_together
 

@@ -11,10 +11,8 @@ import torch
 from PIL import Image
 
 import vit_str
-from vit_str.charset import Charset
 from vit_str.cli import main
 from vit_str.export.web import RUNTIME_FILES, write_page
-from vit_str.images import Preprocessing
 from vit_str.models import (
     CtcDecoder,
     PermutedDecoder,
@@ -23,7 +21,9 @@ from vit_str.models import (
     RecurrentEncoder,
     VisionTransformer,
 )
-from vit_str.reading import Search
+from vit_str.runtime import Search
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
 from vit_str.weights import WeightsFile, save_weights
 
 pytestmark = pytest.mark.usefixtures("sizes_without_numbers")

@@ -7,10 +7,10 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_str.charset import Charset
-from vit_str.images import UnreadableImage
 from vit_str.models import Recognizer
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import UnreadableImage
 from vit_str.weights import WeightsFile
 from vit_str.weights.doctor import (
     TOLERANCES,

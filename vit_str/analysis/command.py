@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
 
-from vit_str.arguments import add_batch_size, add_device
+from vit_str.console import add_batch_size, add_device
 
 _DISTANCE = """\
 Writes report.html (the pointer on a dot shows its head), distance.csv, summary.json, and the

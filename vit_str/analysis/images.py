@@ -14,11 +14,12 @@ from tqdm import tqdm
 
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.subjects import Subject
-from vit_str.charset import Charset
+from vit_str.console import one_line
 from vit_str.datasets.folder import FolderReader
-from vit_str.devices import choose_device
-from vit_str.files import find_files, one_line
-from vit_str.images import SUFFIXES, ImageSource, Preprocessing, UnreadableImage, load_image
+from vit_str.files import find_files
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import SUFFIXES, ImageSource, Preprocessing, UnreadableImage, load_image
+from vit_str.torch_runtime.devices import choose_device
 
 RENDERED = "rendered"
 _RENDERED_BATCH = 64  # part of what a seed means

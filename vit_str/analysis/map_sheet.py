@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from vit_str.analysis.images import Batch
-from vit_str.charset import Charset
 from vit_str.reports.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
+from vit_str.runtime.charset import Charset
 
 _WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
 _MOST_ROWS = 12

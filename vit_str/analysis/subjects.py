@@ -9,9 +9,9 @@ import torch
 
 from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.libraries.load import is_library_name, load_library_model
-from vit_str.charset import PRINTABLE_ASCII, Charset, charset_of
-from vit_str.images import Preprocessing
 from vit_str.models import Encoder, Recognizer, build, describe
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
+from vit_str.runtime.images import Preprocessing
 from vit_str.weights import load_weights, resolve
 
 UNTRAINED = "untrained:"

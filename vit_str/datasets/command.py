@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.arguments import positive, whole_number
+from vit_str.console import positive, whole_number
 from vit_str.datasets.formats import FORMATS, WRITABLE, open_words
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _open(path: str, options: argparse.Namespace) -> "WordSource":
 
 def _rules(options: argparse.Namespace) -> "Rules":
     """What the options say a word has to be."""
-    from vit_str.charset import charset_of
     from vit_str.datasets import Rules
+    from vit_str.runtime.charset import charset_of
 
     charset = None if options.charset is None else charset_of(options.charset)
     return Rules(charset, options.maximum_length, options.least_size)

@@ -178,7 +178,7 @@ def _rows_of_names(folder: Path) -> list[LabelRow | Skipped]:
 
 def _images_below(folder: Path) -> Iterator[Path]:
     """The image files in a folder and those below it; those of hidden folders are left out."""
-    from vit_str.images import SUFFIXES
+    from vit_str.runtime.images import SUFFIXES
 
     for path in find_files(folder, SUFFIXES):
         if not any(part.startswith(".") for part in path.relative_to(folder).parts):

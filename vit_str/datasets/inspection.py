@@ -17,7 +17,7 @@ from tqdm import tqdm
 from vit_str.datasets.rules import Rules, judged
 from vit_str.datasets.skip_report import SkipReport
 from vit_str.datasets.source import LabeledWord, WordSource
-from vit_str.images import TALL
+from vit_str.runtime.images import TALL
 
 _BAR, _LONGEST = 40, 30  # of the histogram of lengths: its width, and the last length with a row
 _MOST_CHARACTERS = 40

@@ -10,13 +10,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from vit_str.datasets.source import LabeledWord, Reason, Skipped
-from vit_str.files import cpu_count
+from vit_str.runtime.machine import cpu_count
 
 if TYPE_CHECKING:
     from PIL import Image
 
-    from vit_str.charset import Charset
     from vit_str.datasets.skip_report import SkipReport
+    from vit_str.runtime.charset import Charset
 
 CHUNK = 256
 """Words that are judged together."""
@@ -63,7 +63,7 @@ class Rules:
 
         The label comes first: no image is decoded for one that cannot be used.
         """
-        from vit_str.images import UnreadableImage, load_image
+        from vit_str.runtime.images import UnreadableImage, load_image
 
         skipped = self.label(word)
         if skipped:

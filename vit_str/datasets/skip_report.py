@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self, TextIO
 
+from vit_str.console import one_line
 from vit_str.datasets.source import Reason, Skipped
-from vit_str.files import one_line
 
 _KEPT = 1000
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import ClassVar
 
-from vit_str.files import one_line
+from vit_str.console import one_line
 
 MAX_BYTES = 1 << 26
 """Most bytes of the image or label of a word; sizes beyond are taken for damage."""

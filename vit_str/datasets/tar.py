@@ -270,7 +270,7 @@ def headers(file: Any, offset: int) -> Iterator[tarfile.TarInfo]:
 
 def _groups(file: Any, start: int, with_content: bool) -> Iterator[_Group]:
     """Files of one stem; of a damaged archive, the last group says where the damage begins."""
-    from vit_str.images import SUFFIXES
+    from vit_str.runtime.images import SUFFIXES
 
     group = _Group(start)
     try:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
+from vit_str.evaluation.metrics import WORD_PROTOCOLS
+from vit_str.evaluation.statistics import Interval, plain_values, wilson_interval
 from vit_str.evaluation.words import ImageSize, ReadWords
-from vit_str.images import TALL
-from vit_str.metrics import WORD_PROTOCOLS
-from vit_str.statistics import Interval, plain_values, wilson_interval
+from vit_str.runtime.images import TALL
 
 SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 """Metrics that are broken down."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int64
 
-from vit_str.statistics import Interval, percentile_interval, resamples
+from vit_str.evaluation.statistics import Interval, percentile_interval, resamples
 
 BINS = 15
 

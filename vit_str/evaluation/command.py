@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.reading.command import add_reader_arguments, search_of
+from vit_str.reading.options import add_reader_arguments, search_of
 
 if TYPE_CHECKING:
     from vit_str.evaluation.comparison import Comparison
     from vit_str.evaluation.report import Report
-    from vit_str.reading import Reader
+    from vit_str.runtime import Reader
 
 _DESCRIPTION = """\
 Read labeled images and compare: word accuracy under 36, 62, 94 and all
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.evaluation.output import Output
     from vit_str.evaluation.report import Report
     from vit_str.evaluation.run import named, opened, read_sets
-    from vit_str.reading import load
+    from vit_str.runtime import load
 
     sets = [opened(source) for source in options.sources]
     output = Output(options.markdown, options.report, options.sheet)

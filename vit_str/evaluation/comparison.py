@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-from vit_str.console import aligned, percent
+from vit_str.console import aligned, one_line
 from vit_str.evaluation.breakdown import SHOWN
 from vit_str.evaluation.markdown import table
+from vit_str.evaluation.metrics import WORD_PROTOCOLS, Protocol
+from vit_str.evaluation.statistics import PairedDifference, paired_difference, percent, plain_values
 from vit_str.evaluation.words import ReadWords, together
-from vit_str.files import one_line
-from vit_str.metrics import WORD_PROTOCOLS, Protocol
 from vit_str.reports.tables import plain
-from vit_str.statistics import PairedDifference, paired_difference, plain_values
 
 
 @dataclass(frozen=True, slots=True)

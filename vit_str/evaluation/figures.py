@@ -12,9 +12,10 @@ from vit_str.evaluation.breakdown import breakdown as kinds
 from vit_str.evaluation.breakdown import rejection as kept_shares
 from vit_str.evaluation.calibration import Calibration
 from vit_str.evaluation.markdown import FIGURES
+from vit_str.evaluation.metrics import FULL
 from vit_str.evaluation.report import Report
+from vit_str.evaluation.statistics import Interval
 from vit_str.files import write_atomically
-from vit_str.metrics import FULL
 from vit_str.reports.images import figure_image, png
 from vit_str.reports.style import (
     COLORS,
@@ -27,7 +28,6 @@ from vit_str.reports.style import (
     shortened,
     styled,
 )
-from vit_str.statistics import Interval
 
 _COLUMNS = 4
 _NAME = 28

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from vit_str.console import percent
 from vit_str.evaluation.breakdown import breakdown, rejection
 from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import Confusion, confusions
+from vit_str.evaluation.metrics import FULL
 from vit_str.evaluation.mistakes import Mistake, surest_mistakes
 from vit_str.evaluation.report import (
     CHARACTER_TITLES,
@@ -14,7 +14,7 @@ from vit_str.evaluation.report import (
     group_rows,
     kept_rows,
 )
-from vit_str.metrics import FULL
+from vit_str.evaluation.statistics import percent
 from vit_str.reports.tables import code, piped, plain
 
 FIGURES = {

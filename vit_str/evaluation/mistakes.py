@@ -7,12 +7,12 @@ from itertools import islice
 
 from PIL import Image
 
+from vit_str.console import one_line
 from vit_str.datasets import LabeledWord, WordSource
+from vit_str.evaluation.metrics import FULL, Protocol, normalize_label
 from vit_str.evaluation.words import ReadWords
-from vit_str.files import one_line
-from vit_str.images import UnreadableImage, load_image
-from vit_str.metrics import FULL, Protocol, normalize_label
 from vit_str.reports.sheets import Captioned, Font, framed, sheet
+from vit_str.runtime.images import UnreadableImage, load_image
 
 _COLUMNS = 4
 _SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on the sheet, in pixels

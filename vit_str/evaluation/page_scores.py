@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vit_str.evaluation.statistics import Interval, bootstrap
 from vit_str.reading.pages.page import Page, Word
-from vit_str.statistics import Interval, bootstrap
 
 _UNJUDGED = "###"
 _OVERLAP = 0.5

@@ -11,12 +11,12 @@ from PIL import Image
 from vit_str import console
 from vit_str.evaluation.page_scores import PageScore, compare, read_labels, score_page, summary
 from vit_str.files import find_files, write_atomically
-from vit_str.images import SUFFIXES, UnreadableImage, load_pages
-from vit_str.reading.pages.command import load_page_reader
+from vit_str.reading.options import load_page_reader
 from vit_str.reading.pages.output import overlay
 from vit_str.reading.pages.page import Page
 from vit_str.reading.pages.reader import PageReader
 from vit_str.reports.sheets import Captioned, check_picture, framed, sheet
+from vit_str.runtime.images import SUFFIXES, UnreadableImage, load_pages
 
 _WORST, _COLUMNS, _CELL = 12, 3, (640, 420)
 

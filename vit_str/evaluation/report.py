@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vit_str.console import aligned, percent
+from vit_str.console import aligned, one_line
 from vit_str.evaluation.breakdown import SHOWN, AcceptedWords, Group, Share, breakdown, rejection
 from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import confusions
+from vit_str.evaluation.metrics import FULL, WORD_PROTOCOLS, Scores
 from vit_str.evaluation.mistakes import surest_mistakes
+from vit_str.evaluation.statistics import percent, plain_values
 from vit_str.evaluation.words import ReadWords, together
-from vit_str.files import one_line
-from vit_str.metrics import FULL, WORD_PROTOCOLS, Scores
-from vit_str.statistics import plain_values
 
 ALL = "all"
 """Name of all sets together in tables."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from PIL import Image
 
+from vit_str.console import one_line
 from vit_str.datasets import LabeledWord, Skipped, WordSource, open_words
 from vit_str.evaluation.words import ImageSize, ReadWords
-from vit_str.files import one_line
-from vit_str.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
+from vit_str.runtime.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
 
 PathOrSource = str | Path | WordSource
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from vit_str.evaluation.calibration import Calibration, calibrate
-from vit_str.metrics import Protocol, Scores, normalize_label, right_words, score
+from vit_str.evaluation.metrics import Protocol, Scores, normalize_label, right_words, score
 
 ImageSize = tuple[int, int]
 """Height and width of an image, upright, in pixels."""

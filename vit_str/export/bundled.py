@@ -4,7 +4,7 @@ import shutil
 
 from vit_str import console
 from vit_str.export.folder import write_bundled
-from vit_str.reading.onnx_engine import GRAPHS
+from vit_str.runtime.onnx_engine import GRAPHS
 from vit_str.weights import bundled_names, load_weights, resolve
 
 

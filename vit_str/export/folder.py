@@ -15,8 +15,8 @@ from vit_str.export.graphs import export_graphs
 from vit_str.export.readme import readme
 from vit_str.files import write_atomically
 from vit_str.models import describe
-from vit_str.reading.engine import Interface
-from vit_str.reading.onnx_engine import (
+from vit_str.runtime.engine import Interface
+from vit_str.runtime.onnx_engine import (
     DESCRIPTION,
     FORMAT,
     GRAPHS,
@@ -24,9 +24,9 @@ from vit_str.reading.onnx_engine import (
     VERSION,
     description_digest,
 )
-from vit_str.reading.torch_engine import interface_of
+from vit_str.runtime.weights_header import CHECKSUM
+from vit_str.torch_runtime.engine import interface_of
 from vit_str.weights import WeightsFile
-from vit_str.weights.header import CHECKSUM
 
 _LARGEST_CONSTANT = 64  # numbers; a larger one that is no tensor of the model would be weights
 

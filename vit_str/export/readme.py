@@ -1,6 +1,6 @@
 """The README of an exported model: how to read with it in a few lines of numpy."""
 
-from vit_str.reading.engine import Interface
+from vit_str.runtime.engine import Interface
 
 _TEXT = """\
 # {decoder} for onnxruntime

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
-from vit_str.reading.prior import TABLE
-from vit_str.reading.torch_engine import interface_of
+from vit_str.runtime.prior import TABLE
+from vit_str.torch_runtime.engine import interface_of
 from vit_str.weights import WeightsFile
 
 PAGE = Path(__file__).parents[1] / "web"

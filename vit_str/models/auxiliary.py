@@ -5,8 +5,8 @@ from einops import rearrange, reduce
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.charset import PADDING
 from vit_str.models.ctc import ctc_loss
+from vit_str.runtime.charset import PADDING
 
 UNKNOWN = -2
 """In the place of the character under a token that is not known."""

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 
 
 def ctc_loss(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from vit_str.console import complain, one_line
 from vit_str.files import find_files
-from vit_str.images import SUFFIXES
+from vit_str.runtime.images import SUFFIXES
 
 STANDARD_INPUT = "-"
 _LONGEST_LIST = 1 << 28  # bytes
@@ -106,3 +107,9 @@ def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:
     found.paths.extend(os.path.join(path, file.relative_to(Path(path))) for file in files)
     if not files and len(found.problems) == before:
         found.add_problem(path, "a folder without images; name the files to read")
+
+
+def report(problems: Iterable[tuple[str, str]]) -> None:
+    """Say what is wrong with paths, a line each."""
+    for path, problem in problems:
+        complain(f"{one_line(path)}: {problem}")

@@ -16,13 +16,13 @@ from tqdm import tqdm
 
 import vit_str
 from vit_str import console
-from vit_str.charset import charset_of
 from vit_str.datasets import DatasetWriter, LabeledWord, Layout, writer_of
 from vit_str.datasets.record import begin_or_resume, differences, shown
-from vit_str.devices import choose_device
 from vit_str.files import exclusive
 from vit_str.rendering.material import BATCH, Look, renderer_of
+from vit_str.runtime.charset import charset_of
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.torch_runtime.devices import choose_device
 
 _PROBES = 1000
 _LATE = ("fonts", "pictures", "drawing")  # what is known only when all fonts are drawn

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vit_str.charset import charset_of
-from vit_str.devices import choose_device
+from vit_str.runtime.charset import charset_of
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import Renderer
+from vit_str.torch_runtime.devices import choose_device
 
 BATCH = 64
 """Words drawn together. Part of what a seed means: word 100 is the 37th of the second batch."""
@@ -21,7 +21,7 @@ class Look:
     """What words to draw, and how they look.
 
     Attributes:
-        charset: see ``vit_str.charset.charset_of``.
+        charset: see ``vit_str.runtime.charset.charset_of``.
         words: a file of words; None for those of the language.
         language: of the words.
         fonts: folders; None for the system's.

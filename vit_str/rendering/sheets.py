@@ -11,9 +11,9 @@ from PIL import Image
 from torch import Tensor
 from tqdm import tqdm
 
-from vit_str.charset import PADDING, Charset, charset_of
 from vit_str.rendering.material import BATCH, Look, renderer_of
 from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
+from vit_str.runtime.charset import PADDING, Charset, charset_of
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.layout import Typesetter

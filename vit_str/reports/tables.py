@@ -9,7 +9,8 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vit_str.files import one_line, write_atomically
+from vit_str.console import one_line
+from vit_str.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd

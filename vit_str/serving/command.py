@@ -4,8 +4,8 @@ import argparse
 import os
 from functools import partial
 
-from vit_str.arguments import positive, whole_number
-from vit_str.reading.command import add_model_arguments
+from vit_str.console import positive, whole_number
+from vit_str.reading.options import add_model_arguments
 
 KEY = "VIT_STR_KEY"
 
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
-    from vit_str.images import MAX_PIXELS
+    from vit_str.runtime.images import MAX_PIXELS
     from vit_str.serving.limits import Limits
     from vit_str.serving.processes import serve
     from vit_str.serving.server import Settings

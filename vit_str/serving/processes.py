@@ -15,7 +15,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 
 from vit_str import console
-from vit_str.files import cpu_count
+from vit_str.runtime.machine import cpu_count
 from vit_str.serving.metrics import FOLDER
 from vit_str.serving.server import SIGNALS, Settings, serve_alone
 

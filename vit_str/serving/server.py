@@ -118,7 +118,7 @@ class _Server(uvicorn.Server):
 
 def serve_alone(settings: Settings, listener: socket.socket, on_start: Callable[[], None]) -> int:
     """Serve in this process; returns the exit code."""
-    from vit_str.reading import load
+    from vit_str.runtime import load
     from vit_str.serving.app import create_app
     from vit_str.serving.guard import LOG
     from vit_str.serving.service import ReadingService

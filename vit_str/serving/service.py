@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from vit_str.images import UnreadableImage
-from vit_str.machine import install_hint
-from vit_str.reading import Reader, Reading, Search
-from vit_str.reading.constraints import PatternTooSlow, TimedPattern
-from vit_str.reading.decoding import DecodedImage, decode
-from vit_str.reading.rows import error_row, reading_row
+from vit_str.runtime import Reader, Reading, Search
+from vit_str.runtime.constraints import PatternTooSlow, TimedPattern
+from vit_str.runtime.image_decoding import DecodedImage, decode
+from vit_str.runtime.images import UnreadableImage
+from vit_str.runtime.json_rows import error_row, reading_row
+from vit_str.runtime.machine import install_hint
 from vit_str.serving.lane import Job, Lane
 from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room
 from vit_str.serving.metrics import Metrics

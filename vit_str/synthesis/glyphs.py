@@ -16,8 +16,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from vit_str.charset import Charset
 from vit_str.files import remove_partial, write_atomically
+from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.glyph_quality import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes, sample_unevenness

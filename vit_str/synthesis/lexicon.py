@@ -9,7 +9,7 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
-from vit_str.charset import Charset
+from vit_str.runtime.charset import Charset
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.word_lists import count_words, language_words, word_shares
 

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from vit_str.charset import PADDING
-from vit_str.images import TALL
+from vit_str.runtime.charset import PADDING
+from vit_str.runtime.images import TALL
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.random_numbers import Random

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.view import View
 

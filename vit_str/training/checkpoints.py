@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from lightning.fabric.plugins import TorchCheckpointIO
 
-from vit_str.files import one_line, write_atomically
+from vit_str.console import one_line
+from vit_str.files import write_atomically
 
 LAST, PREVIOUS = "last.ckpt", "previous.ckpt"
 _ADVICE = (

@@ -20,7 +20,7 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
-from vit_str.charset import CHARSETS, charset_of
+from vit_str.runtime.charset import CHARSETS, charset_of
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move

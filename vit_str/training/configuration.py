@@ -10,9 +10,9 @@ from typing import Any
 import torch
 import yaml
 
-from vit_str.devices import choose_device, fastest_dtype
-from vit_str.files import one_line
+from vit_str.console import one_line
 from vit_str.models import describe
+from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 from vit_str.training.checkpoints import CannotStart
 from vit_str.weights import load_weights, resolve
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, Skipped
 from vit_str.datasets.augmentation import Augmentation
-from vit_str.images import Preprocessing
+from vit_str.runtime.images import Preprocessing
 
 _DIGEST_BYTES = 8
 _MOST_TRIES = 1000

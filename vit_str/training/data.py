@@ -11,9 +11,9 @@ from jaxtyping import UInt8
 from lightning.pytorch import LightningDataModule
 from torch import Tensor
 
-from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.datasets.folder import FolderReader
-from vit_str.images import TALL, Preprocessing, UnreadableImage, load_image
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.runtime.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients

@@ -11,8 +11,8 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from torch import Tensor, nn
 
-from vit_str.charset import Charset
 from vit_str.models import Recognizer, describe
+from vit_str.runtime.charset import Charset
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.console import report
 from vit_str.training.module import RecognizerTraining

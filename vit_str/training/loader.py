@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from vit_str.charset import Charset
 from vit_str.datasets import Skipped, SkipReport
-from vit_str.files import cpu_count
 from vit_str.models.auxiliary import UNKNOWN
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.machine import cpu_count
 from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training.console import report
 from vit_str.training.crops import CropBatch, Crops, CropSampler

@@ -10,11 +10,11 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
 
-from vit_str.charset import PADDING, PRINTABLE_ASCII, Charset
-from vit_str.images import DOUBTFUL, TALL, Preprocessing
-from vit_str.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
+from vit_str.evaluation.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
 from vit_str.models.auxiliary import ColumnSpeller, TokenClassifier
+from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset
+from vit_str.runtime.images import DOUBTFUL, TALL, Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.training.averaging import MovingAverage
 from vit_str.training.console import report

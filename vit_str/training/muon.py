@@ -10,9 +10,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from vit_str.devices import fastest_dtype
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import FeedForward
+from vit_str.torch_runtime.devices import fastest_dtype
 
 Matrix = Float[Tensor, "row column"]
 

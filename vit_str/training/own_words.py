@@ -6,11 +6,11 @@ from typing import Any
 
 from lightning.pytorch import LightningDataModule
 
-from vit_str.charset import PRINTABLE_ASCII, Charset
 from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import Skipped
-from vit_str.images import TALL, Preprocessing
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
+from vit_str.runtime.images import TALL, Preprocessing
 from vit_str.seeds import shuffled
 from vit_str.training.console import report
 from vit_str.training.crops import Crops, CropSampler, HeldOut, digest

@@ -16,9 +16,9 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader, IterableDataset
 
 from vit_str import console
-from vit_str.charset import charset_of
 from vit_str.files import write_atomically
 from vit_str.models.word_splitter import HEIGHT, STRIDE, WordSplitter
+from vit_str.runtime.charset import charset_of
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.text_lines import LineBatch, LineRenderer

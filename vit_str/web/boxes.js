@@ -1,4 +1,4 @@
-// Boxes of characters from where the decoder looked: `vit_str/reading/boxes.py`.
+// Boxes of characters from where the decoder looked: `vit_str/runtime/boxes.py`.
 
 const HEIGHT = 2.2; // of a character, in standard deviations of the attention to it
 const NARROWEST = 0.3; // that it reaches to either side, in the same

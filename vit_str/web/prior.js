@@ -1,4 +1,4 @@
-// How frequent words are: `vit_str/reading/prior.py`.
+// How frequent words are: `vit_str/runtime/prior.py`.
 
 export const BEAMS = 10;
 export const MARGIN = 8;

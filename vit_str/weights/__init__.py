@@ -9,8 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vit_str.weights.contents import bundled_names, resolve
-    from vit_str.weights.file import WeightsFile, load_weights, renew_weights, save_weights
+    from vit_str.runtime.weights_contents import bundled_names, resolve
+    from vit_str.torch_runtime.weights_file import (
+        WeightsFile,
+        load_weights,
+        renew_weights,
+        save_weights,
+    )
 
 __all__ = [
     "WeightsFile",
@@ -26,5 +31,9 @@ def __getattr__(name: str) -> object:
     """Import torch with the first model that is built or saved."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "contents" if name in ("bundled_names", "resolve") else "file"
-    return getattr(import_module(f"vit_str.weights.{module}"), name)
+    module = (
+        "runtime.weights_contents"
+        if name in ("bundled_names", "resolve")
+        else "torch_runtime.weights_file"
+    )
+    return getattr(import_module(f"vit_str.{module}"), name)

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from vit_str import console
-from vit_str.console import aligned
-from vit_str.files import cpu_count, one_line
-from vit_str.machine import processor, software
-from vit_str.reading import Reader, Search
-from vit_str.reading.engine import TORCH_HINT, Engine, has_torch
-from vit_str.reading.onnx_engine import find_graphs, load_with_graphs
-from vit_str.reading.prior import NO_LANGUAGE
-from vit_str.weights.contents import Contents, load_contents, resolve
+from vit_str.console import aligned, one_line
+from vit_str.runtime import Reader, Search
+from vit_str.runtime.engine import TORCH_HINT, Engine, has_torch
+from vit_str.runtime.machine import cpu_count, processor, software
+from vit_str.runtime.onnx_engine import find_graphs, load_with_graphs
+from vit_str.runtime.prior import NO_LANGUAGE
+from vit_str.runtime.weights_contents import Contents, load_contents, resolve
+from vit_str.runtime.weights_header import is_intact, stored_dtypes
 from vit_str.weights.doctor import Difference, difference
-from vit_str.weights.header import is_intact, stored_dtypes
 
 _DESCRIPTION = """\
 Print what this machine has and what a weights file holds, read the golden images of the file on
@@ -125,7 +124,7 @@ def _devices(device: str | None) -> dict[str, str]:
         if device not in (None, "cpu"):
             raise ValueError(f"--device {device} needs torch, {TORCH_HINT}")
         return {"cpu": f"{processor()}, {cpu_count()} CPUs"}
-    from vit_str.devices import choose_device, device_name, present_devices
+    from vit_str.torch_runtime.devices import choose_device, device_name, present_devices
 
     devices = [choose_device(device)] if device else present_devices()
     return {str(each): device_name(each) for each in devices}
@@ -141,8 +140,8 @@ def _engines(
         return
     import torch
 
-    from vit_str.devices import choose_device, fastest_dtype, present_devices
-    from vit_str.reading.torch_engine import TorchEngine
+    from vit_str.torch_runtime.devices import choose_device, fastest_dtype, present_devices
+    from vit_str.torch_runtime.engine import TorchEngine
     from vit_str.weights import load_weights
 
     weights = load_weights(path)

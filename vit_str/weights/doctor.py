@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from vit_str.reading import Reader, Search, Source
-from vit_str.reading.prior import NO_LANGUAGE
-from vit_str.weights.golden import MOST_BYTES, MOST_IMAGES, Golden, Steps
+from vit_str.runtime import Reader, Search, Source
+from vit_str.runtime.golden import MOST_BYTES, MOST_IMAGES, Golden, Steps
+from vit_str.runtime.prior import NO_LANGUAGE
 
 if TYPE_CHECKING:
     from jaxtyping import UInt8

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.reading import Reader, load
 from vit_str.reading.pages.geometry import Quadrilateral, rectangle, upright
 from vit_str.reading.pages.reader import PageReader
+from vit_str.runtime import Reader, load
 
 LINES = ("Museum station", "Open daily", "Coffee and tea")
 

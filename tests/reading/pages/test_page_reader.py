@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vit_str.reading import Reader, Reading
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
 from vit_str.reading.pages.page import Word
 from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined
 from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.reading.pages.reader import _Line as Line
 from vit_str.reading.pages.splitting import WordSplitter
-from vit_str.reading.readings import Box, Character
+from vit_str.runtime import Reader, Reading
+from vit_str.runtime.readings import Box, Character
 
 Drawn = tuple[Image.Image, Any]
 Draw = Callable[..., Drawn]

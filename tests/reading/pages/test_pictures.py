@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from vit_str.images import UnreadableImage
 from vit_str.reading.pages import pictures
 from vit_str.reading.pages.pictures import pictures_in
+from vit_str.runtime.images import UnreadableImage
 
 PDF = """%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj

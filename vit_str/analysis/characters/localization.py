@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.models.character_boxes import centroids
+from vit_str.models.cross_attention import centroids
 
 Boxes = Float64[Tensor, "character side"]
 Points = Float64[Tensor, "character 2"]

@@ -18,8 +18,8 @@ from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
 from vit_str.evaluation.confusions import align
-from vit_str.models.character_boxes import attention_maps, cross_attention, looking_blocks
-from vit_str.reading.boxes import character_boxes
+from vit_str.models.cross_attention import attention_maps, cross_attention, looking_blocks
+from vit_str.runtime.boxes import character_boxes
 
 Attention = Float64[Tensor, "block head character row column"]
 

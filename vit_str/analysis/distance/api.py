@@ -30,10 +30,10 @@ from vit_str.analysis.libraries.load import encoder_of, library_of
 from vit_str.analysis.results import Measurement
 from vit_str.analysis.statistics import METRICS, Chance
 from vit_str.analysis.subjects import Subject, load_subject
-from vit_str.devices import choose_device
-from vit_str.images import ImageSource
 from vit_str.models import Recognizer
 from vit_str.reports.tables import write_frame
+from vit_str.runtime.images import ImageSource
+from vit_str.torch_runtime.devices import choose_device
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from vit_str.analysis.geometry import TokenGrid, Windows
 from vit_str.analysis.probe import Callback, Keys, Queries, probe
-from vit_str.images import Preprocessing
 from vit_str.models import Encoder
+from vit_str.runtime.images import Preprocessing
 
 Forward = Callable[[Float[Tensor, "batch channel height width"]], Tensor]
 

@@ -18,9 +18,9 @@ from vit_str.analysis.map_sheet import MappedWord, mapped_words
 from vit_str.analysis.relevance.measure import character_relevance
 from vit_str.analysis.rollout.measure import character_rollout, looked_at
 from vit_str.analysis.subjects import Subject
-from vit_str.charset import PADDING
 from vit_str.models import Recognizer
-from vit_str.models.character_boxes import attention_maps
+from vit_str.models.cross_attention import attention_maps
+from vit_str.runtime.charset import PADDING
 
 Images = Float[Tensor, "batch channel height width"]
 Labels = Int64[Tensor, "batch position"]

@@ -21,7 +21,7 @@ from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Decoder, Encoder, Recognizer
-from vit_str.models.character_boxes import attention_maps, cross_attention
+from vit_str.models.cross_attention import attention_maps, cross_attention
 
 Mixed = Float64[Tensor, "batch token token"]
 

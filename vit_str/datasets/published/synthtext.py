@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float, Float32, Int64
 from PIL import Image
 
+from vit_str.console import one_line
 from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped
-from vit_str.files import one_line
-from vit_str.images import UnreadableImage, load_image
+from vit_str.runtime.images import UnreadableImage, load_image
 
 TRUTH = "gt.mat"
 

@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.arguments import add_batch_size, add_device
+from vit_str.console import add_batch_size, add_device
 
 if TYPE_CHECKING:
     from vit_str.datasets import WordSource
@@ -59,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit, print what it brings, and write the weights; returns the exit code."""
-    from vit_str.devices import choose_device
     from vit_str.evaluation.run import opened
     from vit_str.evaluation.temperature.fit import fit
     from vit_str.evaluation.temperature.words import (
@@ -70,7 +69,8 @@ def run(options: argparse.Namespace) -> int:
         text_of,
         write,
     )
-    from vit_str.reading import Reader
+    from vit_str.runtime import Reader
+    from vit_str.torch_runtime.devices import choose_device
     from vit_str.weights import load_weights
 
     protocol: int | str = "full" if options.characters == "full" else int(options.characters)

@@ -15,10 +15,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from vit_str.evaluation.calibration import calibrate
-from vit_str.images import UnreadableImage
-from vit_str.reading import Reader, Source
-from vit_str.reading.decoding import DecodedImage, decode_batches
-from vit_str.statistics import Interval, percentile_interval, resamples
+from vit_str.evaluation.statistics import Interval, percentile_interval, resamples
+from vit_str.runtime import Reader, Source
+from vit_str.runtime.image_decoding import DecodedImage, decode_batches
+from vit_str.runtime.images import UnreadableImage
 
 TEMPERATURES = np.geomspace(0.25, 8, 141)
 """What is tried: 2.5 % apart, which is finer than words can tell."""

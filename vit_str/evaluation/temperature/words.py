@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from vit_str.console import aligned, percent
+from vit_str.console import aligned
 from vit_str.datasets import LabeledWord, WordSource
+from vit_str.evaluation.metrics import Protocol, normalize_label
 from vit_str.evaluation.run import labeled_words
+from vit_str.evaluation.statistics import percent
 from vit_str.evaluation.temperature.fit import Fit, GradedWords, grade
-from vit_str.images import UnreadableImage
-from vit_str.metrics import Protocol, normalize_label
-from vit_str.reading import Reader
+from vit_str.runtime import Reader
+from vit_str.runtime.images import UnreadableImage
 from vit_str.weights import WeightsFile, renew_weights, resolve
 from vit_str.weights.doctor import make_golden
 

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from vit_str.charset import PADDING
 from vit_str.models.hypotheses import Hypotheses
 from vit_str.models.interfaces import Decoder
+from vit_str.runtime.charset import PADDING
 
 Rows = Bool[Tensor, " batch"] | Int64[Tensor, " row"]
 

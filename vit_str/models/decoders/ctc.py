@@ -4,10 +4,10 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.charset import PADDING
 from vit_str.models.ctc import collapse, ctc_loss, label_probabilities
 from vit_str.models.hypotheses import Hypotheses
 from vit_str.models.interfaces import Decoder
+from vit_str.runtime.charset import PADDING
 
 
 class CtcDecoder(Decoder):

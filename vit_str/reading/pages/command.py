@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vit_str import console
-from vit_str.files import exclusive, one_line, write_atomically
+from vit_str.console import one_line
+from vit_str.files import exclusive, write_atomically
+from vit_str.reading.options import load_page_reader
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -23,8 +25,7 @@ FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr"}
 
 def run_pages(options: argparse.Namespace) -> int:
     """Read whole pictures and print their text, or write a file for each of them."""
-    from vit_str.reading.command import report
-    from vit_str.reading.inputs import find_inputs
+    from vit_str.reading.inputs import find_inputs, report
     from vit_str.reading.pages.pictures import PAGE_SUFFIXES
     from vit_str.reading.pages.results import PageFolder
 
@@ -50,7 +51,7 @@ def run_pages(options: argparse.Namespace) -> int:
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """The options that texts depend on; files with their size and time."""
     from vit_str.reading.pages.results import stamp
-    from vit_str.weights import resolve
+    from vit_str.runtime.weights_contents import resolve
 
     plain = "care", "min_confidence", "pattern", "alphabet", "beams"
     return {
@@ -111,8 +112,8 @@ class _Run:
 
     def _read_file(self, path: str, reader: "PageReader", progress: console.Progress) -> bool:
         """Whether all pages of a file could be read."""
-        from vit_str.images import UnreadableImage
         from vit_str.reading.pages.pictures import pictures_in
+        from vit_str.runtime.images import UnreadableImage
 
         pages: list[Page] = []
         errors = 0
@@ -136,22 +137,6 @@ class _Run:
         self._words += words
         self.failures += errors > 0
         return not errors
-
-
-def load_page_reader(options: argparse.Namespace, model: str | None = None) -> "PageReader":
-    """The page reader that the options name."""
-    from vit_str.reading.command import search_of
-    from vit_str.reading.pages.reader import MINIMUM_CONFIDENCE, load_page
-
-    least = getattr(options, "min_confidence", None)
-    return load_page(
-        model or options.model,
-        options.device,
-        backend=options.backend,
-        care=options.care,
-        search=search_of(options),
-        minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
-    )
 
 
 def _write(path: str, pages: "list[Page]", name: str, target: Path | None, several: bool) -> None:

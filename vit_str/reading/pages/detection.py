@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
-from vit_str.machine import install_hint
 from vit_str.reading.pages.geometry import Quadrilateral, upright
+from vit_str.runtime.machine import install_hint
 
 _SHORT, _LONG = 736, 2000  # sides of what is searched: enlarged to the one, reduced to the other
 _LONGEST = 4 * _SHORT  # however narrow

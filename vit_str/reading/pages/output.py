@@ -5,10 +5,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image, ImageDraw
 
-from vit_str.files import one_line
+from vit_str.console import one_line
 from vit_str.reading.pages.page import Page, Word
-from vit_str.reading.readings import Box, Character
 from vit_str.reports.sheets import caption_font
+from vit_str.runtime.readings import Box, Character
 
 _DIGITS = 6
 _LINE_COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from vit_str.reading.readings import Box, Character
+from vit_str.runtime.readings import Box, Character
 
 Point = tuple[float, float]
 

@@ -12,8 +12,8 @@ from threading import Timer
 
 from PIL import Image
 
-from vit_str.images import SUFFIXES, UnreadableImage, load_pages
-from vit_str.machine import install_hint
+from vit_str.runtime.images import SUFFIXES, UnreadableImage, load_pages
+from vit_str.runtime.machine import install_hint
 
 PAGE_SUFFIXES = (*SUFFIXES, ".pdf")
 _RESOLUTION = 200

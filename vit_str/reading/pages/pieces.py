@@ -10,7 +10,7 @@ from PIL import Image
 
 from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.page import Word
-from vit_str.reading.readings import Box, Character, Reading
+from vit_str.runtime.readings import Box, Character, Reading
 
 _MARGIN = 0.15, 0.05
 """Added at the sides of a word, and above and below it, over its height."""

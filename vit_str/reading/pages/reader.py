@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from vit_str.images import load_image, load_pages, source_name
-from vit_str.reading import Reader, Reading, Search, load
 from vit_str.reading.pages.detection import LineDetector, RapidDetector
 from vit_str.reading.pages.geometry import (
     Quadrilateral,
@@ -28,6 +26,8 @@ from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, pieces_of, word
 from vit_str.reading.pages.splitting import WordSplitter
+from vit_str.runtime import Reader, Reading, Search, load
+from vit_str.runtime.images import load_image, load_pages, source_name
 
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""

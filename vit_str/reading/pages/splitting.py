@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vit_str.reading.readings import Box
+from vit_str.runtime.readings import Box
 
 BUNDLED_SPLITTER = Path(__file__).parents[2] / "bundled" / "word_splitter.onnx"
 HEIGHT = 32

@@ -1,0 +1,146 @@
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vit_str.reading.bulk.archives import ARCHIVES, ImageRef, list_images, load_images
+from vit_str.reading.inputs import find_inputs
+from vit_str.runtime.images import SUFFIXES
+
+TarOf = Callable[..., Path]
+
+
+def listed(path: Path | str, column: str | None = None) -> tuple[list[ImageRef], list[str]]:
+    """The images of an archive, and what is wrong with it."""
+    problems: list[str] = []
+    images = list(list_images([str(path)], column, lambda _, problem: problems.append(problem)))
+    assert not any("\n" in problem for problem in problems)
+    return images, problems
+
+
+@pytest.mark.parametrize(
+    "tar_format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]
+)
+def test_tar_archives(tmp_path: Path, tar_of: TarOf, tar_format: int) -> None:
+    long = "folder/" * (12 if tar_format == tarfile.USTAR_FORMAT else 30)
+    members = []
+    for n in range(10):
+        members += [(f"{long}{n}.png", b"x" * (500 + n)), (f"{long}{n}.txt", b"label")]
+    members += [(f"{long}._hidden.png", b"no"), ("notes.json", b"{}")]
+    path = tar_of(tmp_path / "words.tar", members, format=tar_format)
+    images, problems = listed(path)
+    assert problems == []
+    assert [image.name for image in images] == [f"{path}/{long}{n}.png" for n in range(10)]
+    assert list(load_images(images[3:])) == [(b"x" * (500 + n), "") for n in range(3, 10)]
+
+
+def test_damaged_archives_give_what_they_hold_and_one_problem(
+    tmp_path: Path, tar_of: TarOf
+) -> None:
+    whole = tar_of(tmp_path / "a.tar", [(f"{n}.png", b"x" * 600) for n in range(6)])
+    assert listed(whole)[1] == []
+    data = whole.read_bytes()
+    cases = {
+        "cut.tar": (data[: 1536 * 3 + 700], (3, 4), "damaged or cut short"),
+        "garbage.tar": (data[: 1536 * 3] + b"?" * 4096, (3,), "damaged or cut short after 3"),
+        "none.tar": (b"hello" * 300, (0,), "no tar archive"),
+        "empty.tar": (b"", (0,), "no tar archive"),
+        "words.tar.gz": (b"", (0,), "a compressed archive"),
+        "no.parquet": (b"hello", (0,), "damaged, or no Parquet file"),
+    }
+    for name, (damaged, counts, expected) in cases.items():
+        if name.endswith("parquet"):
+            pytest.importorskip("pyarrow")
+        (tmp_path / name).write_bytes(damaged)
+        images, (problem,) = listed(tmp_path / name)
+        assert len(images) in counts, name
+        assert problem.startswith(expected)
+    hostile = tarfile.TarInfo("x.png")  # values of a megabyte, which tarfile takes minutes for
+    hostile.pax_headers = {"path": "1" * (1 << 20)}
+    (tmp_path / "hostile.tar").write_bytes(hostile.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
+    assert listed(tmp_path / "hostile.tar") == (
+        [],
+        ["no tar archive, or a damaged or compressed one"],
+    )
+    texts = tar_of(tmp_path / "texts.tar", [("a.txt", b"a")])
+    assert listed(texts)[1][0].startswith("an archive without images")
+    assert listed(tmp_path / "gone.tar")[1][0].startswith("cannot be read (No such file")
+
+
+def test_parquet_rows_across_row_groups(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "words.parquet"
+    cells = [b"image %d" % n for n in range(10)]
+    table = pa.table({"image": cells, "label": [str(n) for n in range(10)]})
+    pq.write_table(table, path, row_group_size=3)
+    images, _ = listed(path)
+    assert [image.name for image in images] == [f"{path}/{n}" for n in range(10)]
+    for chosen in (slice(4), slice(4, 8), slice(1, None, 4)):
+        assert list(load_images(images[chosen])) == [(cell, "") for cell in cells[chosen]]
+
+
+def test_parquet_columns(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "words.parquet"
+
+    def found(column: str | None = None, **columns: list[object]) -> list[tuple[str, object]]:
+        pq.write_table(pa.table(columns), path)
+        images, _ = listed(path, column)
+        loaded = zip(images, load_images(images), strict=True)
+        return [(image.name, source) for image, (source, _) in loaded]
+
+    first, second = f"{path}/0", f"{path}/1"
+    assert found(path=["a.png", None]) == [("a.png", str(tmp_path / "a.png")), (second, "")]
+    assert found("file", file=["/b.png", ""], x=[b"", b""]) == [("/b.png", "/b.png"), (second, "")]
+    hugging_face = [{"bytes": b"c", "path": "c.png"}, None]
+    assert found(image=hugging_face) == [(first, b"c"), (second, b"")]
+    with pytest.raises(ValueError, match="no column 'x'; it has a, b"):
+        found("x", a=[b""], b=[""])
+    with pytest.raises(ValueError, match="say with --column which of a, b"):
+        found(None, a=[b""], b=[b""])
+    with pytest.raises(ValueError, match="'b' holds int64"):
+        found("b", a=[b""], b=[1])
+
+
+def test_a_damaged_row_group_is_an_error_for_its_rows_only(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "words.parquet"
+    cells = [bytes([n]) * 999 for n in range(9)]
+    pq.write_table(pa.table({"image": cells}), path, row_group_size=3, use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    start = pq.ParquetFile(path).metadata.row_group(1).column(0).data_page_offset
+    data[start : start + 60] = b"\xff" * 60
+    path.write_bytes(data)
+    images, _ = listed(path)
+    loaded = list(load_images(images))
+    assert [source for source, _ in loaded] == [*cells[:3], b"", b"", b"", *cells[6:]]
+    assert [error.partition(",")[0] for _, error in loaded] == [""] * 3 + ["damaged"] * 3 + [""] * 3
+    assert list(load_images(images[4:7])) == loaded[4:7]
+
+
+def test_archives_and_images_in_one_listing_keep_their_order(tmp_path: Path, tar_of: TarOf) -> None:
+    archive = str(tar_of(tmp_path / "a.tar", [("x.png", b"x")]))
+    paths = ["1.png", archive, "2.png", "3.png", "1.png"]
+    images = list(list_images(paths, None, pytest.fail))
+    assert [image.name for image in images] == ["1.png", f"{archive}/x.png", "2.png", "3.png"]
+    sources = [source for source, _ in load_images(images)]
+    assert sources == [
+        str(Path("1.png").absolute()),
+        b"x",
+        *(str(Path(n).absolute()) for n in paths[2:4]),
+    ]
+
+
+def test_inputs_of_all_formats(tmp_path: Path) -> None:
+    for file in ("b/2.png", "b/1.JPG", "a/words-1.tar", "a/words-0.tar", "c.parquet", ".x.png"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+    (tmp_path / "labels.tsv").touch()
+    found = find_inputs([str(tmp_path)], (*SUFFIXES, *ARCHIVES))
+    expected = ["c.parquet", "a/words-0.tar", "a/words-1.tar", "b/1.JPG", "b/2.png"]
+    assert found.paths == [str(tmp_path / file) for file in expected]
+    assert found.problems == []

@@ -1,0 +1,323 @@
+"""``vit-str read --engine ray``: without Ray in detail, and with Ray once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from vit_str.files import exclusive
+from vit_str.reading.bulk.archives import ImageRef
+from vit_str.reading.bulk.output import LOCK, OutputFolder
+from vit_str.reading.bulk.workers import (
+    Job,
+    PartResult,
+    RayError,
+    Workers,
+    choose_workers,
+    read_images,
+)
+from vit_str.runtime import Reader, load
+from vit_str.runtime.images import UnreadableImage
+from vit_str.runtime.machine import install_hint
+
+WordImage = Callable[..., object]
+Png = Callable[[str], bytes]
+Run = Callable[..., tuple[int, str, str]]
+_TIMEOUT = 300  # seconds; a start of Ray takes a few, or many on a busy machine
+
+
+@pytest.fixture
+def many(tmp_path: Path, word_image: WordImage) -> Path:
+    """A folder of 100 images, three of them no images."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(10):
+        word_image(f"n{number}", size=(60, 24)).save(folder / f"{number:03d}.png")  # type: ignore[attr-defined]
+    for number in range(10, 100):
+        os.link(folder / f"{number % 10:03d}.png", folder / f"{number:03d}.png")
+    for number in (7, 50, 99):
+        (folder / f"{number:03d}.png").unlink()
+        (folder / f"{number:03d}.png").write_bytes(b"hello")
+    return folder
+
+
+class Pool:
+    """Reads parts in this process as the workers of Ray do, and fails as they can.
+
+    Attributes:
+        read: number of images that were read.
+        stop_after: parts; then `failure` is raised.
+        bad: images whose part no worker survives.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader, self.read = reader, 0
+        self.stop_after: int | None = None
+        self.failure: BaseException = KeyboardInterrupt()
+        self.bad = ""
+
+    @contextmanager
+    def workers(self, *_: object) -> Iterator[Workers]:
+        yield Workers(2, "cpu")
+
+    def read_parts(
+        self, images: Iterable[ImageRef], size: int, job: Job, *_: object
+    ) -> Iterator[PartResult]:
+        for number, part in enumerate(_batched(images, size)):
+            if number == self.stop_after:
+                raise self.failure
+            if self.bad in [Path(image.name).name for image in part]:
+                yield PartResult([], "workers died")
+                continue
+            self.read += len(part)
+            yield PartResult(read_images(self.reader, part, job), "")
+
+
+def _batched(images: Iterable[ImageRef], size: int) -> Iterator[Sequence[ImageRef]]:
+    images = list(images)
+    return (images[start : start + size] for start in range(0, len(images), size))
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch, weights_path: Path) -> Pool:
+    pool = Pool(load(weights_path, "cpu"))
+    monkeypatch.setattr("vit_str.reading.bulk.command.find_spec", lambda _: True)
+    monkeypatch.setattr("vit_str.reading.bulk.workers.ray_workers", pool.workers)
+    monkeypatch.setattr("vit_str.reading.bulk.workers.read_parts", pool.read_parts)
+    return pool
+
+
+@pytest.fixture
+def command(many: Path, tmp_path: Path, weights_path: Path) -> list[str]:
+    options = ["--engine", "ray", "--out", str(tmp_path / "out"), "--part-size", "16"]
+    model = ["--model", str(weights_path), "--device", "cpu", "--batch-size", "16"]
+    return ["read", str(many), *options, "--format", "jsonl", *model]
+
+
+def rows(out: Path) -> list[dict[str, object]]:
+    parts = sorted(out.glob("part-*.jsonl"))
+    return [json.loads(line) for part in parts for line in part.read_text().splitlines()]
+
+
+def check_rows(found: list[dict[str, object]], many: Path, reader: Reader) -> None:
+    """The plain engine says the same of the same files."""
+    paths = [str(many / f"{number:03d}.png") for number in range(100)]
+    assert [row["path"] for row in found] == paths
+    for row, (_, outcome) in zip(found, reader.stream(paths, 16), strict=True):
+        if isinstance(outcome, UnreadableImage):
+            assert row["error"] == outcome.reason
+            assert row["text"] is None
+        else:
+            assert row["error"] is None
+            assert row["text"] == outcome.text
+            assert row["confidence"] == pytest.approx(outcome.confidence, abs=1e-5)
+
+
+def test_a_run_that_is_stopped_resumes(
+    pool: Pool, command: list[str], many: Path, tmp_path: Path, run: Run
+) -> None:
+    out = tmp_path / "out"
+    pool.stop_after = 3
+    code, _, err = run(*command)
+    assert (code, err) == (130, "vit-str read: interrupted\n")
+    written = {path: path.stat().st_mtime_ns for path in out.glob("part-*")}
+    assert len(written) == 3
+    pool.stop_after, pool.failure = 2, RayError("Ray stopped: gone")
+    code, _, err = run(*command)
+    assert code == 1
+    assert "48 images are read already, 52 are left" in err
+    assert "vit-str: Ray stopped: gone\n" in err
+    assert "20 images are not read; the same command resumes" in err
+    pool.stop_after = None
+    code, text, err = run(*command)
+    assert code == 1  # for the three images
+    assert text.splitlines()[1] == f"{out}: 100 images, 3 of them unreadable"
+    assert "3 images could not be read; error says why in their lines" in err
+    assert pool.read == 100
+    assert all(path.stat().st_mtime_ns == when for path, when in written.items())
+    check_rows(rows(out), many, pool.reader)
+    assert run(*command)[:2] == (1, text.partition("\n")[2])
+    os.link(many / "000.png", many / "000-and-a-half.png")
+    assert run(*command)[0] == 1
+    assert pool.read == 101
+    assert rows(out)[-1]["path"] == str(many / "000-and-a-half.png")
+
+
+def test_a_part_whose_workers_die_does_not_stop_the_others(
+    pool: Pool, command: list[str], tmp_path: Path, run: Run
+) -> None:
+    pool.bad = "020.png"
+    code, _, err = run(*command)
+    assert code == 1
+    assert "a part is not read: workers died" in err
+    assert "16 images are not read; the same command resumes" in err
+    pool.bad = ""
+    assert run(*command)[0] == 1
+    assert pool.read == len(rows(tmp_path / "out")) == 100
+
+
+def test_a_damaged_archive_costs_its_end_only(
+    pool: Pool, command: list[str], tmp_path: Path, png: Png, tar_of: Callable[..., Path], run: Run
+) -> None:
+    path = tar_of(tmp_path / "w.tar", [(f"{n}.png", png(f"t{n}")) for n in range(5)])
+    path.write_bytes(path.read_bytes()[: path.read_bytes().index(b"4.png") + 600])
+    code, _, err = run(command[0], path, *command[2:])
+    assert code == 1
+    assert f"vit-str: {path}: damaged or cut short after " in err
+    found = rows(tmp_path / "out")
+    assert [row["path"] for row in found][:4] == [f"{path}/{n}.png" for n in range(4)]
+    assert all(row["error"] is None for row in found[:4])
+
+
+def test_other_settings_are_refused(
+    pool: Pool, command: list[str], tmp_path: Path, run: Run
+) -> None:
+    assert run(*command)[0] == 1
+    for name, options in {
+        "boxes": ["--boxes"],
+        "characters": ["--characters"],
+        "format": ["--format", "parquet"],
+        "weights (SHA-256)": ["--model", "tiny"],
+    }.items():
+        code, _, err = run(*command, *options)
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"was begun with {name} " in err
+    with exclusive(tmp_path / "out" / LOCK):
+        code, _, err = run(*command)
+    assert (code, "another process writes there" in err) == (2, True)
+    assert run(*command, "--batch-size", 8, "--workers", 1, "--part-size", 9)[0] == 1
+    assert pool.read == 100
+
+
+def test_an_output_that_takes_no_more(
+    pool: Pool, command: list[str], monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    real, left = os.fsync, [3]  # the settings and two parts
+
+    def full(descriptor: int) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = run(*command)
+    assert (code, err) == (1, "vit-str read: No space left on device\n")
+
+
+def test_folders_that_hold_something_else(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="is a file; --out is a folder"):
+        OutputFolder(tmp_path / "file", "jsonl", {})
+    with pytest.raises(ValueError, match="holds other files"):
+        OutputFolder(tmp_path, "jsonl", {})
+    folder = OutputFolder(tmp_path / "out", "jsonl", {})
+    (tmp_path / "out" / "part-000000.jsonl").write_text('{"path": "a.png", "err')
+    with pytest.raises(ValueError, match=r"part-000000.jsonl is damaged .*; delete it"):
+        folder.done()
+    (tmp_path / "out" / "_reading.json").write_text("[]")
+    with pytest.raises(ValueError, match="does not describe a run"):
+        OutputFolder(tmp_path / "out", "jsonl", {})
+
+
+def test_wrong_use_is_one_line(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    where = command.index("--out")
+    monkeypatch.setattr("vit_str.reading.bulk.command.find_spec", lambda _: None)
+    for expected, arguments in {
+        "needs --out": [*command[:where], *command[where + 2 :]],
+        "parquet or jsonl, found csv": [*command, "--format", "csv"],
+        "which is read; give one outside it": [*command, "--out", f"{command[1]}/texts"],
+        "no standard input": ["read", "-", *command[1:]],
+        "assigns GPUs itself": [*command, "--device", "cuda:1"],
+        "--part-size needs --engine ray": [*command, "--engine", "plain"],
+        "--format parquet needs --engine ray": ["read", "x", "--format", "parquet"],
+        "--column needs --engine ray": ["read", "x", "--column", "image"],
+        f"needs ray, run: {install_hint('ray')}": command,
+    }.items():
+        code, _, err = run(*arguments)
+        assert (code, err.count("\n")) == (2, 1)
+        assert expected in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_parquet_in_and_out(tmp_path: Path, reader: Reader, png: Png) -> None:
+    pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "a.png").write_bytes(png("abc"))
+    images = [ImageRef(name, str(tmp_path / "a.png")) for name in ("a.png", "\udcff.png")]
+    images.append(ImageRef("missing.png", str(tmp_path / "missing.png")))
+    folder = OutputFolder(tmp_path / "out", "parquet", {})
+    plain = reader.read(tmp_path / "a.png", boxes=True)
+    assert plain.text
+    folder.write(read_images(reader, images, Job(True, True, 1)))
+    found = pq.read_table(tmp_path / "out" / "part-000000.parquet").to_pylist()
+    assert [row["path"] for row in found] == ["a.png", "\\udcff.png", "missing.png"]
+    assert folder.done() == {"a.png": True, "\\udcff.png": True, "missing.png": False}
+    assert found[2]["error"].startswith("no such file")
+    assert found[2]["text"] is found[2]["characters"] is None
+    assert found[0]["text"] == plain.text
+    for row, character in zip(found[0]["characters"], plain.characters, strict=True):
+        assert row["character"] == character.character
+        assert row["box"] == pytest.approx(character.box, abs=1e-4)
+    with pytest.raises(OSError, match="all machines must see the images"):
+        read_images(reader, images[2:], Job(False, False, 1))
+
+
+@pytest.mark.parametrize(
+    ("resources", "device", "count", "expected"),
+    [
+        ({"CPU": 8.0}, "auto", None, Workers(8, "cpu")),
+        ({"CPU": 8.0, "GPU": 2.0}, "auto", None, Workers(2, "cuda", 4)),
+        ({"CPU": 64.0, "GPU": 2.0}, "cuda", 1, Workers(1, "cuda", 8)),
+        ({"CPU": 8.0, "GPU": 2.0}, "cpu", 3, Workers(3, "cpu")),
+        ({"CPU": 2.0}, "cpu", 3, "more than the 2 of type cpu"),
+        ({"CPU": 2.0}, "cuda", None, "no device 'cuda' among 2 CPUs and 0 GPUs"),
+    ],
+)
+def test_workers(
+    resources: dict[str, float], device: str, count: int | None, expected: Workers | str
+) -> None:
+    if isinstance(expected, Workers):
+        assert choose_workers(resources, device, count) == expected
+    else:
+        with pytest.raises(ValueError, match=expected):
+            choose_workers(resources, device, count)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ray_resumes_after_an_interrupt(
+    command: list[str], many: Path, tmp_path: Path, weights_path: Path
+) -> None:
+    command[command.index("--part-size") + 1] = "4"
+    command += ["--workers", "2", "--batch-size", "4"]
+    out = tmp_path / "out"
+    arguments = [sys.executable, "-m", "vit_str", *command]
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        end = time.monotonic() + _TIMEOUT
+        while not list(out.glob("part-*")) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=_TIMEOUT)
+    assert process.returncode == 130
+    assert errors.decode().splitlines()[-1] == "vit-str read: interrupted"
+    kept = {path: path.stat().st_mtime_ns for path in out.glob("part-*.jsonl")}
+    assert 0 < len(kept) < 25
+    answer = subprocess.run(arguments, capture_output=True, check=False, timeout=_TIMEOUT)
+    assert answer.returncode == 1
+    assert b"100 images, 3 of them unreadable" in answer.stdout
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+    check_rows(rows(out), many, load(weights_path, "cpu"))

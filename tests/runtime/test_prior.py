@@ -1,0 +1,126 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors import safe_open
+
+from vit_str.runtime import Reader, Search
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.prior import TABLE, WordPrior, languages, prior_of
+from vit_str.weights import WeightsFile
+
+EUROPEAN = "en*48+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
+
+
+def prior(language: str) -> WordPrior:
+    found = prior_of(language, None)
+    assert found is not None
+    return found
+
+
+def test_the_table_has_the_languages_of_the_recipe_sorted_and_small() -> None:
+    assert set(languages()) == {part.partition("*")[0] for part in EUROPEAN.split("+")}
+    assert TABLE.stat().st_size < 3_000_000
+    with safe_open(TABLE, "numpy") as table:
+        assert "CC BY-SA 4.0" in table.metadata()["licence"]
+        for language in languages():
+            planes = table.get_tensor(f"{language}.hashes")
+            hashes = np.ascontiguousarray(planes.T).view(">u4")[:, 0].astype(int)
+            assert (np.diff(hashes) > 0).all()
+            assert len(table.get_tensor(f"{language}.zipf")) == len(hashes) > 10_000
+
+
+@pytest.mark.parametrize(
+    ("likelier", "other"),
+    [
+        ("SCHOOL", "SCHOOI"),
+        ("Marriott", "Marriatt"),
+        ("special", "speam"),
+        ("Hello!", "He1lo!"),
+        ("don't", "dan't"),
+        ("School's", "Schaal's"),
+        ("CITY ARTS", "CITY ART5"),
+        ("well-known", "well-knawn"),
+        ("$9.50", "xqzjk"),
+    ],
+)
+def test_words_come_before_what_no_list_holds(likelier: str, other: str) -> None:
+    first, second = prior("en").log_weights([likelier, other])
+    assert first > second
+
+
+def test_case_marks_and_compatible_forms_do_not_count() -> None:
+    same = ["school", "SCHOOL", "School,", '"school"', "(School)"]
+    assert len(set(prior("en").log_weights(same).tolist())) == 1
+    assert prior("de").log_weights(["Straße"])[0] == prior("de").log_weights(["STRASSE"])[0] > 0
+    composed, decomposed = prior("fr").log_weights(["été", "e\u0301te\u0301"])
+    assert composed == decomposed > 0
+
+
+def test_every_text_has_a_weight_and_short_ones_no_large_one() -> None:
+    weights = prior(EUROPEAN).log_weights(["", "in", "I", "xqzjk", "\n", "…", "日本"])
+    assert np.isfinite(weights).all()
+    assert weights[1] < prior(EUROPEAN).log_weights(["school"])[0]
+
+
+def test_languages_have_their_shares() -> None:
+    german = prior("de").log_weights(["Flughafen"])
+    assert german > prior("en*3+de").log_weights(["Flughafen"]) > prior("en").log_weights(["Ölöl"])
+    assert prior("en+de").log_weights(["Flughafen"]) == prior("de+en").log_weights(["Flughafen"])
+
+
+def test_the_model_says_whose_words_it_knows() -> None:
+    assert prior_of(None, None) is None
+    assert prior_of(None, "ko+xx") is None
+    assert prior_of("none", "en") is None
+    assert prior_of(None, "ko+en") is prior_of("en", None)
+
+
+@pytest.mark.parametrize("language", ["xx", "en+xx", "en*", "EN", ""])
+def test_unknown_languages_are_refused_with_those_that_there_are(language: str) -> None:
+    with pytest.raises(ValueError, match=r"language must be none, of ca, cs, .*found"):
+        prior_of(language, None)
+
+
+def test_words_of_a_file_have_the_counts_behind_tabs(tmp_path: Path) -> None:
+    file = tmp_path / "parts"
+    file.write_text("Grommet\t90\nflange\t10\nsprocket\n", encoding="utf-8")
+    grommet, flange, other = prior(str(file)).log_weights(["GROMMET", "Flange", "gramnet"])
+    assert grommet > flange > other
+    with pytest.raises(ValueError, match=r"none\.txt: cannot be read"):
+        prior_of(str(tmp_path / "none.txt"), None)
+
+
+def test_a_language_goes_with_free_texts_only() -> None:
+    with pytest.raises(ValueError, match="without a lexicon, pattern or alphabet"):
+        Search(alphabet="abc", language="en")
+    Search(alphabet="abc", language="none")
+
+
+def doubting(weights: WeightsFile, language: str | None) -> Reader:
+    """A reader to whom every image is doubtful."""
+    doubtful = replace(weights, preprocessing=Preprocessing(reread_below=1.0))
+    return Reader(doubtful, "cpu", torch.float32, search=Search(n_best=5, language=language))
+
+
+def test_the_prior_chooses_among_the_texts_of_all_views(
+    weights: WeightsFile, word_image: Callable[..., Image.Image], tmp_path: Path
+) -> None:
+    image = word_image("word")
+    free = doubting(weights, "none").read(image)
+    assert free.prior == 0.0
+    wanted = free.alternatives[-1].text
+    assert wanted != free.text
+    file = tmp_path / "words.txt"
+    file.write_text(f"{wanted}\n", encoding="utf-8")
+    reading = doubting(weights, str(file)).read(image)
+    assert reading.text.casefold() == wanted.casefold()
+    assert reading.prior > 0
+    assert 0 < reading.confidence < 1
+    scores = [each.confidence for each in (reading, *reading.alternatives)]
+    assert scores == sorted(scores, reverse=True)
+    assert sum(scores) <= 1 + 1e-9

@@ -1,0 +1,332 @@
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import vit_str
+from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
+from vit_str.runtime import Reader, Reading, Source, load
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing, UnreadableImage
+from vit_str.weights import WeightsFile, load_weights, save_weights
+
+WordImage = Callable[..., Image.Image]
+
+WORDS = ["one", "Two", "3", "vier", "5:00", "SIX", "seven!", "8", "nueve"]
+
+
+def test_load_is_the_public_entrance(weights_path: Path, word_image: WordImage) -> None:
+    reading = vit_str.load(weights_path, device="cpu").read(word_image("word"))
+    assert isinstance(reading, vit_str.Reading)
+    assert reading.text
+    assert set(reading.text) <= set(Charset().characters)
+
+
+def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
+    decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
+    path = tmp_path / "permuted.safetensors"
+    recognizer = Recognizer(encoder, decoder).eval()
+    save_weights(path, recognizer, Charset(), Preprocessing(), {})
+    pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
+    for care in ("fast", "careful", None):
+        reader = Reader(load_weights(path), "cpu", torch.float32, care=care)
+        features = recognizer.encode(reader.preprocessing.normalize(pixels))
+        labels = decoder.generate(features, care=care).labels
+        expected = [reader.charset.decode(ids) for ids in labels.tolist()]
+        assert [reading.text for reading in reader.read_pixels(pixels)] == expected
+    with pytest.raises(ValueError, match="fast or careful, found 'slow'"):
+        load(path, "cpu", care="slow")
+
+
+def test_a_reading_hangs_together(reader: Reader, word_image: WordImage) -> None:
+    readings = reader.read([word_image(word) for word in WORDS])
+    assert len({reading.text for reading in readings}) > 3  # the random model tells them apart
+    for reading in readings:
+        assert "".join(each.character for each in reading.characters) == reading.text
+        assert all(0 < each.confidence <= 1 for each in reading.characters)
+        product = np.prod([each.confidence for each in reading.characters])
+        assert 0 < reading.confidence <= product * (1 + 1e-5)
+        assert type(reading.confidence) is float
+
+
+def test_sources_of_every_kind_read_alike(
+    reader: Reader, tmp_path: Path, word_image: WordImage
+) -> None:
+    image = word_image("word")
+    path = tmp_path / "word.png"
+    image.save(path)
+    array = np.asarray(image)
+    expected = reader.read(image)
+    assert expected.path is None
+    with path.open("rb") as file:
+        sources: list[Any] = [
+            *(path.read_bytes(), file, array, array[..., 0], array[..., :1], array / 255),
+            array.astype(np.float32).transpose(2, 0, 1) / 255,
+            np.concatenate([array, np.full_like(array[..., :1], 255)], -1),
+            torch.from_numpy(array.copy()).permute(2, 0, 1),
+            torch.from_numpy(array.copy()) / 255,
+        ]
+        assert [reader.read(source) for source in sources] == [expected] * len(sources)
+    for source in (path, str(path)):
+        reading = reader.read(source)
+        assert reading.path == str(path)
+        assert (reading.text, reading.confidence) == (expected.text, expected.confidence)
+
+
+def test_lists_give_lists_in_order(reader: Reader, word_image: WordImage) -> None:
+    images = [word_image(word) for word in WORDS]
+    alone = [reader.read(image).text for image in images]
+    for batch_size in (1, 2, 4, 32):
+        assert [reading.text for reading in reader.read(images, batch_size)] == alone
+    assert [reading.text for reading in reader.read(tuple(images))] == alone
+    assert reader.read([]) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "trouble"),
+    [
+        (np.full((32, 128), 2.0), "floats from 0 to 1, found float64 from 2.0 to 2.0"),
+        (np.full((32, 128), np.nan), "floats from 0 to 1"),
+        (np.zeros((32, 128), np.int64), "found int64"),
+        (np.zeros((2, 32, 128, 3), np.uint8), "give several images as a list"),
+        (np.zeros(5, np.uint8), r"\(height, width\)"),
+        (np.zeros((0, 5), np.uint8), "without pixels"),
+        (None, "an image is a path, .* found NoneType"),
+        (5, "found int"),
+        ({"image": 1}, "found dict"),
+        ((each for each in "ab"), "a list of images; give others to stream"),
+    ],
+)
+def test_what_is_no_image(reader: Reader, source: Any, trouble: str) -> None:
+    with pytest.raises(ValueError, match=trouble):
+        reader.read(source)
+
+
+def test_stream_continues_where_read_stops_and_keeps_the_order(
+    reader: Reader, tmp_path: Path, word_image: WordImage
+) -> None:
+    paths = []
+    for number, word in enumerate(WORDS * 3):
+        path = tmp_path / f"{number}.png"
+        if number % 4 == 1:
+            path.write_text("no image")
+        else:
+            word_image(word).save(path)
+        paths.append(path)
+    outcomes = list(reader.stream(paths, batch_size=4, workers=3))
+    assert [path for path, _ in outcomes] == paths
+    for number, (path, outcome) in enumerate(outcomes):
+        if number % 4 == 1:
+            assert isinstance(outcome, UnreadableImage)
+            assert outcome.name == str(path)
+        else:
+            assert isinstance(outcome, Reading)
+            assert outcome.path == str(path)
+            assert outcome.text == reader.read(path).text
+    for unreadable in (paths[1], paths[:4]):
+        with pytest.raises(UnreadableImage, match="not an image"):
+            reader.read(unreadable)
+
+
+def test_what_resizing_raises_costs_one_image(
+    reader: Reader, word_image: WordImage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Image.Image, *_: object) -> Image.Image:
+        raise MemoryError if self.width == 50 else ArithmeticError("odd")
+
+    monkeypatch.setattr(Image.Image, "resize", refuse)
+    images = [word_image("a"), word_image("b", size=(50, 30)), word_image("c", size=(60, 30))]
+    first, second, third, last = (o for _, o in reader.stream([*images, word_image("d")]))
+    assert isinstance(first, Reading)
+    assert isinstance(last, Reading)
+    assert "does not fit into memory" in str(second)
+    assert "damaged or cut short (odd)" in str(third)
+
+
+def test_stream_takes_no_more_than_it_needs_ahead(reader: Reader, word_image: WordImage) -> None:
+    taken = 0
+
+    def images() -> Iterator[Source]:
+        nonlocal taken
+        while True:  # a list would never end
+            taken += 1
+            yield word_image(str(taken))
+
+    stream = reader.stream(images(), batch_size=4, workers=2)
+    for number in range(1, 30):
+        next(stream)
+        assert taken <= number + 2 * 4 + 2 + 4
+    stream.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("decode")]
+
+
+@pytest.mark.parametrize(("batch_size", "workers"), [(0, 1), (1, 0), (-1, None)])
+def test_batches_and_workers_from_one_on(
+    reader: Reader, batch_size: int, workers: int | None
+) -> None:
+    with pytest.raises(ValueError, match="must be 1 or more"):
+        reader.stream([], batch_size, workers)
+
+
+def test_an_exported_training_image_has_the_same_pixels(reader: Reader) -> None:
+    rendered = torch.randint(256, (4, 3, 32, 128), dtype=torch.uint8)
+    files = []
+    for pixels in rendered:
+        file = BytesIO()
+        Image.fromarray(pixels.permute(1, 2, 0).numpy()).save(file, "PNG")
+        files.append(file.getvalue())
+    assert np.array_equal([reader.pixels(file) for file in files], rendered)
+    assert reader.read_pixels(rendered) == reader.read(files)
+
+
+def test_an_image_without_text_gives_an_empty_text(
+    weights: WeightsFile, small_recognizer: Callable[..., Recognizer], word_image: WordImage
+) -> None:
+    recognizer = small_recognizer()
+    recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
+    silent = WeightsFile(recognizer, weights.charset, weights.preprocessing, {})
+    for boxes in (False, True):
+        reading = Reader(silent, "cpu").read(word_image("word"), boxes=boxes)
+        assert reading == Reading("", 1.0, ())
+
+
+def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(
+    weights: WeightsFile, word_image: WordImage
+) -> None:
+    half = Reader(weights, "cpu", torch.bfloat16)
+    full = Reader(weights, "cpu", torch.float32)
+    assert next(half.engine.recognizer.parameters()).dtype == torch.bfloat16
+    assert next(weights.recognizer.parameters()).dtype == torch.float32
+    pixels = full.pixels(word_image("word"))[None]
+    features = [each.encode(pixels).float() for each in (half, full)]
+    torch.testing.assert_close(*features, atol=0.1, rtol=0)
+    assert all(0 < each.confidence <= 1 for each in half.read(word_image("word")).characters)
+
+
+def _sides(reading: Reading) -> np.ndarray:
+    return np.array([each.box for each in reading.characters], dtype=float)
+
+
+def test_boxes_change_nothing_else_and_are_the_same_alone(
+    reader: Reader, word_image: WordImage
+) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    plain, boxed = reader.read(images), reader.read(images, boxes=True)
+    for one, other in zip(plain, boxed, strict=True):
+        assert all(each.box is None for each in one.characters)
+        bare = tuple(replace(each, box=None) for each in other.characters)
+        assert replace(other, characters=bare) == one
+    for image, reading in zip(images, reader.read(images, 4, boxes=True), strict=True):
+        alone = reader.read(image, boxes=True)
+        np.testing.assert_allclose(_sides(reading), _sides(alone), atol=0.01)
+
+
+@pytest.mark.parametrize("size", [(128, 32), (90, 30), (51, 200)])
+def test_boxes_are_in_the_pixels_of_the_image(
+    reader: Reader, word_image: WordImage, size: tuple[int, int]
+) -> None:
+    image = word_image("word", size=size)
+    reading = reader.read(image, boxes=True)
+    seen = reader.read_pixels(reader.pixels(image)[None], boxes=True)[0]
+    scale = np.array([size[0] / 128, size[1] / 32] * 2)
+    np.testing.assert_allclose(_sides(reading), _sides(seen) * scale, rtol=1e-4)
+    left, top, right, bottom = _sides(reading).T
+    assert ((left >= 0) & (left < right) & (right <= size[0] + 1e-3)).all()
+    assert ((top >= 0) & (top < bottom) & (bottom <= size[1] + 1e-3)).all()
+
+
+def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(
+    weights: WeightsFile, word_image: WordImage
+) -> None:
+    """The random model is surer of one way; a tall image gives that reading and its boxes."""
+    preprocessing = replace(weights.preprocessing, turn_above=1.5)
+    reader, alike = Reader(replace(weights, preprocessing=preprocessing), "cpu"), 0
+    for text in ("word", "Ag", "10", "lamp", "Exit", "Q"):
+        level = word_image(text)
+        down, up = (level.transpose(getattr(Image.Transpose, f"ROTATE_{n}")) for n in (270, 90))
+        upright, reading, head_first = (reader.read(i, boxes=True) for i in (level, down, up))
+        # Whichever way it is held, the same two readings are to choose from.
+        assert reading.text == head_first.text
+        assert reading.confidence == pytest.approx(head_first.confidence)
+        assert reading.confidence >= upright.confidence - 1e-6
+        left, top, right, bottom = _sides(reading).T
+        turned = np.stack([32 - right, 128 - bottom, 32 - left, 128 - top], 1)
+        np.testing.assert_allclose(_sides(head_first), turned, atol=1e-3)
+        if reading.text == upright.text:
+            alike += 1
+            left, top, right, bottom = _sides(upright).T
+            turned = np.stack([32 - bottom, left, 32 - top, right], 1)
+            np.testing.assert_allclose(_sides(reading), turned, atol=1e-3)
+    assert alike
+
+
+def test_boxes_of_turned_and_reduced_photographs(reader: Reader, word_image: WordImage) -> None:
+    image = word_image("word", size=(2600, 800))
+    upright, turned = BytesIO(), BytesIO()
+    image.save(upright, "JPEG")
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 270 degrees
+    image.transpose(Image.Transpose.ROTATE_90).save(turned, "JPEG", exif=exif)
+    expected = reader.read(image, boxes=True)  # not reduced: it was decoded before
+    for file in (upright, turned):
+        reading = reader.read(file.getvalue(), boxes=True)
+        assert reading.text == expected.text
+        np.testing.assert_allclose(_sides(reading), _sides(expected), atol=13)  # 0.5 % of 2600
+
+
+def test_stream_gives_boxes_between_what_it_cannot_read(
+    reader: Reader, tmp_path: Path, word_image: WordImage
+) -> None:
+    sources: list[Source] = [word_image("ab"), tmp_path / "missing.png", word_image("c")]
+    first, second, third = (outcome for _, outcome in reader.stream(sources, 2, boxes=True))
+    assert isinstance(second, UnreadableImage)
+    for reading in (first, third):
+        assert isinstance(reading, Reading)
+        assert all(each.box is not None for each in reading.characters)
+
+
+def test_boxes_in_several_threads_are_those_of_one(reader: Reader, word_image: WordImage) -> None:
+    images = [word_image(word) for word in WORDS]
+    alone = [reader.read(image, boxes=True) for image in images]
+    assert any(reading.characters for reading in alone)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda image: reader.read(image, boxes=True), images * 20))
+    assert found == alone * 20
+    assert not any(module._forward_pre_hooks for module in reader.engine.recognizer.modules())
+
+
+def test_boxes_need_a_decoder_that_looks(reader: Reader, word_image: WordImage) -> None:
+    interface = replace(reader.engine.model.interface, looks=False)
+    reader.engine.model = replace(reader.engine.model, interface=interface)
+    reader = Reader(reader.engine)
+    for ask in (reader.read, reader.stream):
+        with pytest.raises(ValueError, match="TransformerDecoder has no cross-attention"):
+            ask([word_image("word")], boxes=True)
+
+
+def test_the_temperature_changes_confidences_and_no_text(
+    weights: WeightsFile, word_image: WordImage
+) -> None:
+    images: list[Source] = [word_image(word) for word in WORDS]
+    plain, hot, cold = (
+        Reader(replace(weights, temperature=t), "cpu", torch.float32).read(images, boxes=True)
+        for t in (1.0, 3.0, 0.3)
+    )
+    for one, other, third in zip(plain, hot, cold, strict=True):
+        assert one.text == other.text == third.text
+        assert other.confidence < one.confidence < third.confidence
+        for a, b, c in zip(one.characters, other.characters, third.characters, strict=True):
+            assert b.confidence < a.confidence < c.confidence
+            assert a.box == b.box == c.box
+    # Loss and training are as they were: the model that came in knows of no temperature.
+    assert weights.temperature == 1

@@ -1,0 +1,366 @@
+import json
+import os
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors import safe_open
+from safetensors.torch import load_file, save, save_file
+
+import vit_str.runtime.weights_contents
+from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.golden import Golden
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.weights_header import checksum, is_intact
+from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve, save_weights
+
+PREPROCESSING = json.dumps(Preprocessing().to_dict())
+GOLDEN = Golden(
+    (b"an image", b"another"), ("é", ""), (0.5, 1.0), (((3.5, 1.0),) * 2, ((9.0, 2.0),))
+)
+
+
+def metadata(path: Path) -> dict[str, str]:
+    with safe_open(path, "pt") as file:
+        values: dict[str, str] = file.metadata()
+        return values
+
+
+def change(path: Path, **values: str) -> Path:
+    """Write the file again with other metadata, and a checksum that fits."""
+    return write(path, load_file(path), metadata(path) | values)
+
+
+def write(path: Path, tensors: dict[str, torch.Tensor], values: dict[str, str]) -> Path:
+    values = values | {"sha256": checksum(BytesIO(save(tensors, values)))}
+    save_file(tensors, path, values)
+    return path
+
+
+def test_everything_comes_back(
+    tmp_path: Path,
+    small_recognizer: Callable[..., Recognizer],
+    word_image: Callable[..., Image.Image],
+) -> None:
+    recognizer = small_recognizer(charset_size=3, seed=5)
+    preprocessing = Preprocessing(mean=(0.1, 0.2, 0.3))
+    path = tmp_path / "new" / "folder" / "한글.safetensors"
+    save_weights(path, recognizer, Charset("가나é"), preprocessing, {"steps": 7, "by": "é"})
+    file = load_weights(path)
+    assert file.charset == Charset("가나é")
+    assert file.preprocessing == preprocessing
+    assert file.provenance == {"steps": 7, "by": "é"}
+    assert not file.recognizer.training
+    pixels = preprocessing.pixels(word_image("abc"))
+    images = preprocessing.normalize(pixels)[None]
+    found, expected = file.recognizer.generate(images), recognizer.generate(images)
+    assert torch.equal(found.labels, expected.labels)
+    assert torch.equal(found.confidences, expected.confidences)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_fixed_positions_are_computed_again(tmp_path: Path) -> None:
+    encoder = VisionTransformer(32, 1, 2, patch_size=(8, 16), positions="sinusoidal")
+    recognizer = Recognizer(encoder, TransformerDecoder(94, 32, 1, 2)).eval()
+    path = tmp_path / "a.safetensors"
+    save_weights(path, recognizer, Charset(), Preprocessing(), {})
+    images = torch.randn(2, 3, 32, 128)
+    assert torch.equal(load_weights(path).recognizer.encode(images), recognizer.encode(images))
+
+
+def test_half_precision_halves_the_file_and_reads_as_float32(
+    tmp_path: Path, small_recognizer: Callable[..., Recognizer]
+) -> None:
+    recognizer = small_recognizer()
+    paths = tmp_path / "full.safetensors", tmp_path / "half.safetensors"
+    for path, dtype in zip(paths, (None, torch.float16), strict=True):
+        save_weights(path, recognizer, Charset(), Preprocessing(), {}, dtype)
+    full, half = (path.stat().st_size for path in paths)
+    assert half < 0.6 * full
+    loaded = load_weights(paths[1]).recognizer.state_dict()
+    for name, tensor in recognizer.state_dict().items():
+        assert tensor.dtype == loaded[name].dtype == torch.float32
+        torch.testing.assert_close(loaded[name], tensor, atol=1e-3, rtol=1e-3)
+
+
+def test_the_metadata_is_text_that_others_can_read(weights_path: Path) -> None:
+    values = metadata(weights_path)
+    assert values["format"] == "vit-str"
+    assert values["version"] == "1"
+    assert values["charset"] == Charset().characters
+    assert json.loads(values["preprocessing"])["width"] == 128
+    assert json.loads(values["model"])["encoder"]["class"] == "VisionTransformer"
+    assert json.loads(values["provenance"]) == {"note": "random"}
+
+
+def test_a_failed_save_leaves_the_old_file(
+    weights_path: Path, weights: WeightsFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = weights_path.read_bytes()
+
+    def fill_disk(path: Path, _: bytes) -> None:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fill_disk)
+    with pytest.raises(OSError, match=r"No space left"):
+        save_weights(weights_path, weights.recognizer, Charset(), Preprocessing(), {})
+    assert weights_path.read_bytes() == before
+    assert os.listdir(weights_path.parent) == [weights_path.name]
+
+
+def test_others_may_read_the_file(weights_path: Path) -> None:
+    plain = weights_path.with_name("plain")
+    plain.touch()
+    assert weights_path.stat().st_mode == plain.stat().st_mode
+
+
+def test_files_cut_short_or_of_other_formats(weights_path: Path) -> None:
+    path, data = weights_path, weights_path.read_bytes()
+    foreign = {
+        b"": "empty; download or export it again",
+        data[:5]: "cut short, 5 of",
+        data[:300]: "cut short, 300 of",
+        data[: len(data) // 2]: "cut short, .* of .* bytes; download or export it again",
+        data[:-1]: "cut short",
+        b"\x89PNG\r\n\x1a\n" + bytes(1000): "not a safetensors file",
+        b"hello\n" * 100: "not a safetensors file",
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0": "git lfs pull",
+        (8).to_bytes(8, "little") + b"{broken}": "damaged",
+        (2).to_bytes(8, "little") + b"{}extra bytes": "damaged",
+        (14).to_bytes(8, "little") + b'{"a": [1,2,3]}': "damaged",
+        (0x4B50).to_bytes(8, "little") + b"{}".ljust(0x4B50): "not from vit-str",  # begins with PK
+    }
+    for data, trouble in foreign.items():
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=trouble) as caught:
+            load_weights(path)
+        assert "\n" not in str(caught.value)
+        assert str(path) in str(caught.value)
+    torch.save({"weight": torch.zeros(2)}, path)
+    with pytest.raises(ValueError, match=r"PyTorch checkpoint"):
+        load_weights(path)
+    save_file({"weight": torch.zeros(2)}, path)
+    with pytest.raises(ValueError, match=r"not from vit-str"):
+        load_weights(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of POSIX")
+def test_paths_that_are_no_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # which is not waited for
+    for name, trouble in (
+        ("x\x1b[31m\n", r"x\\x1b\[31m\\n: no such file; check the path"),
+        *((".", "not a file; give"), ("pipe", "not a file; give")),
+    ):
+        with pytest.raises(ValueError, match=trouble) as caught:
+            load_weights(tmp_path / name)
+        assert str(caught.value).isprintable()
+
+
+def test_the_version_is_the_lowest_that_understands_the_file(
+    weights_path: Path, weights: WeightsFile
+) -> None:
+    for temperature, golden, version in [(1.0, None, "1"), (1.5, None, "2"), (1.0, GOLDEN, "2")]:
+        renew_weights(
+            weights_path, weights_path, replace(weights, temperature=temperature, golden=golden)
+        )
+        assert metadata(weights_path)["version"] == version
+    values = metadata(weights_path)
+    with pytest.raises(ValueError, match=r"version 3, this vit-str reads 1 and 2"):
+        load_weights(change(weights_path, version="3"))
+    for name in ("temperature", "sha256", "golden"):  # as files of the first version were
+        del values[name]
+    tensors = load_file(weights_path)
+    del tensors["golden.images"]
+    save_file(tensors, weights_path, values | {"version": "1"})
+    file = load_weights(weights_path)
+    assert (file.temperature, file.golden, is_intact(weights_path)) == (1, None, None)
+    with pytest.raises(ValueError, match=r"a temperature is 0\.01 to 100\.0, found 0"):
+        renew_weights(weights_path, weights_path, replace(weights, temperature=0.0))
+    assert load_weights(weights_path).temperature == 1
+
+
+def test_renewing_keeps_every_tensor_to_the_bit(
+    tmp_path: Path, small_recognizer: Callable[..., Recognizer]
+) -> None:
+    old, new = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
+    save_weights(old, small_recognizer(), Charset(), Preprocessing(), {"by": "é"}, torch.float16)
+    file = replace(load_weights(old), temperature=1.25, golden=GOLDEN, provenance={"a": 1})
+    renew_weights(old, new, file)
+    tensors = load_file(new)
+    assert tensors.pop("golden.images").dtype == torch.uint8
+    for name, tensor in load_file(old).items():
+        assert tensors[name].dtype == torch.float16
+        assert torch.equal(tensors.pop(name), tensor)
+    assert not tensors
+    found = load_weights(new)
+    assert (found.temperature, found.golden, found.provenance) == (1.25, GOLDEN, {"a": 1})
+    renew_weights(new, new, replace(found, golden=None, temperature=1.0))
+    assert load_weights(new).golden is None
+    assert "golden" not in metadata(new)
+
+
+def test_the_checksum_covers_tensors_and_metadata(weights_path: Path) -> None:
+    assert is_intact(weights_path) is True
+    tensors, values = load_file(weights_path), metadata(weights_path)
+    save_file(tensors, weights_path, values | {"charset": Charset().characters[::-1]})
+    assert is_intact(weights_path) is False
+    tensors["decoder.norm.weight"][3] *= 1.01
+    save_file(tensors, weights_path, values)
+    assert is_intact(weights_path) is False
+    with pytest.raises(ValueError, match="not as it was written, its checksum does not fit; down"):
+        load_weights(weights_path)
+    for value in (float("nan"), float("inf"), 1e30):
+        tensors["decoder.norm.weight"][3] = value
+        with pytest.raises(ValueError, match=r"decoder\.norm\.weight holds what is no number"):
+            load_weights(write(weights_path, tensors, values))
+    del values["charset"]
+    with pytest.raises(ValueError, match=r"missing 'charset'"):
+        load_weights(write(weights_path, tensors, values))
+
+
+def trouble(path: Path) -> str:
+    """Why a file is refused; empty if it is not."""
+    try:
+        load_weights(path)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def test_damaged_bytes_are_refused(weights_path: Path, weights: WeightsFile) -> None:
+    """One byte changed, anywhere: one line says so; never a crash."""
+    renew_weights(weights_path, weights_path, replace(weights, temperature=1.3, golden=GOLDEN))
+    data = weights_path.read_bytes()
+    header = int.from_bytes(data[:8], "little")
+    generator = np.random.default_rng(5)
+    places = [*range(8), *generator.integers(8, 8 + header, 150)]
+    places += [*generator.integers(8 + header, len(data), 50)]
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place] ^= int(generator.integers(1, 256))
+        weights_path.write_bytes(damaged)
+        message = trouble(weights_path)
+        if message:
+            assert message.startswith(f"weights file {weights_path}: ")
+            assert message.isprintable()
+        else:  # without the name of the checksum there is none; padding says nothing
+            intact = is_intact(weights_path)
+            assert intact is None or damaged[8 : 8 + header].strip() == data[8 : 8 + header].strip()
+
+
+@pytest.mark.parametrize(
+    ("values", "trouble"),
+    [
+        ({"charset": "abc"}, "a model of 94 characters with a charset of 3"),
+        ({"charset": "a" * 94}, "repeated"),
+        ({"model": "{broken"}, "Expecting property name"),
+        ({"model": '{"encoder": {"class": "Popen", "arguments": {}}}'}, "decoder"),
+        ({"model": "[1]"}, "do not fit together"),
+        ({"model": "[" * 100_000}, "nested too deep"),
+        ({"model": '{"encoder": 1, "decoder": {}}'}, "encoder is described by its class"),
+        ({"preprocessing": "{}"}, "missing 'height'"),
+        ({"preprocessing": "[]"}, "preprocessing is no object"),
+        ({"preprocessing": PREPROCESSING.replace("32", "1" + "0" * 400)}, "a huge number"),
+        ({"preprocessing": PREPROCESSING.replace("32", "64")}, r"\(64, 128\) for a model of \(32"),
+        ({"preprocessing": PREPROCESSING.replace("0.5", "NaN")}, "mean holds None"),
+        ({"preprocessing": PREPROCESSING.replace("0.5", "1e-300")}, "std holds 1e-300"),
+        ({"provenance": "5"}, "iterable"),
+        ({"charset": "x" * 1_000_000}, "a charset of 1000000"),
+        *(({"temperature": each}, "a temperature is") for each in ("0", "-1", "nan", "1e999")),
+        ({"temperature": "warm"}, "convert string"),
+    ],
+)
+def test_parts_that_do_not_fit_together(
+    weights_path: Path, values: dict[str, str], trouble: str
+) -> None:
+    with pytest.raises(ValueError, match=trouble) as caught:
+        load_weights(change(weights_path, **values))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("part", "arguments", "trouble"),
+    [
+        ("encoder", {"image_size": [50_000, 50_000]}, "larger than 1,048,576 pixels"),
+        ("encoder", {"image_size": "32"}, "image_size is a list"),
+        ("encoder", {"image_size": [1024, 1024], "patch_size": [2, 2]}, "tokens, at most 8,192"),
+        ("encoder", {"depth": 1_000_000}, "depth is a whole number up to 1,000"),
+        ("encoder", {"depth": 900}, "depth 900 for .* tensors"),
+        ("encoder", {"dim": 40_000}, "dim is a whole number up to 8,192"),
+        ("encoder", {"dim": 8192}, "dim 8192 is the size of no tensor"),
+        ("encoder", {"dim": 10**400}, "dim is a whole number .* a huge number"),
+        ("encoder", {"dim": {"class": "VisionTransformer", "arguments": {}}}, "dim is a whole"),
+        ("encoder", {"mlp_ratio": 1e300}, "mlp_ratio is a number from 0 to 64"),
+        ("encoder", {"mlp_ratio": 2.0}, r"is of shape \(128.*\), the model needs \(64"),
+        ("encoder", {"heads": True}, "heads is a whole number"),
+        ("encoder", {"patch_size": [0, 16]}, "patch_size is a whole number"),
+        ("encoder", {"positions": ["learned"]}, "positions cannot be"),
+        ("encoder", {"x\x1b[31m\n": 1}, "no part has an argument"),
+        ("decoder", {"maximum_length": 25.0}, "maximum_length is a whole number"),
+        ("decoder", {"depth": 2}, r"tensors missing or too many, the first is decoder\."),
+        ("decoder", {"charset_size": 10**6}, "charset_size is a whole number up to 100,000"),
+        ("decoder", {"encoder": {"class": "CtcDecoder", "arguments": {}}}, "no part has an arg"),
+    ],
+)
+def test_descriptions_are_checked_before_anything_is_built(
+    weights_path: Path, part: str, arguments: dict[str, Any], trouble: str
+) -> None:
+    path = change(weights_path, model=described(weights_path, part, **arguments))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=trouble) as caught:
+        load_weights(path)
+    assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    tracemalloc.stop()
+    assert str(caught.value).isprintable()
+
+
+def described(path: Path, part: str, **arguments: Any) -> str:
+    model = json.loads(metadata(path)["model"])
+    model[part]["arguments"] |= arguments
+    return json.dumps(model)
+
+
+def test_other_classes_are_never_built(weights_path: Path) -> None:
+    model = json.loads(metadata(weights_path)["model"])
+    encoder = model["encoder"]
+    for _ in range(3):
+        encoder = {"class": "ColumnEncoder", "arguments": {"encoder": encoder}}
+    popen = model["encoder"] | {"class": "Popen"}
+    for other, trouble in (
+        (encoder, "no part has an argument 'encoder'"),
+        (popen, "unknown part 'Popen'; known are .*VisionTransformer"),
+    ):
+        with pytest.raises(ValueError, match=trouble):
+            load_weights(change(weights_path, model=json.dumps(model | {"encoder": other})))
+
+
+def test_nothing_is_unpickled(weights_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("unpickled")
+
+    monkeypatch.setattr("pickle.Unpickler", refuse)
+    monkeypatch.setattr("pickle.loads", refuse)
+    monkeypatch.setattr(torch, "load", refuse)
+    load_weights(weights_path)
+
+
+def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vit_str.runtime.weights_contents, "BUNDLED", tmp_path)
+    for name in ("tiny", "small"):
+        (tmp_path / f"{name}.safetensors").touch()
+    assert resolve("tiny") == tmp_path / "tiny.safetensors"
+    assert resolve("mine.safetensors") == Path("mine.safetensors")
+    assert resolve(tmp_path / "mine") == tmp_path / "mine"
+    assert resolve(Path("other.safetensors")) == Path("other.safetensors")
+    with pytest.raises(ValueError, match=r"no model 'huge': .* of the package: small, tiny$"):
+        resolve("huge")

@@ -1,0 +1,243 @@
+"""How right readings are: word and character accuracy under the usual protocols, with intervals.
+
+Every measure takes readings and labels as plain text, so it serves validation, evaluation and
+studies alike. Shares are fractions from 0 to 1.
+"""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from vit_str.evaluation.statistics import (
+    Interval,
+    bootstrap_intervals,
+    plain_values,
+    wilson_interval,
+)
+
+try:
+    from editdistance import eval as _edit_distance
+except ImportError:  # editdistance has no wheel from Python 3.13 on, rapidfuzz has
+    from rapidfuzz.distance.Levenshtein import distance as _edit_distance
+
+_DIGITS = "0123456789"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_PROTOCOLS = {
+    36: frozenset(_DIGITS + _LETTERS),
+    62: frozenset(_DIGITS + _LETTERS + _LETTERS.upper()),
+    94: frozenset(map(chr, range(33, 127))),
+}
+
+FULL = "full"
+"""The protocol that compares texts as they are, in every script, with case and spaces."""
+
+Pairs = Sequence[tuple[str, str]]
+Protocol = int | str
+"""36, 62, 94 or ``FULL``, see `normalize_label`."""
+
+WORD_PROTOCOLS: dict[str, Protocol] = {
+    "word_accuracy_36": 36,
+    "word_accuracy_62": 62,
+    "word_accuracy_94": 94,
+    "word_accuracy_full": FULL,
+}
+CHARACTER_PROTOCOLS: dict[str, Protocol] = {"": 94, "_full": FULL}
+"""What follows the names of ``character_accuracy`` and ``one_minus_ned`` -> protocol."""
+METRICS = (
+    *WORD_PROTOCOLS,
+    *(f"character_accuracy{suffix}" for suffix in CHARACTER_PROTOCOLS),
+    *(f"one_minus_ned{suffix}" for suffix in CHARACTER_PROTOCOLS),
+)
+"""What ``score`` measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How well a set of words was read.
+
+    Attributes:
+        n: words with a label and an image.
+        values: metric -> fraction, nan without any word to judge; see ``METRICS``.
+        interval: metric -> its 95 % interval.
+        left_out: metric -> words of ``n`` whose label is empty under its protocol.
+        unreadable: images of ``n`` that are damaged; they count as read wrong, as empty.
+        missing: words without an image or a label; not part of ``n``.
+        reduced: labels of ``n`` of which 94 characters judge a part only, or nothing: they hold
+            spaces, accents or other scripts, which the full protocol judges.
+    """
+
+    n: int
+    values: dict[str, float]
+    interval: dict[str, Interval]
+    left_out: dict[str, int]
+    unreadable: int = 0
+    missing: int = 0
+    reduced: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there was nothing to judge."""
+        values: dict[str, Any] = plain_values(self)
+        n, metrics = values.pop("n"), values.pop("values")
+        return {"n": n, **metrics, **values}
+
+
+def edit_distance(first: str, second: str) -> int:
+    """Fewest characters to insert, delete and replace between two texts (Levenshtein 1966)."""
+    return int(_edit_distance(first, second))
+
+
+def normalize_label(label: str, protocol: Protocol) -> str:
+    """Reduce a text to what a protocol compares.
+
+    Accents are split off (Unicode NFKD), then characters that the protocol lacks are dropped:
+
+    * 36: digits and letters, in lower case;
+    * 62: digits and letters, case kept;
+    * 94: printable ASCII without the space, case kept.
+
+    ``FULL`` drops nothing: the text as it is, code point by code point. It is the one for labels
+    in other scripts, of which the others judge the ASCII part: nothing of 한글, 24 of 한글24.
+
+    Raises:
+        ValueError: another protocol.
+    """
+    if protocol == FULL:
+        return label
+    if not isinstance(protocol, int) or protocol not in _PROTOCOLS:
+        raise ValueError(
+            f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)} or {FULL!r}"
+        )
+    decomposed = unicodedata.normalize("NFKD", label)
+    if protocol == 36:
+        decomposed = decomposed.lower()
+    known = _PROTOCOLS[protocol]
+    return "".join(character for character in decomposed if character in known)
+
+
+def normalize_pairs(
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol
+) -> tuple[list[tuple[str, str]], int]:
+    """Normalize predictions and labels together.
+
+    Returns:
+        (prediction, label) pairs of the words that the protocol can judge, and the number of
+        words that it cannot because nothing is left of their label.
+
+    Raises:
+        ValueError: not as many predictions as labels.
+    """
+    if len(predictions) != len(labels):
+        raise ValueError(
+            f"{len(predictions)} predictions for {len(labels)} labels: give one for each"
+        )
+    pairs = [
+        (normalize_label(prediction, protocol), normalize_label(label, protocol))
+        for prediction, label in zip(predictions, labels, strict=True)
+    ]
+    judged = [pair for pair in pairs if pair[1]]
+    return judged, len(pairs) - len(judged)
+
+
+def right_words(
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 36
+) -> Bool[np.ndarray, " word"]:
+    """Which of the words that the protocol can judge are read exactly, in their order."""
+    pairs, _ = normalize_pairs(predictions, labels, protocol)
+    return np.array([prediction == label for prediction, label in pairs], dtype=bool)
+
+
+def word_accuracy(
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 36
+) -> float:
+    """Share of the words that are read exactly; nan without any word."""
+    pairs, _ = normalize_pairs(predictions, labels, protocol)
+    return _ratio(sum(prediction == label for prediction, label in pairs), len(pairs))
+
+
+def cer(predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94) -> float:
+    """Character error rate: all edit distances over all label lengths; nan without any word."""
+    errors, lengths = character_errors(normalize_pairs(predictions, labels, protocol)[0])
+    return _ratio(errors.sum(), lengths.sum())
+
+
+def character_accuracy(
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94
+) -> float:
+    """1 - ``cer``, but never below 0; nan without any word."""
+    return _at_least_zero(1 - cer(predictions, labels, protocol))
+
+
+def one_minus_ned(
+    predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94
+) -> float:
+    """Mean of 1 - edit distance / length of the longer text (ICDAR 2019); nan without any word."""
+    similarities = word_similarities(normalize_pairs(predictions, labels, protocol)[0])
+    return _ratio(similarities.sum(), len(similarities))
+
+
+def character_errors(
+    pairs: Pairs,
+) -> tuple[Float[np.ndarray, " word"], Float[np.ndarray, " word"]]:
+    """Edit distance and label length of every (prediction, label) pair."""
+    errors = [edit_distance(prediction, label) for prediction, label in pairs]
+    lengths = [len(label) for _, label in pairs]
+    return np.array(errors, dtype=float), np.array(lengths, dtype=float)
+
+
+def word_similarities(pairs: Pairs) -> Float[np.ndarray, " word"]:
+    """1 - normalized edit distance of every (prediction, label) pair; no label may be empty."""
+    similarities = [1 - edit_distance(*pair) / max(map(len, pair)) for pair in pairs]
+    return np.array(similarities, dtype=float)
+
+
+def score(
+    predictions: Sequence[str], labels: Sequence[str], unreadable: int = 0, missing: int = 0
+) -> Scores:
+    """All metrics of readings against labels.
+
+    Word accuracy under 36, 62, 94 and all characters with Wilson's interval; character accuracy
+    and 1-NED under 94 and all characters with a bootstrap interval over words.
+    """
+    values: dict[str, float] = {}
+    interval: dict[str, Interval] = {}
+    left_out: dict[str, int] = {}
+    pairs: dict[Protocol, Pairs] = {}
+    for name, protocol in WORD_PROTOCOLS.items():
+        pairs[protocol], left_out[name] = normalize_pairs(predictions, labels, protocol)
+        right = sum(prediction == label for prediction, label in pairs[protocol])
+        values[name] = _ratio(right, len(pairs[protocol]))
+        interval[name] = wilson_interval(right, len(pairs[protocol]))
+    for suffix, protocol in CHARACTER_PROTOCOLS.items():
+        errors, lengths = character_errors(pairs[protocol])
+        alike = word_similarities(pairs[protocol])
+        accuracy, similarity = f"character_accuracy{suffix}", f"one_minus_ned{suffix}"
+        values[accuracy] = _at_least_zero(1 - _ratio(errors.sum(), lengths.sum()))
+        values[similarity] = _ratio(alike.sum(), len(alike))
+        (low, high), interval[similarity] = bootstrap_intervals(
+            [(errors, lengths), (alike, np.ones_like(alike))]
+        )
+        interval[accuracy] = _at_least_zero(1 - high), _at_least_zero(1 - low)
+        left_out[accuracy] = left_out[similarity] = len(labels) - len(pairs[protocol])
+    reduced = sum(normalize_label(label, 94) != label for label in labels)
+    return Scores(
+        len(labels),
+        {name: values[name] for name in METRICS},
+        {name: interval[name] for name in METRICS},
+        {name: left_out[name] for name in METRICS},
+        unreadable,
+        missing,
+        reduced,
+    )
+
+
+def _ratio(numerator: float | int, denominator: float | int) -> float:
+    return float(numerator / denominator) if denominator else math.nan
+
+
+def _at_least_zero(value: float) -> float:
+    return value if math.isnan(value) else max(0.0, value)

@@ -1,0 +1,187 @@
+"""How sure a share, a mean or a difference is: 95 % intervals and an exact test.
+
+Bootstrap intervals are percentiles of resamples (Efron 1979). The same values and seed give the
+same interval.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int32
+
+Interval = tuple[float, float]
+
+RESAMPLES = 1000
+ENDS = (0.025, 0.975)
+"""Of a 95 % interval, as quantiles."""
+
+
+def plain_values(value: Any) -> Any:
+    """Values as JSON has them: dataclasses as objects, tuples as lists, None in place of NaN."""
+    if is_dataclass(value):
+        return {field.name: plain_values(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: plain_values(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_values(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def wilson_interval(successes: int, n: int) -> Interval:
+    """95 % interval of a share, good for few words and near 0 and 1 (Wilson 1927).
+
+    The interval of nothing is (0, 1).
+    """
+    if n == 0:
+        return 0.0, 1.0
+    z = 1.959964
+    share = successes / n
+    center = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, center - half), min(1.0, center + half)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, Interval]:
+    """Mean of independent repetitions, such as seeds, and its 95 % interval by Student's t.
+
+    A single value has no interval: it is returned as both ends.
+
+    Raises:
+        ValueError: there is no value.
+    """
+    n = len(values)
+    if not n:
+        raise ValueError("a mean needs one value or more, found none")
+    mean = math.fsum(values) / n
+    if n == 1:
+        return mean, (mean, mean)
+    from scipy.stats import t  # no part of a base install, which has no repetitions
+
+    half = float(t.ppf(ENDS[1], n - 1) * np.std(values, ddof=1) / math.sqrt(n))
+    return mean, (mean - half, mean + half)
+
+
+def with_interval(values: Sequence[float], digits: int = 3) -> str:
+    """`mean_interval` as text: ``mean [low, high]``."""
+    mean, (low, high) = mean_interval(values)
+    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def resamples(n: int, seed: int = 0) -> Iterator[Int32[np.ndarray, " n"]]:
+    """Indices of ``n`` items drawn with replacement, again and again."""
+    generator = np.random.default_rng(seed)
+    for _ in range(RESAMPLES):  # all at once would take a thousand times n of memory
+        yield generator.integers(n, size=n, dtype=np.int32)
+
+
+def percentile_interval(values: Float[np.ndarray, " resample"]) -> Interval:
+    """The middle 95 % of what resamples gave."""
+    low, high = np.percentile(values, [100 * end for end in ENDS])
+    return float(low), float(high)
+
+
+def bootstrap(n: int, statistic: Callable[[Int32[np.ndarray, " n"]], float]) -> Interval:
+    """95 % interval of a statistic of items, from their indices in each of the resamples."""
+    return percentile_interval(np.array([statistic(drawn) for drawn in resamples(n)]))
+
+
+def bootstrap_interval(
+    numerators: Float[np.ndarray, " word"], denominators: Float[np.ndarray, " word"]
+) -> Interval:
+    """95 % interval of sum(numerators) / sum(denominators), drawing words with replacement.
+
+    The interval of nothing is (nan, nan).
+    """
+    return bootstrap_intervals([(numerators, denominators)])[0]
+
+
+def bootstrap_intervals(
+    ratios: Sequence[tuple[Float[np.ndarray, " word"], Float[np.ndarray, " word"]]],
+) -> list[Interval]:
+    """`bootstrap_interval` of several (numerators, denominators) of the same words at once."""
+    n = len(ratios[0][0])
+    if n == 0:
+        return [(math.nan, math.nan)] * len(ratios)
+    columns = np.stack([side for ratio in ratios for side in ratio], axis=1)
+    sums = np.stack(
+        [np.bincount(drawn, minlength=n).astype(float) @ columns for drawn in resamples(n)]
+    )
+    return [percentile_interval(column) for column in (sums[:, ::2] / sums[:, 1::2]).T]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """How much better the second of two models is on the same words.
+
+    Attributes:
+        n: words.
+        difference: share of words that the second reads right minus that of the first; nan
+            without any word.
+        interval: its 95 % interval, from drawing words with replacement.
+        only_first: words that only the first reads right.
+        only_second: words that only the second reads right.
+        p_value: of McNemar's exact test, see `mcnemar`.
+    """
+
+    n: int
+    difference: float
+    interval: Interval
+    only_first: int
+    only_second: int
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there was nothing to compare."""
+        values: dict[str, Any] = plain_values(self)
+        return values
+
+
+def paired_difference(
+    right_first: Bool[np.ndarray, " word"] | Sequence[bool],
+    right_second: Bool[np.ndarray, " word"] | Sequence[bool],
+) -> PairedDifference:
+    """Second minus first, word by word, so that what makes words easy or hard cancels.
+
+    Args:
+        right_first: which words the first reads right.
+        right_second: which of the same words the second reads right.
+
+    Raises:
+        ValueError: not the same number of words.
+    """
+    first, second = np.asarray(right_first, dtype=bool), np.asarray(right_second, dtype=bool)
+    if first.shape != second.shape:
+        raise ValueError(
+            f"a paired comparison needs the same words, found {len(first)} and {len(second)}"
+        )
+    gains = second.astype(float) - first.astype(float)
+    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    return PairedDifference(
+        n=len(gains),
+        difference=float(gains.mean()) if len(gains) else math.nan,
+        interval=bootstrap_interval(gains, np.ones_like(gains)),
+        only_first=only_first,
+        only_second=only_second,
+        p_value=mcnemar(only_first, only_second),
+    )
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Two-sided p-value of as uneven a split if both were equally good (McNemar 1947, exact).
+
+    Each word that only one reads right is a toss of a coin then. 1 without such words.
+    """
+    n = only_first + only_second
+    fewer = min(only_first, only_second)
+    outcomes = sum(math.comb(n, heads) for heads in range(fewer + 1))
+    return min(1.0, 2 * outcomes / 2**n)
+
+
+def percent(value: float, interval: Sequence[float]) -> str:
+    """A share and its interval for a table."""
+    if math.isnan(value):
+        return "-"
+    return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}]"

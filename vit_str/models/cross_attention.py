@@ -1,0 +1,79 @@
+"""Where a decoder looked while it wrote each character.
+
+`vit_str.runtime.boxes` makes boxes of it.
+"""
+
+import copy
+
+import torch
+from einops import rearrange
+from jaxtyping import Float, Int64
+from torch import Tensor, nn
+
+from vit_str.models.attention import record_attention
+from vit_str.models.blocks import DecoderBlock
+from vit_str.models.interfaces import Decoder, Encoder
+
+
+def looking_blocks(decoder: Decoder) -> list[DecoderBlock]:
+    """The blocks of a decoder that look at the image, in their order.
+
+    Raises:
+        ValueError: there are none.
+    """
+    blocks = [module for module in decoder.modules() if isinstance(module, DecoderBlock)]
+    if not blocks:
+        raise ValueError(
+            f"{type(decoder).__name__} has no cross-attention, which tells where a character is: "
+            "no boxes, use a model with a Transformer decoder"
+        )
+    return blocks
+
+
+def cross_attention(
+    decoder: Decoder,
+    features: Float[Tensor, "batch token dim"],
+    labels: Int64[Tensor, "batch position"],
+) -> Float[Tensor, "batch block head position token"]:
+    """How every head looks at the features while the decoder writes ``labels`` (teacher forcing).
+
+    Rows sum to 1. Those of the padding after a label mean nothing.
+
+    Raises:
+        ValueError: the decoder has no cross-attention.
+    """
+    # The recorder changes modules: those of a copy that shares the weights, so that other threads
+    # can use the decoder meanwhile.
+    shared = {id(tensor): tensor for tensor in (*decoder.parameters(), *decoder.buffers())}
+    recorded = copy.deepcopy(decoder, shared)
+    blocks = nn.ModuleList(block.cross_attention for block in looking_blocks(recorded))
+    with record_attention(blocks) as maps:
+        recorded.loss(features, labels)
+    first = torch.stack([calls[0] for calls in maps.values()], 1)
+    return first[:, :, :, : labels.shape[1]]
+
+
+def attention_maps(
+    encoder: Encoder,
+    attention: Float[Tensor, "batch position token"],
+) -> Float[Tensor, "batch position row column"]:
+    """Attention over the grid of an encoder: without its special tokens, every map sums to 1."""
+    rows, _ = encoder.grid
+    seen = attention[..., encoder.special_tokens :]
+    seen = seen / seen.sum(-1, keepdim=True).clamp(min=torch.finfo(seen.dtype).tiny)
+    return rearrange(seen, "batch position (row column) -> batch position row column", row=rows)
+
+
+def centroids(
+    maps: Float[Tensor, "*batch row column"], image_size: tuple[int, int]
+) -> Float[Tensor, "*batch 2"]:
+    """Middle (x, y) of the attention of each map, in pixels."""
+    columns, rows = maps.sum(-2), maps.sum(-1)
+    return torch.stack([_mean(columns, image_size[1]), _mean(rows, image_size[0])], -1)
+
+
+def _mean(shares: Float[Tensor, "*batch patch"], length: int) -> Float[Tensor, "*batch"]:
+    """Mean of shares that lie evenly over patches side by side."""
+    side = length / shares.shape[-1]
+    places = (torch.arange(shares.shape[-1], device=shares.device) + 0.5) * side
+    return shares @ places.to(shares.dtype)

@@ -1,0 +1,1 @@
+"""``vit-str read --engine ray``: images by the million, into a folder."""

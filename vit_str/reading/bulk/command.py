@@ -1,0 +1,158 @@
+"""``vit-str read --engine ray``: images by the million, into a folder."""
+
+import argparse
+import hashlib
+import time
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vit_str import console
+from vit_str.files import exclusive
+from vit_str.runtime.machine import install_hint
+
+if TYPE_CHECKING:
+    from vit_str.reading.bulk.archives import ImageRef
+    from vit_str.reading.bulk.output import OutputFolder
+
+_DEVICES = ("auto", "cpu", "cuda", "mps")
+# A multiple of the usual batch, so that batches are those of the plain engine.
+_PART_SIZE = 1024
+
+
+def run_ray(options: argparse.Namespace) -> int:
+    """Read what has no result in the folder ``--out``, and report what is there then."""
+    _check_ray(options)
+    from vit_str.reading.bulk.archives import ARCHIVES, list_images
+    from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8
+    from vit_str.reading.inputs import find_inputs, report
+    from vit_str.runtime import load
+    from vit_str.runtime.images import SUFFIXES
+    from vit_str.runtime.weights_contents import resolve
+
+    inputs = find_inputs(options.paths, (*SUFFIXES, *ARCHIVES))
+    if not inputs.paths:
+        report(inputs.problems)
+        return 2
+    path = resolve(options.model)
+    if path.is_dir():
+        raise ValueError("--engine ray needs a weights file, not an exported folder")
+    # Refuses what no worker could use.
+    reader = load(path, "cpu", care=options.care, backend=options.backend)
+    if options.boxes:
+        reader.check_looks()
+    weights = path.read_bytes()
+    settings = {
+        "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
+        "care": options.care,
+        "backend": options.backend,
+        "boxes": options.boxes,
+        "characters": options.characters or options.boxes,
+        "column": options.column,
+        "min_confidence": options.min_confidence,
+    }
+    folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
+    with exclusive(folder.path / LOCK):
+        images = list(list_images(inputs.paths, options.column, inputs.add_problem))
+        report(inputs.problems)
+        done = folder.done()
+        left = [image for image in images if utf8(image.name) not in done]
+        if done and left:
+            console.complain(f"{len(done):,} images are read already, {len(left):,} are left")
+        if left:
+            _read_and_write(left, folder, weights, options)
+        complete = _summarize(folder, [image.name for image in images])
+    return 0 if complete and not inputs.problems else 1
+
+
+def _check_ray(options: argparse.Namespace) -> None:
+    """Refuse what can be seen from the command alone."""
+    if not options.out:
+        raise ValueError("--engine ray needs --out FOLDER, which the results go to")
+    if options.format not in (None, "parquet", "jsonl"):
+        raise ValueError(f"--engine ray writes --format parquet or jsonl, found {options.format}")
+    if "-" in options.paths:
+        raise ValueError("--engine ray reads no standard input; name files or folders")
+    if options.device not in _DEVICES:
+        raise ValueError(
+            f"--engine ray assigns GPUs itself: --device {', '.join(_DEVICES)}, "
+            f"not {options.device}"
+        )
+    chosen = (options.lexicon, options.pattern, options.alphabet, options.beams)
+    if options.n_best > 1 or any(each is not None for each in chosen):
+        raise ValueError(
+            "--engine ray gives the likeliest of all texts: leave out --n-best, --beams, "
+            "--lexicon, --pattern and --alphabet"
+        )
+    out = Path(options.out).resolve()
+    for path in map(Path, options.paths):
+        if path.is_dir() and out.is_relative_to(path.resolve()):
+            raise ValueError(f"--out lies in {path}, which is read; give one outside it")
+    for package in ("ray", "pyarrow"):
+        if find_spec(package) is None:
+            raise ValueError(f"--engine ray needs {package}, run: {install_hint('ray')}")
+
+
+def _read_and_write(
+    images: "Sequence[ImageRef]",
+    folder: "OutputFolder",
+    weights: bytes,
+    options: argparse.Namespace,
+) -> None:
+    """Read images and write a file for each part; say why if it ends early."""
+    from vit_str.reading.bulk.workers import (
+        Job,
+        RayError,
+        noticing_interrupts,
+        ray_workers,
+        read_parts,
+    )
+
+    characters = options.characters or options.boxes
+    job = Job(
+        characters,
+        options.boxes,
+        options.batch_size,
+        options.care,
+        options.min_confidence,
+        options.backend,
+        options.language,
+    )
+    began, count = time.monotonic(), 0
+    with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
+        try:
+            with ray_workers(options.ray_address, options.device, options.workers) as workers:
+                size = options.part_size or _PART_SIZE
+                for rows, problem in read_parts(images, size, job, weights, workers):
+                    if problem:
+                        progress.complain(f"a part is not read: {problem}")
+                    else:
+                        folder.write(rows)
+                        count += len(rows)
+                        progress.advance(len(rows))
+                    if interrupted.is_set():
+                        raise KeyboardInterrupt
+        except RayError as error:
+            if interrupted.is_set():
+                raise KeyboardInterrupt from error
+            progress.complain(str(error))
+    seconds = time.monotonic() - began
+    console.write(
+        f"read now: {count:,} images in {seconds:,.0f} s, {count / seconds:,.1f} per second"
+    )
+
+
+def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> bool:
+    """Print what is in the folder; whether that is everything, without errors."""
+    from vit_str.reading.bulk.output import utf8
+
+    done = folder.done()
+    unreadable = sum(not is_readable for is_readable in done.values())
+    missing = sum(utf8(name) not in done for name in names)
+    console.write(f"{folder.path}: {len(done):,} images, {unreadable:,} of them unreadable")
+    if missing:
+        console.complain(f"{missing:,} images are not read; the same command resumes")
+    if unreadable:
+        console.complain(f"{unreadable:,} images could not be read; error says why in their lines")
+    return not missing and not unreadable

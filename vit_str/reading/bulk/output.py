@@ -1,0 +1,131 @@
+"""The folder that results of bulk reading go to.
+
+One process writes it, a file for each part, atomically. What has a row in these files is done: a
+run that was stopped resumes with the images that have none.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vit_str.console import one_line
+from vit_str.files import write_atomically
+from vit_str.runtime.json_rows import json_line
+
+# Readers of whole folders, such as pandas, pass over what begins like these.
+_SETTINGS = "_reading.json"
+LOCK = ".lock"
+_FORMAT = "vit-str read"
+
+
+class OutputFolder:
+    """The folder that results go to, ``part-000000.parquet`` and so on.
+
+    Args:
+        path: the folder; it is made.
+        file_format: ``parquet`` or ``jsonl``.
+        settings: what decides how results look, plain values by name; a run that resumes must have
+            the same.
+
+    Raises:
+        ValueError: the folder holds something else, or was begun with other settings.
+        OSError: it cannot be written.
+    """
+
+    def __init__(self, path: Path, file_format: str, settings: Mapping[str, Any]) -> None:
+        self.path, self.format = path, file_format
+        settings = {"format": file_format, **settings}
+        record = path / _SETTINGS
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"{path} is a file; --out is a folder")
+        if record.exists():
+            _compare(record, settings)
+        elif path.is_dir() and any(not entry.name.startswith(".") for entry in path.iterdir()):
+            raise ValueError(f"{path} holds other files; give an empty or a new folder as --out")
+        else:
+            with write_atomically(record) as temporary:
+                content = {"format": _FORMAT, "settings": settings}
+                temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+    def parts(self) -> dict[int, Path]:
+        """The files, by their numbers."""
+        name = re.compile(rf"part-(\d{{6,}})\.{self.format}")
+        found = ((name.fullmatch(path.name), path) for path in sorted(self.path.iterdir()))
+        return {int(match[1]): path for match, path in found if match}
+
+    def done(self) -> dict[str, bool]:
+        """Names of the images that have a row, and whether they could be read.
+
+        Raises:
+            ValueError: a file is damaged.
+        """
+        done = {}
+        for path in self.parts().values():
+            try:
+                done.update({row["path"]: row["error"] is None for row in self._rows(path)})
+            except (ValueError, KeyError, TypeError) as error:
+                reason = one_line(str(error).partition("\n")[0])
+                raise ValueError(
+                    f"{path} is damaged ({reason}); delete it to have its images read again"
+                ) from error
+        return done
+
+    def write(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Write a file with these rows, atomically.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        number = max(self.parts(), default=-1) + 1
+        with write_atomically(self.path / f"part-{number:06d}.{self.format}") as temporary:
+            if self.format == "jsonl":
+                lines = "".join(f"{json_line(row)}\n" for row in rows)
+                temporary.write_text(lines, encoding="utf-8")
+            else:
+                _write_parquet(temporary, rows)
+
+    def _rows(self, path: Path) -> Iterable[dict[str, Any]]:
+        if self.format == "jsonl":
+            with path.open(encoding="utf-8") as lines:
+                return [json.loads(line) for line in lines]
+        from pyarrow import parquet
+
+        return parquet.read_table(path, columns=["path", "error"], memory_map=False).to_pylist()
+
+
+def _compare(record: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a folder that was begun with other settings."""
+    try:
+        before = dict(json.loads(record.read_text(encoding="utf-8"))["settings"])
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(
+            f"{record} does not describe a run of vit-str read; give another --out"
+        ) from None
+    for name, value in settings.items():
+        if before.get(name) != value:
+            raise ValueError(
+                f"{record.parent} was begun with {name} {before.get(name)}, not {value}; take "
+                "what it was begun with, or another --out"
+            )
+
+
+def _write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    text, number = pyarrow.string(), pyarrow.float32()
+    fields = [("path", text), ("text", text), ("confidence", number), ("error", text)]
+    if rows and "characters" in rows[0]:
+        box = pyarrow.list_(number)  # left, top, right, bottom; null if not wanted
+        character = pyarrow.struct([("character", text), ("confidence", number), ("box", box)])
+        fields.append(("characters", pyarrow.list_(character)))
+    values = [{**row, "path": utf8(row["path"])} for row in rows]
+    table = pyarrow.Table.from_pylist(values, schema=pyarrow.schema(fields))
+    parquet.write_table(table, path, compression="zstd")
+
+
+def utf8(text: str) -> str:
+    """Escape what is not UTF-8 in a file name, which Parquet could not hold."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,293 @@
+"""Reading images by the million with Ray Data: a pool of workers, results a part at a time."""
+
+import json
+import logging
+import os
+import pickle
+import signal
+import socket
+import tempfile
+import threading
+import warnings
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vit_str.console import one_line
+from vit_str.reading.bulk.archives import ImageRef, load_images
+from vit_str.runtime.engine import has_gpu
+from vit_str.runtime.images import UnreadableImage
+from vit_str.runtime.json_rows import error_row, reading_row
+from vit_str.runtime.machine import cpu_count
+from vit_str.runtime.reader import Reader, load
+from vit_str.runtime.text_decoding import Search
+
+_MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
+_OBJECT_STORE = 512 << 20  # bytes; results pass through it, images do not
+_ATTEMPTS = 3  # at a part whose workers die
+_CONNECT_TIMEOUT = 20  # seconds
+_RAY_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # it would report to its makers over the network
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # Ray does what anybody tells it who reaches it: it shall listen to this machine only.
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    # Workers are what the command is for; Ray would let everything else go first.
+    "RAY_worker_niceness": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How to read every image.
+
+    Attributes:
+        characters: whether to write the characters one by one.
+        boxes: whether to find out where they are.
+        batch_size: images that the model reads at once.
+        care: see ``vit_str.load``.
+        min_confidence: below it, the text is left empty.
+        backend: see ``vit_str.load``.
+        language: see `Search`.
+    """
+
+    characters: bool
+    boxes: bool
+    batch_size: int
+    care: str | None = None
+    min_confidence: float | None = None
+    backend: str = "auto"
+    language: str | None = None
+
+
+class Workers(NamedTuple):
+    """The processes that read: how many, their type of device, and threads that decode in each."""
+
+    processes: int
+    device: str
+    threads: int = 1
+
+
+class PartResult(NamedTuple):
+    """The rows of the images of a part, or why there are none."""
+
+    rows: list[dict[str, Any]]
+    problem: str
+
+
+class RayError(Exception):
+    """Ray cannot be started, or stopped."""
+
+
+@contextmanager
+def ray_workers(address: str | None, device: str, count: int | None) -> Iterator[Workers]:
+    """Ray, started here or joined, and stopped or left at the end.
+
+    Args:
+        address: of a cluster, as ``ray.init`` takes it; None for processes of this machine.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        count: workers; None for one per GPU, or per CPU where there is none.
+
+    Raises:
+        ValueError: there are no such devices, or not so many.
+        RayError: Ray cannot be started or reached.
+    """
+    for name, value in _RAY_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    # Ray prints about its own affairs; standard output is for results alone.
+    with warnings.catch_warnings(), open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        warnings.filterwarnings("ignore", module=r"ray(\.|$)")
+        import ray
+        import ray.data
+
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        options: dict[str, Any] = {"address": address}
+        if address is None:
+            options = {"num_cpus": cpu_count(), "object_store_memory": _OBJECT_STORE}
+            options["include_dashboard"] = False
+        try:
+            _check_reachable(address)
+            ray.init(logging_level="CRITICAL", log_to_driver=False, **options)
+        except Exception as error:  # of many types, some of them private
+            where = f"at {address}" if address else "here"
+            raise RayError(f"Ray cannot be used {where}: {_first_line(error)}") from error
+        try:
+            yield choose_workers(ray.cluster_resources(), device, count)
+        finally:
+            ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """OSError if nothing listens there; Ray would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_TIMEOUT).close()
+
+
+def choose_workers(resources: Mapping[str, float], device: str, count: int | None) -> Workers:
+    """One worker per GPU, or per CPU where there is none or none is wanted.
+
+    Raises:
+        ValueError: there are no such devices, or not so many.
+    """
+    cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
+    if device == "auto":
+        device = "cuda" if gpus else "cpu"
+    most = {"cuda": gpus, "cpu": cpus, "mps": int(device == "mps" and has_gpu())}[device]
+    if not most:
+        raise ValueError(
+            f"no device {device!r} among {cpus} CPUs and {gpus} GPUs; use --device auto or cpu"
+        )
+    if count is not None and count > most:
+        raise ValueError(f"--workers {count} is more than the {most} of type {device} there are")
+    threads = max(1, min(_MOST_DECODERS, cpus // gpus)) if device == "cuda" else 1
+    return Workers(count or most, device, threads)
+
+
+def read_parts(
+    images: Sequence[ImageRef], part_size: int, job: Job, weights: bytes, workers: Workers
+) -> Iterator[PartResult]:
+    """Read images part by part, while `ray_workers` runs.
+
+    Args:
+        images: to read.
+        part_size: images in a part.
+        job: how to read.
+        weights: content of the weights file, which machines of a cluster need not share.
+        workers: who reads.
+
+    Raises:
+        RayError: Ray stopped.
+    """
+    import ray
+
+    starts = range(0, len(images), part_size)
+    parts = [{"part": pickle.dumps((s, images[s : s + part_size]))} for s in starts]
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.execution_options.preserve_order = True
+    attempts = ray.remote(Attempts).options(num_cpus=0).remote()
+    try:
+        # One block each: results come part by part, and a worker that dies loses one part.
+        dataset = ray.data.from_items(parts, override_num_blocks=len(parts)).map_batches(
+            PartReader,
+            batch_size=1,
+            batch_format="pyarrow",
+            fn_constructor_args=(job, workers, weights, attempts),
+            compute=ray.data.ActorPoolStrategy(
+                size=workers.processes, max_tasks_in_flight_per_actor=1
+            ),
+            num_cpus=workers.threads,
+            num_gpus=1 if workers.device == "cuda" else 0,
+        )
+        for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
+            for row in batch.to_pylist():
+                yield PartResult(json.loads(row["rows"]), row["problem"])
+    except Exception as error:  # of many types, some of them private
+        raise RayError(f"Ray stopped: {_first_line(error)}") from error
+
+
+class Attempts:
+    """Counts, in a process that outlives the workers, how often each part was begun."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+
+    def begin(self, part: int) -> int:
+        """Count once more; returns which attempt this is, from 1 on."""
+        self._counts[part] += 1
+        return self._counts[part]
+
+
+class PartReader:
+    """Lives in a worker, holds the reader and reads one part after the other."""
+
+    def __init__(self, job: Job, workers: Workers, weights: bytes, attempts: Any) -> None:
+        self._job, self._threads, self._attempts = job, workers.threads, attempts
+        if workers.device == "cpu":
+            os.environ["OMP_NUM_THREADS"] = "1"  # before the library that computes is imported
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "weights.safetensors")
+            path.write_bytes(weights)
+            search = Search(language=job.language)
+            self._reader = load(
+                path, workers.device, care=job.care, backend=job.backend, search=search
+            )
+
+    def __call__(self, table: Any) -> Any:
+        """A table of one part -> a table of one `PartResult`, its rows as JSON."""
+        import pyarrow
+        import ray
+
+        rows, problem = [], ""
+        number, images = pickle.loads(table["part"][0].as_py())  # noqa: S301 - of this run
+        try:
+            if ray.get(self._attempts.begin.remote(number)) > _ATTEMPTS:
+                raise RuntimeError(
+                    f"{images[0].name} and those after it: workers died {_ATTEMPTS} times, for "
+                    "want of memory or by an image that no decoder survives"
+                )
+            rows = read_images(self._reader, images, self._job, self._threads)
+        except Exception as error:  # whatever it is must not cost the other parts
+            problem = _first_line(error)
+        return pyarrow.table({"rows": [json.dumps(rows)], "problem": [problem]})
+
+
+def read_images(
+    reader: Reader, images: Sequence[ImageRef], job: Job, threads: int = 1
+) -> list[dict[str, Any]]:
+    """A row for every image: what it says, or why it cannot be read.
+
+    Raises:
+        OSError: this machine does not see an archive, or any of the files.
+    """
+    if not any(os.path.exists(image.path) for image in images):
+        raise OSError(
+            f"{images[0].path} and {len(images) - 1} others are not there; all machines must see "
+            "the images under the same path"
+        )
+    errors, rows = deque[str](), []
+
+    def sources() -> Iterator[str | bytes]:
+        for source, error in load_images(images):
+            errors.append(error)
+            yield source
+
+    outcomes = reader.stream(sources(), job.batch_size, threads, boxes=job.boxes)
+    for image, (_, outcome) in zip(images, outcomes, strict=True):
+        error = errors.popleft()
+        if isinstance(outcome, UnreadableImage):
+            row = error_row(image.name, error or outcome.reason)
+            rows.append(row | ({"characters": None} if job.characters else {}))
+        else:
+            outcome = outcome.if_surer_than(job.min_confidence)
+            rows.append(reading_row(image.name, outcome, job.characters, error=None))
+    return rows
+
+
+@contextmanager
+def noticing_interrupts() -> Iterator[threading.Event]:
+    """An event that is set when Ctrl-C is pressed: the exception alone may get lost.
+
+    Python drops one that is raised in a callback of a library, and Ray's processes, which are
+    interrupted too, may be noticed first.
+    """
+    pressed = threading.Event()
+
+    def note(*_: object) -> None:
+        pressed.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _first_line(error: Exception) -> str:
+    text = str(getattr(error, "cause", None) or error).strip()
+    return one_line(text.partition("\n")[0]) or type(error).__name__

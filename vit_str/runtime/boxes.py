@@ -1,0 +1,159 @@
+"""Boxes of characters: from where the decoder looked to pixels of the image as it was given.
+
+A Transformer decoder is never told where the characters are, yet the heads of its last block look
+at the one they are about to write. The middle of that attention is the middle of the character,
+its spread is the height, and half of the way to the neighbors is the width. It needs no fonts, no
+language and no training of its own. How good the boxes of a model are is measured, not promised:
+``vit-str analyze characters``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from vit_str.runtime.readings import Box
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
+
+# Chosen on rendered words in the fonts of training, to be measured on words in others. An even
+# spread over a side of length 1 has the deviation 1 / sqrt(12) = 1 / 3.46; attention has tails.
+_HEIGHT = 2.2  # of a character, in standard deviations of the attention to it
+_NARROWEST, _WIDEST = 0.3, 4.0  # that it reaches to either side, in the same
+
+
+class Frame(NamedTuple):
+    """The image that boxes refer to, upright, and how the model saw it.
+
+    Attributes:
+        height: in pixels.
+        width: in pixels.
+        turned: by a quarter, since it was tall.
+        upside_down: by half after that.
+    """
+
+    height: int
+    width: int
+    turned: bool
+    upside_down: bool = False
+
+
+def attention_maps(
+    attention: Float[np.ndarray, "batch position token"],
+    grid: tuple[int, int],
+    special_tokens: int,
+) -> Float[np.ndarray, "batch position row column"]:
+    """Attention over a grid of tokens: without the special tokens, every map sums to 1."""
+    seen = attention[..., special_tokens:]
+    seen = seen / np.maximum(seen.sum(-1, keepdims=True), np.finfo(seen.dtype).tiny)
+    return seen.reshape(*seen.shape[:2], *grid)
+
+
+def character_boxes(
+    maps: Float[np.ndarray, "batch position row column"],
+    mask: Bool[np.ndarray, "batch position"],
+    image_size: tuple[int, int],
+) -> Float[np.ndarray, "batch position side"]:
+    """Left, top, right, bottom of every character in pixels; zero where there is none.
+
+    Args:
+        maps: attention to each character; every map sums to 1.
+        mask: True where there is a character, up to the length of a word.
+        image_size: height and width of the image under the maps.
+    """
+    height, width = image_size
+    y, deviation_y = _moments(maps.sum(3), height)
+    x, deviation_x = _moments(maps.sum(2), width)
+    left, right = (
+        np.clip(reach, _NARROWEST * deviation_x, _WIDEST * deviation_x) for reach in _reach(x, mask)
+    )
+    tall = _steady_height(deviation_y, mask) * np.float32(_HEIGHT / 2)
+    y = _steady_line(y, mask)
+    sides = (x - left, y - tall, x + right, y + tall)
+    boxes = np.clip(np.stack(sides, -1), 0, np.array([width, height, width, height], np.float32))
+    return boxes * mask[..., None]
+
+
+def boxes_in(
+    frames: Sequence[Frame],
+    boxes: Float[np.ndarray, "batch position side"],
+    size: tuple[int, int],
+) -> Iterator[list[Box]]:
+    """Boxes in pixels of the frames, of boxes in pixels of model images of a height and width."""
+    height, width = size
+    shares = boxes / np.array([width, height, width, height], boxes.dtype)
+    for word, frame in zip(shares, frames, strict=True):
+        yield [Box(*box) for box in _in_frame(word, frame).tolist()]
+
+
+def maps_in(
+    frames: Sequence[Frame], maps: Float[np.ndarray, "batch position row column"]
+) -> Iterator[list[tuple[tuple[float, ...], ...]]]:
+    """Maps over the frames, of maps over what the model saw."""
+    for word, frame in zip(maps, frames, strict=True):
+        seen = word[:, ::-1, ::-1] if frame.upside_down else word
+        if frame.turned:
+            seen = np.rot90(seen, -1, (1, 2))
+        yield [tuple(map(tuple, rows)) for rows in seen.tolist()]
+
+
+def _in_frame(
+    boxes: Float[np.ndarray, "position side"], frame: Frame
+) -> Float[np.ndarray, "position side"]:
+    """Boxes in shares of what the model saw to pixels of the image as it was given."""
+    left, top, right, bottom = boxes.T
+    if frame.upside_down:
+        left, top, right, bottom = 1 - right, 1 - bottom, 1 - left, 1 - top
+    if frame.turned:
+        left, top, right, bottom = 1 - bottom, left, 1 - top, right
+    height, width = frame.height, frame.width
+    return np.stack([left * width, top * height, right * width, bottom * height], -1)
+
+
+def _moments(
+    shares: Float[np.ndarray, "batch position place"], length: int
+) -> tuple[Float[np.ndarray, "batch position"], Float[np.ndarray, "batch position"]]:
+    """Mean and standard deviation of shares that lie evenly over patches side by side."""
+    side = length / shares.shape[-1]
+    places = (np.arange(shares.shape[-1], dtype=shares.dtype) + 0.5) * side
+    mean = shares @ places.astype(shares.dtype)
+    variance = (shares * np.square(places - mean[..., None])).sum(-1) + side**2 / 12
+    return mean, np.sqrt(variance)
+
+
+def _reach(
+    x: Float[np.ndarray, "batch position"], mask: Bool[np.ndarray, "batch position"]
+) -> tuple[Float[np.ndarray, "batch position"], Float[np.ndarray, "batch position"]]:
+    """Half of the way to the neighbors on the left and right, without limit where there is none.
+
+    Words may run in both directions.
+    """
+    steps = np.diff(x, axis=1)
+    halves = np.where(mask[:, 1:], np.abs(steps) / 2, np.inf)
+    unlimited = np.full_like(x[:, :1], np.inf)
+    before, after = np.hstack([unlimited, halves]), np.hstack([halves, unlimited])
+    backwards = (steps * mask[:, 1:]).sum(1, keepdims=True) < 0
+    return np.where(backwards, after, before), np.where(backwards, before, after)
+
+
+def _steady_height(
+    deviation: Float[np.ndarray, "batch position"], mask: Bool[np.ndarray, "batch position"]
+) -> Float[np.ndarray, "batch position"]:
+    """Halfway between each and the mean of the word: letters of a word are about as tall."""
+    count = np.maximum(mask.sum(1, keepdims=True), 1).astype(deviation.dtype)
+    return (deviation + (deviation * mask).sum(1, keepdims=True) / count) / 2
+
+
+def _steady_line(
+    y: Float[np.ndarray, "batch position"], mask: Bool[np.ndarray, "batch position"]
+) -> Float[np.ndarray, "batch position"]:
+    """Halfway between each and the mean of its two neighbors, which keeps slopes as they are."""
+    if y.shape[1] < 3:
+        return y
+    between = (y[:, :-2] + y[:, 2:]) / 2
+    steady = y.copy()
+    steady[:, 1:-1] = np.where(mask[:, 2:], (y[:, 1:-1] + between) / 2, y[:, 1:-1])
+    return steady

@@ -1,0 +1,286 @@
+"""What may be written: words of a list, texts of a pattern, characters of an alphabet."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from vit_str.runtime.charset import PADDING, Charset
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool
+
+_MOST_CHARACTERS = 1000  # of a pattern
+_REPEATS = 10_000  # the regex package compiles x{100}{100} to as many copies
+_COUNTS = re.compile(r"\{[^}]*?(\d+)\s*\}")
+_RECURSION = re.compile(r"(?<!\\)\(\?(?:R|[+-]?\d|&|P>)")  # which no timeout ends
+_SECONDS, _LEXICON_SECONDS = 1.0, 30.0
+_KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
+
+
+class Constraint(Protocol):
+    """What may follow what is written; a state stands for what is written.
+
+    Attributes:
+        start: the state before anything is written.
+    """
+
+    start: Any
+
+    def allowed(self, state: Any) -> Bool[np.ndarray, " symbol"]:
+        """Which symbols may come next, the end last."""
+
+    def advance(self, state: Any, symbol: int) -> Any:
+        """The state after one more character."""
+
+
+class Alphabet:
+    """Characters of a set, in any order.
+
+    Args:
+        characters: the set.
+        charset: of the model.
+
+    Raises:
+        ValueError: an empty set, or one with characters that the model lacks.
+    """
+
+    start = None
+
+    def __init__(self, characters: str, charset: Charset) -> None:
+        if not characters:
+            raise ValueError("the alphabet is empty: give the characters that may be read")
+        _check_known(f"alphabet {characters!r}", characters, charset)
+        self._mask = np.zeros(len(charset) + 1, dtype=bool)
+        self._mask[[*charset.encode(characters), len(charset)]] = True
+
+    def allowed(self, state: None) -> Bool[np.ndarray, " symbol"]:
+        """See `Constraint`."""
+        return self._mask
+
+    def advance(self, state: None, symbol: int) -> None:
+        """See `Constraint`."""
+
+
+class Lexicon:
+    """Words of a list: a trie, whose nodes are ranges of the sorted list.
+
+    Args:
+        words: the list, in any order.
+        charset: of the model.
+        longest: most characters that the model writes.
+
+    Raises:
+        ValueError: no word, or words that the model cannot write.
+    """
+
+    def __init__(self, words: Iterable[str], charset: Charset, longest: int) -> None:
+        ordered = sorted({word for word in words if word})
+        if not ordered:
+            raise ValueError("the lexicon is empty: give one word or more")
+        _check_known("the lexicon", "".join(ordered), charset)
+        most = max(ordered, key=len)
+        if len(most) > longest:
+            raise ValueError(
+                f"the lexicon holds {most!r}, this model reads up to {longest} characters: "
+                "drop longer words"
+            )
+        labels = charset.encode_array(ordered).astype(np.int32)
+        self._labels = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
+        self._symbols = len(charset) + 1
+        self.start = (0, len(ordered), 0)
+        self._children = lru_cache(_KNOWN_STATES)(self._find_children)
+
+    def allowed(self, state: tuple[int, int, int]) -> Bool[np.ndarray, " symbol"]:
+        """See `Constraint`."""
+        mask = np.zeros(self._symbols, dtype=bool)
+        mask[list(self._children(state))] = True  # the padding after a word is the last: the end
+        return mask
+
+    def advance(self, state: tuple[int, int, int], symbol: int) -> tuple[int, int, int]:
+        """See `Constraint`."""
+        return self._children(state)[symbol]
+
+    def _find_children(self, state: tuple[int, int, int]) -> dict[int, tuple[int, int, int]]:
+        """The next character -> the range of the words that continue with it."""
+        first, last, depth = state
+        column = self._labels[first:last, depth]
+        starts = [0, *(np.flatnonzero(np.diff(column)) + 1).tolist(), len(column)]
+        return {
+            int(column[start]): (first + start, first + stop, depth + 1)
+            for start, stop in pairwise(starts)
+        }
+
+
+class PatternTooSlow(ValueError):  # noqa: N818 - it says what the pattern is
+    """Matching takes too long, or too much memory."""
+
+
+class TimedPattern:
+    """A regular expression of bounded size, given up when matching takes too long.
+
+    Args:
+        pattern: as the ``regex`` package takes it, without recursion.
+        seconds: that all matches since `restart` may take.
+
+    Raises:
+        ValueError: it does not parse, or is too large.
+    """
+
+    def __init__(self, pattern: str, seconds: float) -> None:
+        import regex
+
+        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
+        if len(pattern) > _MOST_CHARACTERS or repeats > _REPEATS or _RECURSION.search(pattern):
+            raise ValueError(
+                f"a pattern may hold {_MOST_CHARACTERS:,} characters, counts such as {{3}} whose "
+                f"product is at most {_REPEATS:,}, and no recursion; make it simpler"
+            )
+        self._pattern, self._seconds = pattern, seconds
+        try:
+            self._compiled = regex.compile(pattern)
+        except (regex.error, RecursionError) as error:
+            raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
+        self.restart()
+
+    def __repr__(self) -> str:
+        return repr(self._pattern)
+
+    def restart(self) -> None:
+        """Allow all of the seconds again."""
+        self._left = self._seconds
+
+    def fullmatch(self, text: str, partial: bool = False) -> Any:
+        """The match, as the ``regex`` package gives it.
+
+        Raises:
+            PatternTooSlow: the seconds are over, or the memory.
+        """
+        began = time.monotonic()
+        try:
+            if self._left > 0:
+                return self._compiled.fullmatch(
+                    text, partial=partial, timeout=self._left, concurrent=True
+                )
+        except (TimeoutError, MemoryError):
+            pass
+        finally:
+            self._left -= time.monotonic() - began
+        raise PatternTooSlow(
+            f"matching the pattern {self!r} takes over {self._seconds:g} seconds; make it simpler"
+        )
+
+
+class Pattern:
+    """Texts that a regular expression matches as a whole.
+
+    Args:
+        pattern: as the ``regex`` package takes it, which may take a second for each character that
+            is written; or one whose time somebody else looks after.
+        charset: of the model.
+        characters: those that may be written.
+
+    Raises:
+        ValueError: the pattern does not parse, or nothing can match it.
+    """
+
+    start = ""
+
+    def __init__(self, pattern: str | TimedPattern, charset: Charset, characters: str) -> None:
+        self._own = isinstance(pattern, str)
+        self._pattern = TimedPattern(pattern, _SECONDS) if isinstance(pattern, str) else pattern
+        self._charset, self._characters = charset, characters
+        self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
+        if not self._masks("").any():
+            raise ValueError(
+                f"nothing that this model can write begins a match of the pattern {pattern!r}"
+            )
+
+    def allowed(self, state: str) -> Bool[np.ndarray, " symbol"]:
+        """See `Constraint`."""
+        return self._masks(state)
+
+    def advance(self, state: str, symbol: int) -> str:
+        """See `Constraint`."""
+        return state + self._charset.characters[symbol]
+
+    def _find_mask(self, text: str) -> Bool[np.ndarray, " symbol"]:
+        match = self._pattern.fullmatch
+        if self._own:
+            self._pattern.restart()
+        mask = np.zeros(len(self._charset) + 1, dtype=bool)
+        following = [c for c in self._characters if match(text + c, partial=True)]
+        mask[self._charset.encode("".join(following))] = True
+        mask[-1] = match(text) is not None
+        return mask
+
+
+def constraint_of(
+    charset: Charset,
+    longest: int,
+    lexicon: Iterable[str] | None = None,
+    pattern: str | TimedPattern | None = None,
+    alphabet: str | None = None,
+) -> Constraint | None:
+    """What is allowed by all that is given; None if nothing is.
+
+    Args:
+        charset: of the model.
+        longest: most characters that the model writes.
+        lexicon: words.
+        pattern: a regular expression.
+        alphabet: characters.
+
+    Raises:
+        ValueError: a part that allows nothing, does not parse, or is not for this model.
+    """
+    letters = None if alphabet is None else Alphabet(alphabet, charset)
+    if lexicon is not None:
+        words = Lexicon(lexicon, charset, longest)
+        if pattern is None and alphabet is None:
+            return words
+        pattern = pattern or ".*"
+        timed = TimedPattern(pattern, _LEXICON_SECONDS) if isinstance(pattern, str) else pattern
+        known = set(charset.characters if alphabet is None else alphabet)
+        left = [word for word in set(lexicon) if set(word) <= known and timed.fullmatch(word)]
+        if not left:
+            raise ValueError("no word of the lexicon fits the pattern and the alphabet")
+        return Lexicon(left, charset, longest)
+    if pattern is not None:
+        return Pattern(pattern, charset, charset.characters if alphabet is None else alphabet)
+    return letters
+
+
+def read_lexicon(path: str | Path, kind: str = "lexicon") -> list[str]:
+    """The words of a text file, one a line.
+
+    Raises:
+        ValueError: a file that is missing, not UTF-8 text, or holds no word.
+    """
+    try:
+        words = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise ValueError(f"{kind} {path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{kind} {path}: not UTF-8 text; save it as UTF-8") from None
+    found = [word.strip() for word in words if word.strip()]
+    if not found:
+        raise ValueError(f"{kind} {path}: holds no word; write one a line")
+    return found
+
+
+def _check_known(name: str, text: str, charset: Charset) -> None:
+    unknown = "".join(dict.fromkeys(charset.unknown(text)))
+    if unknown:
+        raise ValueError(
+            f"{name} holds {unknown[:10]!r}, which the {len(charset)} characters of the model "
+            "lack: leave that out"
+        )

@@ -1,0 +1,116 @@
+"""Image files -> pixels as the model gets them, in threads ahead of the model."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from vit_str.runtime.images import (
+    BinaryFile,
+    Preprocessing,
+    UnreadableImage,
+    load_sized_image,
+    reported_in_one_line,
+    source_name,
+)
+from vit_str.runtime.machine import cpu_count
+
+if TYPE_CHECKING:
+    from jaxtyping import UInt8
+
+Source = Path | str | bytes | BinaryFile | Image.Image | np.ndarray
+"""One image: a path, the bytes of a file, an open file, a Pillow image, or an array or tensor:
+gray (height, width), RGB or RGBA, channels first or last, in uint8 or in floats from 0 to 1."""
+
+_CHANNELS = (1, 3, 4)
+_MOST_WORKERS = 64
+
+
+class DecodedImage(NamedTuple):
+    """An image as the model gets it, and the height and width that it had, upright."""
+
+    pixels: UInt8[np.ndarray, "channel height width"]
+    size: tuple[int, int]
+
+
+def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
+    """Decode one image and bring it to the size of the model.
+
+    Raises:
+        UnreadableImage: it cannot be read.
+        ValueError: an array that is no image.
+    """
+    if hasattr(source, "__array__") and not isinstance(source, Image.Image):
+        source = _from_array(source)
+    assert not isinstance(source, np.ndarray)
+    loaded, size = load_sized_image(source)
+    with reported_in_one_line(source_name(source)):
+        return DecodedImage(
+            np.ascontiguousarray(preprocessing.array(loaded).transpose(2, 0, 1)), size
+        )
+
+
+def decode_batches(
+    sources: Iterable[Source], preprocessing: Preprocessing, batch_size: int, workers: int | None
+) -> Generator[list[tuple[Source, DecodedImage | UnreadableImage]], None, None]:
+    """Batches of images, in order; at most two batches and one image per worker are ahead.
+
+    Args:
+        sources: images; what cannot be read is handed out as ``UnreadableImage``.
+        preprocessing: of the model.
+        batch_size: images in a batch.
+        workers: threads that decode, at most 64 of them; None for one per CPU up to 4.
+    """
+
+    def outcome(source: Source) -> DecodedImage | UnreadableImage:
+        try:
+            return decode(source, preprocessing)
+        except UnreadableImage as error:
+            return error
+
+    workers = min(4, cpu_count()) if workers is None else min(workers, _MOST_WORKERS)
+    remaining = iter(sources)
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
+    waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()
+    try:
+        while True:
+            ahead = 2 * batch_size + workers - len(waiting)
+            waiting.extend((s, pool.submit(outcome, s)) for s in islice(remaining, ahead))
+            if not waiting:
+                return
+            batch = [waiting.popleft() for _ in range(min(batch_size, len(waiting)))]
+            yield [(source, job.result()) for source, job in batch]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _from_array(values: Any) -> Image.Image:
+    """An array or tensor as a picture; channels may come first."""
+    array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    shape = array.shape
+    if array.ndim == 3 and shape[2] not in _CHANNELS and shape[0] in _CHANNELS:
+        array = array.transpose(1, 2, 0)
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[..., 0]
+    if array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,), (4,)):
+        raise ValueError(
+            "an image as an array is (height, width), or with 1, 3 or 4 channels first or last, "
+            f"found {shape}; give several images as a list"
+        )
+    if not array.size:
+        raise ValueError(f"an image without pixels, found an array of {shape}")
+    if np.issubdtype(array.dtype, np.floating) and array.min() >= 0 and array.max() <= 1:
+        array = np.rint(array * 255).astype(np.uint8)
+    if array.dtype != np.uint8:
+        raise ValueError(
+            f"an image as an array holds uint8, or floats from 0 to 1, found {array.dtype} from "
+            f"{array.min()} to {array.max()}; convert it first"
+        )
+    return Image.fromarray(np.ascontiguousarray(array))

@@ -1,0 +1,484 @@
+"""Image files as they come, and how they become the pixels of a model.
+
+``load_image`` turns what Pillow can open into an upright RGB image or raises ``UnreadableImage``,
+whose text is one line to act on. ``Preprocessing`` is the same in training and in reading.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import math
+import os
+import re
+import stat
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields
+from io import BufferedReader, BytesIO
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
+
+from vit_str.console import one_line
+from vit_str.runtime.rgb import to_rgb
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, UInt8
+    from torch import Tensor
+
+# Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
+# below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
+warnings.filterwarnings("ignore", module=r"PIL\.")
+logging.getLogger("PIL").addHandler(logging.NullHandler())
+
+with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
+    # libtiff would print what is wrong with a file to standard error, which Pillow raises as well.
+    ctypes.PyDLL(_imaging.__file__).TIFFSetErrorHandler(None)
+
+
+@runtime_checkable
+class BinaryFile(Protocol):
+    """Anything open for reading bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+ImageSource = Path | str | bytes | BinaryFile | Image.Image
+
+_EXPECTED = "an image is a path, the bytes of a file, an open file, a Pillow image or an array"
+
+SUFFIXES = (
+    *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff"),
+    *(".bmp", ".dib", ".gif", ".avif", ".jp2", ".ppm", ".pgm", ".pbm"),
+)
+"""What a folder is searched for; a file that is named itself may have any suffix."""
+
+MAX_PIXELS = 89_478_485
+"""Larger images are refused before they are decoded, but for photographs in JPEG up to twice as
+large, which are decoded at half their size. All threads together decode no more at once; this many
+take a third of a gigabyte."""
+
+MAX_SIDE = 100_000
+"""Longest side of an image, in pixels: resizing takes memory by the length of a side."""
+
+MAX_BYTES = 3 * MAX_PIXELS
+"""Larger files are refused: the most pixels in RGB, stored as they are, take this many."""
+
+TALL = 1.5
+"""Height over width above which a line of text more likely runs down or up than along."""
+
+DOUBTFUL = 0.7
+"""Confidence below which reading from other views mends more than it spoils."""
+
+# Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
+_JPEG_DRAFT_SIZE = (1024, 256)
+_PAGED_FORMATS = {"TIFF", "GIF"}
+# One picture although the file holds more frames: previews and layers.
+_ONE_PICTURE_FORMATS = {"MPO", "PSD"}
+# Pillow would run Ghostscript, a programming language in the hands of whoever made the file, for a
+# drawing, and unpack measurements without a limit.
+_OTHER_CONTENT = {"EPS": "a drawing", "WMF": "a drawing", "FITS": "a measurement"}
+# Part of MAX_PIXELS that decoders may get which keep several copies, or are written in Python.
+_HUNGRY_FORMATS = {"WEBP": 2, "AVIF": 2, "JPEG2000": 4, "ICNS": 4}
+_SLOW = 16
+_MAX_SCANS = 100  # of a JPEG, each of which may touch every pixel; common are 1 to 12
+_MARKER = re.compile(rb"\xff[^\x00\x01\xd0-\xd8\xff]")
+ORIENTATION_TAG = 0x0112
+_ORIENTATIONS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+QUARTER_TURNS = {5, 6, 7, 8}
+
+
+class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
+    """An image that cannot be read.
+
+    Attributes:
+        name: the file, or what else the image came from.
+        reason: what is wrong and what to do about it, in one line.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
+        self.name = name
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{one_line(self.name)}: {self.reason}"
+
+
+def load_image(source: ImageSource) -> Image.Image:
+    """Read one image, upright and in RGB.
+
+    * The EXIF orientation is applied.
+    * Transparent images are laid on white, or on black if their visible pixels are lighter than
+      middle gray on average: white text without a background stays visible.
+    * 16-bit gray is scaled by 65535, or by 4095 or 255 if no value is above that (cameras store
+      12 bits in 16); other integers and floats by the range of values in the image.
+    * A JPEG photograph comes at 1/2, 1/4 or 1/8 of its size if 1024 x 256 pixels are left.
+
+    Args:
+        source: a path, the bytes of a file, an open binary file, or a Pillow image, of which the
+            present frame is taken.
+
+    Raises:
+        UnreadableImage: no such file, no image, a damaged one, one of more than ``MAX_PIXELS`` or
+            of several frames or pages.
+        ValueError: the source is none of these.
+    """
+    return load_sized_image(source)[0]
+
+
+def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]:
+    """Read one image as `load_image` does, with the height and width that it has upright.
+
+    The size is that of the picture before a JPEG photograph is reduced: that in which its user
+    counts pixels.
+
+    Raises:
+        UnreadableImage: see `load_image`.
+    """
+    name = source_name(source)
+    if not isinstance(source, str | os.PathLike | bytes | BinaryFile | Image.Image):
+        raise ValueError(f"{_EXPECTED}, found {type(source).__name__}")
+    if isinstance(source, Image.Image):
+        with reported_in_one_line(name):
+            _check_size(source, name)
+            return _upright_rgb(source, None)
+    with reported_in_one_line(name), _open_file(source, name) as file, _opened(file, name) as image:
+        full = image.size
+        _halve_if_huge(image)
+        share = _check(image, name, file)
+        with _IN_FLIGHT.reserve(min(math.prod(full) * share, MAX_PIXELS)):
+            image.draft(None, _JPEG_DRAFT_SIZE)
+            return _upright_rgb(image, full if image.size != full else None)
+
+
+def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
+    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
+
+    Args:
+        path: a file.
+        first: the page to begin with.
+
+    Raises:
+        UnreadableImage: see `load_image`; the pages before are handed out.
+    """
+    name = source_name(path)
+    with reported_in_one_line(name), _open_file(path, name) as file, _opened(file, name) as image:
+        several = image.format in _PAGED_FORMATS
+        for page in count(first - 1) if several else range(first - 1, 1):
+            try:
+                image.seek(page)
+            except EOFError:
+                return
+            _halve_if_huge(image)
+            share = _check(image, name, file, several)
+            with _IN_FLIGHT.reserve(math.prod(image.size) * share):
+                picture = _upright_rgb(image, None)[0]
+            yield picture
+
+
+def source_name(source: object) -> str:
+    """What to call the source of an image in a message."""
+    if isinstance(source, str | os.PathLike):
+        return os.fsdecode(source)
+    name = getattr(source, "filename", None) or getattr(source, "name", None)
+    return os.fsdecode(name) if isinstance(name, str | os.PathLike) else "image data"
+
+
+class _PixelsInFlight:
+    """Bounds the pixels that all threads together decode at once."""
+
+    def __init__(self) -> None:
+        self._free, self._changed = MAX_PIXELS, threading.Condition()
+        if hasattr(os, "register_at_fork"):  # nobody else decodes in a child
+            os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self._free, self._changed = MAX_PIXELS, threading.Condition()
+
+    @contextmanager
+    def reserve(self, pixels: int) -> Iterator[None]:
+        """Wait until so many pixels more may be decoded."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= pixels)
+            self._free -= pixels
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += pixels
+                self._changed.notify_all()
+
+
+_IN_FLIGHT = _PixelsInFlight()
+
+
+@contextmanager
+def reported_in_one_line(name: str) -> Iterator[None]:
+    """Turn every failure to read or resize an image into ``UnreadableImage``."""
+    try:
+        yield
+    except UnreadableImage:
+        raise
+    except FileNotFoundError:
+        raise UnreadableImage(name, "no such file; check the path") from None
+    except PermissionError:
+        raise UnreadableImage(name, "no permission to read it; change its access rights") from None
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise _too_large(name) from None
+    except UnidentifiedImageError:
+        reason = "not an image that can be read; give a JPEG, PNG, WebP, TIFF or BMP file"
+        raise UnreadableImage(name, reason) from None
+    except MemoryError:
+        raise UnreadableImage(name, "does not fit into memory; scale it down") from None
+    except Exception as error:  # damage makes Pillow raise anything: SyntaxError, struct.error, ...
+        detail = one_line(str(error)) or type(error).__name__
+        reason = f"damaged or cut short ({detail}); save or download it again"
+        raise UnreadableImage(name, reason) from error
+
+
+def _too_large(name: str, what: str = f"{MAX_PIXELS // 1_000_000} million pixels") -> Exception:
+    return UnreadableImage(name, f"larger than {what}; scale it down or cut out what to read")
+
+
+def _open_file(source: Path | str | bytes | BinaryFile, name: str) -> BytesIO | BufferedReader:
+    if isinstance(source, str | os.PathLike):
+        return _open_path(Path(source), name)
+    if not isinstance(source, bytes):
+        source = source.read(MAX_BYTES + 1)
+        if not isinstance(source, bytes):
+            raise UnreadableImage(name, 'a file open for text; open it with mode "rb"')
+    _check_bytes(len(source), name)
+    return BytesIO(source)
+
+
+def _open_path(path: Path, name: str) -> BytesIO | BufferedReader:
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise UnreadableImage(name, "a folder, not an image; give the files in it")
+    if stat.S_ISFIFO(status.st_mode) and str(path).startswith(("/dev/", "/proc/")):
+        with path.open("rb") as pipe:  # a shell's <(command), where decoders cannot go back
+            return _open_file(pipe, name)
+    if not stat.S_ISREG(status.st_mode):  # a named pipe could wait for ever
+        raise UnreadableImage(name, "a device or pipe, not an image; give an image file")
+    _check_bytes(status.st_size, name)
+    return path.open("rb")
+
+
+def _check_bytes(size: int, name: str) -> None:
+    if not size:
+        raise UnreadableImage(name, "empty, 0 bytes; save or download it again")
+    if size > MAX_BYTES:
+        raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
+
+
+def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
+    """What Pillow makes of a file; it says of others that are common what to do."""
+    try:
+        return Image.open(file)
+    except UnidentifiedImageError:
+        file.seek(0)
+        start = file.read(16)
+        if start.startswith(b"%PDF"):
+            reason = "a PDF file; read whole pages of it, with --page on the command line"
+            raise UnreadableImage(name, reason) from None
+        if start[4:8] == b"ftyp" and start[8:11] in (b"hei", b"hev", b"mif"):
+            raise UnreadableImage(name, "a HEIC file; convert it to JPEG first") from None
+        raise
+
+
+def _halve_if_huge(image: Image.Image) -> None:
+    """Decode a JPEG of too many pixels at half its size; progressive ones need memory for all."""
+    is_jpeg = image.format in ("JPEG", "MPO") and not image.info.get("progressive")
+    if is_jpeg and math.prod(image.size) > MAX_PIXELS:
+        image.draft(None, (image.width // 2, image.height // 2))
+
+
+def _check(
+    image: ImageFile.ImageFile, name: str, file: BytesIO | BufferedReader, several: bool = False
+) -> int:
+    """Refuse from the header what should not be decoded; how many times a pixel counts."""
+    if image.format in _OTHER_CONTENT:
+        content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
+        raise UnreadableImage(name, f"{content}, not a picture; export it as PNG")
+    _check_size(image, name)
+    share = _HUNGRY_FORMATS.get(image.format or "", 1)
+    if any(tile[0] in Image.DECODERS for tile in image.tile[:1]):
+        share = _SLOW
+    if math.prod(image.size) > MAX_PIXELS // share:
+        limit = f"{MAX_PIXELS // share // 1_000_000} million pixels, the most for this format"
+        raise _too_large(name, limit)
+    is_one = several or image.format in _ONE_PICTURE_FORMATS
+    if not is_one and getattr(image, "is_animated", False):
+        frames = "holds several frames or pages"
+        raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
+    if image.format in ("JPEG", "MPO") and _has_too_many_scans(file):
+        raise UnreadableImage(name, f"more than {_MAX_SCANS} scans; save it again")
+    return share
+
+
+def _check_size(image: Image.Image, name: str) -> None:
+    if not math.prod(image.size):
+        raise UnreadableImage(name, "an image without pixels; save or download it again")
+    if math.prod(image.size) > MAX_PIXELS:
+        raise _too_large(name)
+    if max(image.size) > MAX_SIDE:
+        raise _too_large(name, f"{MAX_SIDE:,} pixels on one side")
+
+
+def _has_too_many_scans(file: BytesIO | BufferedReader) -> bool:
+    """Whether decoding a JPEG could take minutes; metadata may look like scans and be none."""
+    position = file.tell()
+    file.seek(0)
+    data = file.read()
+    file.seek(position)
+    count = place = 0
+    if data.count(b"\xff\xda") > _MAX_SCANS:
+        while (marker := _MARKER.search(data, place)) and marker[0] != b"\xff\xd9":
+            count += marker[0] == b"\xff\xda"
+            place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
+    return count > _MAX_SCANS
+
+
+def _upright_rgb(
+    image: Image.Image, full: tuple[int, int] | None
+) -> tuple[Image.Image, tuple[int, int]]:
+    """An image in RGB, scaled down if it is large, and the height and width of the whole.
+
+    Args:
+        image: to load.
+        full: its size as stored, if the decoder gives a smaller one.
+    """
+    image.load()
+    orientation = _orientation(image)
+    width, height = full or image.size  # some formats turn upright while they load
+    if orientation in QUARTER_TURNS:
+        width, height = height, width
+    rgb = to_rgb(image)
+    upright = rgb.transpose(_ORIENTATIONS[orientation]) if orientation in _ORIENTATIONS else rgb
+    return upright, (height, width)
+
+
+def _orientation(image: Image.Image) -> int:
+    """EXIF orientation after loading: TIFF is upright by then, PNG may store it at the end."""
+    try:
+        return int(image.getexif().get(ORIENTATION_TAG, 1))
+    except Exception:  # damaged metadata of any kind must not stop the reading of good pixels
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessing:
+    """From an RGB image to the input of a model.
+
+    Attributes:
+        height: of every image, in pixels.
+        width: of every image, in pixels.
+        mean: what is taken from red, green and blue, on the scale 0 to 1.
+        std: what they are divided by then.
+        turn_above: height over width above which an image is turned by a quarter to the left
+            before it is resized, so that lines that run down run along; none is if None.
+        reread_below: confidence below which an image is read again from two other views; never
+            if 0.
+
+    Raises:
+        ValueError: a size below 1, or not three finite numbers, or a ``std`` of 0.
+    """
+
+    height: int = 32
+    width: int = 128
+    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    turn_above: float | None = None
+    reread_below: float = 0.0
+
+    def __post_init__(self) -> None:
+        if min(self.height, self.width) < 1:
+            raise ValueError(f"images need 1 x 1 pixels or more, not {self.height} x {self.width}")
+        for values in (self.mean, self.std):
+            if len(values) != 3 or not all(map(math.isfinite, values)):
+                raise ValueError(f"mean and std are three finite numbers each, found {values}")
+        if not all(self.std):
+            raise ValueError(f"std divides the pixels and must not be 0, found {self.std}")
+        if self.turn_above is not None and not self.turn_above > 0:
+            raise ValueError(f"turn_above must be above 0, found {self.turn_above}")
+        if not 0 <= self.reread_below <= 1:
+            raise ValueError(f"reread_below must be from 0 to 1, found {self.reread_below}")
+
+    def turns(self, height: int, width: int) -> bool:
+        """Whether an image of this size is turned by a quarter to the left."""
+        return self.turn_above is not None and height > self.turn_above * width
+
+    def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
+        """As ``array``, in torch and its order."""
+        import torch
+
+        return torch.from_numpy(self.array(image)).permute(2, 0, 1).contiguous()
+
+    def array(self, image: Image.Image) -> UInt8[np.ndarray, "height width channel"]:
+        """Turn a tall RGB image if asked, and resize it whatever its aspect: bicubic, antialiased.
+
+        An image of the right size keeps its pixels.
+        """
+        if image.mode != "RGB":
+            raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
+        if self.turns(image.height, image.width):
+            image = image.transpose(Image.Transpose.ROTATE_90)
+        if image.size != (self.width, self.height):
+            image = image.resize((self.width, self.height), Image.Resampling.BICUBIC)
+        return np.array(image)
+
+    def normalize(
+        self, images: UInt8[Tensor, "*batch channel height width"]
+    ) -> Float[Tensor, "*batch channel height width"]:
+        """(pixels / 255 - mean) / std in float32, on the device of the pixels."""
+        scaled = images.float() / 255
+        mean = scaled.new_tensor(self.mean).view(3, 1, 1)
+        std = scaled.new_tensor(self.std).view(3, 1, 1)
+        return (scaled - mean) / std
+
+    def normalize_array(
+        self, images: UInt8[np.ndarray, "*batch channel height width"]
+    ) -> Float[np.ndarray, "*batch channel height width"]:
+        """As ``normalize``, in NumPy."""
+        mean, std = (np.array(e, np.float32).reshape(3, 1, 1) for e in (self.mean, self.std))
+        return (images.astype(np.float32) / 255 - mean) / std
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self) | {"mean": list(self.mean), "std": list(self.std)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Preprocessing:
+        """Inverse of ``to_dict``.
+
+        Raises:
+            ValueError: a value is missing, unknown, or of the wrong kind.
+        """
+        names = [field.name for field in fields(cls)]
+        # Files without these turn no image and read none again.
+        values = {"turn_above": None, "reread_below": 0.0, **values}
+        try:
+            if sorted(values) != sorted(names):
+                raise ValueError(f"preprocessing needs {', '.join(names)}, found {values}")
+            mean, std = tuple(map(float, values["mean"])), tuple(map(float, values["std"]))
+            turn_above = None if values["turn_above"] is None else float(values["turn_above"])
+            size = int(values["height"]), int(values["width"])
+            reread_below = float(values["reread_below"])
+            return cls(*size, mean, std, turn_above, reread_below)  # type: ignore[arg-type]
+        except TypeError as error:
+            raise ValueError(f"preprocessing needs numbers, found {values!r}") from error

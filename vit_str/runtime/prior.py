@@ -1,0 +1,196 @@
+"""How frequent words are: what decides between texts that an image makes about equally likely."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+from jaxtyping import Float, UInt8, UInt32
+
+TABLE = Path(__file__).with_name("words.safetensors")
+"""Zipf frequencies of words, by language; ``data/make_word_frequencies.py`` writes it."""
+
+NO_LANGUAGE = "none"
+BEAMS = 10
+"""Texts to keep for each view of an image before the prior decides."""
+
+_STEPS = 25  # of the table for one of the Zipf frequency
+# The weight of the prior beside the model, and Zipf frequencies; chosen on real words and on
+# rendered strings that no list holds.
+_WEIGHT = 0.4 * math.log(10)
+_UNKNOWN = 0.0  # of a word that no list holds
+_NO_WORD = 2.5  # of what holds digits or signs between letters
+_JOINED = 1.0  # what several words together lose beside the rarest of them
+_SHORTEST = 1.0  # at most this and one for each letter: short strings are words by chance
+_OTHERS = 2.0  # of the texts that the search did not find, together
+
+MARGIN = 8.0
+"""How far a text may fall behind the best, in nats: more than the prior could make up for."""
+LOG_WEIGHT_OF_OTHERS = _WEIGHT * _OTHERS
+
+
+class WordFrequencies:
+    """Hashes of words and how frequent they are, in one language.
+
+    Args:
+        hashes: CRC-32 of each word in small letters, in UTF-8; sorted.
+        zipf: Zipf frequency of each: the decimal logarithm of its occurrences in a billion words
+            (van Heuven et al. 2014).
+        share: of the language in what is read.
+    """
+
+    def __init__(
+        self, hashes: UInt32[np.ndarray, " word"], zipf: Float[np.ndarray, " word"], share: float
+    ) -> None:
+        self._hashes = hashes
+        self._frequencies = share * 10.0**zipf
+
+    def lookup(self, hashes: UInt32[np.ndarray, " query"]) -> Float[np.ndarray, " query"]:
+        """Occurrences in a billion words, times the share; 0 for unknown words."""
+        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        return np.where(self._hashes[places] == hashes, self._frequencies[places], 0.0)
+
+
+class WordPrior:
+    """What speaks for a text before an image is seen: how frequent its words are.
+
+    No text is excluded: what no list holds counts as a rare word.
+
+    Args:
+        load: gives word lists, with shares that add up to 1; called when the first text is weighed.
+    """
+
+    def __init__(self, load: Callable[[], Sequence[WordFrequencies]]) -> None:
+        self._load = load
+
+    @cached_property
+    def _languages(self) -> Sequence[WordFrequencies]:
+        return self._load()
+
+    def log_weights(self, texts: Sequence[str]) -> Float[np.ndarray, " text"]:
+        """What to add to the logarithm of the probability that the model gives each text."""
+        parts = [_words(text) for text in texts]
+        words = list(dict.fromkeys(word for each in parts for word in each))
+        hashes = np.array([crc32(word.encode()) for word in words], dtype=np.uint32)
+        frequencies = sum(language.lookup(hashes) for language in self._languages)
+        lengths = np.array(list(map(len, words)))
+        zipf = np.log10(np.maximum(frequencies, 10**_UNKNOWN))
+        known = dict(zip(words, np.minimum(zipf, _SHORTEST + lengths).tolist(), strict=True))
+        return _WEIGHT * np.array([_zipf(each, known) for each in parts])
+
+
+def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:
+    """The prior that a user asks for.
+
+    Args:
+        language: codes as in ``en``, ``en+fr`` or ``en*8+de``; a text file with a word a line,
+            perhaps with a count behind a tab; ``none`` for no prior; None for ``trained_on``.
+        trained_on: languages of the model, in the same form; None if it does not say.
+
+    Raises:
+        ValueError: an unknown language, or a file that is missing, not UTF-8 or without words.
+    """
+    if language == NO_LANGUAGE:
+        return None
+    parts = _parsed(trained_on or "" if language is None else language)
+    known = tuple(part for part in parts if part[0] in languages())
+    if language is None:
+        return _bundled(known) if known else None
+    if known and len(known) == len(parts):
+        return _bundled(known)
+    if Path(language).is_file() or language.endswith(".txt"):
+        own = _own_words(Path(language))
+        return WordPrior(lambda: [own])
+    raise ValueError(
+        f"language must be {NO_LANGUAGE}, of {', '.join(languages())}, several as in en+fr, or a "
+        f"file of words, found {language!r}"
+    )
+
+
+@lru_cache(1)
+def languages() -> tuple[str, ...]:
+    """Codes of the languages that the package has words of."""
+    from safetensors import safe_open
+
+    with safe_open(TABLE, "numpy") as table:
+        names = {name.partition(".")[0] for name in table.keys()}  # noqa: SIM118 - no mapping
+    return tuple(sorted(names))
+
+
+@lru_cache(4)
+def _bundled(parts: tuple[tuple[str, float], ...]) -> WordPrior:
+    """The prior of languages with weights, of the table of the package."""
+    return WordPrior(partial(_read_table, parts))
+
+
+def _read_table(parts: Sequence[tuple[str, float]]) -> list[WordFrequencies]:
+    from safetensors import safe_open
+
+    total = sum(weight for _, weight in parts)
+    with safe_open(TABLE, "numpy") as table:
+        return [
+            WordFrequencies(
+                hashes=_hashes(table.get_tensor(f"{code}.hashes")),
+                zipf=table.get_tensor(f"{code}.zipf") / _STEPS,
+                share=weight / total,
+            )
+            for code, weight in parts
+        ]
+
+
+def _hashes(planes: UInt8[np.ndarray, "4 word"]) -> UInt32[np.ndarray, " word"]:
+    return np.ascontiguousarray(planes.T).view(">u4")[:, 0].astype(np.uint32)
+
+
+def _parsed(languages: str) -> list[tuple[str, float]]:
+    """Codes and weights of ``en*8+de``; what has another form stays whole, and is no code."""
+    parts = []
+    for part in languages.split("+"):
+        match = re.fullmatch(r"(\w+)(?:\*(\d+))?", part)
+        parts.append((match[1], float(match[2] or 1)) if match else (part, 1.0))
+    return parts
+
+
+def _own_words(path: Path) -> WordFrequencies:
+    """The words of a file: one a line, perhaps with a count behind a tab."""
+    from vit_str.runtime.constraints import read_lexicon
+
+    counts: Counter[int] = Counter()
+    for line in read_lexicon(path, "word list"):
+        word, _, count = line.partition("\t")
+        counts[crc32(_folded(word).encode())] += (
+            max(1, int(count)) if count.strip().isdecimal() else 1
+        )
+    hashes = np.array(sorted(counts), dtype=np.uint32)
+    occurrences = np.array([counts[hash_] for hash_ in hashes.tolist()], dtype=float)
+    return WordFrequencies(hashes, np.log10(occurrences / occurrences.sum() * 1e9), 1.0)
+
+
+def _folded(text: str) -> str:
+    """A text in small letters, without signs at its ends."""
+    text = unicodedata.normalize("NFC", text).replace("İ", "i").replace("’", "'").casefold()
+    return re.sub(r"^[\W_]+|[\W_]+$", "", text)
+
+
+def _words(text: str) -> list[str]:
+    """What to look up for a text: the whole, and if it has parts, each of them."""
+    word = _folded(text)
+    parts = [part for part in re.split(r"[\W_]+", word) if part]
+    return [word, *parts] if len(parts) > 1 else [word]
+
+
+def _zipf(words: Sequence[str], known: Mapping[str, float]) -> float:
+    """The Zipf frequency of a text, from those of `_words`."""
+    word, *parts = words
+    if known[word] > _UNKNOWN:
+        return known[word]
+    if not all(part.isalpha() for part in parts or [word]):
+        return _NO_WORD
+    return max(_UNKNOWN, min(known[part] for part in parts) - _JOINED) if parts else _UNKNOWN

@@ -1,0 +1,357 @@
+"""Images -> text: ``vit_str.load().read("word.png").text``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import repeat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from vit_str.runtime.boxes import Frame, attention_maps, boxes_in, character_boxes, maps_in
+from vit_str.runtime.engine import Engine, open_engine, torch_engine
+from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
+from vit_str.runtime.images import UnreadableImage, source_name
+from vit_str.runtime.readings import Character, Reading
+from vit_str.runtime.search import Hypothesis, padded, teach
+from vit_str.runtime.test_time_augmentation import merge_views, other_views
+from vit_str.runtime.text_decoding import Found, Search, Writer
+
+if TYPE_CHECKING:
+    import torch
+    from jaxtyping import Float, UInt8
+
+    from vit_str.torch_runtime.weights_file import WeightsFile
+
+_Located = Sequence[tuple[Any, ...]]  # a box and perhaps a map, for each character
+_REREAD_TOGETHER = 4  # doubtful images: three views of ten beams each are 120 rows
+_NOTHING = Hypothesis((), (), 0.0, 0.0)  # of what is allowed
+
+
+def load(
+    name_or_path: str | Path = "tiny",
+    device: str = "auto",
+    *,
+    care: str | None = None,
+    backend: str = "auto",
+    search: Search | None = None,
+) -> Reader:
+    """A reader with the weights of the package (``tiny``), of a file, or of an exported folder.
+
+    Args:
+        name_or_path: see ``vit_str.weights.resolve``.
+        device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
+        care: ``fast`` reads no image a second time, and decodes in parallel if the model can;
+            ``careful`` reads doubtful images again if the model asks for it, and decodes step by
+            step; None reads as the model was saved.
+        backend: ``onnx``, ``torch``, or ``auto`` for what is faster, see ``open_engine``.
+        search: which readings to look for; None for the most probable.
+
+    Raises:
+        ValueError: no such weights, device or backend, a file that cannot be used, care from a
+            model that reads in one way only, or a search that is not for this model.
+    """
+    return Reader(open_engine(name_or_path, device, backend), care=care, search=search)
+
+
+class Reader:
+    """Reads images with one model.
+
+    Several threads may use one reader.
+
+    Args:
+        model: an engine; or weights, which are copied and run in torch.
+        device: of the weights, see ``load``.
+        dtype: number format of the weights; None for bfloat16 or float16 where the device computes
+            in it, else float32.
+        care: see ``load``.
+        search: see ``load``.
+
+    Raises:
+        ValueError: see ``load``.
+    """
+
+    def __init__(
+        self,
+        model: Engine | WeightsFile,
+        device: str | torch.device = "auto",
+        dtype: torch.dtype | None = None,
+        *,
+        care: str | None = None,
+        search: Search | None = None,
+    ) -> None:
+        if hasattr(model, "recognizer") and not hasattr(model, "encode"):
+            model = torch_engine(model, device, dtype)
+        self.engine: Engine = model  # type: ignore[assignment]
+        self._model, self._interface = self.engine.model, self.engine.model.interface
+        self.charset, self.preprocessing = self._model.charset, self._model.preprocessing
+        self.provenance = self._model.provenance
+        search = search or Search()
+        self._writer = Writer(self.engine, care, search)
+        self._n_best = search.n_best
+        self._reread_below = 0.0 if care == "fast" else self.preprocessing.reread_below
+
+    @overload
+    def read(self, source: Source, batch_size: int = 32, *, boxes: bool = False) -> Reading: ...
+
+    @overload
+    def read(
+        self,
+        source: list[Source] | tuple[Source, ...],
+        batch_size: int = 32,
+        *,
+        boxes: bool = False,
+    ) -> list[Reading]: ...
+
+    def read(
+        self,
+        source: Source | list[Source] | tuple[Source, ...],
+        batch_size: int = 32,
+        *,
+        boxes: bool = False,
+    ) -> Reading | list[Reading]:
+        """Read one image, or a list of images into a list of readings in the same order.
+
+        Args:
+            source: an image, or a list or tuple of images.
+            batch_size: images that the model reads at once.
+            boxes: find out where every character is too, with one more pass of the decoder.
+
+        Raises:
+            UnreadableImage: for the first image that cannot be read; ``stream`` skips it instead.
+            ValueError: an array that is no image, a batch size below 1, or boxes from a model
+                whose decoder has no cross-attention.
+        """
+        if isinstance(source, Iterator) and not hasattr(source, "read"):
+            raise ValueError("read takes an image or a list of images; give others to stream")
+        if not isinstance(source, list | tuple):
+            return self._read_decoded([(source, decode(source, self.preprocessing))], boxes)[0]
+        readings = []
+        for _, reading in self.stream(source, batch_size, boxes=boxes):
+            if isinstance(reading, UnreadableImage):
+                raise reading
+            readings.append(reading)
+        return readings
+
+    def stream(
+        self,
+        sources: Iterable[Source],
+        batch_size: int = 32,
+        workers: int | None = None,
+        *,
+        boxes: bool = False,
+    ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
+        """Read any number of images, in order, in memory that does not grow with their number.
+
+        Args:
+            sources: images; what cannot be read is handed out as ``UnreadableImage``.
+            batch_size: images that the model reads at once.
+            workers: threads that decode images ahead of the model; None for one per CPU up to 4.
+            boxes: see ``read``.
+
+        Raises:
+            ValueError: an array that is no image, a batch size or workers below 1, or boxes from
+                a model whose decoder has no cross-attention.
+        """
+        if boxes:
+            self.check_looks()  # before anything is read
+        if batch_size < 1 or (workers is not None and workers < 1):
+            raise ValueError(
+                f"batch_size and workers must be 1 or more, found {batch_size} and {workers}"
+            )
+        return self._stream(sources, batch_size, workers, boxes)
+
+    def _stream(
+        self, sources: Iterable[Source], batch_size: int, workers: int | None, boxes: bool
+    ) -> Iterator[tuple[Source, Reading | UnreadableImage]]:
+        with closing(decode_batches(sources, self.preprocessing, batch_size, workers)) as batches:
+            for batch in batches:
+                decoded = [(s, image) for s, image in batch if isinstance(image, DecodedImage)]
+                readings = iter(self._read_decoded(decoded, boxes) if decoded else ())
+                for source, image in batch:
+                    yield source, next(readings) if isinstance(image, DecodedImage) else image
+
+    def check_looks(self) -> None:
+        """Refuse boxes from a model that does not say where it looks.
+
+        Raises:
+            ValueError: that.
+        """
+        if not self._interface.looks:
+            raise ValueError(
+                f"{self._interface.decoder} has no cross-attention, which tells where a character "
+                "is: no boxes, use a model with a Transformer decoder"
+            )
+
+    def pixels(self, source: Source) -> UInt8[np.ndarray, "channel height width"]:
+        """One image as the model gets it, before normalization.
+
+        Raises:
+            UnreadableImage: it cannot be read.
+            ValueError: an array that is no image.
+        """
+        return decode(source, self.preprocessing).pixels
+
+    def encode(self, pixels: UInt8[np.ndarray, "batch channel height width"]) -> Any:
+        """What the encoder makes of images on the size of the model, as the engine keeps it."""
+        return self.engine.encode(self.preprocessing.normalize_array(pixels))
+
+    def scores(
+        self,
+        pixels: UInt8[np.ndarray, "batch channel height width"],
+        texts: Sequence[str],
+    ) -> list[Float[np.ndarray, "step symbol"]]:
+        """Scores at every step of writing given texts, before temperature and softmax.
+
+        The last step is the end. A text of the greatest length that the model would go on with
+        was cut, and has no end.
+
+        Raises:
+            ValueError: a text that the model cannot write, or a model that does not write step by
+                step.
+        """
+        if self._interface.loop != "step":
+            raise ValueError(
+                f"{self._interface.decoder} has no scores step by step; use a model with a "
+                "TransformerDecoder or a RecurrentDecoder"
+            )
+        longest, end = self._interface.maximum_length, len(self.charset)
+        labels = self.charset.encode_array(texts)
+        scores = teach(self.engine.begin(self.encode(pixels)), labels, end)
+        return [
+            steps[: len(text) + (len(text) < longest or steps[longest].argmax() == end)]
+            for text, steps in zip(texts, scores, strict=True)
+        ]
+
+    def read_pixels(
+        self, pixels: UInt8[np.ndarray, "batch channel height width"], *, boxes: bool = False
+    ) -> list[Reading]:
+        """Read images that are on the size of the model already, for example rendered ones."""
+        _, _, height, width = pixels.shape
+        images = [DecodedImage(each, (height, width)) for each in np.asarray(pixels)]
+        return self.read_decoded(images, boxes=boxes)
+
+    def read_decoded(
+        self, images: Sequence[DecodedImage], *, boxes: bool = False, attention: bool = False
+    ) -> list[Reading]:
+        """Read images of `decode` together.
+
+        A tall image was turned by a quarter. Its line may as well run the other way: it is read
+        upside down too, and what was read more surely is kept. Doubtful images are read again.
+
+        Args:
+            images: one or more.
+            boxes: see ``read``.
+            attention: give boxes, and where the decoder looked while it wrote each character.
+
+        Raises:
+            ValueError: boxes or attention from a model whose decoder has no cross-attention.
+        """
+        if boxes or attention:
+            self.check_looks()
+        pixels = np.stack([image.pixels for image in images])
+        frames = [Frame(*size, self.preprocessing.turns(*size)) for _, size in images]
+        turned = [index for index, frame in enumerate(frames) if frame.turned]
+        if turned:
+            pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
+            frames += [frames[index]._replace(upside_down=True) for index in turned]
+        encoded = self.encode(pixels)
+        found = self._writer.write(encoded, len(pixels))
+        kept = list(range(len(images)))
+        for index, other in zip(turned, range(len(images), len(pixels)), strict=True):
+            if _first(found[other]).probability > _first(found[index]).probability:
+                kept[index] = other
+        self._read_again(pixels, encoded, found, kept)
+        located: Iterator[_Located | None] = repeat(None)
+        if boxes or attention:
+            located = self._locate(encoded, found, frames, attention)
+        readings = [self._reading(*each) for each in zip(found, located, strict=False)]
+        return [readings[index] for index in kept]
+
+    def _read_decoded(
+        self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
+    ) -> list[Reading]:
+        readings = self.read_decoded([image for _, image in batch], boxes=boxes)
+        return [
+            replace(reading, path=source_name(source))
+            if isinstance(source, str | os.PathLike)
+            else reading
+            for (source, _), reading in zip(batch, readings, strict=True)
+        ]
+
+    def _read_again(
+        self,
+        pixels: UInt8[np.ndarray, "batch channel height width"],
+        encoded: Any,
+        found: list[Found],
+        rows: Sequence[int],
+    ) -> None:
+        """Replace what was found in the doubtful ones of these rows by what other views add.
+
+        With a prior over words every view gives several texts, between which the prior decides.
+        """
+        doubtful = [row for row in rows if _first(found[row]).probability < self._reread_below]
+        for start in range(0, len(doubtful), _REREAD_TOGETHER):
+            self._read_group_again(
+                pixels, encoded, found, doubtful[start : start + _REREAD_TOGETHER]
+            )
+
+    def _read_group_again(
+        self,
+        pixels: UInt8[np.ndarray, "batch channel height width"],
+        encoded: Any,
+        found: list[Found],
+        doubtful: Sequence[int],
+    ) -> None:
+        writer = self._writer
+        views = other_views(pixels[doubtful])
+        if writer.prior:
+            own = self.engine.select(encoded, doubtful)
+            first = writer.write_for_prior(own, len(doubtful))
+            others = writer.write_for_prior(self.encode(views), len(views))
+        else:
+            first = [found[row] for row in doubtful]
+            others = writer.write(self.encode(views), len(views))
+        for number, row in enumerate(doubtful):
+            same = [first[number], *others[number :: len(doubtful)]]
+            found[row] = merge_views(same, self._n_best, writer.prior)
+
+    def _locate(
+        self, encoded: Any, found: Sequence[Found], frames: Sequence[Frame], attention: bool
+    ) -> Iterator[_Located]:
+        """Boxes of the first hypotheses, and maps of attention if they are asked for."""
+        interface = self._interface
+        labels = padded([_first(each).ids for each in found])
+        seen = self.engine.attention(encoded, labels)
+        maps = attention_maps(seen, interface.grid, interface.special_tokens)
+        sides = character_boxes(maps, labels >= 0, interface.image_size)
+        located = boxes_in(frames, sides, interface.image_size)
+        if not attention:
+            return ([(box,) for box in boxes] for boxes in located)
+        over = zip(located, maps_in(frames, maps), strict=True)
+        return (list(zip(boxes, seen, strict=False)) for boxes, seen in over)
+
+    def _reading(self, found: Found, located: _Located | None) -> Reading:
+        best = self._one(_first(found), located)
+        if found.free:
+            best = replace(best, free=self._one(found.free))
+        others = tuple(map(self._one, found.hypotheses[1:]))
+        return replace(best, alternatives=others) if others else best
+
+    def _one(self, hypothesis: Hypothesis, located: _Located | None = None) -> Reading:
+        text = self.charset.decode(hypothesis.ids)
+        characters = zip(text, hypothesis.confidences, located or repeat(()), strict=False)
+        return Reading(
+            text,
+            hypothesis.confidence,
+            tuple(Character(c, p, *where) for c, p, where in characters),
+            prior=hypothesis.prior,
+        )
+
+
+def _first(found: Found) -> Hypothesis:
+    return found.hypotheses[0] if found.hypotheses else _NOTHING

@@ -1,0 +1,255 @@
+"""Writing texts step by step: greedily, with beams, freely or among what is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from vit_str.runtime.charset import PADDING
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int64
+
+    from vit_str.runtime.constraints import Constraint
+
+
+class Steps(Protocol):
+    """A batch of texts while they are written; whoever writes owns it.
+
+    The start, an input, and the end, an output, have the last id of all symbols.
+    """
+
+    def step(
+        self, symbols: Int64[np.ndarray, " row"], position: int
+    ) -> Float[np.ndarray, "row symbol"]:
+        """Scores of the next symbol of each row, after ``symbols`` were written."""
+
+    def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
+        """Go on with these rows, in any order, some perhaps repeated."""
+
+
+class ScoreSteps:
+    """Scores of every position that do not depend on what is written.
+
+    Args:
+        scores: of every symbol; the last position is for the end of the longest text.
+    """
+
+    def __init__(self, scores: Float[np.ndarray, "row position symbol"]) -> None:
+        self._scores = scores
+
+    def step(
+        self, symbols: Int64[np.ndarray, " row"], position: int
+    ) -> Float[np.ndarray, "row symbol"]:
+        """See `Steps`."""
+        return self._scores[:, position]
+
+    def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
+        """See `Steps`."""
+        self._scores = self._scores[rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A text as ids, and how sure the model is of it.
+
+    Attributes:
+        ids: of the characters.
+        confidences: of each character, given those before it.
+        confidence: of every character and of the end after them.
+        probability: what ``confidence`` would be if every text were allowed.
+        prior: what was added to the logarithm of the probability before texts were compared.
+    """
+
+    ids: tuple[int, ...]
+    confidences: tuple[float, ...]
+    confidence: float
+    probability: float
+    prior: float = 0.0
+
+
+def search(
+    steps: Steps,
+    count: int,
+    end: int,
+    longest: int,
+    temperature: float = 1.0,
+    width: int = 1,
+    constraint: Constraint | None = None,
+    margin: float = math.inf,
+) -> list[list[Hypothesis]]:
+    """Write ``count`` texts; for each up to ``width`` hypotheses, the most probable first.
+
+    A beam keeps the most probable texts so far, those that have ended with the others; a width
+    of 1 is greedy. Rows that have ended cost nothing. A text that is cut at the greatest length
+    counts as ended if it is free. None is found where nothing that is allowed can be written.
+
+    Args:
+        steps: at the start, with a row for each text.
+        count: number of texts.
+        end: id of the end.
+        longest: most characters.
+        temperature: divides the scores.
+        width: of the beam.
+        constraint: what may be written; everything if None.
+        margin: how far the logarithm of the probability of a text may fall behind the best of its
+            image; others are dropped.
+    """
+    beam = _Beam(count, width, end, longest, margin)
+    states = [constraint.start] * count if constraint else []
+    symbols = np.full(count, end)
+    for position in range(longest + 1):
+        scores = steps.step(symbols, position).astype(np.float64) / temperature
+        free = log_softmax(scores)
+        chosen = free
+        if constraint:
+            allowed = np.stack([constraint.allowed(state) for state in states])
+            chosen = log_softmax(np.where(allowed, scores, -np.inf))
+        if position == longest:
+            free, chosen = (_cut(each, chosen, end, bool(constraint)) for each in (free, chosen))
+        rows, symbols = beam.extend(free, chosen, position)
+        if not len(rows):
+            break
+        if constraint:
+            pairs = zip(rows.tolist(), symbols.tolist(), strict=True)
+            states = [constraint.advance(states[row], symbol) for row, symbol in pairs]
+        if not np.array_equal(rows, np.arange(len(scores))):
+            steps.keep(rows)
+    return beam.hypotheses()
+
+
+def log_softmax(scores: Float[np.ndarray, "row symbol"]) -> Float[np.ndarray, "row symbol"]:
+    """Logarithms of probabilities; a row without a finite score has none."""
+    top = scores.max(1, keepdims=True)
+    shifted = scores - np.where(np.isfinite(top), top, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+    return np.where(np.isfinite(top), logs, -np.inf)
+
+
+def _cut(
+    logs: Float[np.ndarray, "row symbol"],
+    chosen: Float[np.ndarray, "row symbol"],
+    end: int,
+    constrained: bool,
+) -> Float[np.ndarray, "row symbol"]:
+    """Only the end, for nothing where another symbol is likelier: there is no room for one."""
+    cut = np.full_like(logs, -np.inf)
+    cut[:, end] = logs[:, end]
+    if not constrained:
+        cut[chosen.argmax(1) != end, end] = 0
+    return cut
+
+
+class _Beam:
+    """The texts so far, ``width`` places for each image; a row of the engine for each unfinished.
+
+    Args:
+        count: images.
+        width: texts for each.
+        end: id of the end.
+        longest: most characters.
+        margin: see `search`.
+    """
+
+    def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
+        self.count, self.width, self.end, self.margin = count, width, end, margin
+        places = count * width
+        self.labels = np.full((places, longest + 1), PADDING)
+        self.logs = np.zeros((places, longest + 1))
+        self.free = np.full(places, -np.inf)
+        self.free[::width] = 0  # at first all texts of an image are the same: the first counts
+        self.ended = np.zeros(places, dtype=bool)
+        self.writing = np.arange(0, places, width)  # the place of each row
+
+    def extend(
+        self,
+        free: Float[np.ndarray, "row symbol"],
+        chosen: Float[np.ndarray, "row symbol"],
+        position: int,
+    ) -> tuple[Int64[np.ndarray, " row"], Int64[np.ndarray, " row"]]:
+        """Write the next symbol; returns the index of each row's parent, and its new symbol.
+
+        Args:
+            free: logarithms of probabilities, which decide.
+            chosen: the same among what is allowed; minus infinity forbids.
+            position: characters written so far.
+        """
+        symbols = free.shape[1]
+        totals = np.full((self.count * self.width, symbols), -np.inf)
+        totals[self.ended, self.end] = self.free[self.ended]
+        possible = np.where(np.isneginf(chosen), -np.inf, free)
+        totals[self.writing] = self.free[self.writing, None] + possible
+        by_image = totals.reshape(self.count, -1)
+        best = _largest(by_image, self.width)
+        if self.margin < math.inf:
+            behind = by_image < by_image.max(1, keepdims=True) - self.margin
+            by_image[behind] = -np.inf
+        sources = (best // symbols + np.arange(self.count)[:, None] * self.width).ravel()
+        written = (best % symbols).ravel()
+        row_of = np.full(len(totals), -1)
+        row_of[self.writing] = np.arange(len(self.writing))
+        self.labels, self.logs = self.labels[sources], self.logs[sources]
+        self.free, was_ended = totals[sources, written], self.ended[sources]
+        new = ~was_ended & np.isfinite(self.free)
+        rows = row_of[sources]
+        self.logs[new, position] = chosen[rows[new], written[new]]
+        self.ended = was_ended | (written == self.end)
+        self.writing = np.flatnonzero(new & ~self.ended)
+        self.labels[self.writing, position] = written[self.writing]
+        return rows[self.writing], written[self.writing]
+
+    def hypotheses(self) -> list[list[Hypothesis]]:
+        """What is in the beam, image by image."""
+        found: list[list[Hypothesis]] = [[] for _ in range(self.count)]
+        for place in np.flatnonzero(np.isfinite(self.free)):
+            length = int((self.labels[place] != PADDING).sum())
+            found[place // self.width].append(
+                hypothesis(self.labels[place, :length], self.logs[place], self.free[place])
+            )
+        return found
+
+
+def hypothesis(
+    ids: Int64[np.ndarray, " character"], logs: Float[np.ndarray, " step"], free: float
+) -> Hypothesis:
+    """Of the logarithms of the confidence of each character and of the end after them."""
+    confidences = np.exp(logs[: len(ids)])
+    return Hypothesis(
+        tuple(ids.tolist()),
+        tuple(confidences.tolist()),
+        float(np.exp(logs[: len(ids) + 1].sum())),
+        float(np.exp(free)),
+    )
+
+
+def teach(
+    steps: Steps, labels: Int64[np.ndarray, "batch position"], end: int
+) -> Float[np.ndarray, "batch position_and_end symbol"]:
+    """Scores at every step of writing given texts, padded with ``PADDING`` (teacher forcing)."""
+    inputs = np.pad(labels, ((0, 0), (1, 0)), constant_values=end)
+    inputs[inputs == PADDING] = end
+    return np.stack([steps.step(inputs[:, i], i) for i in range(inputs.shape[1])], 1)
+
+
+def padded(texts: Sequence[Sequence[int]]) -> Int64[np.ndarray, "batch position"]:
+    """Texts as ids in one array."""
+    labels = np.full((len(texts), max(map(len, texts), default=0)), PADDING)
+    for row, text in zip(labels, texts, strict=True):
+        row[: len(text)] = text
+    return labels
+
+
+def _largest(
+    values: Float[np.ndarray, "image value"], count: int
+) -> Int64[np.ndarray, "image rank"]:
+    """Indices of the ``count`` largest values of each row, the largest first."""
+    if count == 1:
+        return values.argmax(1)[:, None]
+    best = np.argpartition(-values, count - 1, axis=1)[:, :count]
+    order = np.argsort(-np.take_along_axis(values, best, 1), axis=1, kind="stable")
+    return np.take_along_axis(best, order, 1)

@@ -1,0 +1,206 @@
+"""Encoded images -> hypotheses, for every type of decoder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vit_str.runtime.charset import PADDING
+from vit_str.runtime.constraints import Constraint, constraint_of
+from vit_str.runtime.ctc import CtcSteps, collapse
+from vit_str.runtime.engine import Engine
+from vit_str.runtime.prior import BEAMS, MARGIN, NO_LANGUAGE, WordPrior, prior_of
+from vit_str.runtime.search import (
+    Hypothesis,
+    ScoreSteps,
+    hypothesis,
+    log_softmax,
+    padded,
+    search,
+    teach,
+)
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+_CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
+_CONSTRAINED_BEAMS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which readings to look for.
+
+    Attributes:
+        n_best: readings to give for each image.
+        beams: texts to keep while writing; None for as many as are to be given, and 5 or more
+            under a lexicon or a pattern.
+        lexicon: the words that may be read.
+        pattern: a regular expression, as the ``regex`` package takes it, which a text must match
+            as a whole; or one that is compiled.
+        alphabet: the characters that may be read.
+        language: whose words to expect in doubtful images, see `prior_of`; None for those of the
+            model, or for none if a lexicon, pattern or alphabet says what may be read.
+
+    Raises:
+        ValueError: a number below 1, fewer beams than readings, or a language beside a lexicon,
+            pattern or alphabet.
+    """
+
+    n_best: int = 1
+    beams: int | None = None
+    lexicon: Iterable[str] | None = None
+    pattern: Any = None
+    alphabet: str | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_best < 1 or self.width < self.n_best:
+            raise ValueError(
+                f"n_best must be 1 or more and beams no fewer, found {self.n_best} and {self.beams}"
+            )
+        if self.is_constrained and self.language not in (None, NO_LANGUAGE):
+            raise ValueError(
+                "a language decides between free texts: give it without a lexicon, pattern or "
+                "alphabet"
+            )
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether not every text may be read."""
+        return not (self.lexicon is None and self.pattern is None and self.alphabet is None)
+
+    @property
+    def width(self) -> int:
+        """Texts to keep while writing."""
+        if self.beams is not None:
+            return self.beams
+        chooses = self.lexicon is not None or self.pattern is not None
+        return max(self.n_best, _CONSTRAINED_BEAMS if chooses else 1)
+
+
+class Found(NamedTuple):
+    """Hypotheses of an image, the most probable first; and the free one where not all may be."""
+
+    hypotheses: list[Hypothesis]
+    free: Hypothesis | None
+
+
+class Writer:
+    """Writes what an engine sees.
+
+    Args:
+        engine: what computes.
+        care: see ``vit_str.load``.
+        search: which readings to look for.
+
+    Raises:
+        ValueError: care from a model that reads in one way only, or a search that is not for it.
+    """
+
+    def __init__(self, engine: Engine, care: str | None, options: Search) -> None:
+        self._engine, self._options = engine, options
+        self._interface, self._end = engine.model.interface, len(engine.model.charset)
+        self._decoding, self._refinements = _way(engine, care)
+        self._constraint = constraint_of(
+            engine.model.charset,
+            self._interface.maximum_length,
+            options.lexicon,
+            options.pattern,
+            options.alphabet,
+        )
+        self._words: WordPrior | None = None
+        if not options.is_constrained:
+            self._words = prior_of(options.language, engine.model.provenance.get("language"))
+        self.prior = self._log_priors if self._words else None
+
+    def write(self, encoded: Any, count: int) -> list[Found]:
+        """The readings of ``count`` images."""
+        found = self._write(encoded, count, self._options.width, self._constraint)
+        chosen = [hypotheses[: self._options.n_best] for hypotheses in found]
+        if self._constraint is None:
+            return [Found(hypotheses, None) for hypotheses in chosen]
+        free = self._write(encoded, count, 1, None)
+        return [Found(*pair) for pair in zip(chosen, (f[0] for f in free), strict=True)]
+
+    def write_for_prior(self, encoded: Any, count: int) -> list[Found]:
+        """All texts between which the prior may have to decide."""
+        width = max(self._options.width, BEAMS)
+        found = self._write(encoded, count, width, None, MARGIN)
+        return [Found(hypotheses, None) for hypotheses in found]
+
+    def _log_priors(self, hypotheses: Sequence[Hypothesis]) -> Float[np.ndarray, " hypothesis"]:
+        """What speaks for texts before the image is seen."""
+        assert self._words
+        decode = self._engine.model.charset.decode
+        return self._words.log_weights([decode(each.ids) for each in hypotheses])
+
+    def _write(
+        self,
+        encoded: Any,
+        count: int,
+        width: int,
+        constraint: Constraint | None,
+        margin: float = math.inf,
+    ) -> list[list[Hypothesis]]:
+        engine, longest = self._engine, self._interface.maximum_length
+        temperature = engine.model.temperature
+        options = (count, self._end, longest, temperature, width, constraint, margin)
+        if self._interface.loop == "step":
+            return search(engine.begin(encoded), *options)
+        if self._interface.loop == "scores":
+            return search(ScoreSteps(engine.scores(encoded)), *options)
+        if self._interface.loop == "ctc":
+            return self._spell(engine.scores(encoded), width, constraint)
+        if self._decoding == "autoregressive":
+            written = search(engine.begin(encoded), *options)
+            refinements = self._refinements
+        else:
+            written, refinements = [[] for _ in range(count)], 1 + self._refinements
+        for _ in range(refinements):
+            first = [hypotheses[0].ids if hypotheses else () for hypotheses in written]
+            written = search(ScoreSteps(engine.refine(encoded, padded(first))), *options)
+        return written
+
+    def _spell(
+        self,
+        scores: Float[np.ndarray, "batch column symbol"],
+        width: int,
+        constraint: Constraint | None,
+    ) -> list[list[Hypothesis]]:
+        """Under CTC: freely the text of the most probable alignment, else a search over texts."""
+        longest = self._interface.maximum_length
+        scores = scores / np.float32(self._engine.model.temperature)
+        steps = CtcSteps(scores)
+        if width > 1 or constraint:
+            return search(steps, len(scores), self._end, longest, 1.0, width, constraint)
+        labels = collapse(scores, longest)
+        every_step = teach(steps, labels, self._end)
+        logs = log_softmax(every_step.reshape(-1, self._end + 1)).reshape(every_step.shape)
+        targets = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
+        targets[targets == PADDING] = self._end
+        chosen = np.take_along_axis(logs, targets[:, :, None], 2)[:, :, 0]
+        lengths = (labels != PADDING).sum(1)
+        return [
+            [hypothesis(ids[:length], log[: length + 1], log[: length + 1].sum())]
+            for ids, log, length in zip(labels, chosen, lengths, strict=True)
+        ]
+
+
+def _way(engine: Engine, care: str | None) -> tuple[str, int]:
+    """Decoding and refinements."""
+    interface = engine.model.interface
+    if care is None:
+        return interface.decoding, interface.refinements
+    if interface.loop != "refine" and not engine.model.preprocessing.reread_below:
+        raise ValueError(
+            f"{interface.decoder} reads in one way only: leave care out, or take a model that "
+            "reads doubtful images again, or one with a PermutedDecoder"
+        )
+    if care not in _CARE:
+        raise ValueError(f"care must be {' or '.join(_CARE)}, found {care!r}")
+    return _CARE[care]

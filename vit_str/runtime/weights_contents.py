@@ -1,0 +1,196 @@
+"""What a weights file holds, read without the library that trains models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from safetensors import SafetensorError, deserialize, safe_open
+
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.golden import Golden
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.weights_checks import check_charset, check_preprocessing, parsed
+from vit_str.runtime.weights_header import check_size, is_intact, unusable
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+BUNDLED = Path(__file__).parents[1] / "bundled"
+"""Folder of the weights that come with the package: ``<name>.safetensors``."""
+
+FORMAT = "vit-str"
+VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
+GOLDEN = "golden"
+GOLDEN_IMAGES = "golden.images"
+_COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
+_LARGEST_WEIGHT = 1e6  # beyond, what the model computes may be no number
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "U8": "u1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a weights file holds, besides a model that is built of it.
+
+    Attributes:
+        description: of the model, see ``vit_str.models.description``.
+        charset: the characters that it writes.
+        preprocessing: what images go through before they come to it.
+        provenance: where the weights come from: command, data, date, scores; free form.
+        temperature: what makes confidences mean what they say.
+        golden: images to check the model with on another machine, if there are any.
+        tensors: the weights in float32, by name.
+    """
+
+    description: dict[str, Any]
+    charset: Charset
+    preprocessing: Preprocessing
+    provenance: dict[str, Any]
+    temperature: float
+    golden: Golden | None
+    tensors: dict[str, Float[np.ndarray, ...]]
+
+
+def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -> Contents:
+    """Read a weights file.
+
+    Args:
+        path: the file.
+        metadata: of the file, if it is read already.
+
+    Raises:
+        ValueError: no such file, cut short, of another format or version, not as it was written,
+            or its parts do not fit together. One line that says what to do.
+    """
+    path = Path(path)
+    metadata = metadata or read_metadata(path)
+    with fitting_parts(path):
+        preprocessing, description = parsed(metadata["preprocessing"]), parsed(metadata["model"])
+        check_preprocessing(preprocessing)
+        check_charset(metadata["charset"], description["decoder"]["arguments"]["charset_size"])
+        with damage_reported(path):
+            stored = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
+        tensors = {name: _array(name, entry) for name, entry in stored}
+        images = tensors.pop(GOLDEN_IMAGES, None)
+        _check_numbers(tensors)
+        return Contents(
+            description,
+            Charset(metadata["charset"]),
+            Preprocessing.from_dict(preprocessing),
+            provenance=dict(parsed(metadata["provenance"])),
+            temperature=checked_temperature(float(metadata.get("temperature", "1"))),
+            golden=None if images is None else Golden.from_file(metadata[GOLDEN], images),
+            tensors=tensors,
+        )
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """Metadata of a file that is a weights file as far as can be seen from outside.
+
+    Raises:
+        ValueError: it is none.
+    """
+    check_size(path)
+    with damage_reported(path), safe_open(path, "np") as file:
+        metadata = file.metadata() or {}
+    if metadata.get("format") != FORMAT:
+        raise unusable(path, "safetensors, but not from vit-str; give one that it has written")
+    version = metadata.get("version")
+    if version not in VERSIONS:
+        known = " and ".join(VERSIONS)
+        reason = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
+        raise unusable(path, reason)
+    if is_intact(path) is False:
+        reason = "not as it was written, its checksum does not fit; download or export it again"
+        raise unusable(path, reason)
+    return metadata
+
+
+@contextmanager
+def damage_reported(path: Path) -> Iterator[None]:
+    """Say in one line that a file is damaged."""
+    try:
+        yield
+    except (SafetensorError, OSError) as error:
+        raise unusable(path, f"damaged ({error}); download or export it again") from error
+
+
+@contextmanager
+def fitting_parts(path: Path) -> Iterator[None]:
+    """Say in one line that the parts of a file do not fit together, whoever wrote it."""
+    try:
+        yield
+    except Exception as error:
+        reason = f"its parts do not fit together ({_first_line(error)}); export it again"
+        raise unusable(path, reason) from error
+
+
+def checked_temperature(temperature: float) -> float:
+    """The temperature, if it is one.
+
+    Raises:
+        ValueError: it is outside 0.01 to 100.
+    """
+    if not _COLDEST <= temperature <= _HOTTEST:
+        raise ValueError(f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}")
+    return float(temperature)
+
+
+def resolve(name_or_path: str | Path) -> Path:
+    """Where the weights are that a user asks for.
+
+    Args:
+        name_or_path: a file, if it ends in ``.safetensors`` or holds a path separator, a folder
+            that ``vit-str export`` has made, else the name of weights that come with the package.
+
+    Raises:
+        ValueError: there is no such file or name.
+    """
+    text = os.fspath(name_or_path)
+    separators = [separator for separator in (os.sep, os.altsep) if separator]
+    if text.endswith(".safetensors") or any(separator in text for separator in separators):
+        return Path(text)
+    path = BUNDLED / f"{text}.safetensors"
+    if path.is_file():
+        return path
+    if text and os.path.isdir(text):
+        return Path(text)
+    known = ", ".join(bundled_names()) or "none"
+    raise ValueError(
+        f"no model {text!r}: give a .safetensors file or a model of the package: {known}"
+    )
+
+
+def bundled_names() -> list[str]:
+    """Names of the weights that come with the package."""
+    return sorted(path.stem for path in BUNDLED.glob("*.safetensors"))
+
+
+def _array(name: str, entry: Mapping[str, Any]) -> np.ndarray:
+    """A tensor in float32, or in bytes."""
+    dtype = entry["dtype"]
+    if dtype not in _DTYPES or (dtype == "U8") != (name == GOLDEN_IMAGES):
+        raise ValueError(f"{name} holds no weights but {dtype}")
+    values = np.frombuffer(entry["data"], _DTYPES[dtype]).reshape(entry["shape"])
+    if dtype == "BF16":  # the upper half of a float32
+        return (values.astype("<u4") << 16).view(np.float32)
+    return values if dtype == "U8" else values.astype(np.float32, copy=False)
+
+
+def _check_numbers(tensors: Mapping[str, np.ndarray]) -> None:
+    for name, tensor in tensors.items():
+        if not bool(np.abs(tensor).max(initial=0) <= _LARGEST_WEIGHT):
+            raise ValueError(
+                f"{name} holds what is no number or above {_LARGEST_WEIGHT:g}: the training "
+                "failed, take an earlier export"
+            )
+
+
+def _first_line(error: Exception) -> str:
+    lines = f"missing {error}" if isinstance(error, KeyError) else str(error)
+    return lines.strip().splitlines()[0] if lines.strip() else type(error).__name__

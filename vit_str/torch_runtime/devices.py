@@ -1,0 +1,95 @@
+"""Where torch can compute, and in which number format."""
+
+import os
+
+import torch
+
+from vit_str.runtime.machine import cpu_count, processor
+
+# Without these instructions of x86 processors bfloat16 is emulated, slower than float32.
+_BFLOAT16 = {
+    "_is_avx512_bf16_supported": "bfloat16 (AVX-512)",
+    "_is_amx_tile_supported": "bfloat16 (AMX)",
+}
+
+_CPU_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+CPU_DTYPE = "VIT_STR_CPU_DTYPE"
+"""Environment variable that chooses the number format of the CPU, whatever its instructions."""
+
+if hasattr(os, "register_at_fork"):
+    # Threads of OpenMP do not live on in a child, which would wait for them for ever.
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
+def choose_device(device: str | torch.device = "auto") -> torch.device:
+    """The device of this name.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    if device == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except RuntimeError:
+        chosen = torch.device("meta")
+    known = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": torch.backends.mps.is_available()}
+    if chosen.type not in known:
+        raise ValueError(f"unknown device {str(device)!r}: use auto, cpu, cuda, cuda:1 or mps")
+    if (chosen.index or 0) >= known[chosen.type]:
+        raise ValueError(
+            f"device {str(device)!r} is not there: torch {torch.__version__} sees "
+            f"{int(known[chosen.type])} of type {chosen.type}; use auto or cpu"
+        )
+    return chosen
+
+
+def present_devices() -> list[torch.device]:
+    """Every device that can compute: the CPU, then all others that torch sees."""
+    devices = [torch.device("cpu")]
+    devices += [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append(torch.device("mps"))
+    return devices
+
+
+def fastest_dtype(device: torch.device) -> torch.dtype:
+    """The number format to read in: half as wide where the device computes in it, else float32.
+
+    ``VIT_STR_CPU_DTYPE`` in the environment, ``float32`` or ``bfloat16``, decides for the CPU.
+
+    Raises:
+        ValueError: the variable holds something else.
+    """
+    if device.type == "cuda":
+        major, _ = torch.cuda.get_device_capability(device)
+        return torch.bfloat16 if major >= 8 else torch.float16 if major == 7 else torch.float32
+    if device.type != "cpu":
+        return torch.float32
+    name = os.environ.get(CPU_DTYPE) or ("bfloat16" if _bfloat16() else "float32")
+    if name not in _CPU_DTYPES:
+        raise ValueError(f"{CPU_DTYPE} must be {' or '.join(_CPU_DTYPES)}, found {name!r}")
+    return _CPU_DTYPES[name]
+
+
+def device_name(device: torch.device) -> str:
+    """What a device is, in words."""
+    if device.type == "cuda":
+        properties = torch.cuda.get_device_properties(device)
+        gibibytes = properties.total_memory / (1 << 30)
+        return f"{properties.name}, {gibibytes:.0f} GiB, CUDA {torch.version.cuda}"
+    if device.type == "mps":
+        return "Apple graphics"
+    parts = [
+        processor(),
+        f"{cpu_count()} CPUs, {torch.get_num_threads()} threads",
+        torch.backends.cpu.get_cpu_capability(),
+    ]
+    return ", ".join([*parts, *(_bfloat16() or ["no bfloat16"])])
+
+
+def _bfloat16() -> list[str]:
+    """Instructions of the CPU that compute in bfloat16."""
+    return [text for name, text in _BFLOAT16.items() if getattr(torch.cpu, name, bool)()]

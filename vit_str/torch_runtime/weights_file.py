@@ -1,0 +1,216 @@
+"""Writing and reading weights files."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from vit_str.files import write_atomically
+from vit_str.models import Recognizer, build, describe
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.golden import Golden
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.weights_checks import (
+    check_charset,
+    check_description,
+    check_preprocessing,
+    check_tokens,
+    parsed,
+)
+from vit_str.runtime.weights_contents import (
+    FORMAT,
+    GOLDEN,
+    GOLDEN_IMAGES,
+    VERSIONS,
+    checked_temperature,
+    damage_reported,
+    fitting_parts,
+    load_contents,
+    read_metadata,
+)
+from vit_str.runtime.weights_header import CHECKSUM, checksum, stored_shapes
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsFile:
+    """What a weights file holds.
+
+    Attributes:
+        recognizer: the model in float32 on the CPU, ready to read.
+        charset: the characters that it writes.
+        preprocessing: what images go through before they come to it.
+        provenance: where the weights come from: command, data, date, scores; free form.
+        temperature: what makes confidences mean what they say, see ``Decoder.generate``.
+        golden: images to check the model with on another machine, if there are any.
+    """
+
+    recognizer: Recognizer
+    charset: Charset
+    preprocessing: Preprocessing
+    provenance: dict[str, Any]
+    temperature: float = 1.0
+    golden: Golden | None = None
+
+
+def save_weights(
+    path: str | Path,
+    recognizer: Recognizer,
+    charset: Charset,
+    preprocessing: Preprocessing,
+    provenance: Mapping[str, Any],
+    dtype: torch.dtype | None = None,
+    *,
+    temperature: float = 1.0,
+    golden: Golden | None = None,
+) -> None:
+    """Write a weights file atomically; missing folders are created.
+
+    It gets the lowest version that holds all there is: every vit-str reads files without a
+    temperature and golden images.
+
+    Args:
+        path: the file, ending in ``.safetensors``.
+        recognizer: the model; it stays as it is.
+        charset: of the model.
+        preprocessing: of the model.
+        provenance: values that JSON knows.
+        dtype: of the stored weights, for example ``torch.float16`` for half the size; as they are
+            if None.
+        temperature: of the confidences, see ``WeightsFile``.
+        golden: images to check the file with, made with the weights as they are stored.
+
+    Raises:
+        ValueError: a temperature outside 0.01 to 100.
+    """
+    metadata = {
+        "format": FORMAT,
+        "version": VERSIONS[0],
+        "model": json.dumps(describe(recognizer)),
+        "charset": charset.characters,
+        "preprocessing": json.dumps(preprocessing.to_dict()),
+        "provenance": json.dumps(dict(provenance), ensure_ascii=False),
+    }
+    tensors = {name: _stored(tensor, dtype) for name, tensor in recognizer.state_dict().items()}
+    _write(Path(path), tensors, metadata, temperature, golden)
+
+
+def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> None:
+    """Write a weights file again with other values beside the tensors.
+
+    Those may be temperature, golden images, preprocessing and provenance; all else stays as it is,
+    to the bit.
+
+    Args:
+        source: the weights file.
+        target: the new one; may be the same.
+        file: what ``load_weights`` gave for the source, with the values to write.
+
+    Raises:
+        ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
+    """
+    metadata = read_metadata(Path(source))
+    with damage_reported(Path(source)):
+        tensors = load_file(source)
+    tensors.pop(GOLDEN_IMAGES, None)
+    kept = {name: value for name, value in metadata.items() if name != GOLDEN}
+    kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
+    kept["preprocessing"] = json.dumps(file.preprocessing.to_dict())
+    _write(Path(target), tensors, kept, file.temperature, file.golden)
+
+
+def _write(
+    path: Path,
+    tensors: dict[str, Tensor],
+    metadata: dict[str, str],
+    temperature: float,
+    golden: Golden | None,
+) -> None:
+    """Write the file with what a file may have, and a checksum over everything."""
+    metadata = metadata | {
+        "version": VERSIONS[golden is not None or temperature != 1],
+        "temperature": repr(checked_temperature(temperature)),
+    }
+    if golden is not None:
+        metadata[GOLDEN], images = golden.to_file()
+        tensors = tensors | {GOLDEN_IMAGES: torch.from_numpy(images)}
+    metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(save(tensors, metadata))
+
+
+def load_weights(path: str | Path) -> WeightsFile:
+    """Read a weights file.
+
+    Raises:
+        ValueError: no such file, cut short, of another format or version, not as it was written,
+            or it describes no model that its tensors fit. One line that says what to do.
+    """
+    path = Path(path)
+    metadata = read_metadata(path)
+    with fitting_parts(path):
+        recognizer = _build(metadata, stored_shapes(path))
+    contents = load_contents(path, metadata)
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
+    recognizer.load_state_dict(tensors)
+    return WeightsFile(
+        recognizer.eval(),
+        contents.charset,
+        contents.preprocessing,
+        contents.provenance,
+        contents.temperature,
+        contents.golden,
+    )
+
+
+def _build(metadata: Mapping[str, str], shapes: dict[str, tuple[int, ...]]) -> Recognizer:
+    """The model that the metadata describes, if the tensors of these shapes are its weights.
+
+    Nothing is built before that is sure.
+    """
+    shapes.pop(GOLDEN_IMAGES, None)
+    model, preprocessing = parsed(metadata["model"]), parsed(metadata["preprocessing"])
+    check_description(model, shapes)
+    check_preprocessing(preprocessing)
+    with _Outline():
+        outline = build(model)
+    size = int(preprocessing["height"]), int(preprocessing["width"])
+    check_tokens(outline.encoder.grid, outline.encoder.image_size, size)
+    check_charset(metadata["charset"], outline.decoder.charset_size)
+    expected = {name: tuple(tensor.shape) for name, tensor in outline.state_dict().items()}
+    odd = sorted(expected.keys() ^ shapes.keys())
+    if odd:
+        raise ValueError(f"{len(odd)} tensors missing or too many, the first is {odd[0]}")
+    for name, found in shapes.items():
+        if found != expected[name]:
+            raise ValueError(f"{name} is of shape {found}, the model needs {expected[name]}")
+    return build(model)
+
+
+class _Outline(TorchFunctionMode):
+    """Parameters that are built in this mode have a shape, but next to no memory and no values."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Make a tensor of one number, as often as it is asked for; fill none."""
+        kwargs = kwargs or {}
+        if func in (torch.empty, torch.randn):
+            size = args[0] if args and not isinstance(args[0], int) else args
+            return torch.zeros(()).expand(tuple(size))
+        name = getattr(func, "__name__", "")
+        if name.endswith("_") and not name.endswith("__") and name != "requires_grad_":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)
+
+
+def _stored(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
+    """A copy for the file; copying separates tensors that share memory, which it cannot hold."""
+    converted = dtype if tensor.is_floating_point() else None
+    return tensor.detach().to("cpu", converted, copy=True).contiguous()
