@@ -25,7 +25,7 @@ def sets(
     weights_path: Path, weights: WeightsFile, word_image: WordImage, tmp_path: Path
 ) -> list[Path]:
     """Words that are right as often as the model would say at another temperature."""
-    generator = random.Random(3)
+    generator = random.Random(7)
     reader = Reader(replace(weights, temperature=TRUE_TEMPERATURE), "cpu", torch.float32)
     folders = []
     for name in ("first", "second"):
@@ -90,7 +90,7 @@ def test_other_sets_can_say_what_it_brought(
     assert "1.png: image missing" in err
     assert f"wrote {out}" in err
     assert f"fitted to {COUNT - 1} words" in text
-    assert text.count(str(second)) == 2
+    assert text.count("second ") == 2
     assert load_weights(out).temperature < 0.8
 
 

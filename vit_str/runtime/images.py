@@ -73,7 +73,7 @@ MAX_BYTES = 3 * MAX_PIXELS
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
 
-DOUBTFUL = 0.7
+DOUBTFUL = 0.8
 """Confidence below which reading from other views mends more than it spoils."""
 
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.

@@ -1,21 +1,35 @@
 """``vit-str calibrate``: make confidences mean what they say."""
 
+from __future__ import annotations
+
 import argparse
 import json
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vit_str import console
 from vit_str.console import add_batch_size, add_device
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from vit_str.datasets import WordSource
-    from vit_str.evaluation.temperature.fit import GradedWords
+    from vit_str.evaluation.metrics import Protocol
+    from vit_str.evaluation.temperature.fit import JudgedWords
+    from vit_str.runtime import Reader
+    from vit_str.weights import WeightsFile
 
 _DESCRIPTION = """\
 Fit the temperature that makes the confidence of a word the share of such words that is right, on
-labeled words that the model has not learned from, and write a weights file with it. No weight and
-no text changes. Half of the words are fitted to, the other half says what it brought; with --test,
-all are fitted to and other sets say it."""
+labeled words that the model has not learned from, and write a weights file with it. No weight
+changes, and few texts: which words are read a second time depends on it. The words are read as
+users see them, at nine temperatures and at the fitted one. Half of them are fitted to, the other
+half says what it brought; with --test, all are fitted to and other sets say it."""
+
+_UNDECIDED = "the words do not tell the two temperatures apart: keeping the one before is as good"
 
 _EPILOG = """\
 Fit to words like those to be read: a model that reads its own kind of words well is too sure of
@@ -60,46 +74,200 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fit, print what it brings, and write the weights; returns the exit code."""
     from vit_str.evaluation.run import opened
-    from vit_str.evaluation.temperature.fit import fit
-    from vit_str.evaluation.temperature.words import (
-        checked_files,
-        divide,
-        read_words,
-        summary,
-        text_of,
-        write,
-    )
-    from vit_str.runtime import Reader
-    from vit_str.torch_runtime.devices import choose_device
+    from vit_str.evaluation.temperature.fit import FACTORS, fit
+    from vit_str.runtime import load
     from vit_str.weights import load_weights
 
-    protocol: int | str = "full" if options.characters == "full" else int(options.characters)
-    source, out = checked_files(options.weights, options.out)
+    source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
     sets = [opened(path) for path in options.sources]
     tests = [opened(path) for path in options.test]
-    reader = Reader(file, choose_device(options.device))
-    complaints: list[str] = []
-    with console.Progress(sum(each.known_length or 0 for each in [*sets, *tests])) as progress:
-
-        def read(each: "WordSource") -> "GradedWords":
-            return read_words(
-                each, reader, protocol, options.batch_size, progress.advance, complaints
-            )
-
-        fitted = {str(each.path): read(each) for each in sets}
-        scored = {str(each.path): read(each) for each in tests}
-    words, halves = divide(fitted, scored, options.seed)
-    result = fit(words)
-    for line in complaints:
+    counts = [sum(each.known_length or 0 for each in some) for some in (sets, tests or sets)]
+    with console.Progress(len(FACTORS) * counts[0] + (2 if tests else 1) * counts[1]) as progress:
+        words = _Words(load(source, options.device), options, progress)
+        tried = [words.read(sets, file.temperature * factor) for factor in FACTORS]
+        halves = None if tests else _second_halves(tried[0], options.seed)
+        result = fit([_all_but(judged, halves) for judged in tried])
+        temperature = round(file.temperature * result.factor, 4)
+        before = words.read(tests or sets, file.temperature)
+        after = words.read(tests or sets, temperature)
+    for line in words.complaints:
         console.complain(line)
-    values = summary(result, halves, file.temperature, protocol)
-    if options.json:
-        console.write(json.dumps(values, indent=2, allow_nan=False))
-    else:
-        console.write(text_of(values))
+    values = {
+        "temperature": temperature,
+        "interval": [round(file.temperature * end, 4) for end in result.interval],
+        "words": result.n,
+        "characters": words.protocol,
+        "before": file.temperature,
+        "sets": _what_it_brought(before, after, halves),
+    }
+    console.write(json.dumps(values, indent=2) if options.json else _text(values))
     if result.is_at_edge:
-        console.complain("no temperature that was tried is extreme enough; look at the labels")
-    write(source, out, file, values)
+        console.complain(
+            "no temperature that was tried is extreme enough: look at the labels, or calibrate "
+            f"{out} once more"
+        )
+    _write(source, out, file, values)
     console.complain(f"wrote {out}")
-    return 1 if complaints else 0
+    return 1 if words.complaints else 0
+
+
+class _Words:
+    """Reads sets of words at any temperature.
+
+    Attributes:
+        protocol: what makes a word right.
+        complaints: one line about each word that has no image or none that can be read.
+    """
+
+    def __init__(
+        self, reader: Reader, options: argparse.Namespace, progress: console.Progress
+    ) -> None:
+        self.protocol: Protocol = (
+            "full" if options.characters == "full" else int(options.characters)
+        )
+        self.complaints: dict[str, None] = {}
+        self._reader, self._batch_size, self._progress = reader, options.batch_size, progress
+
+    def read(self, sources: Sequence[WordSource], temperature: float) -> dict[str, JudgedWords]:
+        """Name of the set -> its words that the protocol can judge, as users would see them.
+
+        Raises:
+            ValueError: a set without such a word.
+        """
+        from vit_str.evaluation.run import read_sets
+        from vit_str.evaluation.temperature.fit import JudgedWords
+
+        engine = self._reader.engine
+        engine.model = replace(engine.model, temperature=temperature)
+        sets = read_sets(self._reader, sources, self._batch_size, advance=self._progress.advance)
+        for found in sets.values():
+            self.complaints |= dict.fromkeys([*found.missing, *found.damaged])
+        judged = {name: JudgedWords.of(words, self.protocol) for name, words in sets.items()}
+        for name, words in judged.items():
+            if not len(words):
+                raise ValueError(f"{name}: no word to judge; give labeled images that can be read")
+        return judged
+
+
+def _second_halves(sets: Mapping[str, JudgedWords], seed: int) -> dict[str, np.ndarray]:
+    """Name of the set -> which half of its words to judge on; the others are to fit to."""
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    return {
+        name: generator.permutation(len(words))[len(words) // 2 :] for name, words in sets.items()
+    }
+
+
+def _all_but(
+    sets: Mapping[str, JudgedWords], left_out: Mapping[str, np.ndarray] | None
+) -> JudgedWords:
+    """The words of all sets but some as one."""
+    import numpy as np
+
+    from vit_str.evaluation.temperature.fit import JudgedWords
+
+    parts = []
+    for name, words in sets.items():
+        places = np.arange(len(words))
+        kept = np.setdiff1d(places, left_out[name]) if left_out else places
+        parts.append(words.select(kept))
+    return JudgedWords.together(parts)
+
+
+def _what_it_brought(
+    before: Mapping[str, JudgedWords],
+    after: Mapping[str, JudgedWords],
+    places: Mapping[str, np.ndarray] | None,
+) -> dict[str, dict[str, Any]]:
+    """Set, or the half of it to judge on -> its scores before and after; of all sets as well."""
+    from vit_str.evaluation.temperature.fit import JudgedWords
+
+    pairs = {name: (before[name], after[name]) for name in before}
+    if places:
+        pairs = {
+            f"{name}, other half": (first.select(places[name]), second.select(places[name]))
+            for name, (first, second) in pairs.items()
+        }
+    if len(pairs) > 1:
+        first, second = zip(*pairs.values(), strict=True)
+        pairs["all"] = JudgedWords.together(first), JudgedWords.together(second)
+    return {
+        name: {"n": len(first), "before": first.scores(), "after": second.scores()}
+        for name, (first, second) in pairs.items()
+    }
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    """What was fitted and what it brought, for a terminal."""
+    from vit_str.evaluation.statistics import percent
+
+    low, high = values["interval"]
+    rows = [("set", "words", "temperature", "right", "confidence", "calibration error", "loss")]
+    for name, scores in values["sets"].items():
+        for when, temperature in (("before", values["before"]), ("after", values["temperature"])):
+            judged = scores[when]
+            rows.append(
+                (
+                    name,
+                    f"{scores['n']:,}",
+                    f"{temperature:.3f}",
+                    f"{100 * judged['accuracy']:.1f}",
+                    f"{100 * judged['confidence']:.1f}",
+                    percent(judged["error"], judged["interval"]),
+                    f"{judged['loss']:.4f}",
+                )
+            )
+    lines = [
+        f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
+        f"{values['words']:,} words, right under {values['characters']} characters; before "
+        f"{values['before']:.3f}",
+        *console.aligned(rows),
+        "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
+    ]
+    if low <= values["before"] <= high:
+        lines.append(_UNDECIDED)
+    return "\n".join(lines)
+
+
+def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
+    """The weights file and the new one, checked before the words are read, which takes long.
+
+    Raises:
+        ValueError: no such weights, or a new file that cannot be one.
+    """
+    from vit_str.weights import resolve
+
+    source, out = resolve(weights), Path(new)
+    if out.suffix != ".safetensors" or out.is_dir():
+        raise ValueError(f"--out {out}: give the name of a file ending in .safetensors")
+    if out.exists() and source.exists() and os.path.samefile(out, source):
+        raise ValueError(f"--out {out}: is the weights file itself; give another name")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"--out {out}: no such folder ({error.strerror})") from error
+    return source, out
+
+
+def _write(source: Path, out: Path, file: WeightsFile, values: Mapping[str, Any]) -> None:
+    """Write the weights with the temperature, which their provenance notes.
+
+    Raises:
+        ValueError: images whose readings are kept with the weights cannot be read again.
+        OSError: the file cannot be written.
+    """
+    from vit_str.weights import renew_weights
+    from vit_str.weights.doctor import make_golden
+
+    note = {name: value for name, value in values.items() if name not in ("before", "sets")}
+    provenance = file.provenance | {"calibration": note}
+    new = replace(file, temperature=values["temperature"], provenance=provenance, golden=None)
+    if file.golden:  # their confidences change with the temperature
+        try:
+            new = replace(new, golden=make_golden(new, file.golden.images))
+        except ValueError as error:
+            reason = f"golden images of {source} cannot be read again: {error}"
+            raise ValueError(reason) from error
+    renew_weights(source, out, new)
