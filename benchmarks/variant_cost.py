@@ -20,6 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from vit_str.datasets.folder import FolderReader
 from vit_str.runtime import Reader, load
+from vit_str.torch_runtime.engine import generate
 
 _WORDS = 256
 _TRAINED = 64
@@ -144,5 +145,5 @@ def _flops(reader: Reader, pixels: torch.Tensor) -> float:
     # The library of fused recurrent layers would hide their products from the counter.
     counter = FlopCounterMode(display=False)
     with torch.backends.mkldnn.flags(enabled=False), torch.no_grad(), counter:
-        recognizer.generate(images)
+        generate(recognizer.decoder, recognizer.encode(images))
     return counter.get_total_flops() / len(pixels)

@@ -35,6 +35,7 @@ from studies.training import Labels, Tokens
 from vit_str.evaluation.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.runtime.charset import PADDING, Charset
+from vit_str.torch_runtime.engine import generate
 from vit_str.weights import WeightsFile, load_weights, resolve
 
 INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"
@@ -157,7 +158,8 @@ def measure(weights: WeightsFile, features: Tokens, labels: Labels) -> Rows:
         known = targets != PADDING
         errors = float((scores.argmax(-1) != targets)[known].double().mean())
         entropy = float(decoder.cross_entropy(scores, targets))
-        written = [weights.charset.decode(ids) for ids in decoder.generate(given).labels.tolist()]
+        ids = generate(decoder, given).labels.tolist()
+        written = [weights.charset.decode(row) for row in ids]
         yield name, errors, entropy, cer(written, texts), cer(written, others)
 
 

@@ -25,6 +25,7 @@ from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.torch_runtime.engine import generate
 
 VIT, CONVOLUTION = "ViT", "convolution"
 SYSTEMS = (VIT, CONVOLUTION)
@@ -160,7 +161,8 @@ def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu"
         torch.split(words.images, 256), torch.split(words.labels, 256), strict=True
     ):
         pixels = preprocessing.normalize(images.to(device))
-        right += same_labels(recognizer.generate(pixels).labels.cpu(), labels).tolist()
+        written = generate(recognizer.decoder, recognizer.encode(pixels)).labels
+        right += same_labels(written.cpu(), labels).tolist()
     return right
 
 

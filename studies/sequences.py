@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from studies.text_transformer import Translator
 from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.models.decoders.recurrent import RecurrentDecoder
+from vit_str.torch_runtime.engine import generate
 
 Texts = tuple[Tensor, Tensor]
 """Sources and what to write for them, both ``batch position``."""
@@ -80,7 +81,7 @@ class RecurrentTranslator(Translator):
 
         A symbol counts in its place; what is not written is wrong.
         """
-        written = self.decoder.generate(self.encoder(sources)).labels
+        written = generate(self.decoder, self.encoder(sources)).labels
         width = min(written.shape[1], labels.shape[1])
         right = torch.zeros_like(labels, dtype=torch.bool)
         right[:, :width] = written[:, :width] == labels[:, :width]

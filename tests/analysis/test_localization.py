@@ -7,6 +7,7 @@ from torch import Tensor
 from vit_str.analysis.characters.localization import (
     LOWER_IS_BETTER,
     METRICS,
+    centroids,
     character_attention,
     covered,
     iou,
@@ -23,6 +24,12 @@ QUARTERS = slices(4, GRID).boxes
 
 def boxes(*rows: list[float]) -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
+
+
+def test_rows_and_columns_are_not_swapped() -> None:
+    maps = torch.zeros(1, 1, 4, 8)
+    maps[0, 0, 3, 6] = 1
+    assert centroids(maps, (32, 128)).tolist() == [[[104, 28]]]
 
 
 def on_tokens(*places: tuple[int, int]) -> Tensor:

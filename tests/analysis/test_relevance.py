@@ -21,6 +21,7 @@ from vit_str.analysis.relevance.methods import (
 from vit_str.analysis.rollout.measure import character_rollout, encoder_rollout, looked_at, rollout
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.attention import ScaledDotProductAttention, attention_weights, record_attention
+from vit_str.torch_runtime.engine import generate
 
 LABELS = torch.tensor([[1, 2, 3], [4, 5, -1]])
 
@@ -169,7 +170,7 @@ def test_drops_are_those_of_each_character_hidden_by_itself() -> None:
 
 def test_probabilities_are_those_of_reading() -> None:
     recognizer, images = make_recognizer(), torch.randn(3, 3, 12, 40)
-    read = recognizer.generate(images)
+    read = generate(recognizer.decoder, recognizer.encode(images))
     found = probabilities(recognizer, images, read.labels)
     there = read.labels != -1
     torch.testing.assert_close(found[there], read.confidences[there])

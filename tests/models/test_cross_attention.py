@@ -5,12 +5,9 @@ from torch import Tensor
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.attention import record_attention
 from vit_str.models.cross_attention import (
-    attention_maps,
-    centroids,
     cross_attention,
     looking_blocks,
 )
-from vit_str.models.hypotheses import Hypotheses
 from vit_str.models.interfaces import Decoder
 from vit_str.runtime.charset import PADDING
 
@@ -32,15 +29,6 @@ class Blind(Decoder):
     def loss(self, features: Tensor, labels: Tensor) -> Tensor:
         return features.mean()
 
-    def generate(self, features: Tensor) -> Hypotheses:
-        raise NotImplementedError
-
-
-def test_rows_and_columns_are_not_swapped() -> None:
-    maps = torch.zeros(1, 1, 4, 8)
-    maps[0, 0, 3, 6] = 1
-    assert centroids(maps, SIZE).tolist() == [[[104, 28]]]
-
 
 def test_cross_attention_is_that_of_every_block_without_the_end() -> None:
     recognizer = small()
@@ -52,15 +40,6 @@ def test_cross_attention_is_that_of_every_block_without_the_end() -> None:
     with record_attention(recognizer.decoder) as maps:
         recognizer.decoder.loss(features, labels)
     torch.testing.assert_close(seen[:, 1], maps["blocks.1.cross_attention"][0][:, :, :3])
-
-
-def test_special_tokens_stand_for_no_place() -> None:
-    recognizer = small(class_token=True, registers=2)
-    attention = torch.zeros(1, 1, 3 + 32)
-    attention[..., :3], attention[..., 3 + 9] = 0.3, 0.1
-    maps = attention_maps(recognizer.encoder, attention)
-    assert maps.shape == (1, 1, 4, 8)
-    assert maps[0, 0, 1, 1] == pytest.approx(1)
 
 
 def test_a_decoder_that_does_not_look_has_no_boxes() -> None:

@@ -16,6 +16,7 @@ from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
 from vit_str.runtime import Reader, Reading, Source, load
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing, UnreadableImage
+from vit_str.torch_runtime.engine import generate
 from vit_str.weights import WeightsFile, load_weights, save_weights
 
 WordImage = Callable[..., Image.Image]
@@ -38,10 +39,11 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path:
     recognizer = Recognizer(encoder, decoder).eval()
     save_weights(path, recognizer, Charset(), Preprocessing(), {})
     pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
-    for care in ("fast", "careful", None):
+    options = {"fast": ("parallel", 1), "careful": ("autoregressive", 1), None: (None, None)}
+    for care, (decoding, refinements) in options.items():
         reader = Reader(load_weights(path), "cpu", torch.float32, care=care)
         features = recognizer.encode(reader.preprocessing.normalize(pixels))
-        labels = decoder.generate(features, care=care).labels
+        labels = generate(decoder, features, 1.0, decoding, refinements).labels
         expected = [reader.charset.decode(ids) for ids in labels.tolist()]
         assert [reading.text for reading in reader.read_pixels(pixels)] == expected
     with pytest.raises(ValueError, match="fast or careful, found 'slow'"):

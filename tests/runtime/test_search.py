@@ -25,7 +25,7 @@ from vit_str.runtime.constraints import Pattern, PatternTooSlow
 from vit_str.runtime.ctc import CtcSteps
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.search import ScoreSteps, log_softmax, search
-from vit_str.torch_runtime.engine import TorchSteps
+from vit_str.torch_runtime.engine import TorchSteps, generate
 from vit_str.weights import WeightsFile
 
 CHARACTERS = "abcdefgh12"
@@ -78,7 +78,7 @@ def features(weights: WeightsFile, pixels: np.ndarray) -> torch.Tensor:
 
 @torch.no_grad()
 def test_reading_is_what_the_decoder_generates(weights: WeightsFile, pixels: np.ndarray) -> None:
-    found = weights.recognizer.decoder.generate(features(weights, pixels), weights.temperature)
+    found = generate(weights.recognizer.decoder, features(weights, pixels), weights.temperature)
     readings = read(weights, pixels)
     for reading, ids, confidences, word in zip(
         readings, found.labels, found.confidences, found.word_confidences, strict=True

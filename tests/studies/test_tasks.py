@@ -15,6 +15,7 @@ from studies.spoken import ids_of, in_words, numbers
 from studies.tokens import NextToken, Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.runtime.charset import Charset
+from vit_str.torch_runtime.engine import generate
 from vit_str.weights import WeightsFile
 
 REVERSE = SequenceTask(4, (2, 5), True)
@@ -126,7 +127,7 @@ def test_the_probability_is_that_of_writing() -> None:
     features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
     # The end as likely as it needs to be for no text to be cut.
     model.decoder.classify.bias.data[model.decoder.end] += 3
-    found = model.decoder.generate(features)
+    found = generate(model.decoder, features)
     expected = found.word_confidences.log().mean().item()
     written = translation.write(model.decoder, features, 1)
     assert written.equal(found.labels)
@@ -159,7 +160,7 @@ def test_pairs_are_counted_with_start_and_end() -> None:
 
 def test_another_image_is_read_as_that_image(weights: WeightsFile) -> None:
     features = torch.randn(3, 32, 32, generator=torch.Generator().manual_seed(0))
-    written = weights.recognizer.decoder.generate(features).labels
+    written = generate(weights.recognizer.decoder, features).labels
     texts = [weights.charset.decode(ids) for ids in written.tolist()]
     labels = weights.charset.encode_batch([text or "x" for text in texts])
     rates = {

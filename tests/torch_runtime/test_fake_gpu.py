@@ -37,6 +37,7 @@ from vit_str.synthesis.paint import paint
 from vit_str.synthesis.random_numbers import Random, noise_bank
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask, token_characters
+from vit_str.torch_runtime.engine import generate
 from vit_str.training import muon
 from vit_str.training.module import RecognizerTraining
 
@@ -172,7 +173,7 @@ def test_decoding_waits_a_few_times_for_each_character(decoder: str, most: int) 
         with GPU:
             model = DECODERS[decoder]().eval()
         waits.found.clear()
-        assert model.generate(features()).labels.device == GPU
+        assert generate(model, features()).labels.device == GPU
     assert 0 < sum(waits.found.values()) <= most, waits.found
 
 

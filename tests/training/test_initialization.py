@@ -8,6 +8,7 @@ import torch
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
+from vit_str.torch_runtime.engine import generate
 from vit_str.training.cli import main
 from vit_str.training.initialization import start_from
 from vit_str.weights import WeightsFile, load_weights, save_weights
@@ -73,8 +74,8 @@ def test_readings_are_the_same_before_the_new_characters_are_learned(new: str) -
     before, after = weights(old), model(charset)
     start_from(after, charset, before)
     images = torch.randn(64, 3, 16, 32, generator=torch.Generator().manual_seed(6))
-    first = before.recognizer.generate(images).labels.tolist()
-    second = after.generate(images).labels.tolist()
+    first = generate(before.recognizer.decoder, before.recognizer.encode(images)).labels.tolist()
+    second = generate(after.decoder, after.encode(images)).labels.tolist()
     texts = [old.decode(row) for row in first]
     assert [charset.decode(row) for row in second] == texts
     assert len(set(texts)) > 10, "texts that are all the same would show little"

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import torch
 from einops import rearrange
-from jaxtyping import Bool, Float64
+from jaxtyping import Bool, Float, Float64
 from torch import Tensor
 
 from vit_str.models.interfaces import Encoder
+from vit_str.runtime import boxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +127,13 @@ def uniform_attention(allowed: Bool[Tensor, "*any query key"]) -> Float64[Tensor
     """Attention that is even over the tokens that a query may attend to."""
     allowed = allowed.double()
     return allowed / allowed.sum(-1, keepdim=True)
+
+
+def attention_maps(
+    encoder: Encoder, attention: Float[Tensor, "batch position token"]
+) -> Float[Tensor, "batch position row column"]:
+    """Attention over the grid of an encoder: without its special tokens, every map sums to 1."""
+    maps = boxes.attention_maps(
+        attention.detach().cpu().numpy(), encoder.grid, encoder.special_tokens
+    )
+    return torch.from_numpy(maps)

@@ -10,7 +10,6 @@ from vit_str.models.encoders.conv import ConvolutionalEncoder
 from vit_str.models.encoders.recurrent import ColumnEncoder, RecurrentEncoder
 from vit_str.models.encoders.vgg import PlainConvolutionalEncoder
 from vit_str.models.encoders.vit import VisionTransformer
-from vit_str.models.hypotheses import Hypotheses
 from vit_str.models.interfaces import Decoder, Encoder
 from vit_str.models.recognizer import Recognizer
 
@@ -20,7 +19,6 @@ __all__ = [
     "CtcDecoder",
     "Decoder",
     "Encoder",
-    "Hypotheses",
     "ParallelDecoder",
     "PermutedDecoder",
     "PlainConvolutionalEncoder",

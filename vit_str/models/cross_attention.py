@@ -1,18 +1,14 @@
-"""Where a decoder looked while it wrote each character.
-
-`vit_str.runtime.boxes` makes boxes of it.
-"""
+"""Where a decoder looked while it wrote each character."""
 
 import copy
 
 import torch
-from einops import rearrange
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from vit_str.models.attention import record_attention
 from vit_str.models.blocks import DecoderBlock
-from vit_str.models.interfaces import Decoder, Encoder
+from vit_str.models.interfaces import Decoder
 
 
 def looking_blocks(decoder: Decoder) -> list[DecoderBlock]:
@@ -51,29 +47,3 @@ def cross_attention(
         recorded.loss(features, labels)
     first = torch.stack([calls[0] for calls in maps.values()], 1)
     return first[:, :, :, : labels.shape[1]]
-
-
-def attention_maps(
-    encoder: Encoder,
-    attention: Float[Tensor, "batch position token"],
-) -> Float[Tensor, "batch position row column"]:
-    """Attention over the grid of an encoder: without its special tokens, every map sums to 1."""
-    rows, _ = encoder.grid
-    seen = attention[..., encoder.special_tokens :]
-    seen = seen / seen.sum(-1, keepdim=True).clamp(min=torch.finfo(seen.dtype).tiny)
-    return rearrange(seen, "batch position (row column) -> batch position row column", row=rows)
-
-
-def centroids(
-    maps: Float[Tensor, "*batch row column"], image_size: tuple[int, int]
-) -> Float[Tensor, "*batch 2"]:
-    """Middle (x, y) of the attention of each map, in pixels."""
-    columns, rows = maps.sum(-2), maps.sum(-1)
-    return torch.stack([_mean(columns, image_size[1]), _mean(rows, image_size[0])], -1)
-
-
-def _mean(shares: Float[Tensor, "*batch patch"], length: int) -> Float[Tensor, "*batch"]:
-    """Mean of shares that lie evenly over patches side by side."""
-    side = length / shares.shape[-1]
-    places = (torch.arange(shares.shape[-1], device=shares.device) + 0.5) * side
-    return shares @ places.to(shares.dtype)

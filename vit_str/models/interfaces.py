@@ -5,8 +5,6 @@ from abc import ABC, abstractmethod
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.models.hypotheses import Hypotheses
-
 
 class Encoder(nn.Module, ABC):
     """Images to features.
@@ -45,14 +43,15 @@ class Decoder(nn.Module, ABC):
         dim: width of a feature.
         charset_size: number of characters it writes.
         maximum_length: most characters it writes.
-        care_levels: values that `generate` accepts as ``care``; empty if it takes none.
+        loop: how its scores become text: ``step`` by step, ``refine`` (that, or all at once and
+            again), from ``scores`` of every position, or of every column (``ctc``).
         reads_columns: whether features have to be those of a grid of one row, from left to right.
     """
 
     dim: int
     charset_size: int
     maximum_length: int
-    care_levels: tuple[str, ...] = ()
+    loop: str = "step"
     reads_columns: bool = False
 
     @property
@@ -67,15 +66,3 @@ class Decoder(nn.Module, ABC):
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, ""]:
         """Loss on labels padded with ``PADDING``."""
-
-    @abstractmethod
-    def generate(
-        self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
-    ) -> Hypotheses:
-        """The most probable labels.
-
-        Args:
-            features: from the encoder.
-            temperature: divides scores before they become probabilities: above 1 less sure, below
-                1 surer. It never changes a label.
-        """

@@ -3,7 +3,6 @@
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.models.hypotheses import Hypotheses
 from vit_str.models.interfaces import Decoder, Encoder
 
 
@@ -54,7 +53,3 @@ class Recognizer(nn.Module):
     ) -> Float[Tensor, ""]:
         """The decoder's loss on labels padded with ``PADDING``."""
         return self.decoder.loss(self.encode(images), labels)
-
-    def generate(self, images: Float[Tensor, "batch channel height width"]) -> Hypotheses:
-        """The most probable character at every step, for each image."""
-        return self.decoder.generate(self.encode(images))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.search import padded
+from vit_str.runtime.search import Hypothesis, hypothesis, log_softmax, padded, teach
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
@@ -81,3 +81,21 @@ def collapse(
     before = np.pad(best, ((0, 0), (1, 0)), constant_values=blank)[:, :-1]
     spelled = (best != blank) & (best != before)
     return padded([row[kept][:longest].tolist() for row, kept in zip(best, spelled, strict=True)])
+
+
+def best_alignments(
+    scores: Float[np.ndarray, "row column symbol"], longest: int
+) -> list[list[Hypothesis]]:
+    """The text of the most probable alignment of each row, with its exact probabilities."""
+    blank = scores.shape[2] - 1
+    labels = collapse(scores, longest)
+    every_step = teach(CtcSteps(scores), labels, blank)
+    logs = log_softmax(every_step.reshape(-1, blank + 1)).reshape(every_step.shape)
+    targets = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
+    targets[targets == PADDING] = blank
+    chosen = np.take_along_axis(logs, targets[:, :, None], 2)[:, :, 0]
+    lengths = (labels != PADDING).sum(1)
+    return [
+        [hypothesis(ids[:length], log[: length + 1], log[: length + 1].sum())]
+        for ids, log, length in zip(labels, chosen, lengths, strict=True)
+    ]

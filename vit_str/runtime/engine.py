@@ -89,7 +89,22 @@ class Model:
     interface: Interface
 
 
-class Engine(Protocol):
+class Scorer(Protocol):
+    """Scores of the next symbols of encoded images, which decoding makes texts of."""
+
+    def begin(self, encoded: Any) -> Steps:
+        """Texts of encoded images before anything is written."""
+
+    def scores(self, encoded: Any) -> Float[np.ndarray, "batch position symbol"]:
+        """Scores of every position or column, for a model that needs no loop."""
+
+    def refine(
+        self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """Scores of every position given all others, for a model that can refine."""
+
+
+class Engine(Scorer, Protocol):
     """Runs a model on numpy arrays; what it makes of images is its own.
 
     Attributes:
@@ -109,17 +124,6 @@ class Engine(Protocol):
 
     def select(self, encoded: Any, rows: Sequence[int]) -> Any:
         """What the encoder made of some of the images."""
-
-    def begin(self, encoded: Any) -> Steps:
-        """Texts of encoded images before anything is written."""
-
-    def scores(self, encoded: Any) -> Float[np.ndarray, "batch position symbol"]:
-        """Scores of every position or column, for a model that needs no loop."""
-
-    def refine(
-        self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
-    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
-        """Scores of every position given all others, for a model that can refine."""
 
     def attention(
         self, encoded: Any, labels: Int64[np.ndarray, "batch position"]

@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vit_str.runtime.charset import PADDING
 from vit_str.runtime.constraints import Constraint, constraint_of
-from vit_str.runtime.ctc import CtcSteps, collapse
-from vit_str.runtime.engine import Engine
+from vit_str.runtime.ctc import CtcSteps, best_alignments
+from vit_str.runtime.engine import Engine, Scorer
 from vit_str.runtime.prior import BEAMS, MARGIN, NO_LANGUAGE, WordPrior, prior_of
 from vit_str.runtime.search import (
     Hypothesis,
     ScoreSteps,
-    hypothesis,
-    log_softmax,
     padded,
     search,
-    teach,
 )
 
 if TYPE_CHECKING:
@@ -104,8 +100,16 @@ class Writer:
 
     def __init__(self, engine: Engine, care: str | None, options: Search) -> None:
         self._engine, self._options = engine, options
-        self._interface, self._end = engine.model.interface, len(engine.model.charset)
-        self._decoding, self._refinements = _way(engine, care)
+        self._interface = engine.model.interface
+        decoding, refinements = _way(engine, care)
+        self._decoding = DecodingOptions(
+            loop=self._interface.loop,
+            end=len(engine.model.charset),
+            longest=self._interface.maximum_length,
+            temperature=engine.model.temperature,
+            decoding=decoding,
+            refinements=refinements,
+        )
         self._constraint = constraint_of(
             engine.model.charset,
             self._interface.maximum_length,
@@ -147,48 +151,63 @@ class Writer:
         constraint: Constraint | None,
         margin: float = math.inf,
     ) -> list[list[Hypothesis]]:
-        engine, longest = self._engine, self._interface.maximum_length
-        temperature = engine.model.temperature
-        options = (count, self._end, longest, temperature, width, constraint, margin)
-        if self._interface.loop == "step":
-            return search(engine.begin(encoded), *options)
-        if self._interface.loop == "scores":
-            return search(ScoreSteps(engine.scores(encoded)), *options)
-        if self._interface.loop == "ctc":
-            return self._spell(engine.scores(encoded), width, constraint)
-        if self._decoding == "autoregressive":
-            written = search(engine.begin(encoded), *options)
-            refinements = self._refinements
-        else:
-            written, refinements = [[] for _ in range(count)], 1 + self._refinements
-        for _ in range(refinements):
-            first = [hypotheses[0].ids if hypotheses else () for hypotheses in written]
-            written = search(ScoreSteps(engine.refine(encoded, padded(first))), *options)
-        return written
+        return decode_texts(self._engine, encoded, count, self._decoding, width, constraint, margin)
 
-    def _spell(
-        self,
-        scores: Float[np.ndarray, "batch column symbol"],
-        width: int,
-        constraint: Constraint | None,
-    ) -> list[list[Hypothesis]]:
-        """Under CTC: freely the text of the most probable alignment, else a search over texts."""
-        longest = self._interface.maximum_length
-        scores = scores / np.float32(self._engine.model.temperature)
-        steps = CtcSteps(scores)
+
+@dataclass(frozen=True, slots=True)
+class DecodingOptions:
+    """How the scores of a decoder become texts.
+
+    Attributes:
+        loop: of ``LOOPS``, see `Interface`.
+        end: id of the end, or of the blank.
+        longest: most characters.
+        temperature: divides the scores.
+        decoding: ``autoregressive`` or ``parallel``, with ``refine``.
+        refinements: how often the text is read again, with ``refine``.
+    """
+
+    loop: str
+    end: int
+    longest: int
+    temperature: float = 1.0
+    decoding: str = "autoregressive"
+    refinements: int = 0
+
+
+def decode_texts(
+    scorer: Scorer,
+    encoded: Any,
+    count: int,
+    options: DecodingOptions,
+    width: int = 1,
+    constraint: Constraint | None = None,
+    margin: float = math.inf,
+) -> list[list[Hypothesis]]:
+    """Hypotheses for each of ``count`` encoded images, for every type of decoder; see `search`."""
+    if not count:
+        return []
+    end, longest = options.end, options.longest
+    if options.loop == "ctc":
+        scores = scorer.scores(encoded) / np.float32(options.temperature)
         if width > 1 or constraint:
-            return search(steps, len(scores), self._end, longest, 1.0, width, constraint)
-        labels = collapse(scores, longest)
-        every_step = teach(steps, labels, self._end)
-        logs = log_softmax(every_step.reshape(-1, self._end + 1)).reshape(every_step.shape)
-        targets = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
-        targets[targets == PADDING] = self._end
-        chosen = np.take_along_axis(logs, targets[:, :, None], 2)[:, :, 0]
-        lengths = (labels != PADDING).sum(1)
-        return [
-            [hypothesis(ids[:length], log[: length + 1], log[: length + 1].sum())]
-            for ids, log, length in zip(labels, chosen, lengths, strict=True)
-        ]
+            return search(CtcSteps(scores), count, end, longest, 1.0, width, constraint)
+        return best_alignments(scores, longest)
+    beam = (count, end, longest, options.temperature, width, constraint, margin)
+    if options.loop == "step":
+        return search(scorer.begin(encoded), *beam)
+    if options.loop == "scores":
+        return search(ScoreSteps(scorer.scores(encoded)), *beam)
+    if options.decoding == "autoregressive":
+        written = search(scorer.begin(encoded), *beam)
+        refinements = options.refinements
+    else:
+        written = [[] for _ in range(count)]
+        refinements = 1 + options.refinements
+    for _ in range(refinements):
+        first = [hypotheses[0].ids if hypotheses else () for hypotheses in written]
+        written = search(ScoreSteps(scorer.refine(encoded, padded(first))), *beam)
+    return written
 
 
 def _way(engine: Engine, care: str | None) -> tuple[str, int]:

@@ -4,27 +4,54 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
-from vit_str.models import CtcDecoder, ParallelDecoder, PermutedDecoder, Recognizer
+from vit_str.models import Decoder, PermutedDecoder, Recognizer
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.cross_attention import cross_attention
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder, DecodingState
 from vit_str.runtime.engine import Interface, Model
-from vit_str.runtime.search import Steps
+from vit_str.runtime.search import Steps, padded
+from vit_str.runtime.text_decoding import DecodingOptions, decode_texts
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 
 if TYPE_CHECKING:
-    import numpy as np
     from jaxtyping import Float, Int64
     from torch import Tensor
 
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 
-class TorchEngine:
+class DecoderScores:
+    """Scores of a decoder for encoded images, see `Scorer`."""
+
+    def __init__(self, decoder: Decoder, device: torch.device) -> None:
+        self.torch_device = device
+        self._decoder: Any = decoder  # of any type
+
+    def begin(self, encoded: Tensor) -> TorchSteps:
+        """See `Scorer`."""
+        return TorchSteps(self._decoder, encoded)
+
+    @torch.inference_mode()
+    def scores(self, encoded: Tensor) -> Float[np.ndarray, "batch position symbol"]:
+        """See `Scorer`."""
+        return _array(self._decoder.logits(encoded))
+
+    @torch.inference_mode()
+    def refine(
+        self, encoded: Tensor, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """See `Scorer`."""
+        known = torch.from_numpy(labels).to(self.torch_device)
+        return _array(self._decoder.refine(encoded, known))
+
+
+class TorchEngine(DecoderScores):
     """Runs a copy of a model; several threads may use it.
 
     Args:
@@ -45,9 +72,10 @@ class TorchEngine:
         device: str | torch.device = "auto",
         dtype: torch.dtype | None = None,
     ) -> None:
-        self.torch_device = choose_device(device)
-        self.dtype = dtype or fastest_dtype(self.torch_device)
-        self.device, self.number_format = str(self.torch_device), str(self.dtype).split(".")[-1]
+        device = choose_device(device)
+        self.dtype = dtype or fastest_dtype(device)
+        self.device = str(device)
+        self.number_format = str(self.dtype).split(".")[-1]
         self.model = Model(
             weights.charset,
             weights.preprocessing,
@@ -57,8 +85,8 @@ class TorchEngine:
         )
         # Converted once: autocast would convert the weights again at every step of the decoder.
         recognizer = copy.deepcopy(weights.recognizer)
-        self.recognizer = recognizer.to(self.torch_device, self.dtype).eval()
-        self._decoder: Any = self.recognizer.decoder  # of any type
+        self.recognizer = recognizer.to(device, self.dtype).eval()
+        super().__init__(self.recognizer.decoder, device)
 
     @torch.inference_mode()
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Tensor:
@@ -68,23 +96,6 @@ class TorchEngine:
     def select(self, encoded: Tensor, rows: Sequence[int]) -> Tensor:
         """See `Engine`."""
         return encoded[list(rows)]
-
-    def begin(self, encoded: Tensor) -> TorchSteps:
-        """See `Engine`."""
-        return TorchSteps(self._decoder, encoded)
-
-    @torch.inference_mode()
-    def scores(self, encoded: Tensor) -> Float[np.ndarray, "batch position symbol"]:
-        """See `Engine`."""
-        return _array(self._decoder.logits(encoded))
-
-    @torch.inference_mode()
-    def refine(
-        self, encoded: Tensor, labels: Int64[np.ndarray, "batch position"]
-    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
-        """See `Engine`."""
-        known = torch.from_numpy(labels).to(self.torch_device)
-        return _array(self._decoder.refine(encoded, known))
 
     @torch.inference_mode()
     def attention(
@@ -115,21 +126,87 @@ class TorchSteps(Steps):
         self._state.keep(torch.from_numpy(rows).to(self._device))
 
 
+@dataclass(frozen=True, slots=True)
+class Hypotheses:
+    """The most probable text of each image.
+
+    Attributes:
+        labels: ids of the characters, ``PADDING`` after the end.
+        confidences: probability of each character, given the image and those before it; 1 after
+            the end.
+        word_confidences: probability of the whole text: every character, then the end.
+    """
+
+    labels: Int64[Tensor, "batch position"]
+    confidences: Float[Tensor, "batch position"]
+    word_confidences: Float[Tensor, " batch"]
+
+
+def generate(
+    decoder: Decoder,
+    features: Float[Tensor, "batch token dim"],
+    temperature: float = 1.0,
+    decoding: str | None = None,
+    refinements: int | None = None,
+) -> Hypotheses:
+    """Write the text of encoded images greedily, with the search that reads.
+
+    Args:
+        decoder: of the features.
+        features: from the encoder.
+        temperature: divides scores before they become probabilities.
+        decoding: ``autoregressive`` or ``parallel``, if the decoder can refine; None for its own.
+        refinements: how often it reads the text again; None for its own.
+    """
+    own_decoding, own_refinements = _decoding_of(decoder)
+    found = decode_texts(
+        DecoderScores(decoder, features.device),
+        features,
+        len(features),
+        DecodingOptions(
+            loop=decoder.loop,
+            end=decoder.charset_size,
+            longest=decoder.maximum_length,
+            temperature=temperature,
+            decoding=decoding or own_decoding,
+            refinements=own_refinements if refinements is None else refinements,
+        ),
+    )
+    best = [hypotheses[0] for hypotheses in found]
+    labels = padded([each.ids for each in best])
+    confidences = np.ones(labels.shape)
+    for row, each in zip(confidences, best, strict=True):
+        row[: len(each.ids)] = each.confidences
+    return Hypotheses(
+        torch.from_numpy(labels).to(features.device),
+        torch.from_numpy(confidences).float().to(features.device),
+        torch.tensor([each.confidence for each in best], device=features.device),
+    )
+
+
 def interface_of(recognizer: Recognizer) -> Interface:
     """How a model is used."""
-    encoder, decoder = recognizer.encoder, recognizer.decoder
-    loops = {PermutedDecoder: "refine", ParallelDecoder: "scores", CtcDecoder: "ctc"}
+    encoder = recognizer.encoder
+    decoder = recognizer.decoder
+    decoding, refinements = _decoding_of(decoder)
     return Interface(
         decoder=type(decoder).__name__,
-        loop=loops.get(type(decoder), "step"),
+        loop=decoder.loop,
         maximum_length=decoder.maximum_length,
         grid=encoder.grid,
         special_tokens=encoder.special_tokens,
         image_size=encoder.image_size,
         looks=any(isinstance(module, DecoderBlock) for module in decoder.modules()),
-        decoding=getattr(decoder, "decoding", "autoregressive"),
-        refinements=getattr(decoder, "refinements", 0),
+        decoding=decoding,
+        refinements=refinements,
     )
+
+
+def _decoding_of(decoder: Decoder) -> tuple[str, int]:
+    """How a decoder writes, and how often it reads again, if nobody says otherwise."""
+    if isinstance(decoder, PermutedDecoder):
+        return decoder.decoding, decoder.refinements
+    return "autoregressive", 0
 
 
 def _array(tensor: Tensor) -> np.ndarray:

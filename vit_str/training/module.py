@@ -16,6 +16,7 @@ from vit_str.models.auxiliary import ColumnSpeller, TokenClassifier
 from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset
 from vit_str.runtime.images import DOUBTFUL, TALL, Preprocessing
 from vit_str.synthesis.renderer import RenderedBatch
+from vit_str.torch_runtime.engine import generate
 from vit_str.training.averaging import MovingAverage
 from vit_str.training.console import report
 from vit_str.training.data import LabeledPixels
@@ -229,7 +230,7 @@ class RecognizerTraining(LightningModule):
     ) -> list[str]:
         """Read a batch with the average; returns what it reads."""
         images = self.preprocessing.normalize(batch.images)
-        ids = self.averaged.generate(images).labels.tolist()
+        ids = generate(self.averaged.decoder, self.averaged.encode(images)).labels.tolist()
         texts = [self.charset.decode(row) for row in ids]
         self._readings.setdefault(batch.source, []).extend(zip(texts, batch.labels, strict=True))
         return texts

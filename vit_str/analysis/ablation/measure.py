@@ -20,6 +20,7 @@ from vit_str.analysis.means import mean_over
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Encoder
 from vit_str.models.attention import attention_modules
+from vit_str.torch_runtime.engine import generate
 
 WHOLE = "no head"
 """What is cut where nothing is."""
@@ -101,7 +102,8 @@ class Ablation:
         heads, texts = tuple(heads), []
         with without_heads(self.subject.encoder, heads):
             for images, _ in self._batches:
-                ids = self.subject.recognizer.generate(images).labels.tolist()
+                recognizer = self.subject.recognizer
+                ids = generate(recognizer.decoder, recognizer.encode(images)).labels.tolist()
                 texts += [self.subject.charset.decode(each) for each in ids]
         right = [text == label for text, label in zip(texts, self.labels, strict=True)]
         return Reading(cut, heads, texts, right)

@@ -14,12 +14,13 @@ from jaxtyping import Float, Float64, UInt8
 from torch import Tensor
 
 from vit_str.analysis.characters.localization import Boxes, CharacterAttention, character_attention
-from vit_str.analysis.geometry import TokenGrid
+from vit_str.analysis.geometry import TokenGrid, attention_maps
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
 from vit_str.evaluation.confusions import align
-from vit_str.models.cross_attention import attention_maps, cross_attention, looking_blocks
+from vit_str.models.cross_attention import cross_attention, looking_blocks
 from vit_str.runtime.boxes import character_boxes
+from vit_str.torch_runtime.engine import generate
 
 Attention = Float64[Tensor, "block head character row column"]
 
@@ -112,7 +113,8 @@ class Observer:
     @torch.no_grad()
     def observe(self, batch: Batch, images: Float[Tensor, "batch 3 height width"]) -> list[Word]:
         """The words of one batch; ``images`` are normalized."""
-        hypotheses = self.subject.recognizer.generate(images)
+        own = self.subject.recognizer
+        hypotheses = generate(own.decoder, own.encode(images))
         attention, special = {}, {}
         for subject in self._subjects:
             recognizer = subject.recognizer.to(images.device)

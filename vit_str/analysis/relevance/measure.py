@@ -13,9 +13,10 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor, nn
 
+from vit_str.analysis.geometry import attention_maps
 from vit_str.models import Recognizer
 from vit_str.models.attention import attention_modules, attention_weights, forward_hooks
-from vit_str.models.cross_attention import attention_maps, looking_blocks
+from vit_str.models.cross_attention import looking_blocks
 from vit_str.runtime.charset import PADDING
 
 Weighted = Float[Tensor, "batch query key"]

@@ -13,14 +13,15 @@ import torch.nn.functional as F
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
+from vit_str.analysis.geometry import attention_maps
 from vit_str.analysis.images import Batch
 from vit_str.analysis.map_sheet import MappedWord, mapped_words
 from vit_str.analysis.relevance.measure import character_relevance
 from vit_str.analysis.rollout.measure import character_rollout, looked_at
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Recognizer
-from vit_str.models.cross_attention import attention_maps
 from vit_str.runtime.charset import PADDING
+from vit_str.torch_runtime.engine import generate
 
 Images = Float[Tensor, "batch channel height width"]
 Labels = Int64[Tensor, "batch position"]
@@ -58,7 +59,7 @@ def rollout_words(
 ) -> list[MappedWord]:
     """The words of the first images of a batch, with cross-attention, rollout and gradients."""
     recognizer = subject.recognizer
-    labels = recognizer.generate(images).labels
+    labels = generate(recognizer.decoder, recognizer.encode(images)).labels
     maps = {
         "cross-attention": attention(recognizer, images, labels),
         "through the encoder by rollout": character_rollout(recognizer, images, labels, residual),

@@ -17,6 +17,7 @@ from vit_str.reports.style import (
     styled,
 )
 from vit_str.reports.tables import write_csv
+from vit_str.torch_runtime.engine import generate
 
 _LEAD = """\
 Which tokens of the image made the decoder write a character: attention weighted by its gradients \
@@ -40,7 +41,8 @@ def report(run: AnalysisRun, hide: float, show: int) -> int:
     scores = MethodScores(run.subjects, hide)
     words: list[MappedWord] = []
     for seed, (batch, pixels) in enumerate(run.batches(subject), run.seed):
-        labels = subject.recognizer.generate(pixels).labels
+        recognizer = subject.recognizer
+        labels = generate(recognizer.decoder, recognizer.encode(pixels)).labels
         maps = scores.add(batch, pixels, labels, seed)
         missing = max(0, show - len(words))
         words += mapped_words(subject.charset, batch, labels, maps)[:missing]

@@ -1,14 +1,12 @@
-"""What decoders share that write character by character: teacher forcing and greedy decoding."""
+"""What decoders share that write character by character: teacher forcing, step by step."""
 
 from abc import abstractmethod
 from typing import Protocol, runtime_checkable
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from vit_str.models.hypotheses import Hypotheses
 from vit_str.models.interfaces import Decoder
 from vit_str.runtime.charset import PADDING
 
@@ -117,36 +115,3 @@ class AutoregressiveDecoder(Decoder):
             ignore_index=PADDING,
             label_smoothing=self.label_smoothing if self.training else 0.0,
         )
-
-    @torch.no_grad()
-    def generate(
-        self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
-    ) -> Hypotheses:
-        """Greedy decoding: each row stops at its own end and costs nothing afterwards."""
-        batch, device = len(features), features.device
-        labels = torch.full((batch, self.maximum_length), PADDING, device=device)
-        confidences = torch.ones(batch, self.maximum_length, device=device)
-        ends = torch.ones(batch, device=device)
-        if not batch:
-            return Hypotheses(labels, confidences, ends)
-        rows = torch.arange(batch, device=device)
-        symbols = torch.full((batch,), self.start, device=device)
-        state = self.begin(features)
-        for position in range(self.maximum_length + 1):
-            scores = self.step(symbols, position, state).float()
-            probabilities, symbols = (scores / temperature).softmax(-1).max(-1)
-            writing = symbols != self.end
-            ends[rows[~writing]] = probabilities[~writing]
-            if position == self.maximum_length or not writing.any():
-                break
-            if not writing.all():
-                rows, symbols, probabilities = (
-                    rows[writing],
-                    symbols[writing],
-                    probabilities[writing],
-                )
-                state.keep(writing)
-            labels[rows, position] = symbols
-            confidences[rows, position] = probabilities
-        longest = int((labels != PADDING).sum(1).max())
-        return Hypotheses(labels[:, :longest], confidences[:, :longest], ends)

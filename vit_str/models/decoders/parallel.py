@@ -1,11 +1,9 @@
 """Characters read off the encoder's tokens, all at once (ViTSTR, Atienza 2021): no decoder."""
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.models.hypotheses import Hypotheses, read_to_end
 from vit_str.models.interfaces import Decoder
 from vit_str.runtime.charset import PADDING
 
@@ -21,6 +19,8 @@ class ParallelDecoder(Decoder):
         dim: width of a feature.
         maximum_length: most characters it writes.
     """
+
+    loop = "scores"
 
     def __init__(self, charset_size: int = 94, dim: int = 192, maximum_length: int = 25) -> None:
         super().__init__()
@@ -59,10 +59,3 @@ class ParallelDecoder(Decoder):
         targets = F.pad(labels, (0, missing), value=PADDING).scatter(1, lengths, self.end)
         logits = self.logits(features).flatten(0, 1).float()
         return F.cross_entropy(logits, targets.flatten(), ignore_index=PADDING)
-
-    @torch.no_grad()
-    def generate(
-        self, features: Float[Tensor, "batch token dim"], temperature: float = 1.0
-    ) -> Hypotheses:
-        """The most probable symbol at every position, up to the first end."""
-        return read_to_end(self.logits(features).float() / temperature, self.end)

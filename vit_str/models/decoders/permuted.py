@@ -9,12 +9,10 @@ from vit_str.models.attention import KeysValues, KeyValueCache
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.decoders.transformer import CachedState
-from vit_str.models.hypotheses import Hypotheses, read_to_end
 from vit_str.models.positions import LearnedPositions
 from vit_str.runtime.charset import PADDING
 
 _DECODINGS = ("autoregressive", "parallel")
-_CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
 
 
 class PermutedDecoder(AutoregressiveDecoder):
@@ -40,7 +38,7 @@ class PermutedDecoder(AutoregressiveDecoder):
         ValueError: ``decoding`` is neither, or a number below what makes sense.
     """
 
-    care_levels = tuple(_CARE)
+    loop = "refine"
 
     def __init__(
         self,
@@ -99,36 +97,6 @@ class PermutedDecoder(AutoregressiveDecoder):
             self.cross_entropy(self._logits(features, labels, mask), targets) for mask in masks
         ]
         return torch.stack(losses).mean()
-
-    @torch.no_grad()
-    def generate(
-        self,
-        features: Float[Tensor, "batch token dim"],
-        temperature: float = 1.0,
-        care: str | None = None,
-    ) -> Hypotheses:
-        """Write the labels, then refine them.
-
-        Args:
-            features: from the encoder.
-            temperature: see `Decoder.generate`.
-            care: of `care_levels`: ``fast`` writes all characters at once, ``careful`` one after
-                the other; both refine once. None for the ``decoding`` and ``refinements`` of this
-                decoder.
-        """
-        decoding, refinements = _CARE[care] if care else (self.decoding, self.refinements)
-        if not len(features):
-            return super().generate(features, temperature)
-        if decoding == "autoregressive":
-            written = super().generate(features, temperature)
-        else:
-            nothing = torch.full((len(features), self.maximum_length), PADDING)
-            scores = self.refine(features, nothing.to(features.device))
-            written = read_to_end(scores.float() / temperature, self.end)
-        for _ in range(refinements):
-            scores = self.refine(features, written.labels)
-            written = read_to_end(scores.float() / temperature, self.end)
-        return written
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
         """The image projected once, and nothing written yet."""
