@@ -1,9 +1,11 @@
 """Words to line masks: glyphs gathered column by column, for a whole batch at once."""
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int64, UInt8
+from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
@@ -13,7 +15,8 @@ from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes,
 from vit_str.synthesis.random_numbers import Random
 
 _CANDIDATES = 8  # fonts that are tried for a word
-_WIDEST = 2_000  # line, in pixels of the atlas
+_COLUMNS_AT_ONCE = 1 << 18  # which takes little memory
+_WIDEST = 6_000  # line, in pixels of the atlas
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,15 @@ class Typesetter:
     def __init__(self, atlas: GlyphAtlas) -> None:
         self.atlas = atlas
         self._tops, self._bottoms = _ink_rows(atlas)
-        correct = atlas.is_correct.sum(1)
-        self._most_complete = (correct == correct.max()).nonzero()[:, 0]
+        self._most_complete = _most_complete(atlas)
+
+    def among(self, fonts: Sequence[int]) -> "Typesetter":
+        """The same for some fonts only."""
+        other = copy(self)
+        other.atlas = self.atlas.select(fonts)
+        other._tops, other._bottoms = self._tops[fonts], self._bottoms[fonts]
+        other._most_complete = _most_complete(other.atlas)
+        return other
 
     def choose_fonts(
         self, ids: Int64[Tensor, "batch position"], random: Random
@@ -86,6 +96,15 @@ class Typesetter:
         fits = (correct | (ids == PADDING)[:, None]).all(2)
         fits[:, -1] = True
         return candidates.gather(1, fits.int().argmax(1, keepdim=True))[:, 0]
+
+    def extent(
+        self, ids: Int64[Tensor, "batch position"], fonts: Int64[Tensor, " batch"]
+    ) -> tuple[Float[Tensor, " batch"], Float[Tensor, " batch"]]:
+        """First row with ink and the row after the last, of every word in its font."""
+        font, known = fonts[:, None], ids.clamp(min=0)
+        inked = (ids != PADDING) & (self._bottoms[font, known] > 0)
+        top = self._tops[font, known].where(inked, self.atlas.height).amin(1)
+        return top.float(), self._bottoms[font, known].where(inked, 0).amax(1).float()
 
     def set(
         self, ids: Int64[Tensor, "batch position"], strengths: Ingredients, random: Random
@@ -221,19 +240,33 @@ class Typesetter:
         return masks.view(*shape, -1), owners.view(*shape)
 
 
+def _most_complete(atlas: GlyphAtlas) -> Int64[Tensor, " font"]:
+    """The fonts that draw most characters."""
+    correct = atlas.is_correct.sum(1)
+    return (correct == correct.max()).nonzero()[:, 0]
+
+
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Pixels between letters beyond the font's own: mostly none, at times a lot."""
     usual, wide = random.uniform(-3, 16), random.uniform(16, 44)
     return torch.where(random.bernoulli(0.12) > 0, wide, usual) * random.bernoulli(0.34) * strength
 
 
+def _extent(
+    ink: Bool[Tensor, "column row"],
+) -> tuple[Int64[Tensor, " column"], Int64[Tensor, " column"]]:
+    """First row with ink and the row after the last, of every column."""
+    height, some = ink.shape[1], ink.any(1)
+    top = torch.where(some, ink.byte().argmax(1), height)
+    return top, torch.where(some, height - ink.flip(1).byte().argmax(1), 0)
+
+
 def _ink_rows(
     atlas: GlyphAtlas,
 ) -> tuple[Int64[Tensor, "font character"], Int64[Tensor, "font character"]]:
     """First row with ink and the row after the last, for every glyph."""
-    ink = atlas.columns > 64
-    top = torch.where(ink.any(1), ink.int().argmax(1), atlas.height)
-    bottom = torch.where(ink.any(1), atlas.height - ink.flip(1).int().argmax(1), 0)
+    parts = [_extent(columns > 64) for columns in atlas.columns.split(_COLUMNS_AT_ONCE)]
+    top, bottom = (torch.cat(sides) for sides in zip(*parts, strict=True))
     counts = atlas.widths.flatten()
     glyph = torch.repeat_interleave(counts)
     offset = torch.arange(len(glyph), device=glyph.device) - (counts.cumsum(0) - counts)[glyph]
