@@ -71,7 +71,7 @@ def test_an_empty_label_gives_a_crop_without_text(renderer: Renderer) -> None:
 
 
 def replace(renderer: Renderer, strengths: Ingredients) -> Renderer:
-    atlas = renderer._typesetter.atlas
+    atlas = renderer.typesetter.atlas
     return Renderer(atlas, renderer.lexicon, ingredients=strengths)
 
 

@@ -51,7 +51,7 @@ def blur(
         chosen, deviation = random.subset(share), random.uniform(least, most, 1, 1, 1)
         if strengths.blur and len(chosen):
             deviation = (deviation * reach)[chosen] * strengths.blur
-            blurred = _gaussian(image.index_select(0, chosen), deviation, taps)
+            blurred = gaussian(image.index_select(0, chosen), deviation, taps)
             image.index_copy_(0, chosen, blurred)
     _move(image, strengths.motion, reach[:, 0], random)
 
@@ -80,7 +80,7 @@ def _add_glare(image: Images, strength: float, random: Random) -> None:
     )
 
 
-def _gaussian(image: Images, deviation: Float[Tensor, "batch 1 1 1"], taps: int) -> Images:
+def gaussian(image: Images, deviation: Float[Tensor, "batch 1 1 1"], taps: int) -> Images:
     """Each picture blurred by its own deviation, in rows, then in columns.
 
     One sum of shifted pictures: for few taps faster than a grouped convolution.

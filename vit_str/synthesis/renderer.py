@@ -1,6 +1,7 @@
 """The renderer: a seed and an index give a batch of labelled pictures, on CPU or GPU."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 
 import torch
@@ -65,6 +66,9 @@ class Renderer:
         chunk: words drawn at a time; by default 64 on a CPU, so that they stay in its cache, and
             4096 on a GPU. Part of what a seed means.
 
+    Attributes:
+        typesetter: sets words in the fonts of the atlas.
+
     Raises:
         ValueError: pictures of less than 8 pixels, too small to read.
     """
@@ -89,8 +93,14 @@ class Renderer:
         self.ingredients = ingredients or Ingredients()
         self.pictures = None if pictures is None else pictures.to(self.device)
         self.chunk = chunk or (64 if self.device.type == "cpu" else 4096)
-        self.atlas, self._typesetter = atlas, Typesetter(atlas)
+        self.atlas, self.typesetter = atlas, Typesetter(atlas)
         self._noise = noise_bank(self.device)
+
+    def resized(self, image_size: tuple[int, int], grid: tuple[int, int]) -> "Renderer":
+        """The same renderer for pictures of another size."""
+        other = copy(self)
+        other.image_size, other.grid = image_size, grid
+        return other
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
         """Batch number ``index`` of the endless stream of ``seed``.
@@ -145,7 +155,7 @@ class Renderer:
         strengths: Ingredients,
         random: Random,
     ) -> RenderedBatch:
-        lines = self._typesetter.set(ids, strengths, random)
+        lines = self.typesetter.set(ids, strengths, random)
         view = sample_view(lines, strengths, random, self.image_size)
         mask = crop_mask(lines, view, self.image_size).index_fill_(0, empty, 0)
         clean = paint(mask, strengths, random, self.pictures)

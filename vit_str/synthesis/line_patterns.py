@@ -1,0 +1,230 @@
+"""How lines of receipts, forms, letters and signs are written: data, no code.
+
+``{name}`` stands for a pattern of that name here or in `patterns`, a field of ``FIELDS``, or a
+word: ``{word}``, ``{Word}``, ``{WORD}``, ``{sentence}`` for running text of a few words. A tab is
+a gap that grows until the line is full. ``{leader}`` is drawn, but no text: dots or a rule.
+"""
+
+from collections.abc import Mapping, Sequence
+
+KINDS: Mapping[str, float] = {
+    "prose": 0.26,
+    "heading": 0.07,
+    "label": 0.16,
+    "receipt": 0.18,
+    "table": 0.09,
+    "address": 0.07,
+    "list": 0.05,
+    "string": 0.12,
+}
+"""Kinds of lines and their shares; ``prose`` is running text, ``string`` what `Lexicon` draws."""
+
+
+def _lines(text: str) -> Sequence[str]:
+    return [line.strip(" ") for line in text.split("\n") if line.strip(" ")]
+
+
+_LINES = {
+    "heading": r"""
+        {WORD} {WORD}
+        {WORD} {WORD} {WORD}
+        {Word} {Word} {Word}
+        {WORD} {WORD} {WORD} {WORD} {WORD}
+        {digit}. {Word} {word} {word}
+        {digit}.{digit} {Word} {word}
+        {A}. {WORD} {WORD}
+        {WORD} & {WORD}
+        {Word} and {Word}
+        *** {WORD} {WORD} ***
+        - {digit} -
+        Page {digit} of {two}
+        {WORD} {year}
+        "{Word} {Word}"
+        {WORD} {WORD} ({company})
+        {WORD} {WORD} {company}
+        {Word} {Word} {company}
+    """,
+    "label": r"""
+        {Tag}: {value}
+        {Tag}: {value}
+        {TAG}: {value}
+        {TAG}: {value}
+        {Tag} : {value}
+        {TAG} :{value}
+        {TAG}{mark}
+        {Tag}{mark}
+        {TAG}
+        {Tag}	{value}
+        {Tag}:	{value}
+        {TAG}:	{value}
+        {Tag} {leader} {value}
+        {Tag} {leader}
+        {TAG}: {leader}
+        {Tag}: {value}	{Tag}: {value}
+        {TAG}: {value}	{TAG}: {value}
+        {Tag}:	{Tag}:	{Tag}:
+        [ ] {Word} {word}	[x] {Word}
+        ( ) {Word}	( ) {WORD}
+        {Tag} ({words})
+        {TAG} ({words}):
+        {Tag} No. {value}
+        {TAG} #: {number}
+        {Tag} / {Tag}
+    """,
+    "receipt": r"""
+        {digit} {WORD} {WORD}	{amount}
+        {WORD} {WORD}	{amount}
+        {Word} {word} {word}	{amount}
+        {WORD} {WORD} {two}{unit}	{amount}
+        {digit} x {amount}	{amount}
+        {digit} @ {amount}	{amount} {A}
+        {number}{three}{three}	{digit}	{amount}	{amount}
+        {number}	{WORD} {WORD}
+        {TOTAL}	{amount}
+        {TOTAL}:	{amount}
+        {TOTAL} ({currency})	{amount}
+        {TOTAL} :	{currency}{amount}
+        {TOTAL} {currency} {amount}
+        {TOTAL} {leader} {amount}
+        {TOTAL} @ {digit}%	{amount}
+        {TOTAL} {digit}%: {amount}
+        {WORD}({WORD})	{amount}
+        {currency} {amount}
+        {amount} {A}{A}
+        {amount}	{amount}	{amount}
+        {digit} PCS	{amount}	{digit}.00%	{amount}
+        QTY	{TAG}	{TOTAL}
+        ITEM	QTY	{currency}	{TOTAL}
+        {GREETING}
+        {GREETING} {WORD} {WORD}
+        {date} {time}
+        {date}	{time}
+        DATE: {date}	TIME: {time}
+        {TAG} NO: {number}	{date}
+        CASHIER: {WORD}	{number}
+        {number}-{number}-{three}
+        {leader}
+    """,
+    "table": r"""
+        {amount}	{amount}
+        {amount}	{amount}	{amount}
+        {Word} {word}	{number}	{number}	{number}
+        {Word}	{amount}	{amount}	{digit}%
+        {year}	{number}	{number}	{amount}
+        {two}	{Word} {word}	{date}	{amount}
+        {Word} {leader} {number}
+        {Word} {word} {word} {leader} {two}
+        {TAG}	{TAG}	{TAG}
+        {Tag}	{year}	{year}	{year}
+        {digit}.{digit}	{digit}.{two}	-{digit}.{two}	({digit}.{digit})
+        {code}	{code}	{number}
+        {A}	{A}{digit}	{two}	{three}	{number}
+        {time}	{Word} {Word}	{digit}
+        ${number}	${number}	{digit}.{digit}%
+    """,
+    "address": r"""
+        {natural} {Word} {street}
+        {natural} {WORD} {STREET}
+        {natural} {Word} {street}, {Word}
+        {Word}{strasse} {natural}
+        {three}{two} {Word}
+        {three}{two} {WORD} {WORD}
+        NO. {natural}, {WORD} {WORD} {digit}/{two},
+        NO.{two}, {WORD} {digit}, TAMAN {WORD},
+        {WORD}, {WORD}, {WORD}.
+        {Word}, {A}{A} {three}{two}
+        {WORD}, {A}{A} {three}{two}-{three}{digit}
+        P.O. Box {natural}{digit}
+        {Word} & {Word}, {company}
+        {Word} {A}. {Word}
+        Dr. {Word} {Word}
+        {Word} {Word}, {Word}
+        Attn: {Word} {Word}
+        Tel: {phones}
+        TEL : {phones}	FAX : {phones}
+        Phone {phones}
+        Fax No. {phones}
+        E-mail: {word}@{word}.com
+        www.{word}{word}.com
+        {addresses} {addresses}
+        (GST ID No. {number}{three}{three})
+        ({number}-{A})
+    """,
+    "list": r"""
+        {digit}. {sentence}
+        {digit}) {sentence}
+        ({a}) {sentence}
+        ({digit}) {sentence}
+        {a}. {sentence}
+        - {sentence}
+        * {sentence}
+        [{two}] {sentence}
+        {Word}: {sentence}
+        {Word} - {sentence}
+        {two}/{two} {sentence}
+        {digit}.{digit}.{digit} {sentence}
+    """,
+}
+# Spaces part them; a bar is a space within one.
+_PARTS = {
+    "Tag": """
+        Name Date Address Subject Signature Title Phone Telephone Company From To Attention Total
+        Comments Remarks Description Type Code Department Division City State Quantity Price Product
+        Account Invoice|No. Date|of|{word} {Word}|{word} {Word} {Word}|{Word} {Word}|No.
+        {Word}|by {Word}|of|{word} Time|{word} Number|of|{word} Cc Ref. Re
+    """,
+    "TAG": """
+        NAME DATE ADDRESS SUBJECT TO FROM FAX TEL PHONE NO. INVOICE|NO. TITLE COMPANY BRAND CODE
+        QUANTITY QTY DESCRIPTION AMOUNT PRICE ITEM TOTAL TYPE NUMBER SIGNATURE REMARKS ACCOUNT
+        DEPARTMENT DATE|OF|{WORD} {WORD}|{WORD} {WORD} {WORD}|NO. {WORD}|BY CASHIER TABLE MEMBER
+        DOC|NO. REF BILL|TO TIME
+    """,
+    "TOTAL": """
+        TOTAL TOTAL|AMOUNT SUBTOTAL SUB|TOTAL SUB-TOTAL CASH CHANGE GST TAX VISA BALANCE ROUNDING
+        TOTAL|SALES GRAND|TOTAL NET|TOTAL DISCOUNT ROUND|ADJ AMOUNT|DUE Total Subtotal Cash Change
+        Total|Amount Rounding|Adjustment Total|Incl.|GST TOTAL|QTY Tax Discount Balance Paid
+        Summe MwSt TVA IVA Totale {WORD}|{WORD} TENDERED Service|Charge TAX(RM) AMOUNT(RM) Net
+    """,
+    "GREETING": """
+        THANK|YOU Thank|You|For|Shopping THANK|YOU,|PLEASE|COME|AGAIN! TAX|INVOICE INVOICE RECEIPT
+        SIMPLIFIED|TAX|INVOICE CASH|BILL GOODS|SOLD|ARE|NOT|RETURNABLE Welcome|to PLEASE|KEEP|THIS
+        Thank|you|for|your|visit {Word}|{word}|{word}|{word}! GST|SUMMARY CUSTOMER|COPY
+    """,
+    "value": """
+        {number} {date} {amount} {Word}|{Word} {WORD}|{WORD} {WORD} {Word} {phones} {code} {time}
+        {Word}|{word}|{word} {A}.|{Word} Yes No N/A {number} {date} {words} X {leader} ${number}
+    """,
+    "amount": """
+        {digit}.{two} {two}.{two} {natural}.{two} {natural}.00 {digit},{three}.{two}
+        {digit}.{digit}0 ${natural}.{two} {natural},{two} -{digit}.{two} {two}.{two} 0.00 {natural}.{three},{two}
+        {digit}.{two} RM{two}.{two} €{two}.{two} {two},{two}|€ £{digit}.{two}
+    """,
+    "number": """
+        {two} {three} {natural} {three}{three} {two}{three}{three} {three}{three}{three}
+        {digit},{three} {two},{three} {three},{three} {A}{three}{three} {three}-{three} {digit}
+        {A}{A}{three}-{two} {year} 00{three}
+    """,
+    "date": """
+        {dates} {dates} {dates} {Month}|{day},|{year} {day}|{Month}|{year} {MONTH}|{day},|{year}
+    """,
+    "time": """
+        {times} {hour}:{minute} {hour}:{minute}:{minute} {digit}:{minute}|PM {two}:{minute}|AM
+    """,
+    "code": "{codes} {codes} {A}{three}{three} {A}-{three}-{two} {A}{A}{three}{three}{two}",
+    "currency": "RM RM $ € EUR USD £ GBP Rp S$ CHF kr",
+    "company": "Inc. INC. Ltd. LTD CO. Co. SDN|BHD SDN.|BHD. GmbH S.A. LLC Corp. CORPORATION & AG",
+    "street": "Street St. Ave. Avenue Road Rd. Blvd. Lane Drive Square",
+    "STREET": "STREET ST. AVE. AVENUE ROAD RD. BLVD. LANE DRIVE",
+    "strasse": "straße str. weg platz gasse gata gade ova",
+    "unit": "G KG ML L PCS CM MM X S",
+    "mark": ": : : ? * . ;",
+    "words": "{word} {word}|{word} {WORD} {word}|{word}|{word} {word}/{word} {two}|{word}",
+}
+LINES: Mapping[str, Sequence[str]] = {
+    **{name: _lines(block) for name, block in _LINES.items()},
+    **{name: [p.replace("|", " ") for p in block.split()] for name, block in _PARTS.items()},
+}
+"""Patterns by name."""
+
+LEADERS = (".", ".", ". ", "_", "-", "=", "*", "- ", ".")
+"""What leaders repeat."""

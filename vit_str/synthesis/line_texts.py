@@ -1,0 +1,189 @@
+"""Text for whole lines: running text, and lines of receipts, forms, tables and letters."""
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice
+
+from vit_str.charset import Charset
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.line_patterns import KINDS, LEADERS, LINES
+from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.word_lists import language_words
+
+GAP = "\t"
+"""Stands for as much space as there is."""
+_SILENT = 0xE000
+"""Added to the code of a character that is drawn, but is no text (in the private use area)."""
+_FLATNESS = 0.75
+"""Power of the frequency of a word: below 1, rare words come more often than in books."""
+_FREQUENT = 60_000
+"""Words of each language; `Lexicon` draws the rare ones."""
+_CUT = 1.25
+"""Times the length asked for, beyond which a line is cut."""
+_FIELD = re.compile(r"{(\w+)}")
+
+
+def is_silent(character: str) -> bool:
+    """Whether a character is drawn without being text, as in leaders and rules."""
+    return ord(character) >= _SILENT
+
+
+def drawn(text: str) -> str:
+    """What is drawn of a line: leaders as the characters that they repeat."""
+    return "".join(chr(ord(c) - _SILENT) if is_silent(c) else c for c in text)
+
+
+def spoken(text: str) -> list[int]:
+    """Places of the characters of a line that are its label: one space between words, no leaders.
+
+    The spaces and leaders between two words have the first of their places.
+    """
+    places: list[int] = []
+    blank = True
+    for place, character in enumerate(text):
+        empty = _is_blank(character)
+        if not (empty and blank):
+            places.append(place)
+        blank = empty
+    return places[:-1] if places and blank else places
+
+
+def label(text: str) -> str:
+    """What is read of a line."""
+    return "".join(" " if _is_blank(text[place]) else text[place] for place in spoken(text))
+
+
+def _is_blank(character: str) -> bool:
+    return character.isspace() or is_silent(character)
+
+
+@dataclass(frozen=True)
+class _Language:
+    """Words of a language with their cumulative shares."""
+
+    words: Sequence[str]
+    shares: Sequence[float]
+
+
+class LineTexts:
+    """Draws lines of text of about a length.
+
+    Args:
+        charset: the characters that may occur; it must hold the space.
+        lexicon: draws words of all kinds.
+        language: of running text, as for `Lexicon`; the words of a line are of one language.
+
+    Raises:
+        ValueError: a charset without the space, or an unknown language.
+    """
+
+    def __init__(self, charset: Charset, lexicon: Lexicon, language: str = "en") -> None:
+        if charset.unknown(" "):
+            raise ValueError("lines of words need a charset with the space, for example european")
+        self._allowed = frozenset(charset.characters)
+        self._characters = charset.characters.replace(" ", "")
+        self.lexicon = lexicon
+        self._languages, weights = [], []
+        for counts, weight in language_words(language):
+            usable = [w for w in islice(counts, _FREQUENT) if self._allowed.issuperset(w)]
+            shares = accumulate(counts[w] ** _FLATNESS for w in usable)
+            self._languages.append(_Language(usable, list(shares)))
+            weights.append(weight)
+        self._weights = list(accumulate(weights))
+
+    def line(self, rng: random.Random, length: float) -> str:
+        """A line of about so many characters, with gaps and silent characters in it."""
+        while True:
+            (language,) = rng.choices(self._languages, cum_weights=self._weights)
+            (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
+            text = self._filled(_Writer(rng, language), kind, length)
+            if kind in ("prose", "heading", "list") and rng.random() < 0.15:
+                text = text.upper()
+            text = _cut(text, round(length * _CUT))
+            if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
+                return text
+
+    def _filled(self, writer: "_Writer", kind: str, length: float) -> str:
+        """Pieces of one kind until the line is full."""
+        make: Callable[[], str] = {
+            "prose": lambda: writer.sentence(length),
+            "string": lambda: self._string(writer.rng),
+        }.get(kind, lambda: writer.fill(writer.rng.choice(LINES[kind])))
+        text = make()
+        while len(text) < 0.6 * length:
+            between = " " if kind in ("prose", "string") else writer.rng.choice((GAP, " ", "   "))
+            text += between + make()
+        return text
+
+    def _string(self, rng: random.Random) -> str:
+        """Words of every kind, and now and then any characters, which no language helps with."""
+        if rng.random() < 0.15:
+            return "".join(rng.choices(self._characters, k=rng.randint(1, 8)))
+        return " ".join(self.lexicon.sample(rng.randint(1, 4), rng.getrandbits(62)))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Fills patterns with words of one language."""
+
+    rng: random.Random
+    language: _Language
+
+    def fill(self, pattern: str) -> str:
+        """The pattern with all of its fields filled."""
+        return _FIELD.sub(lambda match: self._field(match[1]), pattern)
+
+    def sentence(self, length: float) -> str:
+        """Running text with punctuation: whole sentences, or a part of one."""
+        rng = self.rng
+        parts: list[str] = []
+        begins = rng.random() < 0.5
+        count = 0
+        while count < length:
+            word = self._word_of_text()
+            if begins:
+                word = word[:1].upper() + word[1:]
+            mark = rng.random()
+            begins = mark < 0.07
+            word += rng.choice(".......?!:") if begins else "," if mark < 0.14 else ""
+            parts.append(word)
+            count += len(word) + 1
+        text = " ".join(parts)
+        return text + "-" if rng.random() < 0.04 and text[-1].isalpha() else text
+
+    def _word_of_text(self) -> str:
+        kind = self.rng.random()
+        if kind < 0.05:
+            return self.fill(self.rng.choice(("{number}", "{date}", "{amount}", "{natural}%")))
+        word = self._field("Word" if kind < 0.12 else "word")
+        if kind > 0.97:
+            before, after = self.rng.choice(("()", '""', "''", "[]", "«»"))
+            return before + word + after
+        return f"{word}-{self._field('word')}" if kind > 0.95 else word
+
+    def _field(self, name: str) -> str:
+        rng = self.rng
+        if name in LINES:
+            return self.fill(rng.choice(LINES[name]))
+        if name in FIELDS:
+            return rng.choice(FIELDS[name])
+        if name in PATTERNS:
+            return self.fill(rng.choice(PATTERNS[name]))
+        if name == "sentence":
+            return self.sentence(rng.randint(10, 60))
+        if name == "leader":
+            pattern = rng.choice(LEADERS) * rng.randint(3, 30)
+            return "".join(chr(ord(c) + _SILENT) if c != " " else c for c in pattern).strip()
+        (word,) = rng.choices(self.language.words, cum_weights=self.language.shares)
+        return {"Word": word.capitalize(), "WORD": word.upper()}.get(name, word)
+
+
+def _cut(text: str, most: int) -> str:
+    """The words of a line that fit."""
+    if len(text) <= most:
+        return text
+    shorter = text[: most + 1]
+    end = max(shorter.rfind(" "), shorter.rfind(GAP))
+    return (shorter[:end] if end > 0 else shorter[:most]).strip()

@@ -1,0 +1,336 @@
+"""Lines of print as scanners see them, at one height and any width, and signs as cameras do.
+
+Print is ink on paper, so a line is one plane of gray until the end. It is drawn with as many rows
+as a scan has, where ink spreads, fades and breaks, and then brought to the height that is read.
+"""
+
+import math
+import random as python_random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int64, UInt8
+from torch import Tensor
+
+from vit_str.charset import PADDING
+from vit_str.synthesis.compression import compress
+from vit_str.synthesis.fields import Images, Mask, pixel_columns, pixel_rows, spread
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.layout import Lines, Typesetter
+from vit_str.synthesis.line_texts import GAP, LineTexts, drawn, is_silent, label, spoken
+from vit_str.synthesis.optics import gaussian
+from vit_str.synthesis.random_numbers import Random, noise_bank
+from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
+
+WIDTHS = range(64, 1601, 32)
+"""Widths of lines, in pixels; all lines of a batch have one of them."""
+_MEDIAN_WIDTH, _WIDTH_SPREAD = 380.0, 0.65
+_CHARACTER = 7.0, 17.0
+"""Pixels that a character takes, from narrow to wide type."""
+_NARROWEST = 5.0
+"""Pixels for a character, below which letters cannot be told apart."""
+_SIGN_SHARE, _WIDEST_SIGN = 0.25, 512
+_SIGNS = Ingredients(
+    stacked=0.0, turned=0.0, raised=0.3, curve=0.3, margin=1.3, rotation=0.4, perspective=0.5
+)
+_MONOSPACED = 0.3
+"""Share of print in the faces of typewriters and receipts."""
+_SCANS = ((0.45, 11, 20), (0.35, 20, 32), (0.2, 32, 44))
+"""Shares of scans by the pixels that a line is high in them: from and up to."""
+_LEAST_ADVANCE = 3.2
+"""Pixels of a scan from letter to letter."""
+_FINEST = 36
+"""Rows from which on letters are drawn without averaging."""
+_CHUNK = 16
+_LINE_PITCH = 40.0, 60.0
+"""Rows of the atlas from a line to the next."""
+
+
+class TextLineRenderer:
+    """Draws lines of text as batches of tensor operations; an index gives the same batch always.
+
+    Args:
+        atlas: the fonts; its charset must hold the space.
+        texts: what to write.
+        height: of the lines, in pixels.
+        widest: of the lines, in pixels.
+        stride: pixels for each of the ``token_characters`` of a line.
+        pictures: photographs to use as backgrounds of signs.
+    """
+
+    def __init__(
+        self,
+        atlas: GlyphAtlas,
+        texts: LineTexts,
+        height: int = 32,
+        widest: int = WIDTHS[-1],
+        stride: int = 2,
+        pictures: UInt8[Tensor, "picture 3 height width"] | None = None,
+    ) -> None:
+        self.texts, self.height, self.stride = texts, height, stride
+        self._widths = [width for width in WIDTHS if width <= widest]
+        self._signs = Renderer(atlas, self.texts.lexicon, ingredients=_SIGNS, pictures=pictures)
+        everything = self._signs.typesetter
+        self._typesetters = everything, everything.among(_monospaced(atlas))
+        self._noise = noise_bank(atlas.columns.device)
+
+    def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
+        """Batch number ``index`` of the endless stream of ``seed``.
+
+        Args:
+            size: number of lines.
+            seed: which stream.
+            index: which batch of it.
+            difficulty: from 0 (clean lines) to 1 (the full mix).
+        """
+        rng = python_random.Random(f"{seed} {index}")
+        wanted = _MEDIAN_WIDTH * math.exp(rng.gauss(0, _WIDTH_SPREAD))
+        width = min(self._widths, key=lambda each: abs(each - wanted))
+        texts = [self.texts.line(rng, width / rng.uniform(*_CHARACTER)) for _ in range(size)]
+        texts = [text[: int(width / _NARROWEST)] for text in texts]
+        return self.render(texts, width, rng.getrandbits(62), difficulty)
+
+    @torch.no_grad()
+    def render(
+        self, texts: Sequence[str], width: int, seed: int, difficulty: float = 1.0
+    ) -> RenderedBatch:
+        """Lines of the given texts (see `line_texts`), all as print or all as signs."""
+        rng = python_random.Random(seed)
+        if width <= _WIDEST_SIGN and rng.random() < _SIGN_SHARE:
+            signs = self._signs.resized((self.height, width), (1, width // self.stride))
+            return signs.render(list(map(label, texts)), seed, difficulty)
+        starts = range(0, len(texts), _CHUNK)
+        return join([self._print(texts[s : s + _CHUNK], width, rng, difficulty) for s in starts])
+
+    def _print(
+        self, texts: Sequence[str], width: int, rng: python_random.Random, difficulty: float
+    ) -> RenderedBatch:
+        typesetter = self._typesetters[rng.random() < _MONOSPACED]
+        random = Random(rng.getrandbits(62), len(texts), self._noise)
+        (scan,) = rng.choices(_SCANS, [share for share, *_ in _SCANS])
+        size = self.height, width
+        longest = max(map(len, texts))
+        rows = max(
+            rng.randint(*scan[1:]), math.ceil(_LEAST_ADVANCE * longest * self.height / width)
+        )
+        placed = _place(texts, typesetter, size, random)
+        mask = _scan(placed, (rows, round(width * rows / self.height)), size, random)
+        _add_rules(mask, difficulty, random)
+        image = _expose(_wear(mask, difficulty, random), difficulty, random)
+        compress(image, difficulty, random)
+        if rows != self.height:
+            image = F.interpolate(image, size, mode="bicubic", antialias=True).clamp_(0, 1)
+        return RenderedBatch(
+            (image * 255).round_().to(torch.uint8),
+            placed.labels,
+            placed.characters_at(width, self.stride),
+            placed.boxes(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Lines set in type, and where they lie in pictures of the size that is read.
+
+    Attributes:
+        lines: as set.
+        labels: ids of the characters that are read.
+        places: of these among the characters that are drawn; 0 after the end.
+        is_text: whether a drawn character is read.
+        left: where each line begins, in pixels.
+        top: first row of the atlas in the picture.
+        across: pixels for a column of the atlas.
+        down: pixels for a row of the atlas.
+    """
+
+    lines: Lines
+    labels: Int64[Tensor, "batch position"]
+    places: Int64[Tensor, "batch position"]
+    is_text: Bool[Tensor, "batch drawn"]
+    left: Float[Tensor, " batch"]
+    top: Float[Tensor, " batch"]
+    across: Float[Tensor, " batch"]
+    down: Float[Tensor, " batch"]
+
+    def characters_at(self, width: int, stride: int) -> Int64[Tensor, "batch column"]:
+        """The character in every column of a picture, ``PADDING`` for none."""
+        x = (torch.arange(width // stride, device=self.left.device) + 0.5) * stride
+        column = (x - self.left[:, None]) / self.across[:, None]
+        owner = self.lines.owner(column)
+        inside = (column >= 0) & (column < self.lines.widths[:, None]) & (owner != PADDING)
+        known = owner.clamp(min=0)
+        inside &= self.is_text.gather(1, known)
+        return self.lines.ids.gather(1, known).where(inside, PADDING)
+
+    def boxes(self) -> Float[Tensor, "batch position side"]:
+        """Left, top, right, bottom of every character that is read, in pixels; zero for none."""
+        index = self.places[..., None].expand(-1, -1, 4)
+        x1, y1, x2, y2 = self.lines.boxes.gather(1, index).unbind(-1)
+        left, top = self.left[:, None], self.top[:, None]
+        across, down = self.across[:, None], self.down[:, None]
+        sides = [
+            left + x1 * across, (y1 - top) * down, left + x2 * across, (y2 - top) * down
+        ]  # fmt: skip
+        there = (x2 > x1) & (self.labels != PADDING)
+        return torch.stack(sides, -1) * there[..., None]
+
+
+def _place(
+    texts: Sequence[str], typesetter: Typesetter, size: tuple[int, int], random: Random
+) -> _Placed:
+    """Set texts so that they fit into pictures of a size, with gaps as wide as there is room."""
+    atlas, (height, width) = typesetter.atlas, size
+    ids = _ids(texts, atlas)
+    fonts = typesetter.choose_fonts(ids, random)
+    top, bottom = typesetter.extent(ids, fonts)
+    # Half of the lines are cropped at their ink, half at the line.
+    whole = random.bernoulli(0.5) * random.uniform(0, 1)
+    top, bottom = top.lerp(top.clamp(max=4), whole), bottom.lerp(bottom.clamp(min=44), whole)
+    inside = (bottom - top).clamp(min=14)
+    above, below = random.uniform(-0.03, 0.28, 2).unbind(1)
+    down = height / (inside * (1 + above + below))
+    across = down * random.normal(0.14).exp().clamp(0.65, 1.35)
+    margins = random.uniform(1, 16, 2) * random.uniform(0.2, 1, 1)
+    room = width - margins.sum(1)
+    advances = atlas.advances[fonts[:, None], ids.clamp(min=0)] * (ids != PADDING)
+    space = atlas.advances[fonts, atlas.charset.encode(" ")[0]].clamp(min=4)
+    spaces = (room / across - advances.sum(1)) / space * random.uniform(0.5, 1.0)
+    texts = [_with_gaps(text, n) for text, n in zip(texts, spaces.tolist(), strict=True)]
+    spacing = random.uniform(-1.5, 5) * random.bernoulli(0.3)
+    lines = typesetter.lay_out(_ids(texts, atlas), fonts, spacing)
+    across = (across * random.uniform(0.9, 1.25)).minimum(room / lines.widths)
+    left = margins[:, 0] + (room - lines.widths * across) / 2 * random.bernoulli(0.2)
+    labels, places, is_text = _labels(texts, atlas)
+    return _Placed(lines, labels, places, is_text, left, top - above * inside, across, down)
+
+
+def _labels(texts: Sequence[str], atlas: GlyphAtlas) -> tuple[Tensor, Tensor, Tensor]:
+    """Ids of what is read, its places among what is drawn, and which of that is text."""
+    device = atlas.starts.device
+    labels = atlas.charset.encode_batch(list(map(label, texts)))
+    places = [spoken(text) for text in texts]
+    longest, widest = labels.shape[1], max(map(len, texts))
+    padded = [row + [0] * (longest - len(row)) for row in places]
+    is_text = [[not is_silent(c) for c in text.ljust(widest)] for text in texts]
+    return labels.to(device), torch.tensor(padded, device=device), torch.tensor(is_text).to(device)
+
+
+def _ids(texts: Sequence[str], atlas: GlyphAtlas) -> Int64[Tensor, "batch position"]:
+    strings = [drawn(text.replace(GAP, " ")) for text in texts]
+    return atlas.charset.encode_batch(strings).to(atlas.starts.device)
+
+
+def _with_gaps(text: str, spaces: float) -> str:
+    """The text with so many spaces shared among its gaps, two or more for each."""
+    gaps = text.count(GAP)
+    return text.replace(GAP, " " * max(2, int(spaces / max(1, gaps))))
+
+
+def _monospaced(atlas: GlyphAtlas) -> list[int]:
+    """Fonts whose letters are all as wide; all fonts if there are none."""
+    letters = [i for i, c in enumerate(atlas.charset.characters) if c in "ilmW0"]
+    advances = atlas.advances[:, letters]
+    same = (advances.amax(1) - advances.amin(1) < 1).nonzero()[:, 0].tolist() if letters else []
+    return same or list(range(len(atlas)))
+
+
+def _scan(placed: _Placed, scan: tuple[int, int], size: tuple[int, int], random: Random) -> Mask:
+    """How much ink each pixel of a scan holds, of the lines and of those above and below."""
+    (rows, columns), (height, width) = scan, size
+    factor = math.ceil(_FINEST / rows)
+    device = placed.left.device
+    x = (torch.arange(columns * factor, device=device) + 0.5) * (width / columns / factor)
+    y = (torch.arange(rows * factor, device=device) + 0.5)[:, None] * (height / rows / factor)
+    rise, wave = random.normal(1.6, 1, 1), random.normal(1.2, 1, 1) * random.bernoulli(0.3, 1, 1)
+    phase, turns = random.uniform(0, 6, 1, 1), random.uniform(1, 6, 1, 1)
+    bend = rise * (x / width - 0.5) + wave * (phase + turns * x / width).sin()
+    slant = random.uniform(-0.25, 0.25, 1, 1) * random.bernoulli(0.15, 1, 1)
+    row = placed.top.view(-1, 1, 1) + (y + bend) / placed.down.view(-1, 1, 1)
+    column = (x - placed.left.view(-1, 1, 1)) / placed.across.view(-1, 1, 1)
+    column = column + slant * (row - placed.lines.masks.shape[1] / 2)
+    chosen = random.subset(0.45)
+    source = random.permutation()[chosen]
+    pitch = random.uniform(*_LINE_PITCH, 1, 1)[chosen]
+    side = random.bernoulli(0.5, 1, 1)[chosen] * 2 - 1
+    shift = random.uniform(-200, 60, 1, 1)[chosen]
+    masks = placed.lines.masks[:, None].float()
+    shrink = max(1, round(masks.shape[-1] / (x.numel() * 1.3)))
+    if shrink > 1:
+        masks = F.avg_pool2d(masks, (1, shrink), ceil_mode=True)
+    extent = masks.shape[-1] * shrink, masks.shape[-2]
+    ink = _sample(masks, column, row, extent)
+    if len(chosen):
+        beside = _sample(masks[source], column[chosen] - shift, row[chosen] + side * pitch, extent)
+        ink[chosen] = torch.maximum(ink[chosen], beside)
+    return F.avg_pool2d(ink, factor) if factor > 1 else ink
+
+
+def _sample(masks: Tensor, column: Tensor, row: Tensor, extent: tuple[int, int]) -> Mask:
+    grid = torch.stack([column * (2 / extent[0]) - 1, row * (2 / extent[1]) - 1], -1)
+    return F.grid_sample(masks, grid, padding_mode="zeros", align_corners=False) / 255
+
+
+def _add_rules(mask: Mask, difficulty: float, random: Random) -> None:
+    """Underlines, and the sides of boxes and tables, in place."""
+    height, width = mask.shape[-2:]
+    rows, columns = pixel_rows(mask) / height, pixel_columns(mask)
+    thickness = random.uniform(0.4, 1.2, 1, 1, 1)
+    slope = random.normal(0.04, 1, 1, 1) * (columns / width - 0.5)
+    places = random.uniform(0.84, 1.0, 1, 1, 1), random.uniform(0.0, 0.07, 1, 1, 1)
+    for share, place in zip((0.12, 0.06), places, strict=True):
+        there = random.bernoulli(share * difficulty, 1, 1, 1)
+        distance = (rows - place - slope).abs() * height
+        mask.copy_(mask.maximum((thickness - distance + 0.5).clamp(0, 1) * there))
+    for side in (0, width):
+        there = random.bernoulli(0.05 * difficulty, 1, 1, 1)
+        distance = (columns - side).abs() - random.uniform(0, 1.5, 1, 1, 1)
+        mask.copy_(mask.maximum((thickness - distance + 0.5).clamp(0, 1) * there))
+
+
+def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:
+    """What printers and copiers do to ink: bold, thin, dotted, faded, broken, specked."""
+    size = mask.shape[-2:]
+    mask = (mask * random.normal(0.35, 1, 1, 1).exp().clamp(0.7, 2.2)).clamp_(max=1)
+    needles = random.subset(0.08 * difficulty)
+    if len(needles) and size[0] >= 18:
+        turn = 2 * math.pi / (size[0] * random.uniform(0.075, 0.11, 1, 1, 1)[needles])
+        dots = (pixel_rows(mask) * turn).cos() + (pixel_columns(mask) * turn).cos()
+        mask[needles] *= (0.75 + 0.6 * dots).clamp(0, 1)
+    faded = random.subset(0.25 * difficulty)
+    loss, where = random.uniform(0.2, 0.75, 1, 1, 1)[faded], random.normal(1.5, 1, 2, 8)[faded]
+    if len(faded):
+        mask[faded] *= 1 - loss * spread(where, size).sigmoid()
+    noise = random.pixels(1, *size)
+    specks = random.subset(0.3 * difficulty)
+    rare = random.uniform(2.0, 3.4, 1, 1, 1)[specks]
+    if len(specks):
+        spots = F.avg_pool2d(noise[specks], 2, 1, 1)[..., : size[0], : size[1]] * 2
+        mask[specks] = (mask[specks] + (spots > rare).float() - (spots < -rare).float()).clamp(0, 1)
+    copied = random.subset(0.3 * difficulty)
+    level, grain = random.uniform(0.25, 0.55, 1, 1, 1)[copied], random.uniform(0, 0.16, 1, 1, 1)
+    if len(copied):
+        spread_ink = F.avg_pool2d(mask[copied], 3, 1, 1).lerp(mask[copied], 0.6)
+        mask[copied] = ((spread_ink + noise[copied] * grain[copied] - level) * 12).sigmoid()
+    return mask
+
+
+def _expose(mask: Mask, difficulty: float, random: Random) -> Images:
+    """Paper and ink in color, light, focus and noise."""
+    size = mask.shape[-2:]
+    soft = random.subset(0.45 * difficulty)
+    deviation = random.uniform(0.25, 1.0, 1, 1, 1)[soft] * min(1.0, size[0] / 28)
+    if len(soft):
+        mask[soft] = gaussian(mask[soft], deviation, 3)
+    tint = random.normal(0.05, 3, 1, 1) * random.bernoulli(0.25, 1, 1, 1)
+    paper = (random.uniform(0.72, 1.0, 1, 1, 1) + tint).clamp(0.5, 1)
+    contrast = random.uniform(0.3, 1.0, 1, 1, 1).maximum(random.bernoulli(0.6, 1, 1, 1) * 0.8)
+    color = random.uniform(0, 0.5, 3, 1, 1) * random.bernoulli(0.15, 1, 1, 1)
+    ink = paper * (1 - contrast) + color * contrast
+    inverted = random.bernoulli(0.06, 1, 1, 1)
+    paper, ink = paper.lerp(ink, inverted), ink.lerp(paper, inverted)
+    light = 1 + spread(random.normal(1.0, 1, 2, 4) * random.uniform(0, 0.1, 1, 1, 1), size)
+    noise = random.pixels(1, *size) * random.uniform(0, 0.28, 1, 1, 1).square() * difficulty
+    return (paper.lerp(ink, mask) * light + noise).clamp_(0, 1)
