@@ -7,6 +7,7 @@ from vit_str.models.decoders.recurrent import RecurrentDecoder
 from vit_str.models.decoders.transformer import TransformerDecoder
 from vit_str.models.description import build, describe
 from vit_str.models.encoders.conv import ConvolutionalEncoder
+from vit_str.models.encoders.line import LineTransformer
 from vit_str.models.encoders.recurrent import ColumnEncoder, RecurrentEncoder
 from vit_str.models.encoders.vgg import PlainConvolutionalEncoder
 from vit_str.models.encoders.vit import VisionTransformer
@@ -19,6 +20,7 @@ __all__ = [
     "CtcDecoder",
     "Decoder",
     "Encoder",
+    "LineTransformer",
     "ParallelDecoder",
     "PermutedDecoder",
     "PlainConvolutionalEncoder",

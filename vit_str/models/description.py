@@ -12,6 +12,7 @@ from vit_str.models.decoders.permuted import PermutedDecoder
 from vit_str.models.decoders.recurrent import RecurrentDecoder
 from vit_str.models.decoders.transformer import TransformerDecoder
 from vit_str.models.encoders.conv import ConvolutionalEncoder
+from vit_str.models.encoders.line import LineTransformer
 from vit_str.models.encoders.recurrent import ColumnEncoder, RecurrentEncoder
 from vit_str.models.encoders.vgg import PlainConvolutionalEncoder
 from vit_str.models.encoders.vit import VisionTransformer
@@ -25,6 +26,7 @@ ENCODERS: dict[str, type[Encoder]] = {
     for part in (
         ColumnEncoder,
         ConvolutionalEncoder,
+        LineTransformer,
         PlainConvolutionalEncoder,
         RecurrentEncoder,
         VisionTransformer,

@@ -14,12 +14,15 @@ class Encoder(nn.Module, ABC):
         image_size: height and width of the images, in pixels.
         grid: rows and columns of tokens; the last ``rows * columns`` features, in reading order.
         special_tokens: number of features before them.
+        width_step: it reads every multiple of this width, in pixels, and ``image_size`` and
+            ``grid`` are those of the widest image; 0 if it reads one width only.
     """
 
     dim: int
     image_size: tuple[int, int]
     grid: tuple[int, int]
     special_tokens: int = 0
+    width_step: int = 0
 
     @abstractmethod
     def forward(

@@ -394,6 +394,8 @@ class Preprocessing:
             before it is resized, so that lines that run down run along; none is if None.
         reread_below: confidence below which an image is read again from two other views; never
             if 0.
+        width_step: images keep their shape as nearly as a width allows that is a multiple of it,
+            and ``width`` at most; all have ``width`` if 0.
 
     Raises:
         ValueError: a size below 1, or not three finite numbers, or a ``std`` of 0.
@@ -405,6 +407,7 @@ class Preprocessing:
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
     turn_above: float | None = None
     reread_below: float = 0.0
+    width_step: int = 0
 
     def __post_init__(self) -> None:
         if min(self.height, self.width) < 1:
@@ -430,7 +433,7 @@ class Preprocessing:
         return torch.from_numpy(self.array(image)).permute(2, 0, 1).contiguous()
 
     def array(self, image: Image.Image) -> UInt8[np.ndarray, "height width channel"]:
-        """Turn a tall RGB image if asked, and resize it whatever its aspect: bicubic, antialiased.
+        """Turn a tall RGB image if asked, and resize it: bicubic, antialiased.
 
         An image of the right size keeps its pixels.
         """
@@ -438,9 +441,17 @@ class Preprocessing:
             raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")
         if self.turns(image.height, image.width):
             image = image.transpose(Image.Transpose.ROTATE_90)
-        if image.size != (self.width, self.height):
-            image = image.resize((self.width, self.height), Image.Resampling.BICUBIC)
+        size = self.width_of(image), self.height
+        if image.size != size:
+            image = image.resize(size, Image.Resampling.BICUBIC)
         return np.array(image)
+
+    def width_of(self, image: Image.Image) -> int:
+        """The width that an image is brought to."""
+        if not self.width_step:
+            return self.width
+        steps = round(image.width / image.height * self.height / self.width_step)
+        return min(self.width, max(1, steps) * self.width_step)
 
     def normalize(
         self, images: UInt8[Tensor, "*batch channel height width"]
@@ -470,15 +481,15 @@ class Preprocessing:
             ValueError: a value is missing, unknown, or of the wrong kind.
         """
         names = [field.name for field in fields(cls)]
-        # Files without these turn no image and read none again.
-        values = {"turn_above": None, "reread_below": 0.0, **values}
+        # Files without these turn no image, read none again and bring all to one width.
+        values = {"turn_above": None, "reread_below": 0.0, "width_step": 0, **values}
         try:
             if sorted(values) != sorted(names):
                 raise ValueError(f"preprocessing needs {', '.join(names)}, found {values}")
             mean, std = tuple(map(float, values["mean"])), tuple(map(float, values["std"]))
             turn_above = None if values["turn_above"] is None else float(values["turn_above"])
             size = int(values["height"]), int(values["width"])
-            reread_below = float(values["reread_below"])
-            return cls(*size, mean, std, turn_above, reread_below)  # type: ignore[arg-type]
+            again, step = float(values["reread_below"]), int(values["width_step"])
+            return cls(*size, mean, std, turn_above, again, step)  # type: ignore[arg-type]
         except TypeError as error:
             raise ValueError(f"preprocessing needs numbers, found {values!r}") from error

@@ -54,12 +54,6 @@ class VisionTransformer(Encoder):
         super().__init__()
         if image_size[0] % patch_size[0] or image_size[1] % patch_size[1]:
             raise ValueError(f"patch_size {patch_size} must divide image_size {image_size}")
-        shrinking = 2 ** len(stem_widths)
-        if len(stem_depths) != len(stem_widths) or any(size % shrinking for size in patch_size):
-            raise ValueError(
-                f"a stem of widths {stem_widths} needs as many depths, found {stem_depths}, and a "
-                f"patch_size that {shrinking} divides, found {patch_size}"
-            )
         self.dim, self.depth, self.heads = dim, depth, heads
         self.image_size, self.patch_size = image_size, patch_size
         self.mlp_ratio, self.dropout = mlp_ratio, dropout
@@ -68,8 +62,7 @@ class VisionTransformer(Encoder):
         self.special_tokens = int(class_token) + registers
 
         self.stem_widths, self.stem_depths = stem_widths, stem_depths
-        self.stem = _stem(stem_widths, stem_depths)
-        self._cut = patch_size[0] // shrinking, patch_size[1] // shrinking
+        self.stem, self._cut = convolutional_stem(stem_widths, stem_depths, patch_size)
         channels = stem_widths[-1] if stem_widths else 3
         self.embed_patches = nn.Linear(channels * self._cut[0] * self._cut[1], dim)
         self.embed_positions = position_embedding(
@@ -106,11 +99,22 @@ class VisionTransformer(Encoder):
         return self.norm(x)
 
 
-def _stem(widths: tuple[int, ...], depths: tuple[int, ...]) -> nn.Sequential:
-    channels = (3, *widths)
-    return nn.Sequential(
-        *(
-            stage(before, width, depth, (2, 2), reach=1)
-            for before, width, depth in zip(channels, widths, depths, strict=False)
+def convolutional_stem(
+    widths: tuple[int, ...], depths: tuple[int, ...], patch_size: tuple[int, int]
+) -> tuple[nn.Sequential, tuple[int, int]]:
+    """Convolutional stages before patches are cut, and the size of a patch after them.
+
+    Raises:
+        ValueError: another number of depths than of widths, or patches that they do not divide.
+    """
+    shrinking = 2 ** len(widths)
+    if len(depths) != len(widths) or any(size % shrinking for size in patch_size):
+        raise ValueError(
+            f"a stem of widths {widths} needs as many depths, found {depths}, and a "
+            f"patch_size that {shrinking} divides, found {patch_size}"
         )
+    stages = (
+        stage(before, width, depth, (2, 2), reach=1)
+        for before, width, depth in zip((3, *widths), widths, depths, strict=False)
     )
+    return nn.Sequential(*stages), (patch_size[0] // shrinking, patch_size[1] // shrinking)
