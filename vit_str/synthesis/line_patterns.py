@@ -196,7 +196,8 @@ _PARTS = {
     """,
     "amount": """
         {digit}.{two} {two}.{two} {natural}.{two} {natural}.00 {digit},{three}.{two}
-        {digit}.{digit}0 ${natural}.{two} {natural},{two} -{digit}.{two} {two}.{two} 0.00 {natural}.{three},{two}
+        {digit}.{digit}0 ${natural}.{two} {natural},{two} -{digit}.{two}
+        {two}.{two} 0.00 {natural}.{three},{two}
         {digit}.{two} RM{two}.{two} €{two}.{two} {two},{two}|€ £{digit}.{two}
     """,
     "number": """

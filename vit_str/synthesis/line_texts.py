@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
-from vit_str.charset import Charset
+from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import KINDS, LEADERS, LINES
 from vit_str.synthesis.patterns import FIELDS, PATTERNS

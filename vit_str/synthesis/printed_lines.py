@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
-from vit_str.charset import PADDING
+from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.compression import compress
 from vit_str.synthesis.fields import Images, Mask, pixel_columns, pixel_rows, spread
 from vit_str.synthesis.glyphs import GlyphAtlas

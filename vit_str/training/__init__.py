@@ -5,6 +5,7 @@ from vit_str.training.data import RenderedWords
 from vit_str.training.data_loading import DataLoadingShare
 from vit_str.training.exports import PredictionSheet, WeightsExport, WeightsHistory
 from vit_str.training.initialization import StartFromWeights
+from vit_str.training.lines import RenderedLines
 from vit_str.training.log import RunLog
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.own_words import OwnWords
@@ -17,6 +18,7 @@ __all__ = [
     "PredictionSheet",
     "RandomStates",
     "RecognizerTraining",
+    "RenderedLines",
     "RenderedWords",
     "RunLog",
     "StartFromWeights",

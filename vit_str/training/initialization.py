@@ -11,7 +11,7 @@ import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 from torch import Tensor, nn
 
-from vit_str.models import Recognizer, describe
+from vit_str.models import LineTransformer, Recognizer, VisionTransformer, describe
 from vit_str.runtime.charset import Charset
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.console import report
@@ -22,6 +22,7 @@ from vit_str.weights import WeightsFile, load_weights, resolve
 _EMBEDDINGS = "decoder.embed_characters.weight"
 _OUTPUTS = ("decoder.classify.weight", "decoder.classify.bias")
 _GRID_POSITIONS = "encoder.embed_positions.weight"
+_PATCHES = "encoder.embed_patches"
 _TEXT_POSITIONS = "decoder.embed_positions.weight"
 # Weights of one mean nothing in the other, although their shapes may fit.
 _MUST_AGREE = ("dim", "heads", "mlp_ratio", "widths", "strides")
@@ -40,6 +41,8 @@ def start_from(
       is never the most probable one before it has been learned, and never far off.
     * Positions are kept as far as both reach: of characters from the first on, of patches by their
       row and column.
+    * A `LineTransformer` takes what it can of a `VisionTransformer`: its patches, as high as the
+      image, begin as the mean of the patches below each other, and columns have no positions.
     * What else differs in shape stays as it is in ``recognizer``.
 
     Args:
@@ -56,6 +59,8 @@ def start_from(
     """
     check_architecture(recognizer, weights.recognizer, source)
     given, names = weights.recognizer.state_dict(), recognizer.state_dict()
+    if _turns_to_lines(recognizer, weights.recognizer):
+        given |= _for_lines(given, weights.recognizer.encoder.grid[0], names)
     old = weights.charset
     kept = "".join(character for character in charset.characters if not old.unknown(character))
     # The last row is the start or the end.
@@ -117,6 +122,25 @@ def _fill_positions(
     return f"{name} {count} of {len(tensor)}"
 
 
+def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
+    """Whether a reader of words is to begin as a reader of lines."""
+    return isinstance(recognizer.encoder, LineTransformer) and isinstance(
+        given.encoder, VisionTransformer
+    )
+
+
+def _for_lines(given: dict[str, Tensor], rows: int, names: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The first layer of a reader of words, for patches as high as the image."""
+    weight, bias = given[f"{_PATCHES}.weight"], given[f"{_PATCHES}.bias"]
+    if names[f"{_PATCHES}.weight"].shape[1] == weight.shape[1]:
+        positions = given[_GRID_POSITIONS].view(rows, -1, weight.shape[0]).mean(1, keepdim=True)
+        return {"encoder.embed_rows": positions}
+    return {
+        f"{_PATCHES}.weight": weight.repeat(1, rows) / rows**0.5,
+        f"{_PATCHES}.bias": bias + given[_GRID_POSITIONS].mean(0),
+    }
+
+
 def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -> None:
     """Refuse weights that would mean something else in this model.
 
@@ -130,6 +154,14 @@ def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -
     """
     agreeing = {name for part in _parts(recognizer) for name in part[2]} - {*_MUST_AGREE}
     differences = _differences(recognizer, given, agreeing)
+    if _turns_to_lines(recognizer, given):
+        sizes = ("dim", "heads", "mlp_ratio", "stem_widths", "stem_depths")
+        differences = [
+            f"encoder.{name} is {mine} in the configuration, {theirs} in the file"
+            for name in sizes
+            if (mine := getattr(recognizer.encoder, name))
+            != (theirs := getattr(given.encoder, name))
+        ]
     if differences:
         raise ValueError(
             f"cannot start from {source}: {'; '.join(differences)}; take the configuration that "

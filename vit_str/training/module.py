@@ -82,8 +82,10 @@ class RecognizerTraining(LightningModule):
         encoder = recognizer.encoder
         self.image_size, self.grid = encoder.image_size, encoder.grid
         self.maximum_length = recognizer.decoder.maximum_length
-        self.preprocessing = Preprocessing(
-            *encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL
+        self.preprocessing = (
+            Preprocessing(*encoder.image_size, width_step=encoder.width_step)
+            if encoder.width_step
+            else Preprocessing(*encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL)
         )
         self.token_classifier = TokenClassifier(encoder.dim, len(self.charset))
         self.column_speller = (
