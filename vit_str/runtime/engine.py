@@ -125,6 +125,9 @@ class Engine(Scorer, Protocol):
     def select(self, encoded: Any, rows: Sequence[int]) -> Any:
         """What the encoder made of some of the images."""
 
+    def concatenate(self, first: Any, second: Any) -> Any:
+        """What the encoder made of two batches of images, as one batch."""
+
     def attention(
         self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position token"]:

@@ -91,6 +91,10 @@ class OnnxEngine:
         """See `Engine`."""
         return {name: values[rows] for name, values in encoded.items()}
 
+    def concatenate(self, first: Arrays, second: Arrays) -> Arrays:
+        """See `Engine`."""
+        return {name: np.concatenate([values, second[name]]) for name, values in first.items()}
+
     def begin(self, encoded: Arrays) -> _OnnxSteps:
         """See `Engine`."""
         return _OnnxSteps(self.session("step"), encoded)

@@ -309,15 +309,14 @@ class Reader:
     ) -> None:
         writer = self._writer
         views = other_views(pixels[doubtful])
+        seen = self.encode(views)
         if writer.prior:
-            own = self.engine.select(encoded, doubtful)
-            first = writer.write_for_prior(own, len(doubtful))
-            others = writer.write_for_prior(self.encode(views), len(views))
+            seen = self.engine.concatenate(self.engine.select(encoded, doubtful), seen)
+            written = writer.write_for_prior(seen, len(doubtful) + len(views))
         else:
-            first = [found[row] for row in doubtful]
-            others = writer.write(self.encode(views), len(views))
+            written = [*(found[row] for row in doubtful), *writer.write(seen, len(views))]
         for number, row in enumerate(doubtful):
-            same = [first[number], *others[number :: len(doubtful)]]
+            same = written[number :: len(doubtful)]
             found[row] = merge_views(same, self._n_best, writer.prior)
 
     def _locate(

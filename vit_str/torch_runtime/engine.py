@@ -97,6 +97,10 @@ class TorchEngine(DecoderScores):
         """See `Engine`."""
         return encoded[list(rows)]
 
+    def concatenate(self, first: Tensor, second: Tensor) -> Tensor:
+        """See `Engine`."""
+        return torch.cat([first, second])
+
     @torch.inference_mode()
     def attention(
         self, encoded: Tensor, labels: Int64[np.ndarray, "batch position"]
