@@ -172,15 +172,15 @@ def vit_str_runs(
     dtypes = {torch.float32, fastest_dtype(torch.device("cpu"))}
     readers = [("", load(model, "cpu", backend="onnx"))]
     if weights.preprocessing.reread_below:
-        readers.append((", care fast", load(model, "cpu", backend="onnx", care="fast")))
+        readers.append((", effort fast", load(model, "cpu", backend="onnx", effort="fast")))
         free = Search(language="none")
         readers.append((", language none", load(model, "cpu", backend="onnx", search=free)))
     readers += [("", load(Path(each))) for each in exported]
     readers += [("", Reader(weights, "cpu", d)) for d in sorted(dtypes, key=lambda d: -d.itemsize)]
-    for care, reader in readers:
+    for effort, reader in readers:
         pixels = np.stack([reader.pixels(file) for file in files])
         for batch in _BATCHES:
-            engine = f"{reader.engine.backend} {reader.engine.number_format}{care}"
+            engine = f"{reader.engine.backend} {reader.engine.number_format}{effort}"
             name = f"vit-str, {engine}, batch {batch}"
             yield f"{name}, file", _timed(partial(_read_files, reader, files, batch))
             yield f"{name}, pixels", _timed(partial(_read_pixels, reader, pixels, batch))

@@ -151,7 +151,7 @@ class Run:
         return 0
 
     async def stop(self) -> tuple[int, float]:
-        """SIGTERM while requests are in hand: the exit code, and the seconds that it took."""
+        """SIGTERM while requests are in progress: the exit code, and the seconds that it took."""
         asking = []
         for number in range(_CLIENTS):
             reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)

@@ -80,7 +80,10 @@ def test_no_command_shows_help(run: Run) -> None:
         (["--model", "png.safetensors"], "not a safetensors file"),
         (["--model", "whole.safetensors", "--device", "cuda:99"], "is not there"),
         (["--model", "whole.safetensors", "--device", "tpu"], "unknown device 'tpu'"),
-        (["--model", "whole.safetensors", "--care", "fast"], "TransformerDecoder reads in one way"),
+        (
+            ["--model", "whole.safetensors", "--effort", "fast"],
+            "TransformerDecoder reads in one way",
+        ),
     ],
 )
 def test_wrong_weights_and_devices(
@@ -205,7 +208,7 @@ def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch: pytest.Mon
                 progress._bar.start_t -= 5
                 progress._bar.last_print_t -= 5
             progress.advance()
-            progress.complain("trouble")
+            progress.warn("trouble")
         assert ("1/3" in terminal.getvalue()) == slow
         assert "vit-str: trouble\n" in terminal.getvalue()
     monkeypatch.setattr(sys, "stdout", Terminal())  # the results are progress enough there

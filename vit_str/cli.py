@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _fail(command: str | None, reason: str, code: int) -> int:
     """Print why a command ends, in one line; returns the exit code."""
-    console.complain(" ".join(reason.split()), command)
+    console.warn(" ".join(reason.split()), command)
     return code
 
 

@@ -73,7 +73,7 @@ def one_line(text: str) -> str:
     )
 
 
-def complain(line: str, command: str | None = None) -> None:
+def warn(line: str, command: str | None = None) -> None:
     """Print a line to standard error, after the name of the program or of one of its commands.
 
     Control characters, which may come from a file, are escaped, and a long line is cut.
@@ -89,7 +89,7 @@ def complain(line: str, command: str | None = None) -> None:
 
 def fail(line: str, code: int) -> int:
     """Say why the command ends and return its exit code."""
-    complain(line)
+    warn(line)
     return code
 
 
@@ -132,11 +132,11 @@ class Progress:
             self._bar.set_postfix_str(text, refresh=False)
             self._bar.update(0)
 
-    def complain(self, line: str) -> None:
+    def warn(self, line: str) -> None:
         """Print a line to standard error, above the bar."""
         if self._bar is not None:
             self._bar.clear()
-        complain(line)
+        warn(line)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -111,9 +111,9 @@ def test_care_is_chosen_of_exported_models_too(
     exported: tuple[WeightsFile, Path],
 ) -> None:
     weights, folder = exported
-    for care in ("fast", "careful"):
-        expected = Reader(weights, "cpu", torch.float32, care=care).read(list(words(9)))
-        found = vit_str.load(folder, care=care).read(list(words(9)))
+    for effort in ("fast", "careful"):
+        expected = Reader(weights, "cpu", torch.float32, effort=effort).read(list(words(9)))
+        found = vit_str.load(folder, effort=effort).read(list(words(9)))
         assert [each.text for each in found] == [each.text for each in expected]
 
 

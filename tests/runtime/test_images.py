@@ -337,22 +337,6 @@ def test_all_threads_together_decode_a_bounded_number_of_pixels() -> None:
     assert max(most) <= MAX_PIXELS
 
 
-def scans(count: int) -> bytes:
-    """A JPEG whose first scan comes many times."""
-    data = encoded(word_image("x"), "JPEG", progressive=True)
-    start = data.index(b"\xff\xda")
-    scan = data[start : start + 2 + int.from_bytes(data[start + 2 : start + 4])]
-    return data[:start] + scan * count + data[start:]
-
-
-def test_a_jpeg_of_many_scans_is_refused() -> None:
-    assert load_image(scans(50)).size == (128, 32)
-    with pytest.raises(UnreadableImage, match="more than 100 scans; save it again"):
-        load_image(scans(1000))
-    looks_like_scans = encoded(word_image("x"), "JPEG", comment=b"\xff\xda" * 200)
-    assert load_image(looks_like_scans).size == (128, 32)
-
-
 def test_pages_are_not_counted() -> None:
     page = encoded(Image.new("1", (1, 1)), "TIFF")
     with Image.open(BytesIO(page)) as image:

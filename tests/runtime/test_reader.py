@@ -40,14 +40,14 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path:
     save_weights(path, recognizer, Charset(), Preprocessing(), {})
     pixels = torch.randint(256, (8, 3, 32, 128), dtype=torch.uint8)
     options = {"fast": ("parallel", 1), "careful": ("autoregressive", 1), None: (None, None)}
-    for care, (decoding, refinements) in options.items():
-        reader = Reader(load_weights(path), "cpu", torch.float32, care=care)
+    for effort, (decoding, refinements) in options.items():
+        reader = Reader(load_weights(path), "cpu", torch.float32, effort=effort)
         features = recognizer.encode(reader.preprocessing.normalize(pixels))
         labels = generate(decoder, features, 1.0, decoding, refinements).labels
         expected = [reader.charset.decode(ids) for ids in labels.tolist()]
         assert [reading.text for reading in reader.read_pixels(pixels)] == expected
     with pytest.raises(ValueError, match="fast or careful, found 'slow'"):
-        load(path, "cpu", care="slow")
+        load(path, "cpu", effort="slow")
 
 
 def test_a_reading_hangs_together(reader: Reader, word_image: WordImage) -> None:
@@ -308,7 +308,7 @@ def test_boxes_in_several_threads_are_those_of_one(reader: Reader, word_image: W
 
 
 def test_boxes_need_a_decoder_that_looks(reader: Reader, word_image: WordImage) -> None:
-    interface = replace(reader.engine.model.interface, looks=False)
+    interface = replace(reader.engine.model.interface, has_cross_attention=False)
     reader.engine.model = replace(reader.engine.model, interface=interface)
     reader = Reader(reader.engine)
     for ask in (reader.read, reader.stream):

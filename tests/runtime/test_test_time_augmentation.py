@@ -9,7 +9,7 @@ from vit_str.runtime import Reader, Search
 from vit_str.runtime.prior import LOG_WEIGHT_OF_OTHERS
 from vit_str.runtime.search import Hypothesis
 from vit_str.runtime.test_time_augmentation import merge_views, other_views
-from vit_str.runtime.text_decoding import Found
+from vit_str.runtime.text_decoding import BeamResult
 from vit_str.weights import WeightsFile
 
 
@@ -33,7 +33,7 @@ def test_views_are_closer_up_and_sloped() -> None:
 def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_of() -> None:
     views = [[((1, 2), 0.4)], [((1, 2), 0.4), ((3,), 0.1)], [((3,), 0.5)]]
     first, second = merge_views(
-        [Found([hypothesis(*each) for each in view], None) for view in views], 2
+        [BeamResult([hypothesis(*each) for each in view], None) for view in views], 2
     ).hypotheses
     assert (first.ids, second.ids) == ((1, 2), (3,))
     assert first.probability == pytest.approx((0.4 * 0.8 / 3) ** 0.5)
@@ -42,22 +42,26 @@ def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_o
 
 def test_views_without_a_text_that_is_allowed() -> None:
     free = hypothesis((5,), 0.3)
-    assert merge_views([Found([], free), Found([], free)], 1) == Found([], free)
-    found = merge_views([Found([], free), Found([hypothesis((1,), 0.0)], free)], 1)
+    assert merge_views([BeamResult([], free), BeamResult([], free)], 1) == BeamResult([], free)
+    found = merge_views([BeamResult([], free), BeamResult([hypothesis((1,), 0.0)], free)], 1)
     assert [each.ids for each in found.hypotheses] == [(1,)]
 
 
 def test_only_the_image_itself_may_be_without_text() -> None:
     text, nothing = hypothesis((1,), 0.2), hypothesis((), 0.6)
-    found = merge_views([Found([text], None), Found([nothing], None), Found([nothing], None)], 1)
+    found = merge_views(
+        [BeamResult([text], None), BeamResult([nothing], None), BeamResult([nothing], None)], 1
+    )
     assert [each.ids for each in found.hypotheses] == [(1,)]
-    found = merge_views([Found([nothing], None), Found([text], None), Found([], None)], 1)
+    found = merge_views(
+        [BeamResult([nothing], None), BeamResult([text], None), BeamResult([], None)], 1
+    )
     assert [each.ids for each in found.hypotheses] == [()]
 
 
 def test_a_prior_decides_and_what_no_view_says_keeps_its_probability() -> None:
     likely, frequent = hypothesis((1,), 0.5), hypothesis((2,), 0.3)
-    found = merge_views([Found([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0]))
+    found = merge_views([BeamResult([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0]))
     first, second = found.hypotheses
     assert (first.ids, first.prior) == ((2,), 2.0)
     others = 0.2 * np.exp(LOG_WEIGHT_OF_OTHERS)
@@ -87,5 +91,5 @@ def test_only_doubtful_images_are_read_again(weights: WeightsFile, search: Searc
         assert len(reading.characters) == len(reading.text)
         assert all(character.box for character in reading.characters)
     assert changed
-    fast = Reader(doubting, "cpu", care="fast", search=search).read_pixels(pixels)
+    fast = Reader(doubting, "cpu", effort="fast", search=search).read_pixels(pixels)
     assert [each.text for each in fast] == [each.text for each in plain]

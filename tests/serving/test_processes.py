@@ -67,7 +67,7 @@ def running(*options: str) -> Iterator[Server]:
 
 
 def test_faults_and_sigterm_under_load(word: Word) -> None:
-    """Every good request is answered right, whatever others do; those in hand are finished."""
+    """Every good request is answered right, whatever others do; those in progress are finished."""
     good = word("Hallo")
     with running("--max-body", "50000", "--receive-deadline", "1") as server:
         expected = server.read(good).json()

@@ -81,7 +81,7 @@ def compare(
     page.get_by_text("Copied").first.wait_for()
     lines = page.evaluate("() => navigator.clipboard.readText()").splitlines()
     reader = vit_str.load(folder / "model", search=Search(n_best=3, language=language))
-    readings = reader.read([*paths], boxes=reader.engine.model.interface.looks)
+    readings = reader.read([*paths], boxes=reader.has_boxes)
     records = [json.loads(line) for line in reversed(lines)]
     for path, reading, record in zip(paths, readings, records, strict=True):
         assert (record["path"], record["text"]) == (path.name, reading.text)

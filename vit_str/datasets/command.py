@@ -108,9 +108,9 @@ def _convert(options: argparse.Namespace) -> int:
         return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)
     console.write(f"{target}: {words:,} words")
     if report.total:
-        console.complain(f"words left out: {report.total:,}")
+        console.warn(f"words left out: {report.total:,}")
         for line in report.table():
-            console.complain(line)
+            console.warn(line)
     return 0
 
 

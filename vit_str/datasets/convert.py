@@ -111,7 +111,7 @@ def _fill(
     """Write the words that are not there yet; returns how many there are then."""
     words = 0
     if writer.done:
-        console.complain(f"{writer.path}: resuming after {writer.done:,} words")
+        console.warn(f"{writer.path}: resuming after {writer.done:,} words")
     lengths = [source.known_length for source in sources]
     total = None if None in lengths else sum(filter(None, lengths))
     entries = chain.from_iterable(sources)

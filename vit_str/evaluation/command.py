@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     models = [options.model, *([options.against] if options.against else [])]
     search = search_of(options)
     readers = [
-        load(model, options.device, care=options.care, backend=options.backend, search=search)
+        load(model, options.device, effort=options.effort, backend=options.backend, search=search)
         for model in models
     ]
     counts = [each.known_length for each in sets]
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
             for reader in readers
         ]
     for line in reports[0].problems:
-        console.complain(line)
+        console.warn(line)
     comparison = _compare(models, reports) if len(reports) > 1 else None
     if options.json:
         console.write(_json(reports, comparison))
@@ -160,8 +160,8 @@ def _name(model: str) -> str:
 def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
     """The command to show in the page: names of sets and models, not the paths of a machine."""
     words = ["vit-str", "evaluate", *names, "--model", _name(options.model)]
-    if options.care:
-        words += ["--care", options.care]
+    if options.effort:
+        words += ["--effort", options.effort]
     if options.lexicon:
         words += ["--lexicon", Path(options.lexicon).name]
     for name in ("pattern", "alphabet", "beams"):

@@ -91,7 +91,7 @@ def _write_sheet(path: Path, report: Report, sets: Mapping[str, WordSource]) -> 
     try:
         picture = mistake_sheet(mistakes, sets, font)
     except ValueError as error:
-        console.complain(f"{path} is not written: {error}")
+        console.warn(f"{path} is not written: {error}")
         return
     with write_atomically(path) as temporary:
         picture.save(temporary)

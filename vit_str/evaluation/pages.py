@@ -28,8 +28,7 @@ def run(options: argparse.Namespace) -> int:
     readers = [load_page_reader(options, model) for model in models]
     with console.Progress(len(models) * len(pictures)) as progress:
         scores = [
-            score_pictures(reader, pictures, progress.advance, progress.complain)
-            for reader in readers
+            score_pictures(reader, pictures, progress.advance, progress.warn) for reader in readers
         ]
     values = summary(scores[0])
     if options.against:
@@ -73,7 +72,7 @@ def score_pictures(
             page = reader.read(picture)
             scores.append(score_page(page, read_labels(labels, _scale(picture, page))))
         except UnreadableImage as error:
-            complain(str(error))
+            console.warn(str(error))
             scores.append(None)
         advance()
     return scores

@@ -49,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
 
         runtime = Path(options.runtime) if options.runtime else None
         write_page(weights, Path(options.web), options.int8, runtime)
-        console.complain(f"wrote {options.web}: python -m http.server --directory {options.web}")
+        console.warn(f"wrote {options.web}: python -m http.server --directory {options.web}")
         return 0
     write_exported(weights, Path(options.out), options.int8)
-    console.complain(f"wrote {options.out}")
+    console.warn(f"wrote {options.out}")
     return 0

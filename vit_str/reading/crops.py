@@ -52,7 +52,7 @@ def _read_all(options: argparse.Namespace, inputs: "Inputs", write: Callable[[st
     reader = load(
         options.model,
         options.device,
-        care=options.care,
+        effort=options.effort,
         backend=options.backend,
         search=search_of(options),
     )
@@ -69,17 +69,17 @@ def _read_all(options: argparse.Namespace, inputs: "Inputs", write: Callable[[st
             if isinstance(outcome, UnreadableImage):
                 unreadable += 1
                 name = "standard input" if path == STANDARD_INPUT else outcome.name
-                progress.complain(str(UnreadableImage(name, outcome.reason)))
+                progress.warn(str(UnreadableImage(name, outcome.reason)))
                 if options.format == "jsonl":
                     write(json_line(error_row(path, outcome.reason)))
             else:
-                write(row(path, outcome.if_surer_than(options.min_confidence)))
+                write(row(path, outcome.with_minimum_confidence(options.min_confidence)))
                 if _looks_like_a_page(path, outcome):
                     pages.append(path)
             progress.advance()
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
-        console.complain(
+        console.warn(
             f"{pages[0]}{others} like a whole picture or a long line: --page finds its words; "
             "without it each image is read as one word or short line"
         )

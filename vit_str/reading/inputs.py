@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from vit_str.console import complain, one_line
+from vit_str.console import one_line, warn
 from vit_str.files import find_files
 from vit_str.runtime.images import SUFFIXES
 
@@ -112,4 +112,4 @@ def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:
 def report(problems: Iterable[tuple[str, str]]) -> None:
     """Say what is wrong with paths, a line each."""
     for path, problem in problems:
-        complain(f"{one_line(path)}: {problem}")
+        warn(f"{one_line(path)}: {problem}")

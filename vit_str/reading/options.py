@@ -48,7 +48,7 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--model``, ``--device``, ``--backend`` and ``--care``."""
+    """Add ``--model``, ``--device``, ``--backend`` and ``--effort``."""
     parser.add_argument(
         "--model",
         default="tiny",
@@ -64,6 +64,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         help="what computes: torch on a GPU, on a CPU onnxruntime if it can (default: auto)",
     )
     parser.add_argument(
+        "--effort",
         "--care",
         choices=("fast", "careful"),
         help="fast: read no doubtful image a second time, search pages for lines once, and decode "
@@ -97,7 +98,7 @@ def load_page_reader(options: argparse.Namespace, model: str | None = None) -> "
         model or options.model,
         options.device,
         backend=options.backend,
-        care=options.care,
+        effort=options.effort,
         search=search_of(options),
         minimum_confidence=MINIMUM_CONFIDENCE if least is None else least,
     )

@@ -128,7 +128,7 @@ def _show(options: argparse.Namespace) -> int:
             write_ingredient_sheet(path, look, renderer, name, options.seed, count)
             console.write(f"{path}: {name}")
         except ValueError as error:  # an ingredient that changes nothing
-            console.complain(str(error))
+            console.warn(str(error))
     return 0
 
 

@@ -85,7 +85,7 @@ def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int,
             try:
                 _fill(writer, renderer, count, seed)
             except KeyboardInterrupt:
-                console.complain(
+                console.warn(
                     f"stopped after {writer.done:,} of {count:,} words; the same command resumes"
                 )
                 raise
@@ -161,9 +161,9 @@ def _fill(writer: DatasetWriter, renderer: Renderer, count: int, seed: int) -> N
     if writer.done > count:
         raise ValueError(f"{path} holds {writer.done:,} words, more than --count {count:,}")
     if writer.done == count:
-        console.complain(f"{path}: all {count:,} words are there already")
+        console.warn(f"{path}: all {count:,} words are there already")
     elif writer.done:
-        console.complain(f"{path}: resuming after {writer.done:,} words")
+        console.warn(f"{path}: resuming after {writer.done:,} words")
     with tqdm(total=count, initial=writer.done, unit="word", disable=None) as bar:
         for words in _batches(writer, renderer, count, seed):
             writer.add(words)

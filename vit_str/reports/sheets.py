@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.console import complain
+from vit_str.console import warn
 
 _GAP, _CAPTION = 6, 18
 _FONT_SIZE = 11
@@ -89,7 +89,7 @@ def caption_font(text: str, find_fonts: Callable[[], Iterable[Path]]) -> Font:
     try:
         import fontTools  # noqa: F401
     except ModuleNotFoundError:
-        complain(
+        warn(
             "captions in other scripts need fontTools, without it they are boxes; "
             'run: pip install "vit-str[analyze]"'
         )

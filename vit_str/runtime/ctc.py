@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.search import Hypothesis, hypothesis, log_softmax, padded, teach
+from vit_str.runtime.search import (
+    Hypothesis,
+    hypothesis,
+    log_softmax,
+    padded,
+    teacher_forcing_scores,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
@@ -89,7 +95,7 @@ def best_alignments(
     """The text of the most probable alignment of each row, with its exact probabilities."""
     blank = scores.shape[2] - 1
     labels = collapse(scores, longest)
-    every_step = teach(CtcSteps(scores), labels, blank)
+    every_step = teacher_forcing_scores(CtcSteps(scores), labels, blank)
     logs = log_softmax(every_step.reshape(-1, blank + 1)).reshape(every_step.shape)
     targets = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
     targets[targets == PADDING] = blank

@@ -37,7 +37,7 @@ class Interface:
         grid: rows and columns of tokens.
         special_tokens: number of tokens before them.
         image_size: height and width.
-        looks: whether it says where it looks while it writes.
+        has_cross_attention: whether it says where it looks while it writes.
         decoding: ``autoregressive`` or ``parallel``, with ``refine``.
         refinements: how often the text is read again, with ``refine``.
     """
@@ -48,7 +48,7 @@ class Interface:
     grid: tuple[int, int]
     special_tokens: int
     image_size: tuple[int, int]
-    looks: bool = False
+    has_cross_attention: bool = False
     decoding: str = "autoregressive"
     refinements: int = 0
 

@@ -10,13 +10,13 @@ import ctypes
 import logging
 import math
 import os
-import re
 import stat
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
@@ -31,15 +31,6 @@ from vit_str.runtime.rgb import to_rgb
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
     from torch import Tensor
-
-# Odd metadata makes Pillow warn about images that it reads well; what it cannot read is an error
-# below. For the whole process, as warnings.catch_warnings is not safe in the threads that decode.
-warnings.filterwarnings("ignore", module=r"PIL\.")
-logging.getLogger("PIL").addHandler(logging.NullHandler())
-
-with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
-    # libtiff would print what is wrong with a file to standard error, which Pillow raises as well.
-    ctypes.PyDLL(_imaging.__file__).TIFFSetErrorHandler(None)
 
 
 @runtime_checkable
@@ -73,9 +64,6 @@ MAX_BYTES = 3 * MAX_PIXELS
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
 
-DOUBTFUL = 0.8
-"""Confidence below which reading from other views mends more than it spoils."""
-
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 _PAGED_FORMATS = {"TIFF", "GIF"}
@@ -87,8 +75,6 @@ _OTHER_CONTENT = {"EPS": "a drawing", "WMF": "a drawing", "FITS": "a measurement
 # Part of MAX_PIXELS that decoders may get which keep several copies, or are written in Python.
 _HUNGRY_FORMATS = {"WEBP": 2, "AVIF": 2, "JPEG2000": 4, "ICNS": 4}
 _SLOW = 16
-_MAX_SCANS = 100  # of a JPEG, each of which may touch every pixel; common are 1 to 12
-_MARKER = re.compile(rb"\xff[^\x00\x01\xd0-\xd8\xff]")
 ORIENTATION_TAG = 0x0112
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -160,7 +146,7 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
     with reported_in_one_line(name), _open_file(source, name) as file, _opened(file, name) as image:
         full = image.size
         _halve_if_huge(image)
-        share = _check(image, name, file)
+        share = _check(image, name)
         with _IN_FLIGHT.reserve(min(math.prod(full) * share, MAX_PIXELS)):
             image.draft(None, _JPEG_DRAFT_SIZE)
             return _upright_rgb(image, full if image.size != full else None)
@@ -185,7 +171,7 @@ def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
             except EOFError:
                 return
             _halve_if_huge(image)
-            share = _check(image, name, file, several)
+            share = _check(image, name, several)
             with _IN_FLIGHT.reserve(math.prod(image.size) * share):
                 picture = _upright_rgb(image, None)[0]
             yield picture
@@ -286,8 +272,22 @@ def _check_bytes(size: int, name: str) -> None:
         raise _too_large(name, f"{MAX_BYTES // 1_000_000} million bytes")
 
 
+@cache
+def _silence_decoders() -> None:
+    """Leave it to `UnreadableImage` to say what is wrong with an image.
+
+    Odd metadata makes Pillow warn about images that it reads well; libtiff prints what Pillow
+    raises as well. For the whole process: warnings.catch_warnings is not safe in threads.
+    """
+    warnings.filterwarnings("ignore", module=r"PIL\.")
+    logging.getLogger("PIL").addHandler(logging.NullHandler())
+    with suppress(AttributeError, OSError):  # a Pillow without libtiff, or with one inside it
+        ctypes.PyDLL(_imaging.__file__).TIFFSetErrorHandler(None)
+
+
 def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
     """What Pillow makes of a file; it says of others that are common what to do."""
+    _silence_decoders()
     try:
         return Image.open(file)
     except UnidentifiedImageError:
@@ -308,9 +308,7 @@ def _halve_if_huge(image: Image.Image) -> None:
         image.draft(None, (image.width // 2, image.height // 2))
 
 
-def _check(
-    image: ImageFile.ImageFile, name: str, file: BytesIO | BufferedReader, several: bool = False
-) -> int:
+def _check(image: ImageFile.ImageFile, name: str, several: bool = False) -> int:
     """Refuse from the header what should not be decoded; how many times a pixel counts."""
     if image.format in _OTHER_CONTENT:
         content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
@@ -326,8 +324,6 @@ def _check(
     if not is_one and getattr(image, "is_animated", False):
         frames = "holds several frames or pages"
         raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
-    if image.format in ("JPEG", "MPO") and _has_too_many_scans(file):
-        raise UnreadableImage(name, f"more than {_MAX_SCANS} scans; save it again")
     return share
 
 
@@ -338,20 +334,6 @@ def _check_size(image: Image.Image, name: str) -> None:
         raise _too_large(name)
     if max(image.size) > MAX_SIDE:
         raise _too_large(name, f"{MAX_SIDE:,} pixels on one side")
-
-
-def _has_too_many_scans(file: BytesIO | BufferedReader) -> bool:
-    """Whether decoding a JPEG could take minutes; metadata may look like scans and be none."""
-    position = file.tell()
-    file.seek(0)
-    data = file.read()
-    file.seek(position)
-    count = place = 0
-    if data.count(b"\xff\xda") > _MAX_SCANS:
-        while (marker := _MARKER.search(data, place)) and marker[0] != b"\xff\xd9":
-            count += marker[0] == b"\xff\xda"
-            place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
-    return count > _MAX_SCANS
 
 
 def _upright_rgb(

@@ -19,7 +19,7 @@ from vit_str.runtime.charset import Charset
 from vit_str.runtime.engine import Interface, Model
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import cpu_count
-from vit_str.runtime.search import Steps, teach
+from vit_str.runtime.search import Steps, teacher_forcing_scores
 from vit_str.runtime.weights_contents import BUNDLED, Contents, load_contents
 from vit_str.runtime.weights_header import CHECKSUM, unusable
 
@@ -116,7 +116,7 @@ class OnnxEngine:
     ) -> Float[np.ndarray, "batch position token"]:
         """See `Engine`."""
         steps = self.begin(encoded)
-        teach(steps, labels, len(self.model.charset))
+        teacher_forcing_scores(steps, labels, len(self.model.charset))
         return np.stack(steps.attention, 1)[:, : labels.shape[1]]
 
 

@@ -17,9 +17,9 @@ from vit_str.runtime.engine import Engine, open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.readings import Character, Reading
-from vit_str.runtime.search import Hypothesis, padded, teach
+from vit_str.runtime.search import Hypothesis, padded, teacher_forcing_scores
 from vit_str.runtime.test_time_augmentation import merge_views, other_views
-from vit_str.runtime.text_decoding import Found, Search, Writer
+from vit_str.runtime.text_decoding import BeamResult, Search, TextDecoder
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +36,7 @@ def load(
     name_or_path: str | Path = "tiny",
     device: str = "auto",
     *,
-    care: str | None = None,
+    effort: str | None = None,
     backend: str = "auto",
     search: Search | None = None,
 ) -> Reader:
@@ -45,17 +45,17 @@ def load(
     Args:
         name_or_path: see ``vit_str.weights.resolve``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
-        care: ``fast`` reads no image a second time, and decodes in parallel if the model can;
+        effort: ``fast`` reads no image a second time, and decodes in parallel if the model can;
             ``careful`` reads doubtful images again if the model asks for it, and decodes step by
             step; None reads as the model was saved.
         backend: ``onnx``, ``torch``, or ``auto`` for what is faster, see ``open_engine``.
         search: which readings to look for; None for the most probable.
 
     Raises:
-        ValueError: no such weights, device or backend, a file that cannot be used, care from a
+        ValueError: no such weights, device or backend, a file that cannot be used, effort from a
             model that reads in one way only, or a search that is not for this model.
     """
-    return Reader(open_engine(name_or_path, device, backend), care=care, search=search)
+    return Reader(open_engine(name_or_path, device, backend), effort=effort, search=search)
 
 
 class Reader:
@@ -63,12 +63,20 @@ class Reader:
 
     Several threads may use one reader.
 
+    Attributes:
+        charset: the characters that it reads.
+        preprocessing: what images go through first.
+        provenance: where the weights come from.
+        image_size: height and width of the images that the model sees, in pixels.
+        maximum_length: most characters of a text.
+        has_boxes: whether it can say where characters are.
+
     Args:
         model: an engine; or weights, which are copied and run in torch.
         device: of the weights, see ``load``.
         dtype: number format of the weights; None for bfloat16 or float16 where the device computes
             in it, else float32.
-        care: see ``load``.
+        effort: see ``load``.
         search: see ``load``.
 
     Raises:
@@ -81,7 +89,7 @@ class Reader:
         device: str | torch.device = "auto",
         dtype: torch.dtype | None = None,
         *,
-        care: str | None = None,
+        effort: str | None = None,
         search: Search | None = None,
     ) -> None:
         if hasattr(model, "recognizer") and not hasattr(model, "encode"):
@@ -90,10 +98,13 @@ class Reader:
         self._model, self._interface = self.engine.model, self.engine.model.interface
         self.charset, self.preprocessing = self._model.charset, self._model.preprocessing
         self.provenance = self._model.provenance
+        self.image_size = self._interface.image_size
+        self.maximum_length = self._interface.maximum_length
+        self.has_boxes = self._interface.has_cross_attention
         search = search or Search()
-        self._writer = Writer(self.engine, care, search)
+        self._text_decoder = TextDecoder(self.engine, effort, search)
         self._n_best = search.n_best
-        self._reread_below = 0.0 if care == "fast" else self.preprocessing.reread_below
+        self._reread_below = 0.0 if effort == "fast" else self.preprocessing.reread_below
 
     @overload
     def read(self, source: Source, batch_size: int = 32, *, boxes: bool = False) -> Reading: ...
@@ -158,7 +169,7 @@ class Reader:
                 a model whose decoder has no cross-attention.
         """
         if boxes:
-            self.check_looks()  # before anything is read
+            self.require_boxes()  # before anything is read
         if batch_size < 1 or (workers is not None and workers < 1):
             raise ValueError(
                 f"batch_size and workers must be 1 or more, found {batch_size} and {workers}"
@@ -175,13 +186,13 @@ class Reader:
                 for source, image in batch:
                     yield source, next(readings) if isinstance(image, DecodedImage) else image
 
-    def check_looks(self) -> None:
+    def require_boxes(self) -> None:
         """Refuse boxes from a model that does not say where it looks.
 
         Raises:
             ValueError: that.
         """
-        if not self._interface.looks:
+        if not self.has_boxes:
             raise ValueError(
                 f"{self._interface.decoder} has no cross-attention, which tells where a character "
                 "is: no boxes, use a model with a Transformer decoder"
@@ -221,7 +232,7 @@ class Reader:
             )
         longest, end = self._interface.maximum_length, len(self.charset)
         labels = self.charset.encode_array(texts)
-        scores = teach(self.engine.begin(self.encode(pixels)), labels, end)
+        scores = teacher_forcing_scores(self.engine.begin(self.encode(pixels)), labels, end)
         return [
             steps[: len(text) + (len(text) < longest or steps[longest].argmax() == end)]
             for text, steps in zip(texts, scores, strict=True)
@@ -252,7 +263,7 @@ class Reader:
             ValueError: boxes or attention from a model whose decoder has no cross-attention.
         """
         if boxes or attention:
-            self.check_looks()
+            self.require_boxes()
         pixels = np.stack([image.pixels for image in images])
         frames = [Frame(*size, self.preprocessing.turns(*size)) for _, size in images]
         turned = [index for index, frame in enumerate(frames) if frame.turned]
@@ -260,7 +271,7 @@ class Reader:
             pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
             frames += [frames[index]._replace(upside_down=True) for index in turned]
         encoded = self.encode(pixels)
-        found = self._writer.write(encoded, len(pixels))
+        found = self._text_decoder.decode(encoded, len(pixels))
         kept = list(range(len(images)))
         for index, other in zip(turned, range(len(images), len(pixels)), strict=True):
             if _first(found[other]).probability > _first(found[index]).probability:
@@ -287,7 +298,7 @@ class Reader:
         self,
         pixels: UInt8[np.ndarray, "batch channel height width"],
         encoded: Any,
-        found: list[Found],
+        found: list[BeamResult],
         rows: Sequence[int],
     ) -> None:
         """Replace what was found in the doubtful ones of these rows by what other views add.
@@ -304,23 +315,23 @@ class Reader:
         self,
         pixels: UInt8[np.ndarray, "batch channel height width"],
         encoded: Any,
-        found: list[Found],
+        found: list[BeamResult],
         doubtful: Sequence[int],
     ) -> None:
-        writer = self._writer
+        decoder = self._text_decoder
         views = other_views(pixels[doubtful])
         seen = self.encode(views)
-        if writer.prior:
+        if decoder.prior:
             seen = self.engine.concatenate(self.engine.select(encoded, doubtful), seen)
-            written = writer.write_for_prior(seen, len(doubtful) + len(views))
+            written = decoder.decode_for_prior(seen, len(doubtful) + len(views))
         else:
-            written = [*(found[row] for row in doubtful), *writer.write(seen, len(views))]
+            written = [*(found[row] for row in doubtful), *decoder.decode(seen, len(views))]
         for number, row in enumerate(doubtful):
             same = written[number :: len(doubtful)]
-            found[row] = merge_views(same, self._n_best, writer.prior)
+            found[row] = merge_views(same, self._n_best, decoder.prior)
 
     def _locate(
-        self, encoded: Any, found: Sequence[Found], frames: Sequence[Frame], attention: bool
+        self, encoded: Any, found: Sequence[BeamResult], frames: Sequence[Frame], attention: bool
     ) -> Iterator[_Located]:
         """Boxes of the first hypotheses, and maps of attention if they are asked for."""
         interface = self._interface
@@ -334,7 +345,7 @@ class Reader:
         over = zip(located, maps_in(frames, maps), strict=True)
         return (list(zip(boxes, seen, strict=False)) for boxes, seen in over)
 
-    def _reading(self, found: Found, located: _Located | None) -> Reading:
+    def _reading(self, found: BeamResult, located: _Located | None) -> Reading:
         best = self._one(_first(found), located)
         if found.free:
             best = replace(best, free=self._one(found.free))
@@ -352,5 +363,5 @@ class Reader:
         )
 
 
-def _first(found: Found) -> Hypothesis:
+def _first(found: BeamResult) -> Hypothesis:
     return found.hypotheses[0] if found.hypotheses else _NOTHING

@@ -57,7 +57,7 @@ class Reading:
     alternatives: tuple[Reading, ...] = ()
     prior: float = 0.0
 
-    def if_surer_than(self, least: float | None) -> Reading:
+    def with_minimum_confidence(self, least: float | None) -> Reading:
         """This reading, with empty text if its confidence is below ``least``."""
         doubtful = least is not None and self.confidence < least
         return replace(self, text="", characters=()) if doubtful else self

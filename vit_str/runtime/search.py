@@ -227,7 +227,7 @@ def hypothesis(
     )
 
 
-def teach(
+def teacher_forcing_scores(
     steps: Steps, labels: Int64[np.ndarray, "batch position"], end: int
 ) -> Float[np.ndarray, "batch position_and_end symbol"]:
     """Scores at every step of writing given texts, padded with ``PADDING`` (teacher forcing)."""

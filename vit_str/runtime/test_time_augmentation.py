@@ -12,12 +12,15 @@ import numpy as np
 
 from vit_str.runtime.prior import LOG_WEIGHT_OF_OTHERS
 from vit_str.runtime.search import Hypothesis
-from vit_str.runtime.text_decoding import Found
+from vit_str.runtime.text_decoding import BeamResult
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
 
     TextPrior = Callable[[Sequence[Hypothesis]], Float[np.ndarray, " hypothesis"]]
+
+DOUBTFUL = 0.8
+"""Confidence below which reading from other views mends more than it spoils."""
 
 # Chosen on real words; six views mend nearly a third more than these two.
 _CUT = 0.05  # of every side
@@ -32,7 +35,9 @@ def other_views(
     return np.concatenate([_view(pixels, slope) for slope in _SLOPES])
 
 
-def merge_views(views: Sequence[Found], count: int, prior: TextPrior | None = None) -> Found:
+def merge_views(
+    views: Sequence[BeamResult], count: int, prior: TextPrior | None = None
+) -> BeamResult:
     """What all views of an image together say; the first is the image as it is.
 
     That another view shows no text says little, so of those only texts count. The probability of a
@@ -49,7 +54,7 @@ def merge_views(views: Sequence[Found], count: int, prior: TextPrior | None = No
     if prior and hypotheses:
         hypotheses = _weighed(hypotheses, prior(hypotheses))
     free = _ranked([[found.free] if found.free else [] for found in views])
-    return Found(hypotheses[:count], free[0] if free else None)
+    return BeamResult(hypotheses[:count], free[0] if free else None)
 
 
 def _ranked(views: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:

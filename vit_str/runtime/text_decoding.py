@@ -23,7 +23,7 @@ from vit_str.runtime.search import (
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-_CARE = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
+_EFFORTS = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
 _CONSTRAINED_BEAMS = 5
 
 
@@ -79,40 +79,31 @@ class Search:
         return max(self.n_best, _CONSTRAINED_BEAMS if chooses else 1)
 
 
-class Found(NamedTuple):
+class BeamResult(NamedTuple):
     """Hypotheses of an image, the most probable first; and the free one where not all may be."""
 
     hypotheses: list[Hypothesis]
     free: Hypothesis | None
 
 
-class Writer:
-    """Writes what an engine sees.
+class TextDecoder:
+    """Texts of what an engine has encoded.
 
     Args:
         engine: what computes.
-        care: see ``vit_str.load``.
+        effort: see ``vit_str.load``.
         search: which readings to look for.
 
     Raises:
-        ValueError: care from a model that reads in one way only, or a search that is not for it.
+        ValueError: effort from a model that reads in one way only, or a search that is not for it.
     """
 
-    def __init__(self, engine: Engine, care: str | None, options: Search) -> None:
+    def __init__(self, engine: Engine, effort: str | None, options: Search) -> None:
         self._engine, self._options = engine, options
-        self._interface = engine.model.interface
-        decoding, refinements = _way(engine, care)
-        self._decoding = DecodingOptions(
-            loop=self._interface.loop,
-            end=len(engine.model.charset),
-            longest=self._interface.maximum_length,
-            temperature=engine.model.temperature,
-            decoding=decoding,
-            refinements=refinements,
-        )
+        self._decoding = decoding_options(engine, effort)
         self._constraint = constraint_of(
             engine.model.charset,
-            self._interface.maximum_length,
+            self._decoding.longest,
             options.lexicon,
             options.pattern,
             options.alphabet,
@@ -122,20 +113,20 @@ class Writer:
             self._words = prior_of(options.language, engine.model.provenance.get("language"))
         self.prior = self._log_priors if self._words else None
 
-    def write(self, encoded: Any, count: int) -> list[Found]:
+    def decode(self, encoded: Any, count: int) -> list[BeamResult]:
         """The readings of ``count`` images."""
-        found = self._write(encoded, count, self._options.width, self._constraint)
+        found = self._hypotheses(encoded, count, self._options.width, self._constraint)
         chosen = [hypotheses[: self._options.n_best] for hypotheses in found]
         if self._constraint is None:
-            return [Found(hypotheses, None) for hypotheses in chosen]
-        free = self._write(encoded, count, 1, None)
-        return [Found(*pair) for pair in zip(chosen, (f[0] for f in free), strict=True)]
+            return [BeamResult(hypotheses, None) for hypotheses in chosen]
+        free = self._hypotheses(encoded, count, 1, None)
+        return [BeamResult(*pair) for pair in zip(chosen, (f[0] for f in free), strict=True)]
 
-    def write_for_prior(self, encoded: Any, count: int) -> list[Found]:
+    def decode_for_prior(self, encoded: Any, count: int) -> list[BeamResult]:
         """All texts between which the prior may have to decide."""
         width = max(self._options.width, BEAMS)
-        found = self._write(encoded, count, width, None, MARGIN)
-        return [Found(hypotheses, None) for hypotheses in found]
+        found = self._hypotheses(encoded, count, width, None, MARGIN)
+        return [BeamResult(hypotheses, None) for hypotheses in found]
 
     def _log_priors(self, hypotheses: Sequence[Hypothesis]) -> Float[np.ndarray, " hypothesis"]:
         """What speaks for texts before the image is seen."""
@@ -143,7 +134,7 @@ class Writer:
         decode = self._engine.model.charset.decode
         return self._words.log_weights([decode(each.ids) for each in hypotheses])
 
-    def _write(
+    def _hypotheses(
         self,
         encoded: Any,
         count: int,
@@ -210,16 +201,24 @@ def decode_texts(
     return written
 
 
-def _way(engine: Engine, care: str | None) -> tuple[str, int]:
-    """Decoding and refinements."""
-    interface = engine.model.interface
-    if care is None:
-        return interface.decoding, interface.refinements
-    if interface.loop != "refine" and not engine.model.preprocessing.reread_below:
-        raise ValueError(
-            f"{interface.decoder} reads in one way only: leave care out, or take a model that "
-            "reads doubtful images again, or one with a PermutedDecoder"
-        )
-    if care not in _CARE:
-        raise ValueError(f"care must be {' or '.join(_CARE)}, found {care!r}")
-    return _CARE[care]
+def decoding_options(engine: Engine, effort: str | None) -> DecodingOptions:
+    """How the texts of a model are decoded with this effort, see ``vit_str.load``."""
+    model, interface = engine.model, engine.model.interface
+    decoding, refinements = interface.decoding, interface.refinements
+    if effort is not None:
+        if interface.loop != "refine" and not model.preprocessing.reread_below:
+            raise ValueError(
+                f"{interface.decoder} reads in one way only: leave effort out, or take a model "
+                "that reads doubtful images again, or one with a PermutedDecoder"
+            )
+        if effort not in _EFFORTS:
+            raise ValueError(f"effort must be {' or '.join(_EFFORTS)}, found {effort!r}")
+        decoding, refinements = _EFFORTS[effort]
+    return DecodingOptions(
+        loop=interface.loop,
+        end=len(model.charset),
+        longest=interface.maximum_length,
+        temperature=model.temperature,
+        decoding=decoding,
+        refinements=refinements,
+    )

@@ -29,11 +29,11 @@ from vit_str.serving.limits import (
     MOST_CHARACTERS,
     MOST_WORDS,
     Bodies,
-    ClientLeft,
+    ClientDisconnected,
     Refusal,
     client_of,
 )
-from vit_str.serving.service import Choice, ReadingService, Upload, Wish, reads_pages
+from vit_str.serving.service import Choice, ReadingService, ReadOptions, Upload, reads_pages
 
 WEB = Path(vit_str.__file__).parent / "web"
 _MOST_READINGS, _MOST_BEAMS = 10, 20
@@ -80,11 +80,17 @@ def create_app(
     _add_reading(app, service)
     _add_state(app, service, model)
     _add_pages(app)
-    for error in (Refusal, ClientLeft, RequestValidationError, StarletteHTTPException, Exception):
+    for error in (
+        Refusal,
+        ClientDisconnected,
+        RequestValidationError,
+        StarletteHTTPException,
+        Exception,
+    ):
         app.add_exception_handler(error, _answer_error)
-    rooms = {"/v1/read": service.crops, "/v1/page": service.pages}
+    capacities = {"/v1/read": service.crops, "/v1/page": service.pages}
     app.add_middleware(
-        Guard, metrics=service.metrics, rooms=rooms, key=key, hosts=hosts, state=app.state
+        Guard, metrics=service.metrics, capacities=capacities, key=key, hosts=hosts, state=app.state
     )
     if origins:
         app.add_middleware(
@@ -153,8 +159,10 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     ) -> Response:
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
-            wish = Wish(query.choice._replace(lexicon=lexicon), boxes or attention, attention)
-            records = await service.read(uploads, wish, client_of(request.scope))
+            options = ReadOptions(
+                query.choice._replace(lexicon=lexicon), boxes or attention, attention
+            )
+            records = await service.read(uploads, options, client_of(request.scope))
             lines = ", ".join(map(json_line, records))
             return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
 
@@ -198,7 +206,7 @@ async def _while_wanted(
     """The result of some work; cancelled when the client leaves or the deadline is over.
 
     Raises:
-        ClientLeft: that.
+        ClientDisconnected: that.
         Refusal: that.
     """
     loop = asyncio.get_running_loop()
@@ -209,7 +217,7 @@ async def _while_wanted(
         if task.done():
             return task.result()
         if leaving.done():
-            raise ClientLeft
+            raise ClientDisconnected
         raise Refusal(504, f"not read within {seconds:g} seconds; send less, or try again later")
     finally:
         task.cancel()
@@ -288,7 +296,7 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
             "characters": found.charset.characters,
             "maximum_length": found.interface.maximum_length,
             "image_size": list(found.interface.image_size),
-            "boxes": found.interface.looks,
+            "boxes": found.interface.has_cross_attention,
             "pages": reads_pages(),
             "limits": asdict(service.limits),
         }
@@ -324,7 +332,7 @@ class _PageFiles(StaticFiles):
 
 async def _answer_error(request: Request, error: Exception) -> Response:
     """One sentence that says what to do."""
-    if isinstance(error, ClientLeft):
+    if isinstance(error, ClientDisconnected):
         return Response(status_code=499)
     headers: dict[str, str] = {}
     status, reason = 500, "something broke while this was read; try again, and report it"

@@ -64,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, default, text in (
         ("--max-body", 10_000_000, "bytes of a request"),
         ("--max-pixels", 50_000_000, "pixels of a picture"),
-        ("--queue", 64, "pictures of words in hand for a client, and the most in a request"),
-        ("--page-queue", 8, "whole pictures in hand, half of them for one client"),
+        ("--queue", 64, "pictures of words in progress for a client, and the most in a request"),
+        ("--page-queue", 8, "whole pictures in progress, half of them for one client"),
         ("--deadline", 30, "seconds from a request to its answer"),
         ("--receive-deadline", 20, "seconds in which a request has to arrive"),
     ):
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         float(options.receive_deadline),
     )
     settings = Settings(
-        *(options.model, options.device, options.backend, options.care),
+        *(options.model, options.device, options.backend, options.effort),
         *(limits, key, tuple(options.cors)),
         tuple(name.lower() for name in options.allow_host),
         options.log,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-_ERROR = {"example": {"error": "too many pictures are in hand; try again in a second"}}
+_ERROR = {"example": {"error": "too many pictures are in progress; try again in a second"}}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": description, "content": {"application/json": _ERROR}}
     for status, description in {
@@ -11,7 +11,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         408: "The request took too long to arrive",
         413: "Too many bytes",
         422: "Too many pixels, or options that do not fit the model",
-        503: "Too much is in hand; try again after Retry-After seconds",
+        503: "Too much is in progress; try again after Retry-After seconds",
         504: "Not read before the deadline",
     }.items()
 }

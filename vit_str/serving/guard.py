@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
-from vit_str.serving.limits import Refusal, Room, check_host, client_of, is_allowed
+from vit_str.serving.limits import Capacity, Refusal, check_host, client_of, is_allowed
 from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Guard:
     Args:
         app: what answers.
         metrics: to count in.
-        rooms: paths and what they need a place in.
+        capacities: paths and what they need a place in.
         key: of requests to ``/v1`` and ``/metrics``; None for no key.
         hosts: names that are answered to without a key, besides addresses and local names.
         state: of the server; while ``draining``, requests are cancelled in the end.
@@ -38,12 +38,12 @@ class Guard:
         self,
         app: ASGIApp,
         metrics: Metrics,
-        rooms: Mapping[str, Room],
+        capacities: Mapping[str, Capacity],
         key: str | None,
         hosts: tuple[str, ...],
         state: Any,
     ) -> None:
-        self._app, self._metrics, self._rooms = app, metrics, rooms
+        self._app, self._metrics, self._capacities = app, metrics, capacities
         self._key, self._hosts, self._state = key, hosts, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,8 +86,8 @@ class Guard:
         needs_key = self._key is not None and path.startswith(("/v1/", "/metrics"))
         if needs_key and not is_allowed(dict(scope["headers"]), self._key or ""):
             raise Refusal(401, _NO_KEY)
-        if path in self._rooms:
-            self._rooms[path].check(client_of(scope))
+        if path in self._capacities:
+            self._capacities[path].check(client_of(scope))
 
 
 def _refusal(status: int, reason: str) -> JSONResponse:

@@ -29,8 +29,8 @@ class Limits:
     Attributes:
         body: bytes of a request.
         pixels: of a picture.
-        queue: pictures of words in hand for one client, and the most in a request.
-        pages: whole pictures in hand, at most half of them for one client.
+        queue: pictures of words in progress for one client, and the most in a request.
+        pages: whole pictures in progress, at most half of them for one client.
         deadline: seconds from the first line of a request to its answer.
         receive: seconds in which a request has to arrive.
         pattern: seconds that matching a pattern may take for the pictures that are read together.
@@ -61,11 +61,11 @@ class Refusal(Exception):  # noqa: N818 - it is an answer
         self.status, self.reason, self.retry_after = status, reason, retry_after
 
 
-class ClientLeft(Exception):  # noqa: N818 - nobody is to blame
+class ClientDisconnected(Exception):  # noqa: N818 - nobody is to blame
     """Nobody waits for the answer."""
 
 
-class Room:
+class Capacity:
     """Places for pictures or for bytes, which requests take and give back.
 
     Args:
@@ -92,10 +92,10 @@ class Room:
             Refusal: so many places are not free, or not for this client.
         """
         if count + self._taken[client] > self.each:
-            reason = f"too many of your {self._what} are in hand; wait for their answers"
+            reason = f"too many of your {self._what} are in progress; wait for their answers"
             raise Refusal(429, reason, 1)
         if count + self._taken.total() > self.size:
-            raise Refusal(503, f"too many {self._what} are in hand; try again in a second", 1)
+            raise Refusal(503, f"too many {self._what} are in progress; try again in a second", 1)
 
     def take(self, client: str, count: int) -> None:
         """Take some places, or give them back if there are fewer than 0.
@@ -128,7 +128,7 @@ class Bodies:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._room = Room(_BODIES * limits.body, _BODIES // 2 * limits.body, "bytes")
+        self._capacity = Capacity(_BODIES * limits.body, _BODIES // 2 * limits.body, "bytes")
 
     @contextmanager
     def account(self, client: str) -> Iterator[bytearray]:
@@ -137,14 +137,14 @@ class Bodies:
         try:
             yield body
         finally:
-            self._room.take(client, -len(body))
+            self._capacity.take(client, -len(body))
 
     async def receive(self, request: Request, body: bytearray) -> None:
         """Fill the body.
 
         Raises:
             Refusal: it is larger or slower than the limits allow, or there is no room for it.
-            ClientLeft: it ends before its length.
+            ClientDisconnected: it ends before its length.
         """
         from starlette.requests import ClientDisconnect
 
@@ -156,13 +156,13 @@ class Bodies:
                 async for chunk in request.stream():
                     if len(body) + len(chunk) > self._limits.body:
                         raise self._too_large()
-                    self._room.take(client_of(request.scope), len(chunk))
+                    self._capacity.take(client_of(request.scope), len(chunk))
                     body += chunk
         except TimeoutError:
             slow = f"the request took over {self._limits.receive:g} seconds to arrive"
             raise Refusal(408, f"{slow}; send it faster or less of it") from None
         except ClientDisconnect:
-            raise ClientLeft from None
+            raise ClientDisconnected from None
 
     def _too_large(self) -> Refusal:
         most = f"{self._limits.body:,} bytes"

@@ -27,7 +27,7 @@ class Metrics:
             "vit_str_pictures", "Pictures by outcome.", ["outcome"], registry=own
         )
         self.queue = Gauge(
-            *("vit_str_queue", "Pictures in hand: waiting, being decoded or read.", ["lane"]),
+            *("vit_str_queue", "Pictures in progress: waiting, being decoded or read.", ["lane"]),
             multiprocess_mode="livesum",
             registry=own,
         )

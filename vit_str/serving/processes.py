@@ -38,7 +38,7 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
 
         def announce() -> None:
             if settings.key is None and not host.startswith("127.") and host not in _LOCAL:
-                console.complain("others can reach this without a key: set VIT_STR_KEY", "serve")
+                console.warn("others can reach this without a key: set VIT_STR_KEY", "serve")
             console.write(f"reading with {settings.model} at {url} (requests: {url}/docs)")
 
         if workers == 1:
@@ -140,7 +140,7 @@ class _Workers:
         process.join(1.0)
         code = process.exitcode or 0
         if code < 0 and not self._stop_signal:
-            console.complain(f"a process was killed (signal {-code}) before it served")
+            console.warn(f"a process was killed (signal {-code}) before it served")
         return False
 
     def _look_after(self) -> bool:
@@ -154,7 +154,7 @@ class _Workers:
                 if self._stop_signal:
                     break
                 mark_process_dead(process.pid)  # type: ignore[no-untyped-call]
-                console.complain(f"a process died (exit code {process.exitcode}); starting another")
+                console.warn(f"a process died (exit code {process.exitcode}); starting another")
                 if not self._serves(self._start()):
                     return False
         return True
@@ -184,7 +184,7 @@ def _work(settings: Settings, listener: socket.socket, parent: Connection) -> No
     try:
         raise SystemExit(serve_alone(settings, listener, on_start))
     except (ValueError, OSError) as error:
-        console.complain(str(error), "serve")
+        console.warn(str(error), "serve")
         raise SystemExit(2) from None
 
 

@@ -22,7 +22,7 @@ from vit_str.serving.metrics import Metrics
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """That end a server."""
-_FINISHING = 6  # seconds for requests in hand when the server stops
+_FINISHING = 6  # seconds for requests in progress when the server stops
 _CONNECTIONS = 1000
 _FILES = 2 * _CONNECTIONS + 100
 
@@ -35,7 +35,7 @@ class Settings:
         model: see ``vit_str.load``, as the next three.
         device: see there.
         backend: see there.
-        care: see there.
+        effort: see there.
         limits: of requests.
         key: that requests have to carry, if any.
         origins: of web pages that may ask.
@@ -46,7 +46,7 @@ class Settings:
     model: str
     device: str
     backend: str
-    care: str | None
+    effort: str | None
     limits: Limits
     key: str | None
     origins: tuple[str, ...]
@@ -124,8 +124,8 @@ def serve_alone(settings: Settings, listener: socket.socket, on_start: Callable[
     from vit_str.serving.service import ReadingService
 
     _allow_files()
-    reader = load(settings.model, settings.device, care=settings.care, backend=settings.backend)
-    service = ReadingService(reader, settings.limits, Metrics(), settings.care)
+    reader = load(settings.model, settings.device, effort=settings.effort, backend=settings.backend)
+    service = ReadingService(reader, settings.limits, Metrics(), settings.effort)
     service.warm_up()
     name = Path(settings.model).stem
     app = create_app(service, name, settings.key, settings.origins, settings.hosts)

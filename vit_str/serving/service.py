@@ -21,8 +21,8 @@ from vit_str.runtime.image_decoding import DecodedImage, decode
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.json_rows import error_row, reading_row
 from vit_str.runtime.machine import install_hint
-from vit_str.serving.lane import Job, Lane
-from vit_str.serving.limits import ClientLeft, Limits, Refusal, Room
+from vit_str.serving.batching_queue import BatchingQueue, Job
+from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Choice(NamedTuple):
     lexicon: tuple[str, ...] = ()
 
 
-class Wish(NamedTuple):
+class ReadOptions(NamedTuple):
     """What a request asks for besides the text; what differs is not read together."""
 
     choice: Choice = Choice()
@@ -92,67 +92,67 @@ class ReadingService:
         reader: reads words.
         limits: of all requests together.
         metrics: to count in.
-        care: of the reader, see ``vit_str.load``.
+        effort: of the reader, see ``vit_str.load``.
     """
 
     def __init__(
-        self, reader: Reader, limits: Limits, metrics: Metrics, care: str | None = None
+        self, reader: Reader, limits: Limits, metrics: Metrics, effort: str | None = None
     ) -> None:
         self.reader, self.limits, self.metrics = reader, limits, metrics
-        self._care = care
+        self._effort = effort
         queue = metrics.queue.labels
         most = _CLIENTS * limits.queue
         searches = max(1, limits.queue // 2)
-        self.crops = Room(most, limits.queue, "pictures", queue("crops").set)
-        self._searches = Room(most // 2, searches, "pictures with a pattern or the like")
-        self.pages = Room(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
+        self.crops = Capacity(most, limits.queue, "pictures", queue("crops").set)
+        self._searches = Capacity(most // 2, searches, "pictures with a pattern or the like")
+        self.pages = Capacity(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(_open_page_parts)
-        self._decoding = Lane(self._decode, threads=_DECODERS)
-        self._decoding_large: Lane[Upload, DecodedImage] = Lane(
+        self._decoding = BatchingQueue(self._decode, threads=_DECODERS)
+        self._decoding_large: BatchingQueue[Upload, DecodedImage] = BatchingQueue(
             lambda jobs: [decode(job.item.data, reader.preprocessing) for job in jobs]
         )
-        self._reading: Lane[DecodedImage, Reading] = Lane(
+        self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
             *(partial(self._read, reader), _TOGETHER, 1, _PATIENCE),
             more_to_come=lambda: self._decoding.is_busy,
         )
-        self._searching = Lane(self._read_searching, _SEARCHED_TOGETHER)
-        self._drawing = Lane(self._draw, threads=_DRAWERS)
-        self._paging = Lane(self._read_page, prepare=self._page_parts)
-        self._lanes: tuple[Lane, ...] = (
+        self._searching = BatchingQueue(self._read_searching, _SEARCHED_TOGETHER)
+        self._drawing = BatchingQueue(self._draw, threads=_DRAWERS)
+        self._paging = BatchingQueue(self._read_page, prepare=self._page_parts)
+        self._queues: tuple[BatchingQueue, ...] = (
             *(self._decoding, self._decoding_large),
             *(self._reading, self._searching, self._drawing, self._paging),
         )
 
     def warm_up(self) -> None:
         """Read once, so that the first request does not wait."""
-        height, width = self.reader.engine.model.interface.image_size
+        height, width = self.reader.image_size
         for count in (1, _TOGETHER):
             self.reader.read_pixels(np.zeros((count, 3, height, width), np.uint8))
 
     def close(self, seconds: float) -> bool:
-        """Start no more work; returns whether all that was in hand ended within some seconds."""
-        ended = [lane.close(seconds / len(self._lanes)) for lane in self._lanes]
+        """Start no more work; returns whether what was in progress ended within some seconds."""
+        ended = [each.close(seconds / len(self._queues)) for each in self._queues]
         return all(ended)
 
     async def read(
-        self, uploads: Sequence[Upload], wish: Wish, client: str
+        self, uploads: Sequence[Upload], options: ReadOptions, client: str
     ) -> list[dict[str, Any]]:
         """A record for each upload, see `reading_row`; one that cannot be read says so.
 
         Raises:
-            Refusal: too many pictures, too large ones, or a wish that cannot be fulfilled.
+            Refusal: too many pictures, too large ones, or a options that cannot be fulfilled.
         """
-        if wish.boxes or wish.attention:
+        if options.boxes or options.attention:
             with _refused():
-                self.reader.check_looks()
-        searched = 0 if wish.choice == Choice() else len(uploads)
+                self.reader.require_boxes()
+        searched = 0 if options.choice == Choice() else len(uploads)
         most = self._searches.each if searched else self.crops.each
         if len(uploads) > most:
             raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
         with self.crops.places(client, len(uploads)), self._searches.places(client, searched):
             records = await asyncio.gather(
-                *(self._record(upload, wish) for upload in uploads), return_exceptions=True
+                *(self._record(upload, options) for upload in uploads), return_exceptions=True
             )
         for record in records:
             if isinstance(record, BaseException):
@@ -176,14 +176,14 @@ class ReadingService:
                 job = job._replace(picture=await self._drawing.do(job))
             return await self._paging.do(job)
 
-    async def _record(self, upload: Upload, wish: Wish) -> dict[str, Any]:
+    async def _record(self, upload: Upload, options: ReadOptions) -> dict[str, Any]:
         try:
             image = await self._decoding.do(upload) or await self._decoding_large.do(upload)
         except UnreadableImage as error:
             self.metrics.pictures.labels("unreadable").inc()
             return error_row(upload.name, error.reason)
-        lane = self._reading if wish.choice == Choice() else self._searching
-        reading = await lane.do(image, wish)
+        batches = self._reading if options.choice == Choice() else self._searching
+        reading = await batches.do(image, options)
         self.metrics.pictures.labels("read").inc()
         return reading_row(upload.name, reading)
 
@@ -226,15 +226,15 @@ class ReadingService:
             return [refusal] * len(jobs)
 
     def _read(self, reader: Reader, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
-        wish: Wish = jobs[0].key
+        options: ReadOptions = jobs[0].key
         self.metrics.batches.observe(len(jobs))
         images = [job.item for job in jobs]
-        return reader.read_decoded(images, boxes=wish.boxes, attention=wish.attention)
+        return reader.read_decoded(images, boxes=options.boxes, attention=options.attention)
 
     def _open_searcher(self, choice: Choice) -> tuple[Reader, TimedPattern | None]:
         with _refused():
             search, pattern = self._search_of(choice)
-            return Reader(self.reader.engine, care=self._care, search=search), pattern
+            return Reader(self.reader.engine, effort=self._effort, search=search), pattern
 
     def _search_of(self, choice: Choice) -> tuple[Search, TimedPattern | None]:
         seconds = self.limits.pattern
@@ -261,7 +261,7 @@ class ReadingService:
 
         def check() -> None:
             if job.is_abandoned:
-                raise ClientLeft
+                raise ClientDisconnected
             if pattern:
                 pattern.restart()
 
@@ -271,10 +271,10 @@ class ReadingService:
             self.metrics.pictures.labels("unreadable").inc()
             return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
         with _refused():
-            reader = _Interruptible(check, self.reader.engine, care=self._care, search=search)
+            reader = _Interruptible(check, self.reader.engine, effort=self._effort, search=search)
         pages = PageReader(reader, *(self._page_parts() or ()))
         with _refused(PatternTooSlow):
-            page = pages.read(picture, boxes=reader.engine.model.interface.looks)
+            page = pages.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         return [page_row(upload.name, page) | {"page": number}]
 
@@ -313,7 +313,7 @@ def _open_page_parts() -> tuple[LineDetector, WordSplitter] | None:
 
 @contextmanager
 def _refused(mistake: type[ValueError] = ValueError) -> Iterator[None]:
-    """A wish that does not fit the model is the client's mistake."""
+    """A options that does not fit the model is the client's mistake."""
     try:
         yield
     except mistake as error:

@@ -42,7 +42,7 @@ def rasterize_parallel(paths: Sequence[Path], characters: str, folder: Path) -> 
     batches = [names[start : start + _BATCH] for start in range(0, len(names), _BATCH)]
     seconds = len(names) * len(characters) / _GLYPHS_PER_SECOND
     if seconds > _LONG:
-        console.complain(
+        console.warn(
             f"drawing {len(characters):,} characters of {len(names):,} fonts: about "
             f"{max(1, round(seconds / 60))} min, kept for the next time"
         )
@@ -57,7 +57,7 @@ def rasterize_parallel(paths: Sequence[Path], characters: str, folder: Path) -> 
             done += sum(len(batch) for batch, _ in parts)
             bar.update(done - bar.n)
             if bar.disable and time.monotonic() - said > _LINE_EVERY:
-                console.complain(f"{done:,} of {len(names):,} fonts are drawn")
+                console.warn(f"{done:,} of {len(names):,} fonts are drawn")
                 said = time.monotonic()
 
 

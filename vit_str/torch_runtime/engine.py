@@ -200,7 +200,7 @@ def interface_of(recognizer: Recognizer) -> Interface:
         grid=encoder.grid,
         special_tokens=encoder.special_tokens,
         image_size=encoder.image_size,
-        looks=any(isinstance(module, DecoderBlock) for module in decoder.modules()),
+        has_cross_attention=any(isinstance(module, DecoderBlock) for module in decoder.modules()),
         decoding=decoding,
         refinements=refinements,
     )

@@ -20,7 +20,7 @@ _SHOWN = ("loss", "word_accuracy_36")
 def report(line: str) -> None:
     """Print a line to standard error, once for all processes of a run."""
     with tqdm.external_write_mode(file=sys.stderr, nolock=True):
-        console.complain(line, "train")
+        console.warn(line, "train")
 
 
 class RunProgress(ProgressBar):

@@ -14,7 +14,8 @@ from vit_str.evaluation.metrics import FULL, character_accuracy, one_minus_ned, 
 from vit_str.models import Recognizer
 from vit_str.models.auxiliary import ColumnSpeller, TokenClassifier
 from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset
-from vit_str.runtime.images import DOUBTFUL, TALL, Preprocessing
+from vit_str.runtime.images import TALL, Preprocessing
+from vit_str.runtime.test_time_augmentation import DOUBTFUL
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.engine import generate
 from vit_str.training.averaging import MovingAverage

@@ -84,7 +84,7 @@ class BrowserReader {
         ...added(each),
       }));
     }
-    const maps = how.looks ? await this.attention(best.seen, first.ids) : [];
+    const maps = how.has_cross_attention ? await this.attention(best.seen, first.ids) : [];
     const boxes = maps.length ? characterBoxes(maps) : [];
     record.characters = first.ids.map((id, i) => ({
       character: this.characters[id],

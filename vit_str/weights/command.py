@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         console.write("\n".join(_lines(facts, devices, checks)))
     for problem in problems:
-        console.complain(problem)
+        console.warn(problem)
     if not problems and not options.json:
         console.write("all well" if file.golden else "nothing wrong that can be seen without them")
     return 1 if problems else 0

@@ -192,7 +192,7 @@ def test_a_second_search_adds_lines_where_there_are_none() -> None:
     searches = iter([[one] * 30, [other]])
     assert len(detector.lines(Image.new("RGB", (736, 736)))) == 30
 
-    fast = load_page(care="fast")
+    fast = load_page(effort="fast")
     searches = iter([[one]])
     fast.detector._engine = lambda *_, **__: SimpleNamespace(boxes=next(searches))  # type: ignore[attr-defined]
     assert len(fast.detector.lines(Image.new("RGB", (736, 736)))) == 1

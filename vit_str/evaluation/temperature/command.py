@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         before = words.read(tests or sets, file.temperature)
         after = words.read(tests or sets, temperature)
     for line in words.complaints:
-        console.complain(line)
+        console.warn(line)
     values = {
         "temperature": temperature,
         "interval": [round(file.temperature * end, 4) for end in result.interval],
@@ -103,12 +103,12 @@ def run(options: argparse.Namespace) -> int:
     }
     console.write(json.dumps(values, indent=2) if options.json else _text(values))
     if result.is_at_edge:
-        console.complain(
+        console.warn(
             "no temperature that was tried is extreme enough: look at the labels, or calibrate "
             f"{out} once more"
         )
     _write(source, out, file, values)
-    console.complain(f"wrote {out}")
+    console.warn(f"wrote {out}")
     return 1 if words.complaints else 0
 
 

@@ -39,13 +39,13 @@ def run_ray(options: argparse.Namespace) -> int:
     if path.is_dir():
         raise ValueError("--engine ray needs a weights file, not an exported folder")
     # Refuses what no worker could use.
-    reader = load(path, "cpu", care=options.care, backend=options.backend)
+    reader = load(path, "cpu", effort=options.effort, backend=options.backend)
     if options.boxes:
-        reader.check_looks()
+        reader.require_boxes()
     weights = path.read_bytes()
     settings = {
         "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
-        "care": options.care,
+        "effort": options.effort,
         "backend": options.backend,
         "boxes": options.boxes,
         "characters": options.characters or options.boxes,
@@ -59,7 +59,7 @@ def run_ray(options: argparse.Namespace) -> int:
         done = folder.done()
         left = [image for image in images if utf8(image.name) not in done]
         if done and left:
-            console.complain(f"{len(done):,} images are read already, {len(left):,} are left")
+            console.warn(f"{len(done):,} images are read already, {len(left):,} are left")
         if left:
             _read_and_write(left, folder, weights, options)
         complete = _summarize(folder, [image.name for image in images])
@@ -114,7 +114,7 @@ def _read_and_write(
         characters,
         options.boxes,
         options.batch_size,
-        options.care,
+        options.effort,
         options.min_confidence,
         options.backend,
         options.language,
@@ -126,7 +126,7 @@ def _read_and_write(
                 size = options.part_size or _PART_SIZE
                 for rows, problem in read_parts(images, size, job, weights, workers):
                     if problem:
-                        progress.complain(f"a part is not read: {problem}")
+                        progress.warn(f"a part is not read: {problem}")
                     else:
                         folder.write(rows)
                         count += len(rows)
@@ -136,7 +136,7 @@ def _read_and_write(
         except RayError as error:
             if interrupted.is_set():
                 raise KeyboardInterrupt from error
-            progress.complain(str(error))
+            progress.warn(str(error))
     seconds = time.monotonic() - began
     console.write(
         f"read now: {count:,} images in {seconds:,.0f} s, {count / seconds:,.1f} per second"
@@ -152,7 +152,7 @@ def _summarize(folder: "OutputFolder", names: "Sequence[str]") -> bool:
     missing = sum(utf8(name) not in done for name in names)
     console.write(f"{folder.path}: {len(done):,} images, {unreadable:,} of them unreadable")
     if missing:
-        console.complain(f"{missing:,} images are not read; the same command resumes")
+        console.warn(f"{missing:,} images are not read; the same command resumes")
     if unreadable:
-        console.complain(f"{unreadable:,} images could not be read; error says why in their lines")
+        console.warn(f"{unreadable:,} images could not be read; error says why in their lines")
     return not missing and not unreadable

@@ -48,7 +48,7 @@ class Job:
         characters: whether to write the characters one by one.
         boxes: whether to find out where they are.
         batch_size: images that the model reads at once.
-        care: see ``vit_str.load``.
+        effort: see ``vit_str.load``.
         min_confidence: below it, the text is left empty.
         backend: see ``vit_str.load``.
         language: see `Search`.
@@ -57,7 +57,7 @@ class Job:
     characters: bool
     boxes: bool
     batch_size: int
-    care: str | None = None
+    effort: str | None = None
     min_confidence: float | None = None
     backend: str = "auto"
     language: str | None = None
@@ -214,7 +214,7 @@ class PartReader:
             path.write_bytes(weights)
             search = Search(language=job.language)
             self._reader = load(
-                path, workers.device, care=job.care, backend=job.backend, search=search
+                path, workers.device, effort=job.effort, backend=job.backend, search=search
             )
 
     def __call__(self, table: Any) -> Any:
@@ -263,7 +263,7 @@ def read_images(
             row = error_row(image.name, error or outcome.reason)
             rows.append(row | ({"characters": None} if job.characters else {}))
         else:
-            outcome = outcome.if_surer_than(job.min_confidence)
+            outcome = outcome.with_minimum_confidence(job.min_confidence)
             rows.append(reading_row(image.name, outcome, job.characters, error=None))
     return rows
 

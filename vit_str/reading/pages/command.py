@@ -53,7 +53,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     from vit_str.reading.pages.results import stamp
     from vit_str.runtime.weights_contents import resolve
 
-    plain = "care", "min_confidence", "pattern", "alphabet", "beams"
+    plain = "effort", "min_confidence", "pattern", "alphabet", "beams"
     return {
         "format": name,
         "model": [options.model, stamp(resolve(options.model))],
@@ -67,10 +67,10 @@ def _not_done(paths: list[str], texts: "PageFolder", overlays: "PageFolder | Non
     folders = [texts, overlays] if overlays else [texts]
     waiting = [path for path in paths if not all(folder.is_done(path) for folder in folders)]
     if len(waiting) < len(paths):
-        console.complain(f"{len(paths) - len(waiting):,} files are read already")
+        console.warn(f"{len(paths) - len(waiting):,} files are read already")
     stale = sum(texts.target(path).exists() for path in waiting)
     if stale:
-        console.complain(f"{stale:,} files are read again: they, or the options, have changed")
+        console.warn(f"{stale:,} files are read again: they, or the options, have changed")
     return waiting
 
 
@@ -121,7 +121,7 @@ class _Run:
             progress.note(f"page {number}" if number > 1 else "")
             if isinstance(picture, UnreadableImage):
                 errors += 1
-                progress.complain(str(picture))
+                progress.warn(str(picture))
                 continue
             pages.append(reader.read(picture, boxes=self._format == "jsonl"))
             if self._overlays:
@@ -131,7 +131,7 @@ class _Run:
             target = self._texts.target(path) if self._texts else None
             _write(path, pages, self._format, target, self._several)
             if not words:
-                progress.complain(f"{one_line(path)}: no words found")
+                progress.warn(f"{one_line(path)}: no words found")
         self._files += 1
         self._pages += len(pages)
         self._words += words

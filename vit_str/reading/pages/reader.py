@@ -157,7 +157,7 @@ class PageReader:
         """Words in which the reader saw a space, cut there, if it says where it looked."""
         parts = []
         for piece, reading in words:
-            if " " in reading.text.strip() and self.reader.engine.model.interface.looks:
+            if " " in reading.text.strip() and self.reader.has_boxes:
                 (located,) = self._read_pieces([piece], True)
                 parts += cut_at_spaces(piece, located)
             else:
@@ -171,7 +171,7 @@ class PageReader:
         full = [
             index
             for index, reading in enumerate(readings)
-            if len(reading.text) >= self.reader.engine.model.interface.maximum_length
+            if len(reading.text) >= self.reader.maximum_length
         ]
         if full:
             halves = [half for index in full for half in pieces[index].halves()]
@@ -231,7 +231,7 @@ def load_page(
     device: str = "auto",
     *,
     backend: str = "auto",
-    care: str | None = None,
+    effort: str | None = None,
     search: Search | None = None,
     minimum_confidence: float = MINIMUM_CONFIDENCE,
 ) -> PageReader:
@@ -241,13 +241,13 @@ def load_page(
         name_or_path: of the word reader, and what else is not explained, as for ``vit_str.load``.
         device: see there.
         backend: see there.
-        care: see there; ``fast`` also searches for lines once only.
+        effort: see there; ``fast`` also searches for lines once only.
         search: see there.
         minimum_confidence: words are left out whose characters have a lower geometric mean.
 
     Raises:
         ValueError: no such weights or device, or ``rapidocr`` is not installed.
     """
-    reader = load(name_or_path, device, backend=backend, care=care, search=search)
-    detector = RapidDetector(search_again=care != "fast")
+    reader = load(name_or_path, device, backend=backend, effort=effort, search=search)
+    detector = RapidDetector(search_again=effort != "fast")
     return PageReader(reader, detector, minimum_confidence=minimum_confidence)

@@ -3,14 +3,14 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from vit_str.serving.lane import Job, Lane
+from vit_str.serving.batching_queue import BatchingQueue, Job
 
 
-def run(lane: Lane, coroutine: Any) -> Any:
+def run(queue: BatchingQueue, coroutine: Any) -> Any:
     try:
         return asyncio.run(coroutine)
     finally:
-        assert lane.close(5)
+        assert queue.close(5)
 
 
 def test_jobs_with_the_same_key_are_done_together_and_failures_alone() -> None:
@@ -21,19 +21,19 @@ def test_jobs_with_the_same_key_are_done_together_and_failures_alone() -> None:
         seen.append([job.item for job in jobs])
         return [10 // job.item for job in jobs]
 
-    lane = Lane(work, size=3)
+    queue = BatchingQueue(work, size=3)
 
     async def ask() -> list[Any]:
-        asking = [asyncio.ensure_future(lane.do(0, "first"))]
+        asking = [asyncio.ensure_future(queue.do(0, "first"))]
         await asyncio.sleep(0.05)
-        asking += [asyncio.ensure_future(lane.do(n, n > 2)) for n in (1, 2, 3, 0, 5)]
+        asking += [asyncio.ensure_future(queue.do(n, n > 2)) for n in (1, 2, 3, 0, 5)]
         await asyncio.sleep(0.05)
         asking[2].cancel()
         await asyncio.sleep(0)
         go.set()
         return await asyncio.gather(*asking, return_exceptions=True)
 
-    first, one, two, three, zero, five = run(lane, ask())
+    first, one, two, three, zero, five = run(queue, ask())
     assert isinstance(first, ZeroDivisionError)
     assert (one, three, five) == (10, 3, 2)
     assert isinstance(two, asyncio.CancelledError)
@@ -44,14 +44,14 @@ def test_jobs_with_the_same_key_are_done_together_and_failures_alone() -> None:
 
 def test_jobs_wait_only_for_others_that_come() -> None:
     coming = True
-    lane = Lane(lambda jobs: [len(jobs)] * len(jobs), 2, 1, 60.0, lambda: coming)
+    queue = BatchingQueue(lambda jobs: [len(jobs)] * len(jobs), 2, 1, 60.0, lambda: coming)
 
     async def ask() -> tuple[list[int], int]:
         nonlocal coming
-        first = asyncio.ensure_future(lane.do(1))
+        first = asyncio.ensure_future(queue.do(1))
         await asyncio.sleep(0.1)
-        together = await asyncio.gather(first, lane.do(2))
+        together = await asyncio.gather(first, queue.do(2))
         coming = False
-        return together, await asyncio.wait_for(lane.do(3), 30)
+        return together, await asyncio.wait_for(queue.do(3), 30)
 
-    assert run(lane, ask()) == ([2, 2], 1)
+    assert run(queue, ask()) == ([2, 2], 1)

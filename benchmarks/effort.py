@@ -1,8 +1,8 @@
 """One set of weights, read fast and carefully: accuracy on the same words, and speed.
 
-    python benchmarks/care.py FOLDER... --model runs/vit_permuted/weights.safetensors
+    python benchmarks/effort.py FOLDER... --model runs/vit_permuted/weights.safetensors
 
-For models that can choose (``vit-str read --care``): all characters at once or one after the
+For models that can choose (``vit-str read --effort``): all characters at once or one after the
 other, and how often the label is read again with all other characters in sight. Every way reads
 the same labeled crops; differences to the first way are taken word by word, with 95 % intervals.
 Speed is from pixels to text, 32 at a time, on one CPU thread or on the device, in turns.
@@ -43,7 +43,7 @@ def main() -> None:
     try:
         _measure(options)
     except (ValueError, OSError) as error:
-        parser.exit(2, f"care: {error}\n")
+        parser.exit(2, f"effort: {error}\n")
 
 
 def _measure(options: argparse.Namespace) -> None:

@@ -43,7 +43,7 @@ class Job(Generic[Item, Result]):
             self.future.set_result(result)
 
 
-class Lane(Generic[Item, Result]):
+class BatchingQueue(Generic[Item, Result]):
     """Jobs in the order in which they come.
 
     Args:
@@ -94,7 +94,7 @@ class Lane(Generic[Item, Result]):
             raise
 
     def close(self, seconds: float) -> bool:
-        """Start no more jobs; returns whether those in hand ended within some seconds."""
+        """Start no more jobs; returns whether those in progress ended within some seconds."""
         with self._changed:
             self._is_open = False
             self._changed.notify_all()
@@ -115,7 +115,7 @@ class Lane(Generic[Item, Result]):
             del jobs, results
 
     def _next(self) -> list[Job[Item, Result]]:
-        """Jobs to do together; none when the lane is closed."""
+        """Jobs to do together; none when the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._is_open)
             while self._is_open and len(self._waiting) < self._size and self._more_to_come():
