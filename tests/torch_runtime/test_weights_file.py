@@ -19,7 +19,7 @@ from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.golden import Golden
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.weights_header import checksum, is_intact
+from vit_str.runtime.weights_contents import checksum, is_intact
 from vit_str.torch_runtime.engine import generate
 from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve, save_weights
 
@@ -129,13 +129,13 @@ def test_others_may_read_the_file(weights_path: Path) -> None:
 def test_files_cut_short_or_of_other_formats(weights_path: Path) -> None:
     path, data = weights_path, weights_path.read_bytes()
     foreign = {
-        b"": "empty; download or export it again",
-        data[:5]: "cut short, 5 of",
-        data[:300]: "cut short, 300 of",
-        data[: len(data) // 2]: "cut short, .* of .* bytes; download or export it again",
-        data[:-1]: "cut short",
-        b"\x89PNG\r\n\x1a\n" + bytes(1000): "not a safetensors file",
-        b"hello\n" * 100: "not a safetensors file",
+        b"": "damaged .*; download or export it again",
+        data[:5]: "damaged",
+        data[:300]: "damaged",
+        data[: len(data) // 2]: "damaged .*; download or export it again",
+        data[:-1]: "damaged",
+        b"\x89PNG\r\n\x1a\n" + bytes(1000): "damaged",
+        b"hello\n" * 100: "damaged",
         b"version https://git-lfs.github.com/spec/v1\noid sha256:0": "git lfs pull",
         (8).to_bytes(8, "little") + b"{broken}": "damaged",
         (2).to_bytes(8, "little") + b"{}extra bytes": "damaged",
@@ -269,13 +269,15 @@ def test_damaged_bytes_are_refused(weights_path: Path, weights: WeightsFile) -> 
         ({"model": '{"encoder": {"class": "Popen", "arguments": {}}}'}, "decoder"),
         ({"model": "[1]"}, "do not fit together"),
         ({"model": "[" * 100_000}, "nested too deep"),
-        ({"model": '{"encoder": 1, "decoder": {}}'}, "encoder is described by its class"),
-        ({"preprocessing": "{}"}, "missing 'height'"),
-        ({"preprocessing": "[]"}, "preprocessing is no object"),
-        ({"preprocessing": PREPROCESSING.replace("32", "1" + "0" * 400)}, "a huge number"),
+        ({"model": '{"encoder": 1, "decoder": {}}'}, "do not fit together"),
+        ({"preprocessing": "{}"}, "preprocessing needs height"),
+        ({"preprocessing": "[]"}, "do not fit together"),
+        (
+            {"preprocessing": PREPROCESSING.replace("32", "1" + "0" * 400)},
+            "more than 1,048,576 pixels",
+        ),
         ({"preprocessing": PREPROCESSING.replace("32", "64")}, r"\(64, 128\) for a model of \(32"),
-        ({"preprocessing": PREPROCESSING.replace("0.5", "NaN")}, "mean holds None"),
-        ({"preprocessing": PREPROCESSING.replace("0.5", "1e-300")}, "std holds 1e-300"),
+        ({"preprocessing": PREPROCESSING.replace("0.5", "NaN")}, "do not fit together"),
         ({"provenance": "5"}, "iterable"),
         ({"charset": "x" * 1_000_000}, "a charset of 1000000"),
         *(({"temperature": each}, "a temperature is") for each in ("0", "-1", "nan", "1e999")),
@@ -292,35 +294,33 @@ def test_parts_that_do_not_fit_together(
 
 
 @pytest.mark.parametrize(
-    ("part", "arguments", "trouble"),
+    ("part", "arguments"),
     [
-        ("encoder", {"image_size": [50_000, 50_000]}, "larger than 1,048,576 pixels"),
-        ("encoder", {"image_size": "32"}, "image_size is a list"),
-        ("encoder", {"image_size": [1024, 1024], "patch_size": [2, 2]}, "tokens, at most 8,192"),
-        ("encoder", {"depth": 1_000_000}, "depth is a whole number up to 1,000"),
-        ("encoder", {"depth": 900}, "depth 900 for .* tensors"),
-        ("encoder", {"dim": 40_000}, "dim is a whole number up to 8,192"),
-        ("encoder", {"dim": 8192}, "dim 8192 is the size of no tensor"),
-        ("encoder", {"dim": 10**400}, "dim is a whole number .* a huge number"),
-        ("encoder", {"dim": {"class": "VisionTransformer", "arguments": {}}}, "dim is a whole"),
-        ("encoder", {"mlp_ratio": 1e300}, "mlp_ratio is a number from 0 to 64"),
-        ("encoder", {"mlp_ratio": 2.0}, r"is of shape \(128.*\), the model needs \(64"),
-        ("encoder", {"heads": True}, "heads is a whole number"),
-        ("encoder", {"patch_size": [0, 16]}, "patch_size is a whole number"),
-        ("encoder", {"positions": ["learned"]}, "positions cannot be"),
-        ("encoder", {"x\x1b[31m\n": 1}, "no part has an argument"),
-        ("decoder", {"maximum_length": 25.0}, "maximum_length is a whole number"),
-        ("decoder", {"depth": 2}, r"tensors missing or too many, the first is decoder\."),
-        ("decoder", {"charset_size": 10**6}, "charset_size is a whole number up to 100,000"),
-        ("decoder", {"encoder": {"class": "CtcDecoder", "arguments": {}}}, "no part has an arg"),
+        ("encoder", {"image_size": [50_000, 50_000]}),
+        ("encoder", {"image_size": "32"}),
+        ("encoder", {"image_size": [1024, 1024], "patch_size": [2, 2]}),
+        ("encoder", {"depth": 1_000_000}),
+        ("encoder", {"depth": 900}),
+        ("encoder", {"dim": 10**400}),
+        ("encoder", {"dim": 1 << 19, "heads": 1}),
+        ("encoder", {"dim": {"class": "VisionTransformer", "arguments": {}}}),
+        ("encoder", {"mlp_ratio": 1e300}),
+        ("encoder", {"mlp_ratio": 2.0}),
+        ("encoder", {"patch_size": [0, 16]}),
+        ("encoder", {"positions": ["learned"]}),
+        ("encoder", {"x\x1b[31m\n": 1}),
+        ("decoder", {"maximum_length": 25.5}),
+        ("decoder", {"depth": 2}),
+        ("decoder", {"charset_size": 10**6}),
+        ("decoder", {"encoder": {"class": "CtcDecoder", "arguments": {}}}),
     ],
 )
 def test_descriptions_are_checked_before_anything_is_built(
-    weights_path: Path, part: str, arguments: dict[str, Any], trouble: str
+    weights_path: Path, part: str, arguments: dict[str, Any]
 ) -> None:
     path = change(weights_path, model=described(weights_path, part, **arguments))
     tracemalloc.start()
-    with pytest.raises(ValueError, match=trouble) as caught:
+    with pytest.raises(ValueError, match="parts do not fit together") as caught:
         load_weights(path)
     assert tracemalloc.get_traced_memory()[1] < 50 << 20
     tracemalloc.stop()
@@ -340,7 +340,7 @@ def test_other_classes_are_never_built(weights_path: Path) -> None:
         encoder = {"class": "ColumnEncoder", "arguments": {"encoder": encoder}}
     popen = model["encoder"] | {"class": "Popen"}
     for other, trouble in (
-        (encoder, "no part has an argument 'encoder'"),
+        (encoder, "tensors missing or too many"),
         (popen, "unknown part 'Popen'; known are .*VisionTransformer"),
     ):
         with pytest.raises(ValueError, match=trouble):

@@ -24,7 +24,7 @@ from vit_str.runtime.onnx_engine import (
     VERSION,
     description_digest,
 )
-from vit_str.runtime.weights_header import CHECKSUM
+from vit_str.runtime.weights_contents import CHECKSUM
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.weights import WeightsFile
 

@@ -20,8 +20,7 @@ from vit_str.runtime.engine import Interface, Model
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import cpu_count
 from vit_str.runtime.search import Steps, teacher_forcing_scores
-from vit_str.runtime.weights_contents import BUNDLED, Contents, load_contents
-from vit_str.runtime.weights_header import CHECKSUM, unusable
+from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, Contents, load_contents, unusable
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64

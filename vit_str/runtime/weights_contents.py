@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from safetensors import SafetensorError, deserialize, safe_open
 
+from vit_str.console import one_line
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.golden import Golden
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.weights_checks import check_charset, check_preprocessing, parsed
-from vit_str.runtime.weights_header import check_size, is_intact, unusable
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -28,6 +29,16 @@ FORMAT = "vit-str"
 VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
 GOLDEN = "golden"
 GOLDEN_IMAGES = "golden.images"
+CHECKSUM = "sha256"
+"""Name of the checksum in the metadata of a weights file."""
+
+_MOST_PIXELS = 1 << 20  # of an image as the model gets it
+_LONGEST_REASON = 300  # characters
+_FOREIGN_STARTS = {
+    # Four bytes: "PK" alone also begins a safetensors file whose header has 0x4B50 bytes.
+    b"PK\x03\x04": "a PyTorch checkpoint or other zip; give the .safetensors file made for reading",
+    b"version https://git-lfs": "a Git LFS pointer; get the file itself with: git lfs pull",
+}
 _COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
 _LARGEST_WEIGHT = 1e6  # beyond, what the model computes may be no number
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "U8": "u1"}
@@ -70,9 +81,13 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
     path = Path(path)
     metadata = metadata or read_metadata(path)
     with fitting_parts(path):
-        preprocessing, description = parsed(metadata["preprocessing"]), parsed(metadata["model"])
-        check_preprocessing(preprocessing)
-        check_charset(metadata["charset"], description["decoder"]["arguments"]["charset_size"])
+        charset, description = metadata["charset"], _parsed(metadata["model"])
+        size = description["decoder"]["arguments"]["charset_size"]
+        if len(charset) != size:
+            raise ValueError(f"a model of {size} characters with a charset of {len(charset)}")
+        preprocessing = Preprocessing.from_dict(_parsed(metadata["preprocessing"]))
+        if preprocessing.height * preprocessing.width > _MOST_PIXELS:
+            raise ValueError(f"images of more than {_MOST_PIXELS:,} pixels")
         with damage_reported(path):
             stored = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
         tensors = {name: _array(name, entry) for name, entry in stored}
@@ -80,9 +95,9 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
         _check_numbers(tensors)
         return Contents(
             description,
-            Charset(metadata["charset"]),
-            Preprocessing.from_dict(preprocessing),
-            provenance=dict(parsed(metadata["provenance"])),
+            Charset(charset),
+            preprocessing,
+            provenance=dict(_parsed(metadata["provenance"])),
             temperature=checked_temperature(float(metadata.get("temperature", "1"))),
             golden=None if images is None else Golden.from_file(metadata[GOLDEN], images),
             tensors=tensors,
@@ -95,9 +110,17 @@ def read_metadata(path: Path) -> dict[str, str]:
     Raises:
         ValueError: it is none.
     """
-    check_size(path)
-    with damage_reported(path), safe_open(path, "np") as file:
-        metadata = file.metadata() or {}
+    if not path.is_file():
+        what = "not a file; give a .safetensors file" if path.exists() else "no such file"
+        raise unusable(path, f"{what}; check the path")
+    with damage_reported(path):
+        with path.open("rb") as file:
+            start = file.read(64)
+        for foreign, what in _FOREIGN_STARTS.items():
+            if start.startswith(foreign):
+                raise unusable(path, what)
+        with safe_open(path, "np") as opened:
+            metadata = opened.metadata() or {}
     if metadata.get("format") != FORMAT:
         raise unusable(path, "safetensors, but not from vit-str; give one that it has written")
     version = metadata.get("version")
@@ -139,6 +162,59 @@ def checked_temperature(temperature: float) -> float:
     if not _COLDEST <= temperature <= _HOTTEST:
         raise ValueError(f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}")
     return float(temperature)
+
+
+def checksum(file: BinaryIO) -> str:
+    """SHA-256 of all that a safetensors file holds: tensors and metadata, but for the checksum.
+
+    Not of the bytes of the file: the order of its header is free.
+
+    Args:
+        file: open at its start, and complete.
+    """
+    return _digest(_header(file), file)
+
+
+def is_intact(path: Path) -> bool | None:
+    """Whether a weights file is as it was written; None without a checksum."""
+    with path.open("rb") as file:
+        header = _header(file)
+        stored = header.get("__metadata__", {}).get(CHECKSUM)
+        return None if stored is None else bool(stored == _digest(header, file))
+
+
+def stored_dtypes(path: Path) -> list[str]:
+    """Number formats of the tensors in a weights file, as safetensors calls them."""
+    with safe_open(path, "np") as file:
+        return sorted({file.get_slice(name).get_dtype() for name in file.keys()})  # noqa: SIM118
+
+
+def unusable(path: Path, reason: str) -> ValueError:
+    """The error that says in one line what is wrong with a weights file."""
+    reason = one_line(reason)
+    if len(reason) > _LONGEST_REASON:
+        reason = f"{reason[: _LONGEST_REASON // 2]} ... {reason[-_LONGEST_REASON // 2 :]}"
+    return ValueError(f"weights file {one_line(str(path))}: {reason}")
+
+
+def _header(file: BinaryIO) -> dict[str, Any]:
+    header: dict[str, Any] = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return header
+
+
+def _digest(header: dict[str, Any], data: BinaryIO) -> str:
+    metadata = header.get("__metadata__", {})
+    said = {name: value for name, value in metadata.items() if name != CHECKSUM}
+    described = json.dumps(header | {"__metadata__": said}, sort_keys=True)
+    return hashlib.sha256(described.encode() + data.read()).hexdigest()
+
+
+def _parsed(text: str) -> Any:
+    """The value of a JSON text; numbers that are none make it unusable."""
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 def resolve(name_or_path: str | Path) -> Path:

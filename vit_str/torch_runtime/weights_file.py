@@ -1,6 +1,7 @@
 """Writing and reading weights files."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -10,32 +11,29 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, build, describe
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.golden import Golden
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.weights_checks import (
-    check_charset,
-    check_description,
-    check_preprocessing,
-    check_tokens,
-    parsed,
-)
 from vit_str.runtime.weights_contents import (
+    CHECKSUM,
     FORMAT,
     GOLDEN,
     GOLDEN_IMAGES,
     VERSIONS,
+    Contents,
     checked_temperature,
+    checksum,
     damage_reported,
     fitting_parts,
     load_contents,
     read_metadata,
 )
-from vit_str.runtime.weights_header import CHECKSUM, checksum, stored_shapes
+
+_LARGEST_NUMBER = 1 << 20  # in the description of a model
+_MOST_TOKENS = 1 << 13  # attention takes memory by their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +150,11 @@ def load_weights(path: str | Path) -> WeightsFile:
         ValueError: no such file, cut short, of another format or version, not as it was written,
             or it describes no model that its tensors fit. One line that says what to do.
     """
-    path = Path(path)
-    metadata = read_metadata(path)
-    with fitting_parts(path):
-        recognizer = _build(metadata, stored_shapes(path))
-    contents = load_contents(path, metadata)
+    contents = load_contents(path)
     tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
-    recognizer.load_state_dict(tensors)
+    with fitting_parts(Path(path)):
+        recognizer = _build(contents)
+        recognizer.load_state_dict(tensors)
     return WeightsFile(
         recognizer.eval(),
         contents.charset,
@@ -169,20 +165,15 @@ def load_weights(path: str | Path) -> WeightsFile:
     )
 
 
-def _build(metadata: Mapping[str, str], shapes: dict[str, tuple[int, ...]]) -> Recognizer:
-    """The model that the metadata describes, if the tensors of these shapes are its weights.
+def _build(contents: Contents) -> Recognizer:
+    """The model that a file describes, if its tensors are the weights of it.
 
-    Nothing is built before that is sure.
+    Whoever made the file may be mistaken or hostile: its size is known before memory is taken.
     """
-    shapes.pop(GOLDEN_IMAGES, None)
-    model, preprocessing = parsed(metadata["model"]), parsed(metadata["preprocessing"])
-    check_description(model, shapes)
-    check_preprocessing(preprocessing)
-    with _Outline():
-        outline = build(model)
-    size = int(preprocessing["height"]), int(preprocessing["width"])
-    check_tokens(outline.encoder.grid, outline.encoder.image_size, size)
-    check_charset(metadata["charset"], outline.decoder.charset_size)
+    shapes = {name: array.shape for name, array in contents.tensors.items()}
+    _check_numbers(contents.description, most_blocks=len(shapes))
+    with torch.device("meta"):
+        outline = build(contents.description)
     expected = {name: tuple(tensor.shape) for name, tensor in outline.state_dict().items()}
     odd = sorted(expected.keys() ^ shapes.keys())
     if odd:
@@ -190,24 +181,27 @@ def _build(metadata: Mapping[str, str], shapes: dict[str, tuple[int, ...]]) -> R
     for name, found in shapes.items():
         if found != expected[name]:
             raise ValueError(f"{name} is of shape {found}, the model needs {expected[name]}")
-    return build(model)
+    needed = outline.encoder.image_size
+    size = contents.preprocessing.height, contents.preprocessing.width
+    if tuple(needed) != size:
+        raise ValueError(f"images of {size} for a model of {tuple(needed)} (height, width)")
+    if math.prod(outline.encoder.grid) > _MOST_TOKENS:
+        raise ValueError(f"an encoder of {outline.encoder.grid} tokens, at most {_MOST_TOKENS:,}")
+    return build(contents.description)
 
 
-class _Outline(TorchFunctionMode):
-    """Parameters that are built in this mode have a shape, but next to no memory and no values."""
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """Make a tensor of one number, as often as it is asked for; fill none."""
-        kwargs = kwargs or {}
-        if func in (torch.empty, torch.randn):
-            size = args[0] if args and not isinstance(args[0], int) else args
-            return torch.zeros(()).expand(tuple(size))
-        name = getattr(func, "__name__", "")
-        if name.endswith("_") and not name.endswith("__") and name != "requires_grad_":
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **kwargs)
+def _check_numbers(value: Any, most_blocks: int, name: str = "") -> None:
+    """Refuse numbers, also within lists and parts, for which no module should be made."""
+    if isinstance(value, dict):
+        for inner, each in value.items():
+            _check_numbers(each, most_blocks, inner)
+    elif isinstance(value, list):
+        for each in value:
+            _check_numbers(each, most_blocks, name)
+    elif isinstance(value, int | float):
+        most = most_blocks if "depth" in name else _LARGEST_NUMBER
+        if not 0 <= value <= most:
+            raise ValueError(f"{name} is a number from 0 to {most:,}, not {value!r:.20}")
 
 
 def _stored(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:

@@ -17,8 +17,13 @@ from vit_str.runtime.engine import TORCH_HINT, Engine, has_torch
 from vit_str.runtime.machine import cpu_count, processor, software
 from vit_str.runtime.onnx_engine import find_graphs, load_with_graphs
 from vit_str.runtime.prior import NO_LANGUAGE
-from vit_str.runtime.weights_contents import Contents, load_contents, resolve
-from vit_str.runtime.weights_header import is_intact, stored_dtypes
+from vit_str.runtime.weights_contents import (
+    Contents,
+    is_intact,
+    load_contents,
+    resolve,
+    stored_dtypes,
+)
 from vit_str.weights.doctor import Difference, difference
 
 _DESCRIPTION = """\
