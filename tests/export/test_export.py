@@ -28,9 +28,10 @@ from vit_str.models import (
     TransformerDecoder,
     VisionTransformer,
 )
-from vit_str.runtime import Reader, Search
+from vit_str.runtime import Reader, Search, machine
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.machine import CPU_DTYPE
 from vit_str.runtime.onnx_engine import GRAPHS, description_digest, load_with_graphs
 from vit_str.runtime.weights_contents import load_contents
 from vit_str.weights import WeightsFile, bundled_names, load_weights, resolve, save_weights
@@ -201,6 +202,36 @@ def test_the_graphs_of_the_package_fit_its_weights(name: str) -> None:
     for one, other in zip(*both, strict=True):
         assert one.text == other.text
         assert one.confidence == pytest.approx(other.confidence, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_the_graphs_of_the_package_read_in_8_bits_too(name: str) -> None:
+    contents = load_contents(resolve(name))
+    assert contents.golden is not None
+    both = [vit_str.load(name, "cpu", backend=backend) for backend in ("onnx", "onnx-int8")]
+    assert [reader.engine.number_format for reader in both] == ["float32", "int8"]
+    for image in contents.golden.images:
+        exact, quantized = (reader.read(image) for reader in both)
+        assert quantized.text == exact.text
+        assert quantized.confidence == pytest.approx(exact.confidence, abs=0.05)
+        assert quantized.confidence != exact.confidence
+
+
+def test_the_processor_or_the_environment_decides_for_8_bits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, expected in (("float32", "float32"), ("bfloat16", "float32"), ("int8", "int8")):
+        monkeypatch.setenv(CPU_DTYPE, name)
+        assert vit_str.load("tiny", "cpu").engine.number_format == expected
+    monkeypatch.delenv(CPU_DTYPE)
+    monkeypatch.setattr(machine.platform, "system", lambda: "Linux")
+    for flags, expected in (("fma avx2 avx_vnni", True), ("fma avx2", False), ("", False)):
+        monkeypatch.setattr(machine, "_cpu_info", lambda key, f=flags: f if key == "flags" else "")
+        assert machine.has_fast_int8() is expected
+    folder = tmp_path / "exported"
+    write_exported(weights_of(MODELS["parallel"]()), folder)
+    with pytest.raises(ValueError, match="vit-str export --int8 decides"):
+        vit_str.load(folder, "cpu", backend="onnx-int8")
 
 
 def test_there_are_no_graphs_of_other_weights() -> None:

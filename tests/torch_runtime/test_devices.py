@@ -3,9 +3,8 @@ import platform
 import pytest
 import torch
 
-from vit_str.runtime.machine import software
+from vit_str.runtime.machine import CPU_DTYPE, software
 from vit_str.torch_runtime.devices import (
-    CPU_DTYPE,
     choose_device,
     device_name,
     fastest_dtype,
@@ -62,7 +61,7 @@ def test_the_environment_decides_what_the_cpu_computes_in(monkeypatch: pytest.Mo
         monkeypatch.setenv(CPU_DTYPE, name)
         assert fastest_dtype(cpu) == expected
     monkeypatch.setenv(CPU_DTYPE, "int4")
-    with pytest.raises(ValueError, match="VIT_STR_CPU_DTYPE must be float32 or bfloat16"):
+    with pytest.raises(ValueError, match="must be one of float32, bfloat16, int8"):
         fastest_dtype(cpu)
 
 

@@ -21,6 +21,9 @@ from vit_str.runtime.onnx_engine import (
     FORMAT,
     GRAPHS,
     IDENTITY,
+    INT8,
+    QUANTIZED,
+    SCALE,
     VERSION,
     description_digest,
 )
@@ -72,9 +75,18 @@ def write_bundled(weights: WeightsFile) -> Path:
     digest = description_digest(description)
     state = {name: tensor.numpy() for name, tensor in weights.recognizer.state_dict().items()}
     graphs = export_graphs(weights.recognizer)
-    tensors = {name: _strip(graph, state) for name, graph in graphs.items()}
     values = _description(graphs, interface_of(weights.recognizer), digest)
-    _write(GRAPHS / digest, graphs, values | {"number_format": "float32", "tensors": tensors})
+    quantized = {f"{name}{INT8}": _quantized(graph) for name, graph in graphs.items()}
+    tensors = {
+        f"{name}{INT8}": _strip_quantized(quantized[f"{name}{INT8}"], graph, state)
+        for name, graph in graphs.items()
+    }
+    tensors |= {name: _strip(graph, state) for name, graph in graphs.items()}
+    _write(
+        GRAPHS / digest,
+        graphs | quantized,
+        values | {"number_format": "float32", "tensors": tensors},
+    )
     return GRAPHS / digest
 
 
@@ -119,13 +131,43 @@ def _strip(graph: ModelProto, state: Mapping[str, np.ndarray]) -> dict[str, list
             raise ValueError(f"{tensor.name} of {values.shape} is no tensor of the model")
         if name is not None:
             names[tensor.name], shapes[name] = name, list(values.shape)
-            tensor.ClearField("raw_data")
-            tensor.data_location = TensorProto.EXTERNAL
-            tensor.external_data.add(key="location", value="weights")
-            tensor.name = name
+            _make_external(tensor, name)
+    _rename_inputs(graph, names)
+    return shapes
+
+
+def _strip_quantized(
+    graph: ModelProto, original: ModelProto, state: Mapping[str, np.ndarray]
+) -> dict[str, list[int]]:
+    """As `_strip`, for the quantized graph of an original that has its weights yet."""
+    names, shapes = {}, _strip(graph, state)
+    floats = {tensor.name: tensor for tensor in original.graph.initializer}
+    for tensor in graph.graph.initializer:
+        before, _, part = tensor.name.rpartition("_")
+        if part not in ("quantized", "scale") or before not in floats:
+            continue
+        name = _name_of(numpy_helper.to_array(floats[before]), state)
+        if name is None:
+            raise ValueError(f"{before} is no tensor of the model")
+        names[tensor.name] = name + (QUANTIZED if part == "quantized" else SCALE)
+        shapes[names[tensor.name]] = list(tensor.dims)
+        _make_external(tensor, names[tensor.name])
+    _rename_inputs(graph, names)
+    return shapes
+
+
+def _make_external(tensor: TensorProto, name: str) -> None:
+    """Leave nothing of an initializer but its shape, and the name under which it is given."""
+    for field in ("raw_data", "float_data", "int32_data"):
+        tensor.ClearField(field)
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="weights")
+    tensor.name = name
+
+
+def _rename_inputs(graph: ModelProto, names: Mapping[str, str]) -> None:
     for node in graph.graph.node:
         node.input[:] = [names.get(name, name) for name in node.input]
-    return shapes
 
 
 def _name_of(values: np.ndarray, state: Mapping[str, np.ndarray]) -> str | None:
@@ -145,9 +187,11 @@ def _quantized(graph: ModelProto) -> ModelProto:
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    copied = ModelProto()  # quantizing changes what it is given
+    copied.CopyFrom(graph)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "quantized.onnx")
         quantize_dynamic(
-            graph, path, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul", "Gemm"]
+            copied, path, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul", "Gemm"]
         )
         return onnx.load(path)

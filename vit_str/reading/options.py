@@ -59,9 +59,10 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     add_device(parser)
     parser.add_argument(
         "--backend",
-        choices=("auto", "onnx", "torch"),
+        choices=("auto", "onnx", "onnx-int8", "torch"),
         default="auto",
-        help="what computes: torch on a GPU, on a CPU onnxruntime if it can (default: auto)",
+        help="what computes: torch on a GPU; on a CPU onnxruntime if it can, in 8 bits where the "
+        "processor is made for that (default: auto)",
     )
     parser.add_argument(
         "--effort",

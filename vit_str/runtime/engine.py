@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.machine import has_fast_int8
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from vit_str.runtime.search import Steps
     from vit_str.torch_runtime.weights_file import WeightsFile
 
-BACKENDS = ("auto", "onnx", "torch")
+BACKENDS = ("auto", "onnx", "onnx-int8", "torch")
 LOOPS = ("step", "refine", "scores", "ctc")
 TORCH_HINT = 'run: pip install "vit-str[torch]"'
 
@@ -138,7 +139,8 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
     """The engine for a model.
 
     ``auto`` takes a GPU if torch is installed and sees one. On a CPU it takes onnxruntime, which
-    reads faster and starts sooner, and torch for models without graphs.
+    reads faster and starts sooner, with matrix products in 8 bits where the processor has
+    instructions for that (``onnx-int8``), and torch for models without graphs.
 
     Args:
         name_or_path: a weights file, a model of the package, or a folder of ``vit-str export``.
@@ -148,26 +150,16 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
     Raises:
         ValueError: there is no such model, device or backend, or it cannot be used.
     """
-    from vit_str.runtime.onnx_engine import find_graphs, load_exported, load_with_graphs
-    from vit_str.runtime.weights_contents import load_contents, resolve
+    from vit_str.runtime.onnx_engine import load_exported, load_with_graphs
+    from vit_str.runtime.weights_contents import resolve
 
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, found {backend!r}")
     path = resolve(name_or_path)
-    exported = path.is_dir()
     if backend == "auto":
-        wants_torch = device not in ("auto", "cpu") or (device == "auto" and has_gpu())
-        if exported or (not wants_torch and find_graphs(load_contents(path))):
-            backend = "onnx"
-        else:
-            backend = "torch"
-            if not has_torch() and not wants_torch:
-                raise ValueError(
-                    f"weights file {path}: onnxruntime needs graphs of this model: read a folder "
-                    f"that vit-str export has made of it, or {TORCH_HINT}"
-                )
+        backend = _fastest_backend(path, device)
     if backend == "torch":
-        if exported:
+        if path.is_dir():
             raise ValueError(f"{path}: an exported model is read with --backend onnx")
         if not has_torch():
             raise ValueError(f"reading with torch or on a GPU needs torch, {TORCH_HINT}")
@@ -175,8 +167,33 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
 
         return torch_engine(load_weights(path), device)
     if device not in ("auto", "cpu"):
-        raise ValueError(f"--backend onnx reads on the CPU, not on {device!r}; use torch there")
-    return load_exported(path) if exported else load_with_graphs(path)
+        raise ValueError(f"{backend} reads on the CPU, not on {device!r}; use --backend torch")
+    if not path.is_dir():
+        return load_with_graphs(path, int8=backend == "onnx-int8")
+    if backend == "onnx-int8":
+        raise ValueError(
+            f"{path}: vit-str export --int8 decides how an exported model computes; read it with "
+            "--backend onnx"
+        )
+    return load_exported(path)
+
+
+def _fastest_backend(path: Path, device: str) -> str:
+    """What is fastest of the backends that can read with a model on a device."""
+    from vit_str.runtime.onnx_engine import find_graphs
+    from vit_str.runtime.weights_contents import load_contents
+
+    if path.is_dir():
+        return "onnx"
+    wants_torch = device not in ("auto", "cpu") or (device == "auto" and has_gpu())
+    if not wants_torch and find_graphs(load_contents(path)):
+        return "onnx-int8" if has_fast_int8() else "onnx"
+    if not has_torch() and not wants_torch:
+        raise ValueError(
+            f"weights file {path}: onnxruntime needs graphs of this model: read a folder that "
+            f"vit-str export has made of it, or {TORCH_HINT}"
+        )
+    return "torch"
 
 
 def torch_engine(weights: WeightsFile, device: Any = "auto", dtype: Any = None) -> Engine:

@@ -1,7 +1,8 @@
 """Models as graphs for onnxruntime.
 
 The graphs of the package hold no weights: an initializer has the name of a tensor of the weights
-file, with ``.T`` behind it if it is the transpose. Those of an exported folder hold all they need.
+file, with ``.T`` behind it if it is the transpose, and ``:int8`` or ``:scale`` if it is quantized.
+Those of an exported folder hold all they need.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ FORMAT = "vit-str-onnx"
 VERSION = 1
 IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
 _PAST, _PRESENT = "past_key_values", "present"
+INT8 = ".int8"  # behind the name of a graph whose matrix products are quantized
+QUANTIZED, SCALE = ":int8", ":scale"
 _NAMES = {"encoder", "step", "refine"}
 
 
@@ -47,6 +50,7 @@ class OnnxEngine:
         model: what they compute.
         tensors: for graphs without weights.
         weights: the file that they are of.
+        int8: compute matrix products in 8 bits, for graphs without weights.
 
     Raises:
         ValueError: a graph is missing, damaged or of another model.
@@ -61,19 +65,23 @@ class OnnxEngine:
         model: Model,
         tensors: Tensors | None = None,
         weights: Path | None = None,
+        int8: bool = False,
     ) -> None:
         size, expected = (model.preprocessing.height, model.preprocessing.width), model.interface
         if size != expected.image_size:
             reason = f"prepares images of {size} for a model of {expected.image_size}"
             raise ValueError(f"{weights or folder}: {reason} (height, width); export it again")
         self.model = model
-        self.number_format = str(values["number_format"])
+        self.number_format = "int8" if int8 else str(values["number_format"])
+        self._suffix = INT8 if int8 else ""
         self._folder, self._values, self._weights = folder, values, weights
         self._sessions, self._process = self._open(tensors), os.getpid()
 
     def _open(self, tensors: Tensors | None) -> dict[str, InferenceSession]:
-        graphs = {name: self._folder / f"{name}.onnx" for name in self._values["graphs"]}
-        return {name: _session(path, self._values, tensors) for name, path in graphs.items()}
+        return {
+            name: _session(self._folder / f"{name}{self._suffix}.onnx", self._values, tensors)
+            for name in self._values["graphs"]
+        }
 
     def session(self, name: str) -> InferenceSession:
         """A graph; opened anew in a forked process, where the threads of a session are missing."""
@@ -145,8 +153,12 @@ class _OnnxSteps(Steps):
         self._state = {name: values[rows] for name, values in self._state.items()}
 
 
-def load_with_graphs(path: Path) -> OnnxEngine:
+def load_with_graphs(path: Path, int8: bool = False) -> OnnxEngine:
     """An engine for a weights file whose graphs come with the package.
+
+    Args:
+        path: of the file.
+        int8: compute matrix products in 8 bits.
 
     Raises:
         ValueError: the file cannot be used, or there are no graphs for it.
@@ -159,7 +171,11 @@ def load_with_graphs(path: Path) -> OnnxEngine:
             "vit-str export and read their folder, or use --backend torch"
         )
     values = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-    named = {name: shape for graph in values["tensors"].values() for name, shape in graph.items()}
+    named = {
+        name: shape
+        for graph in values["graphs"]
+        for name, shape in values["tensors"][graph].items()
+    }
     expected = {n.removesuffix(".T"): s[::-1] if n.endswith(".T") else s for n, s in named.items()}
     found = {name: list(t.shape) for name, t in contents.tensors.items() if t.size}
     odd = sorted(n for n in {*found, *expected} if found.get(n) != expected.get(n))
@@ -173,7 +189,7 @@ def load_with_graphs(path: Path) -> OnnxEngine:
         contents.provenance,
         Interface.from_dict(values["interface"]),
     )
-    return OnnxEngine(folder, values, model, contents.tensors, path)
+    return OnnxEngine(folder, values, model, contents.tensors, path, int8)
 
 
 def load_exported(folder: Path) -> OnnxEngine:
@@ -229,16 +245,11 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
     threads = os.environ.get("OMP_NUM_THREADS", "")
     options.intra_op_num_threads = int(threads) if threads.isdecimal() else cpu_count()
     options.log_severity_level = 4  # what is wrong comes as an exception
-    if path.stem == "step":  # too little work to share
+    if path.name.startswith("step"):  # too little work to share
         options.intra_op_num_threads = 1
     if tensors is not None:
         names = list(values["tensors"][path.stem])
-        given = [
-            np.ascontiguousarray(tensors[name.removesuffix(".T")].T)
-            if name.endswith(".T")
-            else tensors[name]
-            for name in names
-        ]
+        given = [_initializer(name, tensors) for name in names]
         options.add_external_initializers(
             names, [onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for tensor in given]
         )
@@ -256,6 +267,19 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
     if identity != values["identity"]:
         raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
     return session
+
+
+def _initializer(name: str, tensors: Tensors) -> np.ndarray:
+    """What a graph of the package calls by a name, made of the tensors of a weights file."""
+    base = name.removesuffix(QUANTIZED).removesuffix(SCALE)
+    tensor = tensors[base.removesuffix(".T")]
+    tensor = np.ascontiguousarray(tensor.T) if base.endswith(".T") else tensor
+    if base == name:
+        return tensor
+    scale = np.float32(np.abs(tensor).max() / 127)
+    if name.endswith(SCALE):
+        return np.array(scale)
+    return np.rint(tensor / scale).astype(np.int8)
 
 
 def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:

@@ -4,7 +4,7 @@ import os
 
 import torch
 
-from vit_str.runtime.machine import cpu_count, processor
+from vit_str.runtime.machine import CPU_DTYPE, cpu_count, processor
 
 # Without these instructions of x86 processors bfloat16 is emulated, slower than float32.
 _BFLOAT16 = {
@@ -13,8 +13,6 @@ _BFLOAT16 = {
 }
 
 _CPU_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-CPU_DTYPE = "VIT_STR_CPU_DTYPE"
-"""Environment variable that chooses the number format of the CPU, whatever its instructions."""
 
 if hasattr(os, "register_at_fork"):
     # Threads of OpenMP do not live on in a child, which would wait for them for ever.
@@ -58,7 +56,8 @@ def present_devices() -> list[torch.device]:
 def fastest_dtype(device: torch.device) -> torch.dtype:
     """The number format to read in: half as wide where the device computes in it, else float32.
 
-    ``VIT_STR_CPU_DTYPE`` in the environment, ``float32`` or ``bfloat16``, decides for the CPU.
+    ``VIT_STR_CPU_DTYPE`` in the environment, ``float32`` or ``bfloat16``, decides for the CPU;
+    ``int8`` is for onnxruntime.
 
     Raises:
         ValueError: the variable holds something else.
@@ -68,9 +67,12 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
         return torch.bfloat16 if major >= 8 else torch.float16 if major == 7 else torch.float32
     if device.type != "cpu":
         return torch.float32
-    name = os.environ.get(CPU_DTYPE) or ("bfloat16" if _bfloat16() else "float32")
+    name = os.environ.get(CPU_DTYPE)
+    if name in (None, "", "int8"):
+        name = "bfloat16" if _bfloat16() else "float32"
     if name not in _CPU_DTYPES:
-        raise ValueError(f"{CPU_DTYPE} must be {' or '.join(_CPU_DTYPES)}, found {name!r}")
+        known = ", ".join([*_CPU_DTYPES, "int8"])
+        raise ValueError(f"{CPU_DTYPE} must be one of {known}, found {name!r}")
     return _CPU_DTYPES[name]
 
 
