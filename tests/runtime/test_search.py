@@ -216,7 +216,7 @@ def test_what_cannot_be_chosen(options: dict[str, object], problem: str) -> None
 
 def test_matching_that_takes_too_long_ends() -> None:
     pattern = Pattern("(a|a)*c", Charset("abc"), "abc")
-    with pytest.raises(PatternTooSlow, match="takes over 1 seconds; make it simpler"):
+    with pytest.raises(PatternTooSlow, match="takes too long; make it simpler"):
         pattern.allowed("a" * 40)  # 2 ** 40 ways
 
 

@@ -124,79 +124,23 @@ class PatternTooSlow(ValueError):  # noqa: N818 - it says what the pattern is
     """Matching takes too long, or too much memory."""
 
 
-class TimedPattern:
-    """A regular expression of bounded size, given up when matching takes too long.
-
-    Args:
-        pattern: as the ``regex`` package takes it, without recursion.
-        seconds: that all matches since `restart` may take.
-
-    Raises:
-        ValueError: it does not parse, or is too large.
-    """
-
-    def __init__(self, pattern: str, seconds: float) -> None:
-        import regex
-
-        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
-        if len(pattern) > _MOST_CHARACTERS or repeats > _REPEATS or _RECURSION.search(pattern):
-            raise ValueError(
-                f"a pattern may hold {_MOST_CHARACTERS:,} characters, counts such as {{3}} whose "
-                f"product is at most {_REPEATS:,}, and no recursion; make it simpler"
-            )
-        self._pattern, self._seconds = pattern, seconds
-        try:
-            self._compiled = regex.compile(pattern)
-        except (regex.error, RecursionError) as error:
-            raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
-        self.restart()
-
-    def __repr__(self) -> str:
-        return repr(self._pattern)
-
-    def restart(self) -> None:
-        """Allow all of the seconds again."""
-        self._left = self._seconds
-
-    def fullmatch(self, text: str, partial: bool = False) -> Any:
-        """The match, as the ``regex`` package gives it.
-
-        Raises:
-            PatternTooSlow: the seconds are over, or the memory.
-        """
-        began = time.monotonic()
-        try:
-            if self._left > 0:
-                return self._compiled.fullmatch(
-                    text, partial=partial, timeout=self._left, concurrent=True
-                )
-        except (TimeoutError, MemoryError):
-            pass
-        finally:
-            self._left -= time.monotonic() - began
-        raise PatternTooSlow(
-            f"matching the pattern {self!r} takes over {self._seconds:g} seconds; make it simpler"
-        )
-
-
 class Pattern:
     """Texts that a regular expression matches as a whole.
 
     Args:
-        pattern: as the ``regex`` package takes it, which may take a second for each character that
-            is written; or one whose time somebody else looks after.
+        pattern: as the ``regex`` package takes it, of bounded size and without recursion; it may
+            take a second for each character that is written.
         charset: of the model.
         characters: those that may be written.
 
     Raises:
-        ValueError: the pattern does not parse, or nothing can match it.
+        ValueError: the pattern does not parse, is too large, or nothing can match it.
     """
 
     start = ""
 
-    def __init__(self, pattern: str | TimedPattern, charset: Charset, characters: str) -> None:
-        self._own = isinstance(pattern, str)
-        self._pattern = TimedPattern(pattern, _SECONDS) if isinstance(pattern, str) else pattern
+    def __init__(self, pattern: str, charset: Charset, characters: str) -> None:
+        self._expression = Expression(pattern)
         self._charset, self._characters = charset, characters
         self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
         if not self._masks("").any():
@@ -213,21 +157,65 @@ class Pattern:
         return state + self._charset.characters[symbol]
 
     def _find_mask(self, text: str) -> Bool[np.ndarray, " symbol"]:
-        match = self._pattern.fullmatch
-        if self._own:
-            self._pattern.restart()
+        end = time.monotonic() + _SECONDS
         mask = np.zeros(len(self._charset) + 1, dtype=bool)
-        following = [c for c in self._characters if match(text + c, partial=True)]
+        following = [c for c in self._characters if self._expression.matches(text + c, end, True)]
         mask[self._charset.encode("".join(following))] = True
-        mask[-1] = match(text) is not None
+        mask[-1] = self._expression.matches(text, end)
         return mask
+
+
+class Expression:
+    """A regular expression of bounded size.
+
+    Args:
+        pattern: see `Pattern`.
+
+    Raises:
+        ValueError: it does not parse, or is too large.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        import regex
+
+        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
+        if len(pattern) > _MOST_CHARACTERS or repeats > _REPEATS or _RECURSION.search(pattern):
+            raise ValueError(
+                f"a pattern may hold {_MOST_CHARACTERS:,} characters, counts such as {{3}} whose "
+                f"product is at most {_REPEATS:,}, and no recursion; make it simpler"
+            )
+        self._pattern = pattern
+        try:
+            self._compiled = regex.compile(pattern)
+        except (regex.error, RecursionError) as error:
+            raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
+
+    def matches(self, text: str, end: float, partial: bool = False) -> bool:
+        """Whether it matches a text, or with ``partial`` a longer one that begins like it.
+
+        Args:
+            text: to match as a whole.
+            end: on the monotonic clock, when to give up.
+            partial: whether the text may go on.
+
+        Raises:
+            PatternTooSlow: the time is over, or the memory.
+        """
+        try:
+            left = max(end - time.monotonic(), 1e-3)
+            found = self._compiled.fullmatch(text, partial=partial, timeout=left, concurrent=True)
+        except (TimeoutError, MemoryError):
+            raise PatternTooSlow(
+                f"matching the pattern {self._pattern!r} takes too long; make it simpler"
+            ) from None
+        return found is not None
 
 
 def constraint_of(
     charset: Charset,
     longest: int,
     lexicon: Iterable[str] | None = None,
-    pattern: str | TimedPattern | None = None,
+    pattern: str | None = None,
     alphabet: str | None = None,
 ) -> Constraint | None:
     """What is allowed by all that is given; None if nothing is.
@@ -247,10 +235,11 @@ def constraint_of(
         words = Lexicon(lexicon, charset, longest)
         if pattern is None and alphabet is None:
             return words
-        pattern = pattern or ".*"
-        timed = TimedPattern(pattern, _LEXICON_SECONDS) if isinstance(pattern, str) else pattern
+        expression = Expression(pattern or ".*")
+        end = time.monotonic() + _LEXICON_SECONDS
         known = set(charset.characters if alphabet is None else alphabet)
-        left = [word for word in set(lexicon) if set(word) <= known and timed.fullmatch(word)]
+        fitting = (word for word in set(lexicon) if set(word) <= known)
+        left = [word for word in fitting if expression.matches(word, end)]
         if not left:
             raise ValueError("no word of the lexicon fits the pattern and the alphabet")
         return Lexicon(left, charset, longest)

@@ -37,7 +37,7 @@ class Search:
             under a lexicon or a pattern.
         lexicon: the words that may be read.
         pattern: a regular expression, as the ``regex`` package takes it, which a text must match
-            as a whole; or one that is compiled.
+            as a whole.
         alphabet: the characters that may be read.
         language: whose words to expect in doubtful images, see `prior_of`; None for those of the
             model, or for none if a lexicon, pattern or alphabet says what may be read.
@@ -50,7 +50,7 @@ class Search:
     n_best: int = 1
     beams: int | None = None
     lexicon: Iterable[str] | None = None
-    pattern: Any = None
+    pattern: str | None = None
     alphabet: str | None = None
     language: str | None = None
 

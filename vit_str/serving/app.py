@@ -23,16 +23,15 @@ from swagger_ui_bundle import swagger_ui_path
 
 import vit_str
 from vit_str.runtime.json_rows import json_line
-from vit_str.serving.examples import PAGE_ANSWERS, PICTURES, READ_ANSWERS
 from vit_str.serving.guard import Guard
 from vit_str.serving.limits import (
-    MOST_CHARACTERS,
     MOST_WORDS,
     Bodies,
     ClientDisconnected,
     Refusal,
     client_of,
 )
+from vit_str.serving.schemas import ERRORS, PICTURES, PageRecord, Readings
 from vit_str.serving.service import Choice, ReadingService, ReadOptions, Upload, reads_pages
 
 WEB = Path(vit_str.__file__).parent / "web"
@@ -76,7 +75,6 @@ def create_app(
         dependencies=[Security(APIKeyHeader(name="X-API-Key", auto_error=False))] if key else [],
     )
     app.openapi_version = "3.0.3"  # what the pages of /docs understand
-    app.state.draining = False
     _add_reading(app, service)
     _add_state(app, service, model)
     _add_pages(app)
@@ -89,9 +87,7 @@ def create_app(
     ):
         app.add_exception_handler(error, _answer_error)
     capacities = {"/v1/read": service.crops, "/v1/page": service.pages}
-    app.add_middleware(
-        Guard, metrics=service.metrics, capacities=capacities, key=key, hosts=hosts, state=app.state
-    )
+    app.add_middleware(Guard, metrics=service.metrics, capacities=capacities, key=key, hosts=hosts)
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -117,13 +113,6 @@ class ChoiceQuery:
             int,
             Query(ge=0, le=_MOST_BEAMS, description="texts to keep while writing; 0 for what fits"),
         ] = 0,
-        pattern: Annotated[
-            str,
-            Query(
-                max_length=MOST_CHARACTERS,
-                description="read only what this regular expression matches as a whole",
-            ),
-        ] = "",
         alphabet: Annotated[
             str, Query(max_length=1000, description="read only these characters")
         ] = "",
@@ -137,7 +126,7 @@ class ChoiceQuery:
             ),
         ] = "",
     ) -> None:
-        self.choice = Choice(n_best, beams, pattern, alphabet, language)
+        self.choice = Choice(n_best, beams, alphabet, language)
 
 
 def _add_reading(app: FastAPI, service: ReadingService) -> None:
@@ -147,7 +136,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         "/v1/read",
         summary="Read pictures of one word or short line each",
         openapi_extra=PICTURES,
-        responses=READ_ANSWERS,
+        responses={200: {"model": Readings}, **ERRORS},
     )
     async def read(
         request: Request,
@@ -172,7 +161,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         "/v1/page",
         summary="Find and read the words of a whole picture, or of a page of a PDF or TIFF file",
         openapi_extra=PICTURES,
-        responses=PAGE_ANSWERS,
+        responses={200: {"model": PageRecord}, **ERRORS},
     )
     async def page(
         request: Request,
@@ -279,8 +268,6 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
     @app.head("/ready", include_in_schema=False)
     @app.get("/ready", summary="Whether the model is warm and requests are welcome")
     async def ready() -> JSONResponse:
-        if app.state.draining:
-            raise Refusal(503, "the server is about to stop; ask another one")
         return JSONResponse({"status": "ready"})
 
     @app.get("/metrics", summary="Numbers for Prometheus")

@@ -7,11 +7,10 @@ from functools import partial
 from vit_str.console import positive, whole_number
 from vit_str.reading.options import add_model_arguments
 
-KEY = "VIT_STR_KEY"
-
+_KEY = "VIT_STR_KEY"
 _EPILOG = f"""\
 GET / is a page to drop pictures on, /docs describes the requests, /ready says whether the model is
-warm, /metrics is for Prometheus. Where the environment variable {KEY} is set, requests have to
+warm, /metrics is for Prometheus. Where the environment variable {_KEY} is set, requests have to
 carry that key. Limits of requests and queues hold for each process.
 
 examples:
@@ -20,8 +19,7 @@ examples:
   curl -F files=@a.png -F files=@b.png 'http://127.0.0.1:8000/v1/read?boxes=1'
   vit-str serve --host 0.0.0.0 --port 80 --workers 4
 
-exit codes: 0 stopped by SIGTERM; 1 a process could not be started; 2 wrong use; 130 interrupted
-with Ctrl-C."""
+exit codes: 0 stopped by SIGTERM; 2 wrong use; 130 interrupted with Ctrl-C."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,8 +76,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
     from vit_str.runtime.images import MAX_PIXELS
     from vit_str.serving.limits import Limits
-    from vit_str.serving.processes import serve
-    from vit_str.serving.server import Settings
+    from vit_str.serving.server import KEY, Settings, serve
 
     if options.max_pixels > MAX_PIXELS:
         raise ValueError(
@@ -88,18 +85,21 @@ def run(options: argparse.Namespace) -> int:
     key = os.environ.get(KEY)
     if key is not None and len(key) < 8:
         raise ValueError(f"the key in {KEY} is shorter than 8 characters; choose a longer one")
-    limits = Limits(
-        options.max_body,
-        options.max_pixels,
-        options.queue,
-        options.page_queue,
-        float(options.deadline),
-        float(options.receive_deadline),
-    )
     settings = Settings(
-        *(options.model, options.device, options.backend, options.effort),
-        *(limits, key, tuple(options.cors)),
-        tuple(name.lower() for name in options.allow_host),
-        options.log,
+        model=options.model,
+        device=options.device,
+        backend=options.backend,
+        effort=options.effort,
+        limits=Limits(
+            body=options.max_body,
+            pixels=options.max_pixels,
+            queue=options.queue,
+            pages=options.page_queue,
+            deadline=options.deadline,
+            receive=options.receive_deadline,
+        ),
+        origins=tuple(options.cors),
+        hosts=tuple(name.lower() for name in options.allow_host),
+        log=options.log,
     )
     return serve(settings, options.host, options.port, options.workers)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse
 
@@ -31,7 +31,6 @@ class Guard:
         capacities: paths and what they need a place in.
         key: of requests to ``/v1`` and ``/metrics``; None for no key.
         hosts: names that are answered to without a key, besides addresses and local names.
-        state: of the server; while ``draining``, requests are cancelled in the end.
     """
 
     def __init__(
@@ -41,10 +40,9 @@ class Guard:
         capacities: Mapping[str, Capacity],
         key: str | None,
         hosts: tuple[str, ...],
-        state: Any,
     ) -> None:
         self._app, self._metrics, self._capacities = app, metrics, capacities
-        self._key, self._hosts, self._state = key, hosts, state
+        self._key, self._hosts = key, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -64,8 +62,8 @@ class Guard:
             await self._app(scope, receive, remember)
         except Refusal as refusal:
             await _refusal(refusal.status, refusal.reason)(scope, receive, remember)
-        except asyncio.CancelledError:
-            if not self._state.draining or status:
+        except asyncio.CancelledError:  # the server stops, and has waited long enough
+            if status:
                 raise
             await _refusal(503, _STOPPING)(scope, receive, remember)
         finally:

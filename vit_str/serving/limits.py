@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 10_000
 """Words that the lexicon of a request may hold."""
-MOST_CHARACTERS = 200
-"""Length of a pattern."""
 _BODIES = 16  # of the greatest size, in memory at the same time
 
 
@@ -33,7 +31,6 @@ class Limits:
         pages: whole pictures in progress, at most half of them for one client.
         deadline: seconds from the first line of a request to its answer.
         receive: seconds in which a request has to arrive.
-        pattern: seconds that matching a pattern may take for the pictures that are read together.
         drawing: seconds of the processor that drawing a page of a PDF file may take.
     """
 
@@ -43,7 +40,6 @@ class Limits:
     pages: int = 8
     deadline: float = 30.0
     receive: float = 20.0
-    pattern: float = 1.0
     drawing: int = 5
 
 

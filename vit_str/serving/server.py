@@ -1,30 +1,40 @@
-"""One process that serves: uvicorn, with an end that keeps its promises."""
+"""``vit-str serve`` as uvicorn runs it, in one process or several."""
 
 from __future__ import annotations
 
-import asyncio
+import json
 import logging
 import os
 import signal
 import socket
+import tempfile
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from vit_str import console
+from vit_str.runtime.machine import cpu_count
 from vit_str.serving.limits import Limits
-from vit_str.serving.metrics import Metrics
+from vit_str.serving.metrics import FOLDER, Metrics
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""That end a server."""
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from vit_str.runtime import Reader
+
+KEY = "VIT_STR_KEY"
+"""Environment variable: what requests have to carry."""
+_SETTINGS = "VIT_STR_SERVE"  # environment variable, for the processes that uvicorn starts
 _FINISHING = 6  # seconds for requests in progress when the server stops
-_CONNECTIONS = 1000
-_FILES = 2 * _CONNECTIONS + 100
+_STARTING = 60  # seconds that a process may take to answer the one that started it
+_CONNECTIONS = 500
+_LOCAL = {"localhost", "::1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +47,6 @@ class Settings:
         backend: see there.
         effort: see there.
         limits: of requests.
-        key: that requests have to carry, if any.
         origins: of web pages that may ask.
         hosts: names that it answers to, besides addresses and local names.
         log: whether to print a line for each request.
@@ -48,116 +57,111 @@ class Settings:
     backend: str
     effort: str | None
     limits: Limits
-    key: str | None
     origins: tuple[str, ...]
     hosts: tuple[str, ...]
     log: bool
 
 
-class _Server(uvicorn.Server):
-    """A server that tells the application when it stops, and closes connections without requests.
+def serve(settings: Settings, host: str, port: int, workers: int) -> int:
+    """Serve until a signal comes; returns the exit code.
 
-    Args:
-        config: of uvicorn.
-        state: of the application.
-        on_start: is called when connections are accepted.
-        patience: seconds that a connection may be silent before and between requests.
+    Raises:
+        ValueError: a host or port that cannot be listened on, or a model that cannot be used.
     """
-
-    def __init__(
-        self, config: uvicorn.Config, state: Any, on_start: Callable[[], None], patience: float
-    ) -> None:
-        super().__init__(config)
-        self._state, self._on_start, self._patience = state, on_start, patience
-        self._silent: dict[Any, tuple[object, float]] = {}
-        self.was_interrupted = False
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, without uvicorn's raising the signal again at the end."""
-        self.was_interrupted |= sig == signal.SIGINT
-        self.force_exit = self.should_exit and sig == signal.SIGINT
-        self._state.draining = self.should_exit = True
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """See uvicorn."""
-        await super().startup(sockets)
-        self._on_start()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """See uvicorn, which waits for connections that were accepted while it closed others."""
-        closing = asyncio.create_task(self._close_late())
-        try:
-            await super().shutdown(sockets)
-        finally:
-            closing.cancel()
-
-    async def _close_late(self) -> None:
-        while True:
-            await asyncio.sleep(0.5)
-            for link in list(self.server_state.connections):
-                link.shutdown()
-
-    async def on_tick(self, counter: int) -> bool:
-        """See uvicorn; called ten times a second."""
-        if counter % 10 == 0:
-            self._close_silent(time.monotonic())
-        return await super().on_tick(counter)
-
-    def _close_silent(self, now: float) -> None:
-        """Close connections that have sent no whole request for too long."""
-        silent = {}
-        for link in self.server_state.connections:
-            cycle = getattr(link, "cycle", None)
-            if cycle is None or cycle.response_complete:
-                before, since = self._silent.get(link, (cycle, now))
-                silent[link] = (cycle, since if before is cycle else now)
-                if now - silent[link][1] > self._patience and link.transport:
-                    link.transport.abort()
-        self._silent = silent
+    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn raises them again when it has ended
+        signal.signal(number, _leave)
+    port = _free_port(host, port)
+    os.environ[_SETTINGS] = json.dumps(asdict(settings))
+    threading.Thread(target=_announce, args=(settings, host, port), daemon=True).start()
+    with tempfile.TemporaryDirectory(prefix="vit-str-metrics-") as folder:
+        if workers > 1:
+            _load(settings)  # a mistake is told once
+            os.environ[FOLDER] = folder
+            os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cpu_count() // workers)))
+        uvicorn.run(
+            "vit_str.serving.server:create",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            http="h11",
+            ws="none",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_graceful_shutdown=_FINISHING,
+            timeout_worker_healthcheck=_STARTING,
+        )
+    return 0
 
 
-def serve_alone(settings: Settings, listener: socket.socket, on_start: Callable[[], None]) -> int:
-    """Serve in this process; returns the exit code."""
-    from vit_str.runtime import load
+def create() -> FastAPI:
+    """The application of one process, its model warm, for the settings in the environment."""
     from vit_str.serving.app import create_app
     from vit_str.serving.guard import LOG
     from vit_str.serving.service import ReadingService
 
-    _allow_files()
-    reader = load(settings.model, settings.device, effort=settings.effort, backend=settings.backend)
-    service = ReadingService(reader, settings.limits, Metrics(), settings.effort)
+    values = json.loads(os.environ[_SETTINGS])
+    settings = Settings(**{**values, "limits": Limits(**values["limits"])})
+    service = ReadingService(_load(settings), settings.limits, Metrics(), settings.effort)
     service.warm_up()
-    name = Path(settings.model).stem
-    app = create_app(service, name, settings.key, settings.origins, settings.hosts)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     LOG.setLevel(logging.INFO if settings.log else logging.WARNING)
-    config = uvicorn.Config(
-        app,
-        http="h11",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_FINISHING,
+    return create_app(
+        service,
+        Path(settings.model).stem,
+        key=os.environ.get(KEY),
+        origins=tuple(settings.origins),
+        hosts=tuple(settings.hosts),
     )
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-    server = _Server(config, app.state, on_start, settings.limits.receive)
-    server.run([listener])
-    code = 130 if server.was_interrupted else 0
-    if not service.close(1.0):  # nobody waits for what a thread still does
-        console.flush()
-        os._exit(code)
-    return code
 
 
-def _allow_files() -> None:
-    """Let every connection have its file descriptor, where the system lets us."""
+def _load(settings: Settings) -> Reader:
+    from vit_str.runtime import load
+
+    return load(settings.model, settings.device, effort=settings.effort, backend=settings.backend)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """End at once: an exception raised while a library is being imported would become another."""
+    os._exit(130 if number == signal.SIGINT else 0)
+
+
+def _free_port(host: str, port: int) -> int:
+    """A port to listen on; 0 stands for any.
+
+    Raises:
+        ValueError: the address is wrong or taken.
+    """
     try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(f"--host {host}: no address of this machine ({reason})") from None
+    with socket.socket(family, kind, protocol) as listener:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+        except OSError as error:
+            raise ValueError(
+                f"cannot listen on {host}, port {port} ({error.strerror}); give another --host or "
+                "--port, or stop what listens there"
+            ) from None
+        return int(listener.getsockname()[1])
+
+
+def _announce(settings: Settings, host: str, port: int) -> None:
+    """Print where to ask as soon as somebody answers there."""
+    while True:
+        with suppress(OSError), socket.create_connection((host, port), timeout=1):
+            break
+        time.sleep(0.1)
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    if KEY not in os.environ and not host.startswith("127.") and host not in _LOCAL:
+        console.warn(f"others can reach this without a key: set {KEY}", "serve")
+    console.write(f"reading with {settings.model} at {url} (requests: {url}/docs)")

@@ -16,7 +16,6 @@ import numpy as np
 from PIL import Image
 
 from vit_str.runtime import Reader, Reading, Search
-from vit_str.runtime.constraints import PatternTooSlow, TimedPattern
 from vit_str.runtime.image_decoding import DecodedImage, decode
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.json_rows import error_row, reading_row
@@ -51,7 +50,6 @@ class Choice(NamedTuple):
 
     n_best: int = 1
     beams: int = 0
-    pattern: str = ""
     alphabet: str = ""
     language: str = ""
     lexicon: tuple[str, ...] = ()
@@ -104,7 +102,7 @@ class ReadingService:
         most = _CLIENTS * limits.queue
         searches = max(1, limits.queue // 2)
         self.crops = Capacity(most, limits.queue, "pictures", queue("crops").set)
-        self._searches = Capacity(most // 2, searches, "pictures with a pattern or the like")
+        self._searches = Capacity(most // 2, searches, "pictures with a lexicon or the like")
         self.pages = Capacity(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(_open_page_parts)
@@ -141,7 +139,7 @@ class ReadingService:
         """A record for each upload, see `reading_row`; one that cannot be read says so.
 
         Raises:
-            Refusal: too many pictures, too large ones, or a options that cannot be fulfilled.
+            Refusal: too many pictures, too large ones, or options that cannot be fulfilled.
         """
         if options.boxes or options.attention:
             with _refused():
@@ -217,11 +215,7 @@ class ReadingService:
         self, jobs: Sequence[Job[DecodedImage, Reading]]
     ) -> Sequence[Reading | Refusal]:
         try:
-            reader, pattern = self._searcher(jobs[0].key.choice)
-            if pattern:
-                pattern.restart()
-            with _refused(PatternTooSlow):
-                return self._read(reader, jobs)
+            return self._read(self._searcher(jobs[0].key.choice), jobs)
         except Refusal as refusal:  # of the choice, which they share
             return [refusal] * len(jobs)
 
@@ -231,24 +225,9 @@ class ReadingService:
         images = [job.item for job in jobs]
         return reader.read_decoded(images, boxes=options.boxes, attention=options.attention)
 
-    def _open_searcher(self, choice: Choice) -> tuple[Reader, TimedPattern | None]:
+    def _open_searcher(self, choice: Choice) -> Reader:
         with _refused():
-            search, pattern = self._search_of(choice)
-            return Reader(self.reader.engine, effort=self._effort, search=search), pattern
-
-    def _search_of(self, choice: Choice) -> tuple[Search, TimedPattern | None]:
-        seconds = self.limits.pattern
-        pattern = TimedPattern(choice.pattern, seconds) if choice.pattern else None
-        lexicon = choice.lexicon or None
-        search = Search(
-            n_best=choice.n_best,
-            beams=choice.beams or None,
-            lexicon=lexicon,
-            pattern=pattern,
-            alphabet=choice.alphabet or None,
-            language=choice.language or None,
-        )
-        return search, pattern
+            return Reader(self.reader.engine, effort=self._effort, search=_search_of(choice))
 
     def _read_page(self, jobs: Sequence[Job[_PageJob, dict[str, Any]]]) -> list[dict[str, Any]]:
         from vit_str.reading.pages.output import page_row
@@ -256,14 +235,10 @@ class ReadingService:
 
         (job,) = jobs
         upload, number, choice, picture = job.item
-        with _refused():
-            search, pattern = self._search_of(choice)
 
         def check() -> None:
             if job.is_abandoned:
                 raise ClientDisconnected
-            if pattern:
-                pattern.restart()
 
         self._check_pixels(upload)
         picture = picture or self._picture(upload, number)
@@ -271,10 +246,10 @@ class ReadingService:
             self.metrics.pictures.labels("unreadable").inc()
             return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
         with _refused():
+            search = _search_of(choice)
             reader = _Interruptible(check, self.reader.engine, effort=self._effort, search=search)
         pages = PageReader(reader, *(self._page_parts() or ()))
-        with _refused(PatternTooSlow):
-            page = pages.read(picture, boxes=reader.has_boxes)
+        page = pages.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         return [page_row(upload.name, page) | {"page": number}]
 
@@ -297,6 +272,16 @@ class ReadingService:
         raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
 
 
+def _search_of(choice: Choice) -> Search:
+    return Search(
+        n_best=choice.n_best,
+        beams=choice.beams or None,
+        lexicon=choice.lexicon or None,
+        alphabet=choice.alphabet or None,
+        language=choice.language or None,
+    )
+
+
 def reads_pages() -> bool:
     """Whether the libraries for whole pictures are installed."""
     return find_spec("rapidocr") is not None
@@ -312,9 +297,9 @@ def _open_page_parts() -> tuple[LineDetector, WordSplitter] | None:
 
 
 @contextmanager
-def _refused(mistake: type[ValueError] = ValueError) -> Iterator[None]:
-    """A options that does not fit the model is the client's mistake."""
+def _refused() -> Iterator[None]:
+    """Options that do not fit the model are the client's mistake."""
     try:
         yield
-    except mistake as error:
+    except ValueError as error:
         raise Refusal(422, str(error)) from None

@@ -1,0 +1,90 @@
+"""What requests and answers look like, for ``/docs``."""
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+
+class Error(BaseModel):
+    """Why there is no answer."""
+
+    error: str = Field(examples=["too many pictures are in progress; try again in a second"])
+
+
+class Character(BaseModel):
+    """A character that was read; the box is left, top, right, bottom, in pixels."""
+
+    character: str
+    confidence: float
+    box: list[float] | None = None
+    attention: list[list[float]] | None = None
+
+
+class Record(BaseModel):
+    """A picture of a word or short line; of one that cannot be read, only path and error."""
+
+    path: str = Field(examples=["word.png"])
+    text: str | None = Field(examples=["of"])
+    confidence: float | None = Field(examples=[0.981204])
+    characters: list[Character] = []
+    error: str | None = None
+
+
+class Readings(BaseModel):
+    """A record for each picture, in their order."""
+
+    readings: list[Record]
+
+
+class Word(BaseModel):
+    """A word of a whole picture; the polygon has its four corners, in pixels."""
+
+    text: str
+    confidence: float
+    polygon: list[tuple[float, float]]
+    block: int
+    line: int
+    characters: list[Character]
+
+
+class PageRecord(BaseModel):
+    """A whole picture, or a page of a file."""
+
+    path: str
+    width: int
+    height: int
+    text: str
+    words: list[Word]
+    error: str | None
+    page: int
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Error, "description": description}
+    for status, description in {
+        400: "A form that cannot be understood",
+        401: "The key is missing or wrong",
+        408: "The request took too long to arrive",
+        413: "Too many bytes",
+        422: "Too many pixels, or options that do not fit the model",
+        501: "This server reads no whole pictures",
+        503: "Too much is in progress; try again after Retry-After seconds",
+        504: "Not read before the deadline",
+    }.items()
+}
+
+_FILE = {"type": "string", "format": "binary"}
+_FORM = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {"type": "array", "items": _FILE},
+        "lexicon": {"type": "string", "description": "read only these words, one a line"},
+    },
+}
+PICTURES: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"multipart/form-data": {"schema": _FORM}, "image/*": {"schema": _FILE}},
+    }
+}
