@@ -32,8 +32,8 @@ def test_the_samples_read_as_shown(
     assert main(["read", "data/samples"]) == 0
     read = [line.split("\t")[:2] for line in capsys.readouterr().out.splitlines()]
     shown = [line.split()[:2] for line in blocks("text")[0].splitlines()]
-    assert read == shown
-    assert dict(shown) == labels()
+    assert read[: len(shown)] == shown
+    assert dict(read) == labels()
 
 
 def test_the_python_example_runs(
@@ -59,7 +59,7 @@ def test_the_example_of_the_lab_runs() -> None:
 
 def test_the_analysis_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(ROOT)
-    command = blocks("bash")[3].rpartition("&&")[2].split()
+    command = blocks("bash")[2].rpartition("&&")[2].split()
     assert command[:2] == ["vit-str", "analyze"]
     out = command.index("--out") + 1
     command[out] = str(tmp_path / "attention")
@@ -76,8 +76,8 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     commands = [block.strip() for block in blocks("bash")]
     assert len(commands) == 4
     assert commands[0] in script
-    assert commands[1] in script
-    assert commands[2].endswith("vit-str train --config configs/vit_tiny_transformer.yaml")
+    assert commands[3] in script
+    assert commands[1].endswith("vit-str train --config configs/vit_tiny_transformer.yaml")
 
 
 def test_files_named_in_the_readme_are_there() -> None:
