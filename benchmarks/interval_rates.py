@@ -14,8 +14,8 @@ import torch
 from measuring import described_parser, write_json
 from scipy import stats
 
-from vit_str.analysis.compare.measure import SIGNIFICANT, holm
-from vit_str.analysis.means import mean_over
+from vit_str.analysis.compare import SIGNIFICANT, holm
+from vit_str.analysis.statistics import mean_over
 
 COUNTS = (4, 8, 16, 32, 64, 200)
 LAYERS, CORRELATION, RESAMPLES = 12, 0.3, 1000

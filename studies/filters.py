@@ -41,7 +41,7 @@ from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict
-from vit_str.analysis.filters import measure
+from vit_str.analysis import filters as measure
 from vit_str.evaluation.statistics import Interval
 from vit_str.runtime.charset import CHARSETS, Charset
 from vit_str.runtime.images import Preprocessing

@@ -9,7 +9,7 @@ import pytest
 import torch
 from scipy import stats
 
-from vit_str.analysis.ablation.measure import Head, Reading, effects, without_heads
+from vit_str.analysis.ablation import Head, Reading, effects, without_heads
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
 

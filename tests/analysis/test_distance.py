@@ -12,7 +12,7 @@ from scipy import stats
 from torch.utils.data import DataLoader, TensorDataset
 
 from vit_str.analysis import attention_distance
-from vit_str.analysis.compare.measure import differences, holm
+from vit_str.analysis.compare import differences, holm
 from vit_str.analysis.distance.measure import DistanceAnalysis, measurements, over_trainings
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import load_images

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.filters.measure import (
+from vit_str.analysis.filters import (
     CHANCE_GRAY,
     CHANCE_ROUGHNESS,
     Components,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.positions.measure import along_axes, explained, positions_of, similarities
+from vit_str.analysis.positions import along_axes, explained, positions_of, similarities
 from vit_str.models import ConvolutionalEncoder, Encoder, VisionTransformer
 
 GRID = TokenGrid(3, 5, (4, 8))

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from vit_str.analysis.similarity.measure import LayerSimilarity, examples_of
+from vit_str.analysis.similarity import LayerSimilarity, examples_of
 
 
 def direct(first: torch.Tensor, second: torch.Tensor, unbiased: bool) -> float:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy import stats
 
-from vit_str.analysis.means import mean_over
+from vit_str.analysis.statistics import mean_over
 from vit_str.evaluation.statistics import (
     bootstrap_interval,
     bootstrap_intervals,

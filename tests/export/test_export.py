@@ -188,7 +188,7 @@ def test_the_command_exports_in_int8(tmp_path: Path, run: Run) -> None:
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_the_graphs_of_the_package_fit_its_weights(name: str) -> None:
-    """``python -m vit_str.export.bundled`` makes them anew."""
+    """``python data/make_graphs.py`` makes them anew."""
     path = resolve(name)
     contents = load_contents(path)
     reader = Reader(load_with_graphs(path))

@@ -1,7 +1,7 @@
 import torch
 
 from vit_str.models.auxiliary import UNKNOWN, ColumnSpeller, TokenClassifier
-from vit_str.models.ctc import ctc_loss
+from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.runtime.charset import PADDING
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from vit_str.models import CtcDecoder
-from vit_str.models.ctc import ctc_loss
+from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.runtime.charset import PADDING
 from vit_str.runtime.ctc import collapse
 from vit_str.torch_runtime.engine import generate

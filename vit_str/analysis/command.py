@@ -1,4 +1,4 @@
-"""``vit-str analyze``: look into models. A folder for each analysis has its measures and page."""
+"""``vit-str analyze``: look into models. A file or folder for each analysis."""
 
 import argparse
 import sys
@@ -193,11 +193,14 @@ class Analysis(NamedTuple):
     models: int | str | None = "+"  # as ``nargs``; None for a first and a second
     images: int | None = 200  # most images, if not said otherwise; None: it needs none
     with_untrained: bool = False
+    module: str | None = None  # with ``report``, if it has another name
 
 
 ANALYSES = {
     "distance": Analysis(
-        "how far every head of one model or several looks, layer by layer", _distance
+        "how far every head of one model or several looks, layer by layer",
+        _distance,
+        module="distance.page",
     ),
     "compare": Analysis(
         "the same for two models on the same images, as paired differences", _norm, models=None
@@ -213,22 +216,27 @@ ANALYSES = {
         _characters,
         models=1,
         with_untrained=True,
+        module="characters.page",
     ),
     "receptive-field": Analysis(
-        "how far gradients reach: ViTs and convolutions in one unit", _receptive_field, images=100
+        "how far gradients reach: ViTs and convolutions in one unit",
+        _receptive_field,
+        images=100,
+        module="receptive_field.page",
     ),
     "filters": Analysis("what the first layer looks for"),
     "positions": Analysis("which positions look alike to a model", images=None),
     "similarity": Analysis(
         "how alike layers are, of one model and of several (linear CKA)", _similarity
     ),
-    "rollout": Analysis("attention multiplied through the layers", _rollout),
+    "rollout": Analysis("attention multiplied through the layers", _rollout, module="rollout.page"),
     "relevance": Analysis(
         "which tokens made the decoder write a character, by gradients",
         _relevance,
         models=1,
         images=50,
         with_untrained=True,
+        module="relevance.page",
     ),
 }
 
@@ -253,7 +261,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         from vit_str.analysis.results import AnalysisRun
 
-        page = import_module(f"vit_str.analysis.{options.command.replace('-', '_')}.page")
+        page = import_module(f"vit_str.analysis.{analysis.module or options.command}")
         names = given.get("models") or [options.first, options.second]
         started = AnalysisRun(given, names, analysis.with_untrained)
         _, *own = signature(page.report).parameters

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
 from vit_str.analysis.libraries.encoder import LibraryEncoder
-from vit_str.analysis.means import Mean
+from vit_str.analysis.statistics import Mean
 from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json

@@ -12,8 +12,7 @@ from vit_str.datasets.formats import (
     writer_of,
 )
 from vit_str.datasets.mixture import Mixture
-from vit_str.datasets.rules import Rules
-from vit_str.datasets.skip_report import SkipReport
+from vit_str.datasets.rules import Rules, SkipReport
 from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped, WordSource
 from vit_str.datasets.writer import SHARD_SIZE, DatasetWriter, Layout
 

@@ -11,8 +11,7 @@ from tqdm import tqdm
 from vit_str import console
 from vit_str.datasets.formats import check_target, format_of, writer_of
 from vit_str.datasets.record import begin_or_resume, shown
-from vit_str.datasets.rules import Rules, judged
-from vit_str.datasets.skip_report import SkipReport
+from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordSource
 from vit_str.datasets.writer import SHARD_SIZE, DatasetWriter, Layout
 from vit_str.files import exclusive

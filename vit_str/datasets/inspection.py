@@ -14,8 +14,7 @@ import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
-from vit_str.datasets.rules import Rules, judged
-from vit_str.datasets.skip_report import SkipReport
+from vit_str.datasets.rules import Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, WordSource
 from vit_str.runtime.images import TALL
 

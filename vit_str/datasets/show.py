@@ -7,8 +7,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from vit_str.datasets.rules import CHUNK, Rules, judged
-from vit_str.datasets.skip_report import SkipReport
+from vit_str.datasets.rules import CHUNK, Rules, SkipReport, judged
 from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
 from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
 

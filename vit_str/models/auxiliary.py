@@ -5,7 +5,7 @@ from einops import rearrange, reduce
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.models.ctc import ctc_loss
+from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.runtime.charset import PADDING
 
 UNKNOWN = -2

@@ -12,7 +12,7 @@ from vit_str import console
 from vit_str.console import one_line
 from vit_str.files import write_atomically
 from vit_str.reading.options import search_of
-from vit_str.runtime.json_rows import error_row, json_line, reading_row
+from vit_str.runtime.readings import error_row, json_line, reading_row
 
 if TYPE_CHECKING:
     from vit_str.reading.inputs import Inputs

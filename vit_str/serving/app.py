@@ -22,7 +22,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from swagger_ui_bundle import swagger_ui_path
 
 import vit_str
-from vit_str.runtime.json_rows import json_line
+from vit_str.runtime.readings import json_line
 from vit_str.serving.guard import Guard
 from vit_str.serving.limits import (
     MOST_WORDS,

@@ -18,8 +18,8 @@ from PIL import Image
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.image_decoding import DecodedImage, decode
 from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.json_rows import error_row, reading_row
 from vit_str.runtime.machine import install_hint
+from vit_str.runtime.readings import error_row, reading_row
 from vit_str.serving.batching_queue import BatchingQueue, Job
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 from vit_str.serving.metrics import Metrics

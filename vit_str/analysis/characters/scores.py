@@ -21,7 +21,7 @@ from vit_str.analysis.characters.localization import (
 )
 from vit_str.analysis.characters.measure import Source, Word
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.means import mean_over
+from vit_str.analysis.statistics import mean_over
 
 SLICES = "equal-width slices"
 LENGTHS = {

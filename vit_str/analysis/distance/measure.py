@@ -13,10 +13,16 @@ from torch import Tensor, nn
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
-from vit_str.analysis.means import mean_over
 from vit_str.analysis.probe import map_of
 from vit_str.analysis.results import Measurement, numbers_of
-from vit_str.analysis.statistics import METRICS, PER_LAYER, UNITS, AttentionStatistics, Chance
+from vit_str.analysis.statistics import (
+    METRICS,
+    PER_LAYER,
+    UNITS,
+    AttentionStatistics,
+    Chance,
+    mean_over,
+)
 from vit_str.analysis.subjects import Subject
 from vit_str.files import write_atomically
 from vit_str.models.attention import ScaledDotProductAttention

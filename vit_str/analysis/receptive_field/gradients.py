@@ -15,8 +15,8 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.layers import layer_outputs, layers_of
-from vit_str.analysis.means import mean_over
 from vit_str.analysis.results import Measurement, of_layers
+from vit_str.analysis.statistics import mean_over
 from vit_str.models import Encoder
 
 UNITS = {

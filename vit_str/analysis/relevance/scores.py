@@ -11,7 +11,6 @@ from torch import Tensor
 from vit_str.analysis.characters import localization
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import Batch
-from vit_str.analysis.means import mean_over
 from vit_str.analysis.relevance.methods import (
     METHODS,
     CharacterMaps,
@@ -20,6 +19,7 @@ from vit_str.analysis.relevance.methods import (
     drops,
     random_maps,
 )
+from vit_str.analysis.statistics import mean_over
 from vit_str.analysis.subjects import UNTRAINED, Subject
 from vit_str.models import VisionTransformer
 from vit_str.reports.style import is_untrained

@@ -15,10 +15,9 @@ from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid, attention_maps
 from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
-from vit_str.analysis.means import mean_over
 from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.results import Measurement, of_layers
-from vit_str.analysis.statistics import UNITS, AttentionStatistics
+from vit_str.analysis.statistics import UNITS, AttentionStatistics, mean_over
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Decoder, Encoder, Recognizer
 from vit_str.models.cross_attention import cross_attention

@@ -1,10 +1,11 @@
 """Characters along columns of features, without looking back at what was written (CTC)."""
 
+import torch.nn.functional as F
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.models.ctc import ctc_loss
 from vit_str.models.interfaces import Decoder
+from vit_str.runtime.charset import PADDING
 
 
 class CtcDecoder(Decoder):
@@ -41,3 +42,29 @@ class CtcDecoder(Decoder):
     ) -> Float[Tensor, "batch column symbol"]:
         """Scores of every symbol under every column, the blank last."""
         return self.classify(features)
+
+
+def ctc_loss(
+    scores: Float[Tensor, "batch column symbol"], labels: Int64[Tensor, "batch position"]
+) -> Float[Tensor, ""]:
+    """Negative logarithm of the probability of the labels, per character, in nats.
+
+    Labels with more characters (and repeats) than there are columns cannot be spelled and do not
+    count.
+
+    Args:
+        scores: of every character and, last, the blank.
+        labels: padded with ``PADDING``.
+    """
+    batch, columns, symbols = scores.shape
+    lengths = (labels != PADDING).sum(1)
+    total = F.ctc_loss(
+        scores.float().log_softmax(-1).transpose(0, 1),
+        labels.clamp(min=0),
+        lengths.new_full((batch,), columns),
+        lengths,
+        blank=symbols - 1,
+        reduction="sum",
+        zero_infinity=True,
+    )
+    return total / lengths.sum().clamp(min=1)

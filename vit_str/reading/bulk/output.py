@@ -12,7 +12,7 @@ from typing import Any
 
 from vit_str.console import one_line
 from vit_str.files import write_atomically
-from vit_str.runtime.json_rows import json_line
+from vit_str.runtime.readings import json_line
 
 # Readers of whole folders, such as pandas, pass over what begins like these.
 _SETTINGS = "_reading.json"

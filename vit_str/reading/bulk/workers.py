@@ -20,9 +20,9 @@ from vit_str.console import one_line
 from vit_str.reading.bulk.archives import ImageRef, load_images
 from vit_str.runtime.engine import has_gpu
 from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.json_rows import error_row, reading_row
 from vit_str.runtime.machine import cpu_count
 from vit_str.runtime.reader import Reader, load
+from vit_str.runtime.readings import error_row, reading_row
 from vit_str.runtime.text_decoding import Search
 
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs

@@ -1,4 +1,4 @@
-"""``python -m vit_str.export.bundled``: graphs for the weights of the package, made anew."""
+"""Make the graphs for the weights of the package anew: python data/make_graphs.py."""
 
 import shutil
 

@@ -1,1 +1,0 @@
-"""Whether reading needs a head: words read right while its output is zero."""

@@ -1,1 +1,0 @@
-"""Two models on the same images, as paired differences."""

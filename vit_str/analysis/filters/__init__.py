@@ -1,1 +1,0 @@
-"""What the first layer looks for."""

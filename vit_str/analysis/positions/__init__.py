@@ -1,1 +1,0 @@
-"""Which positions look alike to a model."""

@@ -1,1 +1,0 @@
-"""How alike layers are, of one model and of several."""
