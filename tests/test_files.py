@@ -5,7 +5,6 @@ import pytest
 
 from vit_str.console import one_line
 from vit_str.files import find_files, write_atomically
-from vit_str.runtime.machine import cpu_count
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path: Path) -> None:
@@ -52,7 +51,3 @@ def test_a_folder_that_cannot_be_searched_is_reported(tmp_path: Path) -> None:
 
 def test_control_characters_are_escaped() -> None:
     assert one_line("a\nb\t\x1b\x9b\u2028é\udcff") == "a\\nb\\t\\x1b\\x9b\\u2028é\udcff"
-
-
-def test_processors_are_those_of_this_process() -> None:
-    assert 1 <= cpu_count() <= (os.cpu_count() or 1)

@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import NamedTuple
 
 from vit_str import console
+from vit_str.console import positive
+from vit_str.runtime.machine import use_threads
 
 _EPILOG = """\
 exit codes: 0 success; 1 some image could not be read, or the output not written;
@@ -27,6 +29,7 @@ resumes. Whatever is in the configuration, in YAML, can be given on the command 
 options:
   -c, --config FILE     a configuration, such as those in configs/
   --folder FOLDER       where the run is kept
+  --threads N           threads that compute, in each process
   --init NAME|FILE      start from these weights: of the package, or a .safetensors file
   --charset CHARSET     characters to read: a name, several joined by +, a text file, or themselves
   --ckpt_path last|FILE resume from this checkpoint; last: that of the folder of the run, if any
@@ -117,7 +120,16 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     command = import_module(f"vit_str.{COMMANDS[name].room}.command")
     parser = _parser(f"vit-str {name}")
     command.add_arguments(parser)
-    code: int = command.run(parser.parse_args(arguments))
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="threads that compute, in each process (default: one per CPU that may be used)",
+    )
+    options = parser.parse_args(arguments)
+    if options.threads:
+        use_threads(options.threads)
+    code: int = command.run(options)
     return code
 
 

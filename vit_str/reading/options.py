@@ -18,7 +18,7 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="threads that decode images (default: one per CPU, 4 at most); with --engine ray, "
+        help="threads that decode images (default: as --threads, 4 at most); with --engine ray, "
         "processes that read (default: one per GPU, or else per CPU)",
     )
     choice = parser.add_argument_group(

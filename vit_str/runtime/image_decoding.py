@@ -20,7 +20,7 @@ from vit_str.runtime.images import (
     reported_in_one_line,
     source_name,
 )
-from vit_str.runtime.machine import cpu_count
+from vit_str.runtime.machine import thread_count
 
 if TYPE_CHECKING:
     from jaxtyping import UInt8
@@ -66,7 +66,7 @@ def decode_batches(
         sources: images; what cannot be read is handed out as ``UnreadableImage``.
         preprocessing: of the model.
         batch_size: images in a batch.
-        workers: threads that decode, at most 64 of them; None for one per CPU up to 4.
+        workers: threads that decode, at most 64 of them; None for as many as compute, up to 4.
     """
 
     def outcome(source: Source) -> DecodedImage | UnreadableImage:
@@ -75,7 +75,7 @@ def decode_batches(
         except UnreadableImage as error:
             return error
 
-    workers = min(4, cpu_count()) if workers is None else min(workers, _MOST_WORKERS)
+    workers = min(4, thread_count()) if workers is None else min(workers, _MOST_WORKERS)
     remaining = iter(sources)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
     waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()

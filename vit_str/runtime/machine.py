@@ -1,8 +1,12 @@
-"""What this machine has."""
+"""What this machine has, and how many threads compute."""
 
 import json
+import math
 import os
 import platform
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +14,8 @@ from urllib.request import url2pathname
 
 CPU_DTYPE = "VIT_STR_CPU_DTYPE"
 """In the environment, the number format to compute in on a CPU: float32, bfloat16 or int8."""
+THREADS = "OMP_NUM_THREADS"
+"""Environment variable with their number, which torch and processes that are started know too."""
 
 _PACKAGES = (
     *("onnxruntime", "torch", "numpy", "pillow", "safetensors", "einops"),
@@ -77,7 +83,49 @@ def _cpu_info(key: str) -> str:
     return next(values, "")
 
 
-def cpu_count() -> int:
-    """Processors that this process may use: in a container fewer than the machine has."""
+def use_threads(count: int) -> None:
+    """Compute with so many threads, here and in the processes that are started from here."""
+    os.environ[THREADS] = str(count)
+    if "torch" in sys.modules:  # which has read the variable
+        sys.modules["torch"].set_num_threads(count)
+
+
+def thread_count() -> int:
+    """Threads to compute with: of `use_threads`, of ``OMP_NUM_THREADS``, or one per processor."""
+    asked = os.environ.get(THREADS, "")
+    return max(1, int(asked)) if asked.isdecimal() else cpu_count()
+
+
+def cpu_count(root: Path = Path("/")) -> int:
+    """Processors that this process may use: in a container fewer than the machine has.
+
+    Args:
+        root: of the file system that tells of limits.
+    """
     affinity = getattr(os, "sched_getaffinity", None)  # Linux
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
+    there = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, math.ceil(min([there, *_quotas(root)])))
+
+
+def _quotas(root: Path) -> Iterator[float]:
+    """Processors that the control groups of this process allow (Linux, both versions)."""
+    with suppress(OSError):
+        for line in (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers and "cpu" not in controllers.split(","):
+                continue
+            group = Path(path.lstrip("/"))
+            for folder in (group, *group.parents):  # a limit holds for all below it
+                yield from _quota(root / "sys/fs/cgroup" / controllers / folder)
+
+
+def _quota(folder: Path) -> Iterator[float]:
+    """The limit of one group: microseconds of computing in a period, over its length."""
+    with suppress(OSError, ValueError, ZeroDivisionError):
+        try:
+            used, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
+        except FileNotFoundError:
+            names = "cpu.cfs_quota_us", "cpu.cfs_period_us"
+            used, period = ((folder / name).read_text(encoding="utf-8") for name in names)
+        if int(used) > 0:  # "max", which is no number, and -1 are no limit
+            yield int(used) / int(period)

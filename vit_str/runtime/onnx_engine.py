@@ -19,7 +19,7 @@ import numpy as np
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.engine import Interface, Model
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.machine import cpu_count
+from vit_str.runtime.machine import thread_count
 from vit_str.runtime.search import Steps, teacher_forcing_scores
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, Contents, load_contents, unusable
 
@@ -242,8 +242,7 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    threads = os.environ.get("OMP_NUM_THREADS", "")
-    options.intra_op_num_threads = int(threads) if threads.isdecimal() else cpu_count()
+    options.intra_op_num_threads = thread_count()
     options.log_severity_level = 4  # what is wrong comes as an exception
     if path.name.startswith("step"):  # too little work to share
         options.intra_op_num_threads = 1

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from vit_str import console
-from vit_str.runtime.machine import cpu_count
+from vit_str.runtime.machine import THREADS, cpu_count
 from vit_str.serving.limits import Limits
 from vit_str.serving.metrics import FOLDER, Metrics
 
@@ -77,7 +77,7 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
         if workers > 1:
             _load(settings)  # a mistake is told once
             os.environ[FOLDER] = folder
-            os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cpu_count() // workers)))
+            os.environ.setdefault(THREADS, str(max(1, cpu_count() // workers)))
         uvicorn.run(
             "vit_str.serving.server:create",
             factory=True,

@@ -15,6 +15,7 @@ from vit_str.models.blocks import DecoderBlock
 from vit_str.models.cross_attention import cross_attention
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder, DecodingState
 from vit_str.runtime.engine import Interface, Model
+from vit_str.runtime.machine import thread_count
 from vit_str.runtime.search import Steps, padded
 from vit_str.runtime.text_decoding import DecodingOptions, decode_texts
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
@@ -83,6 +84,8 @@ class TorchEngine(DecoderScores):
             weights.provenance,
             interface_of(weights.recognizer),
         )
+        if self.device == "cpu":  # torch knows of no limits of a container
+            torch.set_num_threads(min(torch.get_num_threads(), thread_count()))
         # Converted once: autocast would convert the weights again at every step of the decoder.
         recognizer = copy.deepcopy(weights.recognizer)
         self.recognizer = recognizer.to(device, self.dtype).eval()

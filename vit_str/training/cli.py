@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import torch
 from jsonargparse import ActionConfigFile  # type: ignore[attr-defined]
+from jsonargparse.typing import PositiveInt
 from lightning.fabric.plugins import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import Callback, LightningDataModule
@@ -21,6 +22,7 @@ from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
 from vit_str.runtime.charset import CHARSETS, charset_of
+from vit_str.runtime.machine import use_threads
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
@@ -88,6 +90,9 @@ class TrainingCLI(LightningCLI):
             help="where the run is kept: paths of callbacks and loggers are relative to it",
         )
         parser.add_argument(
+            "--threads", type=PositiveInt | None, help="that compute, in each process"
+        )
+        parser.add_argument(
             "--recipe",
             type=str | None,
             help="in a configuration: the file with what it leaves out, relative to it",
@@ -100,6 +105,8 @@ class TrainingCLI(LightningCLI):
         """Let the rest of the configuration follow the options of this project."""
         config = self.config
         trainer = config.trainer
+        if config.threads is not None:
+            use_threads(config.threads)
         if emulates_bfloat16(trainer):
             trainer.precision = "32-true"
             report("this CPU has no bfloat16 instructions: training in float32")

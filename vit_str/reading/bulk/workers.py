@@ -20,7 +20,7 @@ from vit_str.console import one_line
 from vit_str.reading.bulk.archives import ImageRef, load_images
 from vit_str.runtime.engine import has_gpu
 from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.machine import cpu_count
+from vit_str.runtime.machine import cpu_count, use_threads
 from vit_str.runtime.reader import Reader, load
 from vit_str.runtime.readings import error_row, reading_row
 from vit_str.runtime.text_decoding import Search
@@ -208,7 +208,7 @@ class PartReader:
     def __init__(self, job: Job, workers: Workers, weights: bytes, attempts: Any) -> None:
         self._job, self._threads, self._attempts = job, workers.threads, attempts
         if workers.device == "cpu":
-            os.environ["OMP_NUM_THREADS"] = "1"  # before the library that computes is imported
+            use_threads(1)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "weights.safetensors")
             path.write_bytes(weights)

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from vit_str.reading.pages.geometry import Quadrilateral, upright
-from vit_str.runtime.machine import install_hint
+from vit_str.runtime.machine import install_hint, thread_count
 
 _SHORT, _LONG = 736, 2000  # sides of what is searched: enlarged to the one, reduced to the other
 _LONGEST = 4 * _SHORT  # however narrow
@@ -29,7 +29,7 @@ class RapidDetector:
 
     It overlooks dim text, however large. So where it finds no more than 20 lines, it searches again
     with raised local contrast (CLAHE, Zuiderveld 1994) and adds lines that lie on none of the
-    first. It sees images of bounded size, so its memory is bounded, and uses one thread.
+    first. It sees images of bounded size, so its memory is bounded.
 
     Args:
         search_again: as said; False for half the time.
@@ -41,18 +41,20 @@ class RapidDetector:
     def __init__(self, search_again: bool = True) -> None:
         self._search_again = search_again
         try:
+            import cv2
             from rapidocr import RapidOCR
         except ImportError:
             raise ValueError(
                 f"finding text in pages needs rapidocr, run: {install_hint('page')}"
             ) from None
         logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+        cv2.setNumThreads(thread_count())
         self._engine: Any = RapidOCR(
             params={
                 "Global.log_level": "error",
                 "Global.max_side_len": _LONGEST,
                 "Det.limit_side_len": _STEP,
-                "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+                "EngineConfig.onnxruntime.intra_op_num_threads": thread_count(),
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             }
         )
