@@ -20,6 +20,9 @@ __all__ = ["Reader", "Reading", "__version__", "load", "load_page"]
 
 # albumentations (training only) asks the network for its newest version unless this is set.
 os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
+# From 1.29 on onnxruntime tells Microsoft which models run, and keeps a number of this machine in
+# the user's cache folder, unless this is set.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 def __getattr__(name: str) -> object:

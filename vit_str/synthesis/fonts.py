@@ -125,7 +125,7 @@ def _without_copies(paths: Sequence[Path]) -> list[Path]:
 
 
 def _system_folders() -> Iterator[Path]:
-    home = Path.home()
+    home = Path(os.path.expanduser("~"))  # where there is none, no folder has this name
     if sys.platform == "win32":
         yield Path(os.environ.get("WINDIR", r"C:\Windows")) / "Fonts"
         yield home / "AppData/Local/Microsoft/Windows/Fonts"

@@ -231,7 +231,10 @@ def default_cache() -> Path:
     """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder."""
     if own := os.environ.get("VIT_STR_CACHE"):
         return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vit-str"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vit-str"
+    except RuntimeError:
+        raise ValueError("no home folder to keep drawn fonts in: set VIT_STR_CACHE") from None
 
 
 def _name(family: str, path: str) -> str:
