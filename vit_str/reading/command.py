@@ -1,8 +1,9 @@
 """``vit-str read``: the text in image files."""
 
 import argparse
+from functools import partial
 
-from vit_str.console import positive, probability
+from vit_str.console import positive, probability, whole_number
 from vit_str.reading.options import add_reader_arguments
 
 _EPILOG = """\
@@ -55,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("text", "jsonl", "csv", "hocr", "parquet"),
-        help="default: text, or jsonl with --boxes or --n-best; hocr with --page only; parquet "
+        choices=("text", "jsonl", "csv", "hocr", "tsv", "md", "parquet"),
+        help="default: text, or jsonl with --boxes or --n-best; with --page hocr, tsv, md; parquet "
         "(default) or jsonl with --engine ray",
     )
     parser.add_argument(
@@ -80,6 +81,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pages.add_argument("--page", action="store_true", help="read whole pictures, not cropped words")
     pages.add_argument(
         "--overlay", metavar="FOLDER", help="write pictures with the words that were found there"
+    )
+    pages.add_argument("--pages", metavar="N-M", help="read these only, such as 3-5 or 1,7-")
+    pages.add_argument(
+        "--dpi",
+        type=partial(whole_number, least=30, end=1201),
+        metavar="N",
+        help="draw pages of PDF files with so many dots per inch (default: 200)",
+    )
+    pages.add_argument("--password", metavar="TEXT", help="of PDF files that are locked")
+    pages.add_argument(
+        "--text-layer",
+        action="store_true",
+        help="take the text of PDF pages that have some, and read the others",
     )
     ray = parser.add_argument_group(
         "many images",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _DIGITS = 6
 # A crop of a word is flatter or smaller than a page, not as long as a line, or read more surely.
 _PAGE_SIDE, _PAGE_ASPECT, _LINE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 12.0, 0.5
+_PAGE_FORMATS = ("hocr", "md", "tsv")
+_PAGE_OPTIONS = ("overlay", "pages", "dpi", "password", "text_layer")
 _RAY_OPTIONS = ("characters", "column", "part_size", "ray_address")
 
 
@@ -106,8 +108,10 @@ def _check(options: argparse.Namespace) -> None:
     for name in _RAY_OPTIONS:
         if getattr(options, name):
             raise ValueError(f"--{name.replace('_', '-')} needs --engine ray")
-    if options.overlay or options.format == "hocr":
-        raise ValueError(f"{'--overlay' if options.overlay else '--format hocr'} needs --page")
+    given = [name for name in _PAGE_OPTIONS if getattr(options, name)]
+    if given or options.format in _PAGE_FORMATS:
+        option = given[0].replace("_", "-") if given else f"format {options.format}"
+        raise ValueError(f"--{option} needs --page")
     rich = options.boxes or options.n_best > 1
     options.format = options.format or ("jsonl" if rich else "text")
     if options.format not in _FORMATS:

@@ -260,13 +260,14 @@ class ReadingService:
 
     def _picture(self, upload: Upload, number: int) -> Image.Image | UnreadableImage:
         """A page of a file."""
-        from vit_str.reading.pages.pictures import pictures_in
+        from vit_str.reading.pages.pictures import PageOptions, pictures_in
 
         suffix = ".pdf" if upload.data.startswith(_PDF) else ".image"
         with tempfile.NamedTemporaryFile(suffix=suffix) as file:
             file.write(upload.data)
             file.flush()
-            with closing(pictures_in(file.name, number, self.limits.drawing)) as pictures:
+            wanted = PageOptions(((number, number),))
+            with closing(pictures_in(file.name, wanted, self.limits.drawing)) as pictures:
                 for picture in pictures:
                     return picture
         raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")

@@ -58,6 +58,21 @@ def test_pages_of_a_pdf_file(picture: Path, drawn: Drawn, run: Run) -> None:
     assert code == 1 and "a damaged or locked PDF file" in err
 
 
+def test_some_pages_of_a_file(picture: Path, drawn: Drawn, run: Run) -> None:
+    path = picture.with_name("pages.tiff")
+    blank = Image.new("RGB", drawn[0].size, "white")
+    drawn[0].save(path, save_all=True, append_images=[blank, drawn[0]])
+    command = ["read", "--page", path, "--format", "jsonl"]
+    code, out, _ = run(*command, "--pages", "3-")
+    assert (code, [json.loads(line)["page"] for line in out.splitlines()]) == (0, [3])
+    code, out, err = run(*command, "--pages", "9")
+    assert (code, out) == (1, "") and "none of the pages that are asked for" in err
+    code, _, err = run(*command, "--pages", "5-3")
+    assert code == 2 and "expected pages such as 3, 3-5 or 2,7-, found '5-3'" in err
+    code, out, _ = run("read", "--page", path, "--pages", "1", "--format", "md")
+    assert (code, out.split()[:2]) == (0, ["Museum", "station"])
+
+
 def test_hocr_is_well_formed_and_has_the_words(picture: Path, run: Run) -> None:
     code, text, _ = run("read", "--page", picture, "--format", "hocr")
     root = ElementTree.fromstring(text.partition("?>")[2].partition(">")[2])  # noqa: S314 (ours)
@@ -112,6 +127,8 @@ def test_what_needs_pages_is_refused_without(picture: Path, run: Run) -> None:
     for options, reason in (
         ([picture, "--overlay", "seen"], "--overlay needs --page"),
         ([picture, "--format", "hocr"], "--format hocr needs --page"),
+        ([picture, "--format", "tsv"], "--format tsv needs --page"),
+        ([picture, "--text-layer"], "--text-layer needs --page"),
         (["--page", picture, "--format", "csv"], "--page writes --format"),
     ):
         code, _, err = run("read", *options)

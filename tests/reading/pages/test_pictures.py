@@ -1,13 +1,16 @@
 """Pages of TIFF, GIF and PDF files, also of files that were made to do harm."""
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from vit_str.reading.pages import pictures
-from vit_str.reading.pages.pictures import pictures_in
+from vit_str.reading.pages.pictures import PageOptions, page_of_text, pictures_in
 from vit_str.runtime.images import UnreadableImage
 
 PDF = """%PDF-1.4
@@ -35,7 +38,7 @@ def write_pdf(tmp_path: Path) -> WritePdf:
     return write
 
 
-def reason(path: str, **options: int) -> str:
+def reason(path: str, **options: Any) -> str:
     (error,) = pictures_in(path, **options)
     assert isinstance(error, UnreadableImage) and "\n" not in error.reason
     return error.reason
@@ -73,9 +76,9 @@ def test_a_pdf_page_is_drawn_alone(tmp_path: Path) -> None:
     pages = [Image.new("RGB", (60, 40), color) for color in ("red", "green", "blue")]
     path = str(tmp_path / "pages.pdf")
     pages[0].save(path, save_all=True, append_images=pages[1:])
-    colors = [picture.getpixel((9, 9)) for picture in pictures_in(path, 2)]  # type: ignore[union-attr]
+    colors = [picture.getpixel((9, 9)) for picture in pictures_in(path, PageOptions.of("2-"))]  # type: ignore[union-attr]
     assert [max(range(3), key=color.__getitem__) for color in colors] == [1, 2]
-    assert not list(pictures_in(path, 4))
+    assert not list(pictures_in(path, PageOptions.of("4")))
 
 
 @pytest.mark.parametrize("name", ["pages.tiff", "pages.gif"])
@@ -84,7 +87,62 @@ def test_pages_of_pictures(name: str, tmp_path: Path) -> None:
     path = str(tmp_path / name)
     pages[0].save(path, save_all=True, append_images=pages[1:])
     assert [picture.size for picture in pictures_in(path)] == 3 * [(60, 40)]  # type: ignore[union-attr]
-    (last,) = pictures_in(path, 3)
-    assert isinstance(last, Image.Image)
-    assert last.getpixel((9, 9))[2] > 200  # type: ignore[index]
-    assert not list(pictures_in(path, 4))
+    first, last = pictures_in(path, PageOptions.of("1,3-9"))
+    assert isinstance(first, Image.Image) and isinstance(last, Image.Image)
+    assert (first.getpixel((9, 9))[0], last.getpixel((9, 9))[2]) > (200, 200)  # type: ignore[index]
+    assert not list(pictures_in(path, PageOptions.of("4")))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("2", [2]), ("3-5,2", [2, 3, 4, 5]), ("1, 7-", [1, 7, 8, 9])]
+)
+def test_pages_are_chosen_by_number(text: str, expected: list[int]) -> None:
+    assert list(islice(PageOptions.of(text).numbers, 4)) == expected
+
+
+@pytest.mark.parametrize("text", ["0", "5-3", "a", "1-2-3", "", "1,", "-3", "٣"])
+def test_what_is_no_page_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected pages such as"):
+        PageOptions.of(text)
+
+
+TEXT = "BT /F 20 Tf 20 60 Td (Two words) Tj 0 -30 Td (below) Tj ET"
+
+
+def with_text(path: str) -> str:
+    """The page with a font."""
+    font = "/Resources << /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"
+    content = Path(path).read_text().replace("/MediaBox", f"{font} /MediaBox")
+    Path(path).write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("turn", [0, 90])
+def test_the_text_of_a_pdf_page_is_taken_on_request(turn: int, write_pdf: WritePdf) -> None:
+    path = with_text(write_pdf("0 0 144 100", TEXT))
+    Path(path).write_text(Path(path).read_text().replace("/MediaBox", f"/Rotate {turn} /MediaBox"))
+    (picture,) = pictures_in(path, PageOptions(text_layer=True, resolution=144))
+    assert isinstance(picture, Image.Image)
+    page = page_of_text(picture)
+    assert page is not None
+    assert {word.text for word in page.words} == {"Two", "words", "below"}
+    assert turn or page.text == "Two words\nbelow"
+    ink = np.asarray(picture.convert("L")) < 128
+    for word in page.words:
+        left, top, right, bottom = (round(side) for side in word.box)
+        assert ink[top:bottom, left:right].any(), word
+        ink[top:bottom, left:right] = False
+    assert not ink.any()
+    (drawn,) = pictures_in(path)
+    assert isinstance(drawn, Image.Image) and page_of_text(drawn) is None
+
+
+def test_a_locked_pdf_file_needs_its_password(write_pdf: WritePdf, tmp_path: Path) -> None:
+    pikepdf = pytest.importorskip("pikepdf")
+    locked = str(tmp_path / "locked.pdf")
+    with pikepdf.open(write_pdf()) as document:
+        document.save(locked, encryption=pikepdf.Encryption(user="open sesame", owner="o"))
+    assert reason(locked) == "locked, needs its --password"
+    assert reason(locked, options=PageOptions(password="x")) == "not the password of this PDF file"  # noqa: S106
+    (picture,) = pictures_in(locked, PageOptions(password="open sesame"))  # noqa: S106
+    assert isinstance(picture, Image.Image)

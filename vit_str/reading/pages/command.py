@@ -3,6 +3,7 @@
 import argparse
 import json
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from vit_str.reading.pages.page import Page
+    from vit_str.reading.pages.pictures import PageOptions
     from vit_str.reading.pages.reader import PageReader
     from vit_str.reading.pages.results import PageFolder
 
-FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr"}
+FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr", "tsv": ".tsv", "md": ".md"}
 """What pages can be written as, and how the names of such files end."""
 
 
 def run_pages(options: argparse.Namespace) -> int:
     """Read whole pictures and print their text, or write a file for each of them."""
     from vit_str.reading.inputs import find_inputs, report
-    from vit_str.reading.pages.pictures import PAGE_SUFFIXES
+    from vit_str.reading.pages.pictures import PAGE_SUFFIXES, PageOptions
     from vit_str.reading.pages.results import PageFolder
 
     name = options.format or "text"
@@ -36,12 +38,18 @@ def run_pages(options: argparse.Namespace) -> int:
     report(inputs.problems)
     if not inputs.paths:
         return 2
+    wanted = PageOptions.of(
+        options.pages or "1-",
+        resolution=options.dpi or 200,
+        password=options.password,
+        text_layer=options.text_layer,
+    )
     decisive = _decisive(options, name)
     texts = PageFolder(Path(options.out), FORMATS[name], decisive) if options.out else None
     overlays = PageFolder(Path(options.overlay), ".png", decisive) if options.overlay else None
     with exclusive(texts.record) if texts else nullcontext():
         waiting = _not_done(inputs.paths, texts, overlays) if texts else inputs.paths
-        run = _Run(name, texts, overlays, several=len(inputs.paths) > 1)
+        run = _Run(name, wanted, texts, overlays, several=len(inputs.paths) > 1)
         run.read(waiting, load_page_reader(options))
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
@@ -53,7 +61,7 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     from vit_str.reading.pages.results import stamp
     from vit_str.runtime.weights_contents import resolve
 
-    plain = "effort", "min_confidence", "pattern", "alphabet", "beams"
+    plain = "effort", "min_confidence", "pattern", "alphabet", "beams", "pages", "dpi", "text_layer"
     return {
         "format": name,
         "model": [options.model, stamp(resolve(options.model))],
@@ -79,15 +87,22 @@ class _Run:
 
     Args:
         name: of the format.
+        wanted: which pages, and how they are drawn.
         texts: where the texts go to; None for standard output.
         overlays: where pictures of what was found go to, if anywhere.
         several: whether standard output gets the text of several files.
     """
 
     def __init__(
-        self, name: str, texts: "PageFolder | None", overlays: "PageFolder | None", several: bool
+        self,
+        name: str,
+        wanted: "PageOptions",
+        texts: "PageFolder | None",
+        overlays: "PageFolder | None",
+        several: bool,
     ) -> None:
-        self._format, self._texts, self._overlays, self._several = name, texts, overlays, several
+        self._format, self._wanted, self._several = name, wanted, several
+        self._texts, self._overlays = texts, overlays
         self._began, self._files, self._pages, self._words = time.monotonic(), 0, 0, 0
         self.failures = 0
 
@@ -112,26 +127,31 @@ class _Run:
 
     def _read_file(self, path: str, reader: "PageReader", progress: console.Progress) -> bool:
         """Whether all pages of a file could be read."""
-        from vit_str.reading.pages.pictures import pictures_in
+        from vit_str.reading.pages.pictures import page_of_text, pictures_in
         from vit_str.runtime.images import UnreadableImage
 
-        pages: list[Page] = []
+        pages: dict[int, Page] = {}
         errors = 0
-        for number, picture in enumerate(pictures_in(path), 1):
+        pictures = pictures_in(path, self._wanted)
+        for number, picture in zip(self._wanted.numbers, pictures, strict=False):
             progress.note(f"page {number}" if number > 1 else "")
             if isinstance(picture, UnreadableImage):
                 errors += 1
                 progress.warn(str(picture))
                 continue
-            pages.append(reader.read(picture, boxes=self._format == "jsonl"))
+            page = page_of_text(picture) or reader.read(picture, boxes=self._format == "jsonl")
+            pages[number] = page
             if self._overlays:
-                _write_overlay(self._overlays, path, number, picture, pages[-1])
-        words = sum(len(page.words) for page in pages)
+                _write_overlay(self._overlays, path, number, picture, page)
+        words = sum(len(page.words) for page in pages.values())
         if pages:
             target = self._texts.target(path) if self._texts else None
             _write(path, pages, self._format, target, self._several)
             if not words:
                 progress.warn(f"{one_line(path)}: no words found")
+        elif not errors:
+            errors += 1
+            progress.warn(f"{one_line(path)}: has none of the pages that are asked for")
         self._files += 1
         self._pages += len(pages)
         self._words += words
@@ -139,16 +159,23 @@ class _Run:
         return not errors
 
 
-def _write(path: str, pages: "list[Page]", name: str, target: Path | None, several: bool) -> None:
-    from vit_str.reading.pages.output import hocr, page_row
+def _write(
+    path: str, pages: "Mapping[int, Page]", name: str, target: Path | None, several: bool
+) -> None:
+    from vit_str.reading.pages.markdown import markdown
+    from vit_str.reading.pages.output import hocr, page_row, tsv
 
     if name == "hocr":
-        text = hocr([(one_line(path), page) for page in pages])
+        text = hocr(path, pages)
+    elif name == "tsv":
+        text = tsv(pages)
+    elif name == "md":
+        text = markdown(list(pages.values()))
     elif name == "jsonl":
-        rows = [page_row(path, page) | {"page": n} for n, page in enumerate(pages, 1)]
+        rows = [page_row(path, page) | {"page": n} for n, page in pages.items()]
         text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     else:
-        text = "\f".join(page.text + "\n" for page in pages)
+        text = "\f".join(page.text + "\n" for page in pages.values())
     if target is not None:
         with write_atomically(target) as temporary:
             temporary.write_text(text.rstrip("\n") + "\n", encoding="utf-8")

@@ -1,9 +1,12 @@
 """Draws the pages of a PDF file, as a program of its own that `pictures_in` runs and may kill.
 
-    python drawing.py FILE FIRST_PAGE DOTS_PER_INCH MOST_PIXELS MOST_BYTES MOST_SECONDS
+    python drawing.py FILE
 
-For every page from the first on it writes a line of JSON, ``{"size": [width, height]}`` and then
-the RGB pixels, or ``{"error": "..."}``. It imports no more than it needs, to start fast.
+From standard input it takes a JSON object: ``pages``, ranges of numbers from 1, ``resolution`` in
+dots per inch, ``password``, ``text``, whether text of the file is wanted, and the limits ``pixels``
+and ``seconds`` of a page and ``memory`` in bytes. For every page it writes a line of JSON,
+``{"size": [width, height], "lines": [...]}`` and then the RGB pixels, or ``{"error": "..."}``. It
+imports no more than it needs, to start fast.
 """
 
 import json
@@ -17,32 +20,42 @@ from typing import Any
 _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
 _NICENESS = 10
+_SOFT_HYPHEN = 2  # as PDFium has one at the end of a line
 _THINNEST = 4.0  # points of a side; letters that can be read are larger
 
 
-def main(arguments: list[str]) -> None:
-    """Draw all pages from the first that is wanted."""
+def main(path: Path, wanted: dict[str, Any]) -> None:
+    """Draw all pages that are wanted."""
     import pypdfium2
 
-    path = Path(arguments[0])
-    first, resolution, pixels, memory, seconds = map(int, arguments[1:])
-    _limit("RLIMIT_AS", memory)
+    _limit("RLIMIT_AS", wanted["memory"])
     if hasattr(os, "nice"):  # reading goes first
         os.nice(_NICENESS)
     try:
-        document = pypdfium2.PdfDocument(path)
-        numbers = range(first - 1, len(document))
+        document = pypdfium2.PdfDocument(path, wanted["password"])
     except (pypdfium2.PdfiumError, OSError, ValueError) as error:
-        _write({"error": f"a damaged or locked PDF file ({error})"})
+        _write({"error": _why_closed(str(error), wanted["password"])})
         return
-    for number in numbers:
-        _limit("RLIMIT_CPU", int(time.process_time()) + seconds + 1)
+    for number in (n for n in range(len(document)) if _holds(wanted["pages"], n + 1)):
+        _limit("RLIMIT_CPU", int(time.process_time()) + wanted["seconds"] + 1)
         try:
-            picture = _draw(document[number], resolution, pixels)
+            page = document[number]
+            picture = _draw(page, wanted["resolution"], wanted["pixels"])
+            lines = _lines(page, *picture.size) if wanted["text"] else []
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
             _write({"error": f"page {number + 1} cannot be drawn ({error})"})
         else:
-            _write({"size": picture.size}, picture.tobytes())
+            _write({"size": picture.size, "lines": lines}, picture.tobytes())
+
+
+def _holds(ranges: list[list[int | None]], number: int) -> bool:
+    return any(first <= number <= (last or number) for first, last in ranges if first)
+
+
+def _why_closed(reason: str, password: str | None) -> str:
+    if "password" not in reason.lower():
+        return f"a damaged or locked PDF file ({reason})"
+    return "not the password of this PDF file" if password else "locked, needs its --password"
 
 
 def _draw(page: Any, resolution: int, pixels: int) -> Any:
@@ -57,6 +70,37 @@ def _draw(page: Any, resolution: int, pixels: int) -> Any:
     scale = resolution / _POINTS_PER_INCH
     scale = min(scale, (pixels / (width * height)) ** 0.5, _LONGEST / max(width, height))
     return page.render(scale=scale).to_pil().convert("RGB")
+
+
+def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]]]]:
+    """Lines of words that the file has as text, with left, top, right and bottom in pixels."""
+    import ctypes
+
+    from pypdfium2 import raw
+
+    def place(x: float, y: float) -> tuple[int, int]:
+        found = ctypes.c_int(), ctypes.c_int()
+        raw.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, x, y, *map(ctypes.byref, found))
+        return found[0].value, found[1].value
+
+    lines: list[list[tuple[str, list[int]]]] = [[]]
+    text, corners = "", []
+    characters = page.get_textpage()
+    for index in range(characters.count_chars() + 1):
+        code = raw.FPDFText_GetUnicode(characters.raw, index)  # 0 at the end
+        letter = "-" if code == _SOFT_HYPHEN else chr(code)
+        if code and letter.isprintable() and not letter.isspace():
+            left, bottom, right, top = characters.get_charbox(index, loose=True)
+            corners += [place(left, top), place(right, bottom)]
+            text += letter
+            continue
+        if text:
+            x, y = zip(*corners, strict=True)
+            lines[-1].append((text, [min(x), min(y), max(x), max(y)]))
+            text, corners = "", []
+        if letter in "\r\n":
+            lines.append([])
+    return [line for line in lines if line]
 
 
 def _limit(name: str, value: int) -> None:
@@ -74,4 +118,4 @@ def _write(line: dict[str, Any], pixels: bytes = b"") -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(Path(sys.argv[1]), json.load(sys.stdin))

@@ -1,5 +1,7 @@
-"""Pages as JSON, as hOCR, and as pictures to look at."""
+"""Pages as JSON, as hOCR, as the table of Tesseract, and as pictures to look at."""
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -8,9 +10,16 @@ from PIL import Image, ImageDraw
 from vit_str.console import one_line
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reports.sheets import caption_font
-from vit_str.runtime.readings import Box, Character
+from vit_str.runtime.readings import Character
 
 _DIGITS = 6
+_BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")
+"""What may reach below the line."""
+_DESCENT = 0.2
+_TSV_COLUMNS = (
+    *("level", "page_num", "block_num", "par_num", "line_num", "word_num"),
+    *("left", "top", "width", "height", "conf", "text"),
+)
 _LINE_COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b")
 
 
@@ -47,9 +56,14 @@ def _character(character: Character) -> dict[str, Any]:
     }
 
 
-def hocr(pages: list[tuple[str, Page]]) -> str:
-    """An hOCR 1.2 document, which tools for searchable PDF files take."""
-    body = "\n".join(_hocr_page(number, name, page) for number, (name, page) in enumerate(pages, 1))
+def hocr(name: str, pages: Mapping[int, Page]) -> str:
+    """An hOCR 1.2 document with what Tesseract's has, which tools for searchable PDF files take.
+
+    Args:
+        name: of the file.
+        pages: by number, from 1.
+    """
+    body = "\n".join(_hocr_page(number, name, page) for number, page in pages.items())
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" \
 "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
@@ -58,7 +72,7 @@ def hocr(pages: list[tuple[str, Page]]) -> str:
 <title>Text</title>
 <meta http-equiv="Content-Type" content="text/html; charset=utf-8"/>
 <meta name="ocr-system" content="vit-str"/>
-<meta name="ocr-capabilities" content="ocr_page ocr_carea ocr_line ocrx_word"/>
+<meta name="ocr-capabilities" content="ocr_page ocr_carea ocr_par ocr_line ocrx_word"/>
 </head>
 <body>
 {body}
@@ -71,26 +85,85 @@ def _hocr_page(number: int, name: str, page: Page) -> str:
     title = f'image "{one_line(name)}"; bbox 0 0 {page.width} {page.height}; ppageno {number - 1}'
     parts = [f'<div class="ocr_page" id="page_{number}" title={quoteattr(title)}>']
     for b, block in enumerate(page.blocks, 1):
-        words = [word for line in block for word in line]
-        parts.append(f'<div class="ocr_carea" id="block_{number}_{b}" title="{_bbox(words)}">')
+        bbox = _bbox([word for line in block for word in line])
+        parts.append(f'<div class="ocr_carea" id="block_{number}_{b}" title="{bbox}">')
+        parts.append(f'<p class="ocr_par" id="par_{number}_{b}" title="{bbox}">')
         for n, line in enumerate(block, 1):
-            identity = f"line_{number}_{b}_{n}"
-            parts.append(f'<span class="ocr_line" id="{identity}" title="{_bbox(line)}">')
+            title = f"{_bbox(line)}; {_lie(line)}"
+            parts.append(f'<span class="ocr_line" id="line_{number}_{b}_{n}" title="{title}">')
             parts += [
-                f'<span class="ocrx_word" title="{_bbox([word])}; '
+                f'<span class="ocrx_word" id="word_{number}_{b}_{n}_{w}" title="{_bbox([word])}; '
                 f'x_wconf {round(100 * word.confidence)}">{escape(word.text)}</span>'
-                for word in line
+                for w, word in enumerate(line, 1)
             ]
             parts.append("</span>")
-        parts.append("</div>")
+        parts += ["</p>", "</div>"]
     return "\n".join([*parts, "</div>"])
 
 
-def _bbox(words: "list[Word] | tuple[Word, ...]") -> str:
+def _bbox(words: Sequence[Word]) -> str:
     """The box around some words, in whole pixels."""
-    sides = list(zip(*(word.box for word in words), strict=True))
-    box = Box(min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3]))
-    return "bbox " + " ".join(str(max(0, round(side))) for side in box)
+    return "bbox " + " ".join(map(str, _pixels(words)))
+
+
+def _pixels(words: Sequence[Word]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of some words, in whole pixels."""
+    left, top, right, bottom = zip(*(word.box for word in words), strict=True)
+    sides = min(left), min(top), max(right), max(bottom)
+    return tuple(max(0, round(side)) for side in sides)
+
+
+def _lie(line: Sequence[Word]) -> str:
+    """How a line lies: quarters by which it is turned to the left, or else its baseline.
+
+    A baseline is a slope, and how far below the bottom of the box it begins. It runs below the
+    words whose letters all stand on it.
+    """
+    if quarters := -text_quarters(line) % 4:
+        return f"textangle {90 * quarters}"
+    standing = [word for word in line if not _BELOW.intersection(word.text)] or line
+    (x1, y1), (x2, y2) = standing[0].polygon[3], standing[-1].polygon[2]
+    if standing is line:  # letters below the line take about a fifth of the height
+        y1, y2 = (
+            y - _DESCENT * (word.box.bottom - word.box.top)
+            for y, word in ((y1, line[0]), (y2, line[-1]))
+        )
+    slope = (y2 - y1) / max(1.0, x2 - x1)
+    left, _, _, bottom = _pixels(line)
+    return f"baseline {slope:.3f} {round(y1 + slope * (left - x1) - bottom)}"
+
+
+def text_quarters(words: Sequence[Word]) -> int:
+    """By how many quarters text is turned to the right: what most of the words say."""
+    turns = [
+        round(math.atan2(second[1] - first[1], second[0] - first[0]) / (math.pi / 2)) % 4
+        for first, second, _, _ in (word.polygon for word in words)
+    ]
+    return max(set(turns), key=turns.count, default=0)
+
+
+def tsv(pages: Mapping[int, Page]) -> str:
+    """The table of Tesseract: a row for each page, block, paragraph, line and word."""
+    lines = ["\t".join(_TSV_COLUMNS)]
+
+    def add(numbers: Sequence[int], words: Sequence[Word], confidence: float, text: str) -> None:
+        left, top, right, bottom = _pixels(words)
+        level = len(numbers)
+        cells = [level, *numbers, *[0] * (5 - level), left, top, right - left, bottom - top]
+        lines.append("\t".join(map(str, [*cells, confidence, one_line(text)])))
+
+    for number, page in pages.items():
+        size = [0, 0, page.width, page.height]
+        lines.append("\t".join(map(str, [1, number, 0, 0, 0, 0, *size, -1, ""])))
+        for b, block in enumerate(page.blocks, 1):
+            together = [word for line in block for word in line]
+            add([number, b], together, -1, "")
+            add([number, b, 1], together, -1, "")
+            for n, line in enumerate(block, 1):
+                add([number, b, 1, n], line, -1, "")
+                for w, word in enumerate(line, 1):
+                    add([number, b, 1, n, w], [word], round(100 * word.confidence, 4), word.text)
+    return "\n".join(lines) + "\n"
 
 
 def overlay(image: Image.Image, page: Page) -> Image.Image:
