@@ -1,0 +1,181 @@
+"""Searchable PDF files by OCRmyPDF with vit-str and with Tesseract, on ten pages drawn here.
+
+    python benchmarks/searchable_pdf.py FOLDER [--json FILE]
+
+The pages are written to FOLDER, with text of this project's documentation: clean print, small
+print, noise, blur, a tilted and a turned page, two columns, a table, dim print, light on dark. A
+word counts as found if ``pdftotext -bbox`` has the same word over the middle of its place. Both
+engines read a page one after the other on one thread; time is that of the CPU, with the start of
+the program, size that of the output.
+"""
+
+import argparse
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from html import unescape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+ROOT = Path(__file__).parents[1]
+DPI, SIZE = 200, (1654, 2339)
+ENGINES = {
+    "vit-str": ["--plugin", "vit_str.ocrmypdf"],
+    "Tesseract": ["--ocr-engine", "tesseract"],
+}
+Box = tuple[float, float, float, float]
+Places = list[tuple[str, Box]]
+
+
+class Look(NamedTuple):
+    """How a page is set and what happens to it."""
+
+    name: str
+    font: str = "DejaVuSerif.ttf"
+    points: float = 12
+    columns: int = 1
+    ink: str = "black"
+    paper: str = "white"
+    change: Callable[[Image.Image], Image.Image] = lambda image: image
+    options: tuple[str, ...] = ()
+
+
+def noisy(image: Image.Image) -> Image.Image:
+    """Uneven light and the noise of a cheap scanner."""
+    random = np.random.default_rng(1)
+    pixels = np.asarray(image, np.float32) * np.linspace(0.7, 1.0, image.width)[:, None]
+    return Image.fromarray((pixels + random.normal(0, 18, pixels.shape)).clip(0, 255).astype("u1"))
+
+
+LOOKS = (
+    Look("clean"),
+    Look("sans, small", "DejaVuSans.ttf", 8),
+    Look("noise", change=noisy),
+    Look("blur", change=lambda image: image.filter(ImageFilter.GaussianBlur(2.0))),
+    Look("tilted by 2 degrees", change=lambda image: image.rotate(2, 3, fillcolor="white")),
+    Look(
+        "turned by a quarter",
+        change=lambda image: image.transpose(Image.Transpose.ROTATE_270),
+        options=("--rotate-pages",),
+    ),
+    Look("two columns", "STIXGeneral.ttf", 11, columns=2),
+    Look("table", "DejaVuSansMono.ttf", 10, columns=4),
+    Look("dim", ink="#a0a0a0"),
+    Look("light on dark", "DejaVuSans-Bold.ttf", 14, ink="#f0e8d0", paper="#203050"),
+)
+
+
+def main() -> None:
+    """Draw, run both engines page by page, and print a row for each page."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    os.environ["OMP_NUM_THREADS"] = os.environ["OMP_THREAD_LIMIT"] = "1"
+    words = prose()
+    rows = []
+    print("page", "words", *(f"{e}: found, wrong, CPU s, kB" for e in ENGINES), sep="\t")
+    for number, look in enumerate(LOOKS):
+        image, places = draw(look, words[130 * number :])
+        scan = options.folder / f"{number}.pdf"
+        look.change(image).save(scan, resolution=DPI, quality=85)
+        row: dict[str, Any] = {"page": look.name, "words": len(places)}
+        for engine, arguments in ENGINES.items():
+            row[engine] = measured(scan, engine, [*arguments, *look.options], places, look)
+        rows.append(row)
+        print(look.name, len(places), *(cells(row[e]) for e in ENGINES), sep="\t", flush=True)
+    totals = {e: {k: sum(r[e][k] for r in rows) for k in rows[0][e]} for e in ENGINES}
+    print("all", sum(row["words"] for row in rows), *map(cells, totals.values()), sep="\t")
+    from measuring import print_machine, write_json
+
+    print_machine()
+    write_json(options.json, {"pages": rows})
+
+
+def cells(numbers: dict[str, float]) -> str:
+    """What was measured, in short."""
+    found, wrong, seconds, size = numbers.values()
+    return f"{found:.0f}, {wrong:.0f}, {seconds:.1f}, {size / 1000:.0f}"
+
+
+def prose() -> list[str]:
+    """Words of the documentation, without its tables, code and marks."""
+    texts = [(ROOT / "docs" / name).read_text("utf-8") for name in ("pages.md", "rendering.md")]
+    plain = re.sub(
+        r"```.*?```|^\|.*?$|\[|\]\(.*?\)|[*`#<>]", " ", "\n".join(texts), flags=re.S | re.M
+    )
+    return [word for word in plain.split() if word.isascii() and word.strip('.,:;|)"')]
+
+
+def draw(look: Look, words: list[str]) -> tuple[Image.Image, Places]:
+    """A page, and its words with their places in pixels."""
+    folder = Path(find_spec("matplotlib").origin).parent / "mpl-data/fonts/ttf"  # type: ignore[union-attr, arg-type]
+    font = ImageFont.truetype(str(folder / look.font), round(look.points * DPI / 72))
+    image = Image.new("RGB", SIZE, look.paper)
+    pen = ImageDraw.Draw(image)
+    remaining, places, step = iter(words[:130]), [], 1.6 * font.size
+    width = (SIZE[0] - 300) / look.columns
+    per_column = 130 if look.columns == 1 else 130 // look.columns
+    for column in range(look.columns):
+        x = left = 150 + column * width
+        y = 150.0
+        for word in (each for _, each in zip(range(per_column), remaining, strict=False)):
+            if look.name == "table" or x + font.getlength(word) > left + width - 60:
+                x, y = left, y + step
+            pen.text((x, y), word, look.ink, font)
+            places.append((word, pen.textbbox((x, y), word, font)))
+            x += font.getlength(f"{word} ")
+    return image, places
+
+
+def measured(
+    scan: Path, engine: str, arguments: list[str], places: Places, look: Look
+) -> dict[str, float]:
+    """Words found and words that are not there, seconds of the CPU, and bytes of the output."""
+    target = scan.with_name(f"{scan.stem}-{engine}.pdf")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "ocrmypdf", "--quiet", "--jobs", "1", *arguments]
+    subprocess.run([*command, str(scan), str(target)], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    found = list(words_in(target))
+    middles = [(word, seen(box, look)) for word, box in places]
+    hits = sum(
+        any(text == word and a <= x <= c and b <= y <= d for text, (a, b, c, d) in found)
+        for word, (x, y) in middles
+    )
+    size = target.stat().st_size
+    return {"found": hits, "wrong": len(found) - hits, "seconds": seconds, "bytes": size}
+
+
+def seen(box: Box, look: Look) -> tuple[float, float]:
+    """The middle of a word on the page as it lies in the end, in points."""
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    if look.name.startswith("tilted"):
+        angle, (cx, cy) = np.radians(-2), (SIZE[0] / 2, SIZE[1] / 2)
+        x, y = (
+            cx + (x - cx) * np.cos(angle) - (y - cy) * np.sin(angle),
+            cy + (x - cx) * np.sin(angle) + (y - cy) * np.cos(angle),
+        )
+    return float(x) * 72 / DPI, float(y) * 72 / DPI
+
+
+def words_in(path: Path) -> Iterator[tuple[str, Box]]:
+    """Words of a PDF file and their boxes, in points."""
+    command = ["pdftotext", "-bbox", str(path), "-"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    pattern = r'<word xMin="(.+?)" yMin="(.+?)" xMax="(.+?)" yMax="(.+?)">(.*?)</word>'
+    for *box, word in re.findall(pattern, text):
+        yield unescape(word), tuple(map(float, box))  # type: ignore[misc]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""Searchable PDF files through OCRmyPDF: ``ocrmypdf --plugin vit_str.ocrmypdf scan.pdf out.pdf``.
+
+Where the extra ``ocrmypdf`` is installed, ``ocrmypdf --ocr-engine vit-str`` is the same.
+"""
+
+import logging
+import os
+import threading
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ocrmypdf import hookimpl
+from ocrmypdf.exceptions import BadArgsError
+from ocrmypdf.languages import ISO_639_3
+from ocrmypdf.pluginspec import OcrEngine, OrientationConfidence
+from PIL import Image
+
+import vit_str
+from vit_str.reading.pages.detection import LineDetector, RapidDetector
+from vit_str.reading.pages.geometry import Quadrilateral, side_lengths
+from vit_str.reading.pages.output import hocr, text_quarters
+from vit_str.reading.pages.page import Page
+from vit_str.reading.pages.reader import PageReader, load_page
+from vit_str.runtime import Search
+from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.runtime.machine import THREADS, cpu_count, use_threads
+from vit_str.runtime.prior import NO_LANGUAGE, languages
+
+NAME = "vit-str"
+_MODEL = "--vit-str-model"
+_SURE = 20.0
+"""A confidence of 1 in the unit of Tesseract, which ``--rotate-pages-threshold`` (14) is in."""
+_SAMPLE = 12
+"""Lines that tell how a page is turned."""
+_LONG = 3.0
+"""Length over height of a line whose slope tells how a page is tilted."""
+
+log = logging.getLogger(__name__)
+
+
+class VitStrEngine(OcrEngine):
+    """Finds and reads the words of page images."""
+
+    @staticmethod
+    def version() -> str:
+        """Of this package."""
+        return vit_str.__version__
+
+    @staticmethod
+    def creator_tag(options: Any) -> str:
+        """What the PDF file says about where its text comes from."""
+        return f"vit-str {vit_str.__version__}"
+
+    def __str__(self) -> str:
+        """What messages of OCRmyPDF call it."""
+        return f"vit-str {vit_str.__version__}"
+
+    @staticmethod
+    def languages(options: Any) -> set[str]:
+        """What ``-l`` takes: whose words to expect where a page leaves doubts."""
+        return {*_languages(), *languages(), NO_LANGUAGE}
+
+    @staticmethod
+    def get_orientation(input_file: Path, options: Any) -> OrientationConfidence:
+        """How a page is turned: its longest lines are read."""
+        whole = _reader(options)
+        reader = PageReader(whole.reader, _Longest(whole.detector), whole.splitter, 0.0)
+        words = _read(reader, input_file).words
+        if not words:
+            return OrientationConfidence(angle=0, confidence=0.0)
+        sure = _SURE * float(np.mean([word.confidence for word in words]))
+        return OrientationConfidence(angle=90 * text_quarters(words), confidence=sure)
+
+    @staticmethod
+    def get_deskew(input_file: Path, options: Any) -> float:
+        """By how many degrees to turn a page to the left until its lines are level."""
+        lines = _reader(options).detector.lines(load_image(input_file))
+        along = [q[1] - q[0] for q in lines if _is_long(q)]
+        return float(np.degrees(np.median([np.arctan2(y, x) for x, y in along] or [0.0])))
+
+    @staticmethod
+    def generate_hocr(input_file: Path, output_hocr: Path, output_text: Path, options: Any) -> None:
+        """Write what a page says and where."""
+        page = _read(_reader(options), input_file)
+        output_hocr.write_text(hocr(input_file.name, {1: page}), encoding="utf-8")
+        output_text.write_text(f"{page.text}\n", encoding="utf-8")
+
+    @staticmethod
+    def generate_pdf(input_file: Path, output_pdf: Path, output_text: Path, options: Any) -> None:
+        """Refused by ``check_options`` before it comes to this."""
+        raise NotImplementedError
+
+
+class _Longest:
+    """The longest of the lines that another detector finds."""
+
+    def __init__(self, detector: LineDetector) -> None:
+        self._detector = detector
+
+    def lines(self, image: Image.Image) -> list[Quadrilateral]:
+        """See `LineDetector`."""
+        found = self._detector.lines(image)
+        return sorted(found, key=lambda each: -max(side_lengths(each)))[:_SAMPLE]
+
+
+class Plugin:
+    """The hooks of OCRmyPDF.
+
+    Args:
+        engines: names under which ``--ocr-engine`` asks for this engine.
+    """
+
+    def __init__(self, *engines: str) -> None:
+        self._engines = engines
+
+    @hookimpl
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add the options of this plug-in; it may be there twice, installed and asked for."""
+        actions = parser._option_string_actions
+        if _MODEL not in actions:
+            group = parser.add_argument_group(NAME, "Options of the plug-in vit_str.ocrmypdf")
+            group.add_argument(
+                _MODEL,
+                default="tiny",
+                metavar="NAME|FILE",
+                help="weights of the package, a .safetensors file, or a folder of vit-str export",
+            )
+        engine = actions.get("--ocr-engine")  # since OCRmyPDF 17
+        if engine and engine.choices and NAME not in engine.choices:
+            engine.choices = [*engine.choices, NAME]
+
+    @hookimpl
+    def check_options(self, options: Any) -> None:
+        """Refuse what there is not, before any page is drawn."""
+        if not self.get_ocr_engine(options):
+            return
+        if options.pdf_renderer == "sandwich":
+            raise BadArgsError("vit-str gives words as hOCR: leave out --pdf-renderer sandwich")
+        try:
+            _reader(options)
+        except ValueError as error:
+            raise BadArgsError(str(error)) from None
+
+    @hookimpl
+    def validate(self, pdfinfo: Sequence[Any], options: Any) -> None:
+        """Share the processors between the pages that are read at the same time."""
+        if self.get_ocr_engine(options) and THREADS not in os.environ:
+            jobs = min(len(pdfinfo), options.jobs or cpu_count())
+            use_threads(max(1, cpu_count() // max(1, jobs)))
+
+    @hookimpl
+    def get_ocr_engine(self, options: Any) -> OcrEngine | None:
+        """The engine, unless another one is asked for."""
+        asked = getattr(options, "ocr_engine", "auto")
+        return VitStrEngine() if asked in self._engines else None
+
+
+installed = Plugin(NAME)
+"""The entry point of the package, which leaves others as they are until it is asked for."""
+_named = Plugin("auto", NAME)
+add_options, get_ocr_engine = _named.add_options, _named.get_ocr_engine
+check_options, validate = _named.check_options, _named.validate
+
+
+def _read(reader: PageReader, path: Path) -> Page:
+    """A page; an empty one, with a warning, where it cannot be read."""
+    try:
+        return reader.read(path)
+    except UnreadableImage as error:
+        log.warning("%s: no text", error)
+        with Image.open(path) as image:
+            return Page(*image.size, ())
+
+
+def _reader(options: Any) -> PageReader:
+    known = _languages()
+    codes = [known.get(code, code) for code in options.languages]
+    whole = _load(getattr(options, "vit_str_model", "tiny"), "+".join(dict.fromkeys(codes)))
+    return PageReader(whole.reader, _detector(threading.get_ident()), whole.splitter)
+
+
+@lru_cache
+def _load(model: str, language: str) -> PageReader:
+    """Reads on the CPU: a GPU is lost in the processes that OCRmyPDF may fork."""
+    return load_page(model, "cpu", search=Search(language=language))
+
+
+@lru_cache(maxsize=64)
+def _detector(thread: int) -> RapidDetector:
+    """One for each thread: it keeps the size of its image."""
+    return RapidDetector()
+
+
+@lru_cache
+def _languages() -> dict[str, str]:
+    """Codes of three letters, as Tesseract has them -> of languages with known words."""
+    known = [(code, names) for code, names in ISO_639_3.items() if names.alpha_2 in languages()]
+    codes = {each: names.alpha_2 for code, names in known for each in (code, names.alt) if each}
+    return codes | {"nor": "nb"}
+
+
+def _is_long(line: Quadrilateral) -> bool:
+    width, height = side_lengths(line)
+    return width > _LONG * height
