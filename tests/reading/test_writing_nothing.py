@@ -19,6 +19,7 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 def refuse(event, values):
     writes = event == "open" and isinstance(values[2], int) and values[2] & WRITING
+    writes = writes and not isinstance(values[0], int)  # which is a pipe
     if (writes and str(values[0]) not in ("/dev/null", os.devnull)) or event in CHANGES:
         raise OSError(30, "Read-only file system", str(values[0]))
     if event == "socket.connect":
