@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 BUNDLED = Path(__file__).parents[1] / "bundled"
 """Folder of the weights that come with the package: ``<name>.safetensors``."""
 
+PRETRAINED = "model.safetensors"
+"""The weights in a folder as the Hugging Face Hub has them, see ``vit_str.hub``."""
+
 FORMAT = "vit-str"
 VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
 GOLDEN = "golden"
@@ -222,12 +225,15 @@ def resolve(name_or_path: str | Path) -> Path:
 
     Args:
         name_or_path: a file, if it ends in ``.safetensors`` or holds a path separator, a folder
-            that ``vit-str export`` has made, else the name of weights that come with the package.
+            that ``vit-str export`` or ``vit_str.hub`` has made, else the name of weights that come
+            with the package.
 
     Raises:
         ValueError: there is no such file or name.
     """
     text = os.fspath(name_or_path)
+    if text and (Path(text) / PRETRAINED).is_file():
+        return Path(text) / PRETRAINED
     separators = [separator for separator in (os.sep, os.altsep) if separator]
     if text.endswith(".safetensors") or any(separator in text for separator in separators):
         return Path(text)

@@ -1,0 +1,73 @@
+"""Weights as folders with a model card, and what goes to and comes from the Hub."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from PIL import Image
+
+import vit_str
+from vit_str import hub
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def test_a_folder_reads_as_its_weights(weights_path: Path, tmp_path: Path, run: Run) -> None:
+    folder = hub.save_pretrained(weights_path, tmp_path / "my-model", licence="mit")
+    image = Image.new("RGB", (90, 30), "white")
+    expected = vit_str.load(weights_path, "cpu").read(image)
+    assert hub.from_pretrained(folder, device="cpu").read(image) == expected
+    image.save(tmp_path / "word.png")
+    code, out, _ = run("read", tmp_path / "word.png", "--model", folder, "--device", "cpu")
+    assert code == 0 and out.split("\t")[1] == expected.text
+    _, front, card = (folder / "README.md").read_text().split("---\n", 2)
+    assert yaml.safe_load(front)["license"] == "mit"
+    assert yaml.safe_load(front)["pipeline_tag"] == "image-to-text"
+    assert 'from_pretrained("my-model")' in card and '"note": "random"' in card
+
+
+def test_the_card_of_the_bundled_weights_has_a_data_statement(tmp_path: Path) -> None:
+    card = (hub.save_pretrained("tiny", tmp_path) / "README.md").read_text()
+    assert "Trained on: text rendered by vit-str." in card
+    assert "## Licence\n\napache-2.0" in card
+
+
+def test_what_is_uploaded_comes_back(
+    weights_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Hub is a folder here."""
+    calls: list[Any] = []
+
+    class Api:
+        def __init__(self, token: str | None) -> None:
+            calls.append(token)
+
+        def create_repo(self, name: str, **options: Any) -> None:
+            calls.append((name, options))
+
+        def upload_folder(self, repo_id: str, folder_path: Path, **_: Any) -> str:
+            Path(folder_path).rename(tmp_path / "remote")
+            Path(folder_path).mkdir()
+            return f"commit of {repo_id}"
+
+    def download(name: str, file: str, revision: str | None) -> str:
+        calls.append((name, revision))
+        return str(tmp_path / "remote" / file)
+
+    fake = SimpleNamespace(HfApi=Api, hf_hub_download=download)
+    monkeypatch.setattr(hub, "_hub", lambda: fake)
+    assert hub.push_to_hub(weights_path, "me/words", token="t") == "commit of me/words"  # noqa: S106
+    reader = hub.from_pretrained("me/words", revision="main", device="cpu")
+    assert reader.provenance == {"note": "random"}
+    expected = ["t", ("me/words", {"private": False, "exist_ok": True}), ("me/words", "main")]
+    assert calls == expected
+    assert 'from_pretrained("me/words")' in (tmp_path / "remote" / "README.md").read_text()
+
+
+def test_without_the_library_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
+    with pytest.raises(ValueError, match="needs huggingface_hub, run: pip install"):
+        hub.from_pretrained("me/words")
