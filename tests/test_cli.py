@@ -1,3 +1,4 @@
+import hashlib
 import io
 import os
 import signal
@@ -12,6 +13,7 @@ from PIL import Image
 from vit_str import cli
 from vit_str.cli import main
 from vit_str.runtime.machine import install_hint
+from vit_str.runtime.weights_contents import BUNDLED
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -213,3 +215,38 @@ def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch: pytest.Mon
         assert "vit-str: trouble\n" in terminal.getvalue()
     monkeypatch.setattr(sys, "stdout", Terminal())  # the results are progress enough there
     assert console.Progress(3)._bar is None
+
+
+def test_the_version_names_the_weights(run: Run) -> None:
+    code, out, _ = run("--version")
+    digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()
+    assert (code, out.count("\n")) == (0, 1)
+    assert f"tiny sha256:{digest}" in out
+
+
+def test_the_changelog_names_the_bundled_weights() -> None:
+    digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()
+    changelog = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = changelog.split("\n## ")[1]
+    assert f"sha256:{digest}" in newest, "write the hash of the bundled weights into CHANGELOG.md"
+
+
+@pytest.mark.skipif(not Path("/bin/bash").exists(), reason="completes in bash")
+def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
+    pytest.importorskip("shtab")
+    script = tmp_path / "complete.sh"
+    command = [sys.executable, "-m", "vit_str", "--completion", "bash"]
+    script.write_bytes(subprocess.run(command, capture_output=True, check=True).stdout)
+    asked = """
+source "$0"
+complete_line() {
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    _shtab_vit_str
+    echo "${COMPREPLY[@]}"
+}
+complete_line vit-str e
+complete_line vit-str read --lex
+complete_line vit-str read --care c
+"""
+    done = subprocess.run(["/bin/bash", "-c", asked, str(script)], capture_output=True, check=True)
+    assert done.stdout.decode().split() == ["evaluate", "export", "--lexicon", "careful"]

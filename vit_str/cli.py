@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vit_str import console
 from vit_str.console import positive
@@ -75,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except ModuleNotFoundError as error:
         missing = (error.name or "vit_str").partition(".")[0]
+        if missing == "shtab":
+            return _fail(name, "--completion needs shtab, run: pip install shtab", 2)
         if name is None or missing == "vit_str" or COMMANDS[name].extra is None:
             raise  # a mistake of ours, not a package that the base install leaves out
         from vit_str.runtime.machine import install_hint
@@ -101,24 +103,70 @@ def _without_command(arguments: Sequence[str]) -> int:
     parser = _parser("vit-str")
     parser.description = "Read the text in cropped word images with a Vision Transformer."
     parser.epilog = f"vit-str COMMAND --help describes a command\n\n{_EPILOG}"
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument(
+        "--version", action="store_true", help="print the version and that of the weights, and exit"
+    )
+    parser.add_argument(
+        "--completion",
+        choices=("bash", "zsh", "tcsh"),
+        help="print what completes commands and options in this shell, and exit",
+    )
     commands = parser.add_subparsers(metavar="COMMAND")
     for name, command in COMMANDS.items():
         commands.add_parser(name, help=command.help, add_help=False)
-    if parser.parse_args(arguments).version:
-        import vit_str
-
-        console.write(f"vit-str {vit_str.__version__}")
+    options = parser.parse_args(arguments)
+    if options.version or options.completion:
+        console.write(_completion(options.completion) if options.completion else _version())
         return 0
     parser.print_help(sys.stderr)
     return 2
 
 
+def _version() -> str:
+    """The package, and the SHA-256 of its weights."""
+    import hashlib
+    from pathlib import Path
+
+    import vit_str
+
+    weights = [
+        f"{path.stem} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted(Path(__file__).with_name("bundled").glob("*.safetensors"))
+    ]
+    return ", ".join([f"vit-str {vit_str.__version__}", *weights])
+
+
+def _completion(shell: str) -> str:
+    """A script for a shell; made of the parsers of all commands but that of training."""
+    import shtab
+
+    parser = _parser("vit-str")
+    commands = parser.add_subparsers()
+    for name, command in COMMANDS.items():
+        own = commands.add_parser(name, help=command.help)
+        if name != "train":
+            _add_arguments(own, name)
+        for action in own._actions:
+            if action.nargs != 0 and not action.choices:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+    return str(shtab.complete(parser, shell))
+
+
 def _run(name: str, arguments: Sequence[str]) -> int:
     if name == "train":
         return _train(arguments)
-    command = import_module(f"vit_str.{COMMANDS[name].room}.command")
     parser = _parser(f"vit-str {name}")
+    command = _add_arguments(parser, name)
+    options = parser.parse_args(arguments)
+    if options.threads:
+        use_threads(options.threads)
+    code: int = command.run(options)
+    return code
+
+
+def _add_arguments(parser: argparse.ArgumentParser, name: str) -> Any:
+    """Add the options of a command; returns its module."""
+    command = import_module(f"vit_str.{COMMANDS[name].room}.command")
     command.add_arguments(parser)
     parser.add_argument(
         "--threads",
@@ -126,11 +174,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         metavar="N",
         help="threads that compute, in each process (default: one per CPU that may be used)",
     )
-    options = parser.parse_args(arguments)
-    if options.threads:
-        use_threads(options.threads)
-    code: int = command.run(options)
-    return code
+    return command
 
 
 def _parser(program: str) -> argparse.ArgumentParser:

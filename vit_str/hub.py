@@ -1,8 +1,8 @@
 """Weights as folders, as the Hugging Face Hub has them: ``model.safetensors`` and a model card.
 
->>> import vit_str
->>> vit_str.hub.save_pretrained("tiny", "folder")  # doctest: +SKIP
->>> vit_str.hub.from_pretrained("folder").read("word.png").text  # doctest: +SKIP
+>>> from vit_str import hub
+>>> hub.save_pretrained("tiny", "folder")  # doctest: +SKIP
+>>> hub.from_pretrained("folder").read("word.png").text  # doctest: +SKIP
 """
 
 import json
@@ -32,9 +32,9 @@ tags: [ocr, scene-text-recognition]
 Reads the text in cropped word images: {encoder} and {decoder}, {parameters:,} parameters.
 
 ```python
-import vit_str
+from vit_str import hub
 
-reader = vit_str.hub.from_pretrained("{name}")
+reader = hub.from_pretrained("{name}")
 print(reader.read("word.png").text)
 ```
 
