@@ -19,6 +19,7 @@ from vit_str.export.folder import write_exported
 from vit_str.models import (
     CtcDecoder,
     Decoder,
+    LineTransformer,
     ParallelDecoder,
     PermutedDecoder,
     PlainConvolutionalEncoder,
@@ -63,6 +64,44 @@ def weights_of(decoder: Decoder) -> WeightsFile:
             parameter.data.mul_(10)  # images are told apart
     preprocessing = Preprocessing(mean=(0.4, 0.5, 0.6), turn_above=1.5, reread_below=1.0)
     return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {}, 1.2)
+
+
+def line_weights() -> WeightsFile:
+    torch.manual_seed(0)
+    sizes = {"stem_widths": (8, 8), "stem_depths": (1, 1), "image_size": (32, 640)}
+    encoder = LineTransformer(dim=32, depth=1, heads=2, **sizes)
+    decoder = CtcDecoder(94, dim=32, maximum_length=200)
+    torch.nn.init.normal_(decoder.classify.weight)
+    preprocessing = Preprocessing(32, 640, width_step=32)
+    return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {})
+
+
+def test_lines_of_any_width_are_read_alike(tmp_path: Path) -> None:
+    weights = line_weights()
+    write_exported(weights, tmp_path / "lines", False)
+    generator = np.random.default_rng(0)
+    images = [
+        Image.fromarray(generator.integers(0, 255, (height, width, 3), np.uint8))
+        for height, width in ((32, 32), (40, 300), (20, 900), (40, 310), (32, 97))
+    ]
+    exported = vit_str.load(tmp_path / "lines")
+    reader = Reader(weights, "cpu", torch.float32)
+    both = exported.read(images, boxes=True), reader.read(images, boxes=True)
+    for image, one, other in zip(images, *both, strict=True):
+        assert one.text == other.text == exported.read(image).text
+        assert one.confidence == pytest.approx(other.confidence, abs=1e-4)
+        lefts = [character.box.left for character in one.characters if character.box]
+        assert len(lefts) == len(one.text) and lefts == sorted(lefts)
+        assert all(c.box is not None and c.box.right <= image.width for c in one.characters)
+    assert len({reading.text for reading in both[0]}) > 1
+    images[1].save(tmp_path / "lines" / "line.png")
+    command = re.search(
+        r"```python\n(.*?)```", (tmp_path / "lines" / "README.md").read_text(), re.S
+    )
+    assert command
+    program = [sys.executable, "-c", command[1], "line.png"]
+    printed = subprocess.run(program, cwd=tmp_path / "lines", capture_output=True, text=True)
+    assert printed.stdout.strip("\n") == both[0][1].text
 
 
 OFTEN = ("transformer", "ctc", "parallel")

@@ -12,6 +12,7 @@ from vit_str.models import (
     CtcDecoder,
     Decoder,
     Encoder,
+    LineTransformer,
     ParallelDecoder,
     PermutedDecoder,
     PlainConvolutionalEncoder,
@@ -39,6 +40,7 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {
     "vit tall": lambda: VisionTransformer(
         dim=24, depth=1, heads=2, image_size=(48, 32), patch_size=(8, 4), positions="sinusoidal"
     ),
+    "line": lambda: LineTransformer(dim=24, depth=1, heads=2, image_size=(32, 128)),
     "conv": lambda: ConvolutionalEncoder(widths=(8, 24), depths=(1, 2), strides=((2, 4), (4, 2))),
     "conv tall": lambda: ConvolutionalEncoder(
         widths=(24,), depths=(1,), strides=((4, 2),), image_size=(24, 8), reach=1

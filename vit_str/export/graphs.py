@@ -18,7 +18,13 @@ from jaxtyping import Float, Int64
 from onnx import ModelProto
 from torch import Tensor, nn
 
-from vit_str.models import PermutedDecoder, Recognizer, RecurrentDecoder, TransformerDecoder
+from vit_str.models import (
+    Encoder,
+    PermutedDecoder,
+    Recognizer,
+    RecurrentDecoder,
+    TransformerDecoder,
+)
 from vit_str.models.attention import KeysValues, KeyValueCache
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.recurrent import RecurrentState
@@ -146,12 +152,14 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     """The graphs of a model, by name, with the weights in them."""
     recognizer = copy.deepcopy(recognizer).float().cpu().eval()
     encoder, decoder = recognizer.encoder, recognizer.decoder
-    images = torch.zeros(2, 3, *encoder.image_size)
+    height, width = encoder.image_size
+    images = torch.zeros(2, 3, height, 4 * encoder.width_step or width)
     with torch.no_grad():
         found = Encode(recognizer)(images)
     names = _state_names(recognizer, len(found))
     outputs = [f"present.{name}" for name in names] or ["logits"]
-    graphs = {"encoder": _graph(Encode(recognizer), {"pixel_values": images}, outputs)}
+    axes = {"pixel_values": {0: "batch", 3: _widths(encoder)}} if encoder.width_step else None
+    graphs = {"encoder": _graph(Encode(recognizer), {"pixel_values": images}, outputs, axes)}
     if not names:
         return graphs
     ids = torch.zeros(2, 1, dtype=torch.int64)
@@ -179,6 +187,12 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     return graphs
 
 
+def _widths(encoder: Encoder) -> Any:
+    """All that the encoder reads, as an axis of its images."""
+    most = encoder.image_size[1] // encoder.width_step
+    return encoder.width_step * torch.export.Dim("width_steps", min=1, max=most)
+
+
 def _state_names(recognizer: Recognizer, count: int) -> list[str]:
     """Of what the encoder gives to every step; empty if there are no steps."""
     decoder = recognizer.decoder
@@ -194,7 +208,7 @@ def _graph(
     module: nn.Module,
     inputs: Mapping[str, Tensor],
     outputs: Sequence[str],
-    axes: Mapping[str, Mapping[int, str]] | None = None,
+    axes: Mapping[str, Mapping[int, Any]] | None = None,
     longest: int = 0,
 ) -> ModelProto:
     """Trace a module; the first axis of everything is the batch."""
@@ -203,7 +217,7 @@ def _graph(
         "past": torch.export.Dim("past", max=max(3, longest)),
     }
     shapes = [
-        {axis: dims[dim] for axis, dim in (axes or {}).get(name, {0: "batch"}).items()}
+        {axis: dims.get(dim, dim) for axis, dim in (axes or {}).get(name, {0: "batch"}).items()}
         for name in inputs
     ]
     takes_state = isinstance(module, TransformerStep | RecurrentStep)

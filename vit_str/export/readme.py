@@ -49,7 +49,11 @@ model = json.load(open("model.json", encoding="utf-8"))
 charset, size = model["charset"], model["preprocessing"]
 longest = model["interface"]["maximum_length"]
 image = Image.open(sys.argv[1]).convert("RGB")
-image = image.resize((size["width"], size["height"]), Image.Resampling.BICUBIC)
+width, step = size["width"], size["width_step"]
+if step:  # a model of lines, whose widths are multiples
+    steps = round(image.width / image.height * size["height"] / step)
+    width = min(width, max(1, steps) * step)
+image = image.resize((width, size["height"]), Image.Resampling.BICUBIC)
 pixels = (np.asarray(image, np.float32) / 255 - np.float32(size["mean"])) / np.float32(size["std"])
 seen = run(InferenceSession("encoder.onnx"), pixel_values=pixels.transpose(2, 0, 1)[None])
 """

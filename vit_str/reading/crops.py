@@ -66,6 +66,7 @@ def _read_all(options: argparse.Namespace, inputs: "Inputs", write: Callable[[st
     for path, problem in inputs.problems if options.format == "jsonl" else ():
         write(json_line(error_row(path, problem)))
     unreadable, pages = len(inputs.problems), []
+    lines = reader.preprocessing.width_step > 0
     with console.Progress(len(inputs.paths)) as progress:
         for path, (_, outcome) in zip(inputs.paths, outcomes, strict=True):
             if isinstance(outcome, UnreadableImage):
@@ -76,7 +77,7 @@ def _read_all(options: argparse.Namespace, inputs: "Inputs", write: Callable[[st
                     write(json_line(error_row(path, outcome.reason)))
             else:
                 write(row(path, outcome.with_minimum_confidence(options.min_confidence)))
-                if _looks_like_a_page(path, outcome):
+                if not lines and _looks_like_a_page(path, outcome):
                     pages.append(path)
             progress.advance()
     if pages:

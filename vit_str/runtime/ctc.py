@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.search import (
-    Hypothesis,
-    hypothesis,
-    log_softmax,
-    padded,
-    teacher_forcing_scores,
-)
+from vit_str.runtime.search import Hypothesis, hypothesis, padded
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
+
+_TINY = np.finfo(np.float64).tiny  # for logarithms
 
 
 class CtcSteps:
@@ -32,8 +28,7 @@ class CtcSteps:
     """
 
     def __init__(self, scores: Float[np.ndarray, "row column symbol"]) -> None:
-        shifted = np.exp(scores.astype(np.float64) - scores.max(2, keepdims=True))
-        self._shares = shifted / shifted.sum(2, keepdims=True)
+        self._shares = symbol_shares(scores)
         rows, columns, self._blank = len(scores), scores.shape[1], scores.shape[2] - 1
         blanks = np.cumprod(self._shares[:, :, -1], 1)
         self._after_blank = np.concatenate([np.ones((rows, 1)), blanks], 1)
@@ -78,6 +73,107 @@ class CtcSteps:
         self._after_character = self._after_character[rows]
 
 
+def symbol_shares(
+    scores: Float[np.ndarray, "row column symbol"],
+) -> Float[np.ndarray, "row column symbol"]:
+    """Probabilities under every column; float64, as they are multiplied column by column."""
+    shifted = np.exp(scores.astype(np.float64) - scores.max(2, keepdims=True))
+    return shifted / shifted.sum(2, keepdims=True)
+
+
+def prefix_probabilities(
+    shares: Float[np.ndarray, "row column symbol"], labels: Int64[np.ndarray, "row position"]
+) -> tuple[Float[np.ndarray, "row position_and_none"], Float[np.ndarray, "row position_and_none"]]:
+    """For every beginning of a text, what begins with it and what is exactly it.
+
+    All beginnings at once, column by column; see `CtcSteps`.
+
+    Args:
+        shares: of `symbol_shares`.
+        labels: padded; values after the end mean nothing.
+
+    Returns:
+        Probability that the text begins with the first 0, 1, 2, ... characters, and that it is
+        these and no more.
+    """
+    rows, columns, _ = shares.shape
+    known = np.maximum(labels, 0)
+    characters = np.take_along_axis(shares, known[:, None], 2)
+    first = np.ones_like(known[:, :1], bool)
+    differs = np.hstack([first, known[:, 1:] != known[:, :-1]])[:, : known.shape[1]]
+    after_blank = np.zeros((rows, labels.shape[1] + 1))
+    after_blank[:, 0] = 1
+    after_character = np.zeros_like(after_blank)
+    begins = after_blank.copy()
+    for column in range(columns):
+        character, blank = characters[:, column], shares[:, column, -1:]
+        entered = character * (after_blank[:, :-1] + after_character[:, :-1] * differs)
+        begins[:, 1:] += entered
+        after_blank = blank * (after_blank + after_character)
+        after_character[:, 1:] = character * after_character[:, 1:] + entered
+    return begins, after_blank + after_character
+
+
+def column_boxes(
+    scores: Float[np.ndarray, "row column symbol"],
+    labels: Int64[np.ndarray, "row position"],
+    size: tuple[int, int],
+) -> Float[np.ndarray, "row position side"]:
+    """Left, top, right, bottom of every character in pixels; zero where there is none.
+
+    A character reaches half of the way to its neighbors, at the ends of the line as far as to its
+    other side, and from the top of the line to its bottom.
+
+    Args:
+        scores: of every character and, last, the blank, under every column.
+        labels: padded texts that the columns can spell.
+        size: height and width of the image under the columns.
+    """
+    height, width = size
+    boxes = np.zeros((*labels.shape, 4), np.float32)
+    owners = alignment(scores, labels)
+    for row, owner in enumerate(owners):
+        columns = [np.flatnonzero(owner == place) for place in range((labels[row] >= 0).sum())]
+        middles = np.array([(c[0] + c[-1] + 1) / 2 for c in columns]) * (width / len(owner))
+        halves = np.diff(middles) / 2 if len(middles) > 1 else np.array([height / 4])
+        inner = halves[: len(middles) - 1]
+        left, right = np.append(halves[:1], inner), np.append(inner, halves[-1:])
+        for place, (x, before, after) in enumerate(zip(middles, left, right, strict=False)):
+            boxes[row, place] = max(0, x - before), 0, min(width, x + after), height
+    return boxes
+
+
+def alignment(
+    scores: Float[np.ndarray, "row column symbol"], labels: Int64[np.ndarray, "row position"]
+) -> Int64[np.ndarray, "row column"]:
+    """The place of the character under every column in the most probable way to spell a text.
+
+    Blanks have ``PADDING``. The Viterbi algorithm over the characters with blanks between them.
+    """
+    rows, columns, symbols = scores.shape
+    states = np.full((rows, 2 * labels.shape[1] + 1), symbols - 1)
+    states[:, 1::2] = np.maximum(labels, 0)
+    logs = np.log(symbol_shares(scores) + _TINY)
+    fits = np.take_along_axis(logs, states[:, None], 2)
+    skips = np.zeros(states.shape, bool)
+    skips[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]
+    best = np.where(np.arange(states.shape[1]) < 2, fits[:, 0], -np.inf)
+    steps = np.zeros((columns, *states.shape), np.int8)
+    for column in range(1, columns):
+        one = np.pad(best, ((0, 0), (1, 0)), constant_values=-np.inf)[:, :-1]
+        two = np.pad(best, ((0, 0), (2, 0)), constant_values=-np.inf)[:, :-2]
+        ways = np.stack([best, one, np.where(skips, two, -np.inf)])
+        steps[column] = ways.argmax(0)
+        best = ways.max(0) + fits[:, column]
+    every, last = np.arange(rows), 2 * (labels != PADDING).sum(1)
+    state = last - (best[every, np.maximum(last - 1, 0)] > best[every, last])
+    owners = np.full((rows, columns), PADDING)
+    for column in reversed(range(columns)):
+        owners[:, column] = np.where(state % 2, state // 2, PADDING)
+        state = state - steps[column, every, state]
+    return owners
+
+
 def collapse(
     scores: Float[np.ndarray, "row column symbol"], longest: int
 ) -> Int64[np.ndarray, "row position"]:
@@ -93,15 +189,12 @@ def best_alignments(
     scores: Float[np.ndarray, "row column symbol"], longest: int
 ) -> list[list[Hypothesis]]:
     """The text of the most probable alignment of each row, with its exact probabilities."""
-    blank = scores.shape[2] - 1
     labels = collapse(scores, longest)
-    every_step = teacher_forcing_scores(CtcSteps(scores), labels, blank)
-    logs = log_softmax(every_step.reshape(-1, blank + 1)).reshape(every_step.shape)
-    targets = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
-    targets[targets == PADDING] = blank
-    chosen = np.take_along_axis(logs, targets[:, :, None], 2)[:, :, 0]
+    known = prefix_probabilities(symbol_shares(scores), labels)
+    begins, exactly = (np.log(probabilities + _TINY) for probabilities in known)
+    logs, ends = np.diff(begins, axis=1), exactly - begins
     lengths = (labels != PADDING).sum(1)
     return [
-        [hypothesis(ids[:length], log[: length + 1], log[: length + 1].sum())]
-        for ids, log, length in zip(labels, chosen, lengths, strict=True)
+        [hypothesis(ids[:n], np.append(log[:n], end[n]), log[:n].sum() + end[n])]
+        for ids, log, end, n in zip(labels, logs, ends, lengths, strict=True)
     ]

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import repeat
+from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from vit_str.runtime.boxes import Frame, attention_maps, boxes_in, character_boxes, maps_in
+from vit_str.runtime.ctc import column_boxes
 from vit_str.runtime.engine import Engine, open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
@@ -100,7 +101,8 @@ class Reader:
         self.provenance = self._model.provenance
         self.image_size = self._interface.image_size
         self.maximum_length = self._interface.maximum_length
-        self.has_boxes = self._interface.has_cross_attention
+        ctc = self._interface.loop == "ctc"  # whose columns say where characters are
+        self.has_boxes = ctc or self._interface.has_cross_attention
         search = search or Search()
         self._text_decoder = TextDecoder(self.engine, effort, search)
         self._n_best = search.n_best
@@ -166,7 +168,7 @@ class Reader:
 
         Raises:
             ValueError: an array that is no image, a batch size or workers below 1, or boxes from
-                a model whose decoder has no cross-attention.
+                a model that does not say where characters are.
         """
         if boxes:
             self.require_boxes()  # before anything is read
@@ -186,16 +188,17 @@ class Reader:
                 for source, image in batch:
                     yield source, next(readings) if isinstance(image, DecodedImage) else image
 
-    def require_boxes(self) -> None:
-        """Refuse boxes from a model that does not say where it looks.
+    def require_boxes(self, attention: bool = False) -> None:
+        """Refuse boxes, or attention, from a model that does not say where characters are.
 
         Raises:
             ValueError: that.
         """
-        if not self.has_boxes:
+        if not (self._interface.has_cross_attention if attention else self.has_boxes):
             raise ValueError(
                 f"{self._interface.decoder} has no cross-attention, which tells where a character "
-                "is: no boxes, use a model with a Transformer decoder"
+                f"is: no {'attention' if attention else 'boxes'}, use a model with a Transformer "
+                "decoder"
             )
 
     def pixels(self, source: Source) -> UInt8[np.ndarray, "channel height width"]:
@@ -263,7 +266,10 @@ class Reader:
             ValueError: boxes or attention from a model whose decoder has no cross-attention.
         """
         if boxes or attention:
-            self.require_boxes()
+            self.require_boxes(attention)
+        widths = {image.pixels.shape[2] for image in images}
+        if len(widths) > 1:
+            return self._by_width(images, boxes=boxes, attention=attention)
         pixels = np.stack([image.pixels for image in images])
         frames = [Frame(*size, self.preprocessing.turns(*size)) for _, size in images]
         turned = [index for index, frame in enumerate(frames) if frame.turned]
@@ -279,9 +285,19 @@ class Reader:
         self._read_again(pixels, encoded, found, kept)
         located: Iterator[_Located | None] = repeat(None)
         if boxes or attention:
-            located = self._locate(encoded, found, frames, attention)
+            located = self._locate(encoded, found, frames, pixels.shape[2:], attention)
         readings = [self._reading(*each) for each in zip(found, located, strict=False)]
         return [readings[index] for index in kept]
+
+    def _by_width(self, images: Sequence[DecodedImage], **asked: bool) -> list[Reading]:
+        """Images of one width after the other."""
+        order = sorted(range(len(images)), key=lambda index: images[index].pixels.shape[2])
+        readings: dict[int, Reading] = {}
+        for _, group in groupby(order, lambda index: images[index].pixels.shape[2]):
+            indices = list(group)
+            read = self.read_decoded([images[index] for index in indices], **asked)
+            readings.update(zip(indices, read, strict=True))
+        return [readings[index] for index in range(len(images))]
 
     def _read_decoded(
         self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
@@ -331,15 +347,23 @@ class Reader:
             found[row] = merge_views(same, self._n_best, decoder.prior)
 
     def _locate(
-        self, encoded: Any, found: Sequence[BeamResult], frames: Sequence[Frame], attention: bool
+        self,
+        encoded: Any,
+        found: Sequence[BeamResult],
+        frames: Sequence[Frame],
+        size: tuple[int, int],
+        attention: bool,
     ) -> Iterator[_Located]:
         """Boxes of the first hypotheses, and maps of attention if they are asked for."""
         interface = self._interface
         labels = padded([_first(each).ids for each in found])
+        if interface.loop == "ctc":
+            sides = column_boxes(self.engine.scores(encoded), labels, size)
+            return ([(box,) for box in boxes] for boxes in boxes_in(frames, sides, size))
         seen = self.engine.attention(encoded, labels)
         maps = attention_maps(seen, interface.grid, interface.special_tokens)
-        sides = character_boxes(maps, labels >= 0, interface.image_size)
-        located = boxes_in(frames, sides, interface.image_size)
+        sides = character_boxes(maps, labels >= 0, size)
+        located = boxes_in(frames, sides, size)
         if not attention:
             return ([(box,) for box in boxes] for boxes in located)
         over = zip(located, maps_in(frames, maps), strict=True)

@@ -143,7 +143,7 @@ class ReadingService:
         """
         if options.boxes or options.attention:
             with _refused():
-                self.reader.require_boxes()
+                self.reader.require_boxes(options.attention)
         searched = 0 if options.choice == Choice() else len(uploads)
         most = self._searches.each if searched else self.crops.each
         if len(uploads) > most:

@@ -265,7 +265,7 @@ def _ink_rows(
     atlas: GlyphAtlas,
 ) -> tuple[Int64[Tensor, "font character"], Int64[Tensor, "font character"]]:
     """First row with ink and the row after the last, for every glyph."""
-    parts = [_extent(columns > 64) for columns in atlas.columns.split(_COLUMNS_AT_ONCE)]
+    parts = [_extent(columns > 64) for columns in torch.split(atlas.columns, _COLUMNS_AT_ONCE)]
     top, bottom = (torch.cat(sides) for sides in zip(*parts, strict=True))
     counts = atlas.widths.flatten()
     glyph = torch.repeat_interleave(counts)

@@ -150,6 +150,32 @@ _LINES = {
         (GST ID No. {number}{three}{three})
         ({number}-{A})
     """,
+    "short": r"""
+        {amount}
+        {amount}
+        {number}
+        {digit}
+        {two}
+        {A}
+        {A}{A}
+        {word}
+        {Word}
+        {WORD}
+        {TOTAL}
+        {TAG}
+        {Tag}:
+        {TAG}:
+        {date}
+        {time}
+        {currency}
+        {digit}%
+        {code}
+        {two}{unit}
+        {digit}.
+        ({a})
+        -
+        :{number}
+    """,
     "list": r"""
         {digit}. {sentence}
         {digit}) {sentence}

@@ -20,6 +20,8 @@ _FLATNESS = 0.75
 """Power of the frequency of a word: below 1, rare words come more often than in books."""
 _FREQUENT = 60_000
 """Words of each language; `Lexicon` draws the rare ones."""
+_SHORT = 10.0
+"""Characters below which a line is mostly one entry of a table or a form."""
 _CUT = 1.25
 """Times the length asked for, beyond which a line is cut."""
 _FIELD = re.compile(r"{(\w+)}")
@@ -98,9 +100,13 @@ class LineTexts:
         while True:
             (language,) = rng.choices(self._languages, cum_weights=self._weights)
             (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
+            if length < _SHORT and rng.random() < 0.6:
+                kind = "short"
             text = self._filled(_Writer(rng, language), kind, length)
             if kind in ("prose", "heading", "list") and rng.random() < 0.15:
                 text = text.upper()
+            if kind == "short" and len(text) > max(1, length * _CUT):
+                continue
             text = _cut(text, round(length * _CUT))
             if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
                 return text

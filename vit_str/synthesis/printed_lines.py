@@ -25,9 +25,12 @@ from vit_str.synthesis.optics import gaussian
 from vit_str.synthesis.random_numbers import Random, noise_bank
 from vit_str.synthesis.renderer import RenderedBatch, Renderer, join
 
-WIDTHS = range(64, 1601, 32)
+WIDTHS = range(32, 1601, 32)
 """Widths of lines, in pixels; all lines of a batch have one of them."""
-_MEDIAN_WIDTH, _WIDTH_SPREAD = 380.0, 0.65
+_MEDIAN_WIDTH, _WIDTH_SPREAD = 260.0, 0.85
+"""Of lines, and the deviation of its logarithm: what stands in columns is short."""
+_SAME_WIDTH = 4
+"""Batches in a row with one width: devices that wait for each other have as much to do."""
 _CHARACTER = 7.0, 17.0
 """Pixels that a character takes, from narrow to wide type."""
 _NARROWEST = 5.0
@@ -86,8 +89,9 @@ class TextLineRenderer:
             index: which batch of it.
             difficulty: from 0 (clean lines) to 1 (the full mix).
         """
-        rng = python_random.Random(f"{seed} {index}")
+        rng = python_random.Random(f"width {seed} {index // _SAME_WIDTH}")
         wanted = _MEDIAN_WIDTH * math.exp(rng.gauss(0, _WIDTH_SPREAD))
+        rng.seed(f"{seed} {index}")
         width = min(self._widths, key=lambda each: abs(each - wanted))
         texts = [self.texts.line(rng, width / rng.uniform(*_CHARACTER)) for _ in range(size)]
         texts = [text[: int(width / _NARROWEST)] for text in texts]

@@ -19,6 +19,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.pictures import load_pictures
+from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 VALIDATION_SEED_OFFSET = 1 << 20
@@ -73,7 +74,7 @@ class RenderedStream:
         easy_images: images over which words go from easy to hard.
     """
 
-    renderer: Renderer
+    renderer: Renderer | TextLineRenderer
     batch_size: int
     seed: int
     first: int
@@ -160,7 +161,7 @@ class RenderedWords(LightningDataModule):
         """Load the atlas."""
         self._atlas = GlyphAtlas.load_or_build(self.charset, self.fonts)
 
-    def _renderer(self, atlas: GlyphAtlas) -> Renderer:
+    def _renderer(self, atlas: GlyphAtlas) -> Renderer | TextLineRenderer:
         return Renderer(
             atlas, self.lexicon, self.image_size, self.grid, self.ingredients, self.pictures
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.reading.pages.reader import _Line as Line
 from vit_str.reading.pages.splitting import WordSplitter
 from vit_str.runtime import Reader, Reading
+from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.readings import Box, Character
 
 Drawn = tuple[Image.Image, Any]
@@ -61,6 +62,41 @@ def test_a_line_across_the_page_is_turned_by_itself(draw: Draw, drawn: Drawn, ti
     page = PageReader(tiny, detector).read(wide)
     assert "LIBRARY" in {word.text for word in page.words}
     assert {"Museum", "daily", "tea"} <= {word.text for word in page.words}
+
+
+class LineReader:
+    """Reads every strip as the line whose length fits best."""
+
+    preprocessing = Preprocessing(32, 640, width_step=32)
+    maximum_length = 90
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+
+    def read(self, images: Sequence[Image.Image], *, boxes: bool) -> list[Reading]:
+        assert boxes
+        return [self._read(image) for image in images]
+
+    def _read(self, image: Image.Image) -> Reading:
+        text = min(self.lines, key=lambda line: abs(17 * len(line) - image.width))
+        side = image.width / len(text)
+        characters = (
+            Character(character, 0.999, Box(place * side, 0, (place + 1) * side, image.height))
+            for place, character in enumerate(text)
+        )
+        return Reading(text, 0.9, tuple(characters))
+
+
+def test_lines_of_a_reader_of_lines_are_cut_at_their_spaces(draw: Draw) -> None:
+    lines = ["Exit", "Open daily", "Coffee and tea for two"]
+    image, detector = draw(lines)
+    page = PageReader(cast(Reader, LineReader(lines)), detector).read(image)
+    assert page.text == "\n".join(lines)
+    assert len(page.words) == sum(len(line.split()) for line in lines)
+    for word, after in pairwise(page.words):
+        assert word.confidence == pytest.approx(0.999 ** len(word.text))
+        same_line = abs(word.box.top - after.box.top) < 5
+        assert not same_line or word.box.right < after.box.left
 
 
 def test_a_word_longer_than_the_reader_takes_is_read_in_parts(draw: Draw, tiny: Reader) -> None:

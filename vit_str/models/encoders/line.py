@@ -66,12 +66,7 @@ class LineTransformer(Encoder):
         channels = stem_widths[-1] if stem_widths else 3
         self.embed_patches = nn.Linear(channels * self._cut[0] * self._cut[1], dim)
         self.embed_rows = nn.Parameter(torch.randn(rows, 1, dim) * 0.02)
-        self.neighbors = nn.ModuleList(
-            nn.Conv1d(dim, dim, window, padding=window // 2, groups=dim) for _ in range(depth)
-        )
-        for convolution in self.neighbors:
-            nn.init.zeros_(convolution.weight)
-            nn.init.zeros_(convolution.bias)
+        self.neighbors = nn.ModuleList(_neighbors(dim, window) for _ in range(depth))
         self.blocks = nn.ModuleList(
             EncoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
         )
@@ -104,3 +99,12 @@ class LineTransformer(Encoder):
             x = block(x + rearrange(seen, "(b row) d col -> b (row col) d", row=rows))
         joined = rearrange(F.gelu(self.norm(x)), "b (row col) d -> b col (row d)", row=rows)
         return rearrange(self.join_rows(joined), "b col (n d) -> b (col n) d", n=_OUTPUTS)
+
+
+def _neighbors(dim: int, window: int) -> nn.Conv1d:
+    """A depthwise convolution along the columns that starts as nothing."""
+    convolution = nn.Conv1d(dim, dim, window, padding=window // 2, groups=dim)
+    nn.init.zeros_(convolution.weight)
+    assert convolution.bias is not None
+    nn.init.zeros_(convolution.bias)
+    return convolution

@@ -58,6 +58,11 @@ class Piece:
         )
 
 
+def whole(strip: Strip) -> Piece:
+    """A line in one piece."""
+    return Piece(strip, (0, 0, *strip.image.size))
+
+
 def pieces_of(strip: Strip, boxes: Sequence[Box]) -> list[Piece]:
     """The words of a line from left to right, with margins that do not reach their neighbors."""
     width, height = strip.image.size

@@ -24,7 +24,7 @@ from vit_str.reading.pages.geometry import (
 )
 from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Word
-from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, pieces_of, word
+from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, pieces_of, whole, word
 from vit_str.reading.pages.splitting import WordSplitter
 from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.images import load_image, load_pages, source_name
@@ -67,9 +67,9 @@ class PageReader:
     """Finds the words of whole pictures and reads them.
 
     Args:
-        reader: reads the words.
+        reader: reads words, or whole lines if its model is one for lines.
         detector: finds lines; that of ``rapidocr`` if None.
-        splitter: cuts them into words; the bundled one if None.
+        splitter: cuts them into words for a reader of words; the bundled one if None.
         minimum_confidence: words are left out whose characters have a lower geometric mean; in
             pictures of 40 words and more, unless the characters of their line have it.
     """
@@ -83,6 +83,7 @@ class PageReader:
     ) -> None:
         self.reader = reader
         self.detector = detector or RapidDetector()
+        self._reads_lines = bool(reader.preprocessing.width_step)
         self.splitter = splitter or WordSplitter()
         self.minimum_confidence = minimum_confidence
 
@@ -143,8 +144,12 @@ class PageReader:
     ) -> list[_Line]:
         """Lines whose text is turned by some quarters to the right."""
         strips = [Strip(image, corners_from(q, quarters)) for q in found]
-        lines = [pieces_of(strip, self.splitter.words(strip.image)) for strip in strips]
-        readings = iter(self._read_pieces([piece for line in lines for piece in line], boxes))
+        if self._reads_lines:
+            lines = [[whole(strip)] for strip in strips]
+        else:
+            lines = [pieces_of(strip, self.splitter.words(strip.image)) for strip in strips]
+        pieces = [piece for line in lines for piece in line]
+        readings = iter(self._read_pieces(pieces, boxes or self._reads_lines))
         result = []
         for quadrilateral, line in zip(found, lines, strict=True):
             read = self._cut_at_spaces([(piece, next(readings)) for piece in line])
@@ -155,6 +160,8 @@ class PageReader:
 
     def _cut_at_spaces(self, words: Sequence[tuple[Piece, Reading]]) -> list[tuple[Piece, Reading]]:
         """Words in which the reader saw a space, cut there, if it says where it looked."""
+        if self._reads_lines:
+            return [part for piece, reading in words for part in cut_at_spaces(piece, reading)]
         parts = []
         for piece, reading in words:
             if " " in reading.text.strip() and self.reader.has_boxes:

@@ -1,0 +1,61 @@
+"""Texts of lines: what is drawn, and what of it is read."""
+
+import random
+
+import pytest
+
+from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.line_texts import GAP, LineTexts, drawn, is_silent, label, spoken
+
+
+@pytest.fixture(scope="module")
+def texts() -> LineTexts:
+    charset = charset_of("european")
+    return LineTexts(charset, Lexicon(charset, "en"), "en*3+de")
+
+
+def silent(text: str) -> str:
+    return "".join(chr(ord(character) + 0xE000) for character in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "read"),
+    [
+        ("two words", "two words", "two words"),
+        (f"TOTAL{GAP}9.50", f"TOTAL{GAP}9.50", "TOTAL 9.50"),
+        ("wide   gap ", "wide   gap ", "wide gap"),
+        (f"Name {silent('....')} 12", "Name .... 12", "Name 12"),
+        (f"{silent('---')} end", "--- end", "end"),
+        (silent("***"), "***", ""),
+    ],
+)
+def test_gaps_are_one_space_and_leaders_nothing(text: str, seen: str, read: str) -> None:
+    assert drawn(text) == seen
+    assert label(text) == read
+    assert len(spoken(text)) == len(read)
+
+
+def test_lines_are_of_the_charset_and_about_as_long_as_asked(texts: LineTexts) -> None:
+    allowed = {*charset_of("european").characters, GAP}
+    rng = random.Random(3)
+    for length in (6, 20, 60, 100):
+        lines = [texts.line(rng, length) for _ in range(60)]
+        assert all(allowed.issuperset(drawn(line)) for line in lines)
+        assert all(label(line).strip() == label(line) != "" for line in lines)
+        assert max(map(len, lines)) <= 1.25 * length + 1
+        assert sum(len(line) > length / 2 for line in lines) > 40
+
+
+def test_there_are_gaps_leaders_and_running_text(texts: LineTexts) -> None:
+    rng = random.Random(5)
+    lines = [texts.line(rng, 40) for _ in range(300)]
+    assert sum(GAP in line for line in lines) > 60
+    assert sum(any(map(is_silent, line)) for line in lines) > 8
+    assert sum(label(line).count(" ") > 4 for line in lines) > 80
+
+
+def test_a_charset_without_the_space_has_no_lines() -> None:
+    charset = Charset(PRINTABLE_ASCII)
+    with pytest.raises(ValueError, match="charset with the space"):
+        LineTexts(charset, Lexicon(charset), "en")
