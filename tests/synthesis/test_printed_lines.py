@@ -23,7 +23,7 @@ def lines(matplotlib_fonts: Path) -> TextLineRenderer:
 
 def test_an_index_gives_the_same_batch_every_time(lines: TextLineRenderer) -> None:
     widths = set()
-    for index in range(12):
+    for index in range(0, 48, 4):
         first, second = lines.batch(5, 1, index), lines.batch(5, 1, index)
         count, _, height, width = first.images.shape
         assert (count, height, width % 32) == (5, 32, 0)

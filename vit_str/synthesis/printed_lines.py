@@ -303,8 +303,10 @@ def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:
         turn = 2 * math.pi / (size[0] * random.uniform(0.075, 0.11, 1, 1, 1)[needles])
         dots = (pixel_rows(mask) * turn).cos() + (pixel_columns(mask) * turn).cos()
         mask[needles] *= (0.75 + 0.6 * dots).clamp(0, 1)
-    faded = random.subset(0.25 * difficulty)
-    loss, where = random.uniform(0.2, 0.75, 1, 1, 1)[faded], random.normal(1.5, 1, 2, 8)[faded]
+    # What is faded is not copied too: nothing would be left.
+    fate = random.uniform(0, 1)
+    faded = (fate < 0.25 * difficulty).nonzero()[:, 0]
+    loss, where = random.uniform(0.2, 0.65, 1, 1, 1)[faded], random.normal(1.5, 1, 2, 8)[faded]
     if len(faded):
         mask[faded] *= 1 - loss * spread(where, size).sigmoid()
     noise = random.pixels(1, *size)
@@ -313,10 +315,11 @@ def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:
     if len(specks):
         spots = F.avg_pool2d(noise[specks], 2, 1, 1)[..., : size[0], : size[1]] * 2
         mask[specks] = (mask[specks] + (spots > rare).float() - (spots < -rare).float()).clamp(0, 1)
-    copied = random.subset(0.3 * difficulty)
+    copied = (fate > 1 - 0.3 * difficulty).nonzero()[:, 0]
     level, grain = random.uniform(0.25, 0.55, 1, 1, 1)[copied], random.uniform(0, 0.16, 1, 1, 1)
     if len(copied):
         spread_ink = F.avg_pool2d(mask[copied], 3, 1, 1).lerp(mask[copied], 0.6)
+        level = level * spread_ink.amax((2, 3), keepdim=True)
         mask[copied] = ((spread_ink + noise[copied] * grain[copied] - level) * 12).sigmoid()
     return mask
 
@@ -336,5 +339,6 @@ def _expose(mask: Mask, difficulty: float, random: Random) -> Images:
     inverted = random.bernoulli(0.06, 1, 1, 1)
     paper, ink = paper.lerp(ink, inverted), ink.lerp(paper, inverted)
     light = 1 + spread(random.normal(1.0, 1, 2, 4) * random.uniform(0, 0.1, 1, 1, 1), size)
-    noise = random.pixels(1, *size) * random.uniform(0, 0.28, 1, 1, 1).square() * difficulty
+    strength = random.uniform(0, 0.28, 1, 1, 1).square() * contrast * difficulty
+    noise = random.pixels(1, *size) * strength
     return (paper.lerp(ink, mask) * light + noise).clamp_(0, 1)

@@ -42,7 +42,7 @@ def start_from(
     * Positions are kept as far as both reach: of characters from the first on, of patches by their
       row and column.
     * A `LineTransformer` takes what it can of a `VisionTransformer`: its patches, as high as the
-      image, begin as the mean of the patches below each other, and columns have no positions.
+      image, begin as the sum of the patches below each other, and columns have no positions.
     * What else differs in shape stays as it is in ``recognizer``.
 
     Args:
