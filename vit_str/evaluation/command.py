@@ -45,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE",
         help="weights to compare with on the same words",
     )
+    parser.add_argument(
+        "--changes",
+        type=Path,
+        metavar="FOLDER",
+        help="with --against: write a page with the words that --model has won and lost, beside "
+        "their pictures, report.html",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
     parser.add_argument(
         "--breakdown", action="store_true", help="print accuracy by kind of word too"
@@ -85,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.evaluation.run import named, opened, read_sets
     from vit_str.runtime import load
 
+    if options.changes and not options.against:
+        raise ValueError("--changes needs --against: the weights before")
     sets = [opened(source) for source in options.sources]
     output = Output(options.markdown, options.report, options.sheet)
     output.prepare()
@@ -117,6 +126,10 @@ def run(options: argparse.Namespace) -> int:
         lambda figures: report_markdown(reports[0], *subject, section, figures),
         named(sets),
     )
+    if comparison and options.changes:
+        from vit_str.evaluation.changes import write_changes
+
+        console.write(f"what changed: {write_changes(comparison, named(sets), options.changes)}")
     return 1 if reports[0].problems else 0
 
 

@@ -58,7 +58,7 @@ def surest_mistakes(words: Mapping[str, ReadWords], most: int = 60) -> list[Mist
         for place, label, text, confidence in zip(
             each.places, each.labels, each.texts, each.confidences, strict=True
         )
-        if confidence is not None and label and _wrong(label, text)
+        if confidence is not None and label and is_wrong(label, text)
     ]
     return sorted(found, key=lambda each: -each.confidence)[:most]
 
@@ -69,7 +69,8 @@ def fitting_protocol(label: str) -> Protocol:
     return 36 if characters and all(map(str.isascii, characters)) else FULL
 
 
-def _wrong(label: str, text: str) -> bool:
+def is_wrong(label: str, text: str) -> bool:
+    """Whether a text is not what a label says, under `fitting_protocol`."""
     protocol = fitting_protocol(label)
     return normalize_label(label, protocol) != normalize_label(text, protocol)
 
@@ -88,11 +89,11 @@ def mistake_sheet(
         ValueError: no mistake has a picture.
     """
     pictures = {
-        name: _images(each, {mistake.place for mistake in mistakes if mistake.set == name})
+        name: images_at(each, {mistake.place for mistake in mistakes if mistake.set == name})
         for name, each in sets.items()
     }
     cells = [
-        Captioned(_shown(picture), mistake.caption())
+        Captioned(shown(picture), mistake.caption())
         for mistake in mistakes
         if (picture := pictures[mistake.set].get(mistake.place)) is not None
     ]
@@ -101,13 +102,13 @@ def mistake_sheet(
     return sheet(cells, min(_COLUMNS, len(cells)), font)
 
 
-def _images(source: WordSource, places: set[int]) -> dict[int, bytes]:
+def images_at(source: WordSource, places: set[int]) -> dict[int, bytes]:
     """The images at some places of a data set; those that cannot be had are left out."""
     words = enumerate(islice(source, max(places, default=-1) + 1))
     return {i: word.image for i, word in words if i in places and isinstance(word, LabeledWord)}
 
 
-def _shown(picture: bytes) -> Image.Image:
+def shown(picture: bytes) -> Image.Image:
     """An image as it is, as large as it fits in the middle of a frame."""
     try:
         return framed(load_image(picture), _SIZE, _BACKGROUND)

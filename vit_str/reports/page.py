@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from matplotlib.figure import Figure
+from PIL import Image
 
 from vit_str.files import write_atomically
 from vit_str.reports.images import SHARPNESS, data_uri, figure_image, pdf, png, svg
@@ -66,6 +67,11 @@ class Page:
             self._files |= {f"{name}.svg": drawing.encode(), f"{name}.pdf": pdf(figure)}
         uri = None if drawing else data_uri(image)
         self._add("figure", caption, uri=uri, svg=drawing, width=width, height=height)
+
+    def picture(self, image: Image.Image, caption: str) -> None:
+        """Add an image as it is."""
+        width, height = image.size
+        self._add("figure", caption, uri=data_uri(image), svg=None, width=width, height=height)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
         """Add a table. Floats are shown with about four digits, None and NaN as a dash."""
