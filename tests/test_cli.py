@@ -246,7 +246,7 @@ complete_line() {
 }
 complete_line vit-str e
 complete_line vit-str read --lex
-complete_line vit-str read --care c
+complete_line vit-str read --eff
 """
     done = subprocess.run(["/bin/bash", "-c", asked, str(script)], capture_output=True, check=True)
-    assert done.stdout.decode().split() == ["evaluate", "export", "--lexicon", "careful"]
+    assert done.stdout.decode().split() == ["evaluate", "export", "--lexicon", "--effort"]

@@ -1,14 +1,21 @@
 """What the README shows is what happens."""
 
+import argparse
 import ast
+import io
 import re
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import torch
 
 from vit_str.analysis.command import ANALYSES
-from vit_str.cli import main
+from vit_str.cli import COMMANDS, main
 from vit_str.weights import bundled_names
 
 ROOT = Path(__file__).parents[1]
@@ -67,6 +74,63 @@ def test_the_analysis_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert (tmp_path / "attention" / "report.html").is_file()
     listed = set(re.findall(r"`([a-z-]+)(?: [^`]*)?`", README.partition("| `vit-str analyze")[2]))
     assert set(ANALYSES) <= listed
+
+
+DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md"))]
+SERVED = {"serving.md"}  # needs a server; tests/serving asks one
+
+
+def examples() -> list[tuple[str, str]]:
+    """All blocks of Python in docs/, each with the name of its page."""
+    pattern = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+    found = [(p.name, code) for p in DOCUMENTS for code in pattern.findall(p.read_text("utf-8"))]
+    return [(name, code) for name, code in found if name not in SERVED]
+
+
+@pytest.mark.parametrize(("name", "code"), examples(), ids=lambda each: each[:12])
+def test_examples_of_the_documents_run(
+    name: str, code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each as it stands, in a folder with what it names."""
+    for library in ("rapidocr",) if "load_page" in code else ():
+        pytest.importorskip(library)
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    (tmp_path / "crops").symlink_to(ROOT / "data" / "samples")
+    shutil.copy(ROOT / "data/samples/images/word-01.png", tmp_path / "street.jpg")
+    monkeypatch.chdir(tmp_path)
+    if "mjsynth.lmdb" in code:
+        assert main(["data", "convert", "crops", "mjsynth.lmdb"]) == 0
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    exec(compile(code, name, "exec"), {"__name__": "example"})  # noqa: S102 - it is our own
+
+
+def commands(text: str) -> list[list[str]]:
+    """Every call of vit-str in the blocks of bash, without what the shell makes of it."""
+    blocks = re.findall(r"^```bash\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    parts = [shlex.split(part, comments=True) for line in lines for part in line.split("&&")]
+    return [part[1:] for part in parts if part[:1] == ["vit-str"]]
+
+
+@pytest.mark.parametrize("document", [ROOT / "README.md", *DOCUMENTS], ids=lambda each: each.stem)
+def test_commands_of_the_documents_are_understood(document: Path) -> None:
+    """Every option is there; what they do is tested elsewhere."""
+    for name, *arguments in commands(document.read_text(encoding="utf-8")):
+        if name != "train":
+            parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
+            import_module(f"vit_str.{COMMANDS[name].room}.command").add_arguments(parser)
+            parser.parse_args(arguments)
+
+
+def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocstrings")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    options = ["-f", "docs/mkdocs.yml", "-d", str(tmp_path / "site")]
+    done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert any((tmp_path / "site" / "assets").glob("stylesheets/*.css"))
+    page = (tmp_path / "site" / "docs" / "api.html").read_text(encoding="utf-8")
+    assert "minimum_confidence" in page and "from_pretrained" in page
 
 
 def test_ci_runs_the_commands_of_the_readme() -> None:

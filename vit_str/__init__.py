@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from vit_str.reading.pages.reader import load_page
-    from vit_str.runtime import Reader, Reading, load
+    from vit_str.runtime import Reader, Reading, Search, load
 
     __version__: str
 
-__all__ = ["Reader", "Reading", "__version__", "load", "load_page"]
+__all__ = ["Reader", "Reading", "Search", "__version__", "load", "load_page"]
 
 # albumentations (training only) asks the network for its newest version unless this is set.
 os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
@@ -27,7 +27,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 def __getattr__(name: str) -> object:
     """Import the public names at their first use (PEP 562)."""
-    if name in {"Reader", "Reading", "load"}:
+    if name in {"Reader", "Reading", "Search", "load"}:
         from vit_str import runtime
 
         return getattr(runtime, name)
