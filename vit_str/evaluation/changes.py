@@ -41,7 +41,7 @@ def write_changes(comparison: Comparison, sets: Mapping[str, WordSource], folder
         "right, or both wrong, are in the table alone. Differences with 95 % intervals over words; "
         "p is the chance of so uneven a split of won and lost if both were equally good.",
     )
-    rows = []
+    rows: list[Sequence[object]] = []
     for name, first in comparison.first.items():
         rows += _rows(one_line(name), first, comparison.second[name])
     page.table(_TITLES, rows, "Words read right, by set and kind of word")
