@@ -96,7 +96,8 @@ def test_examples_of_the_documents_run(
         pytest.importorskip(library)
     (tmp_path / "data").symlink_to(ROOT / "data")
     (tmp_path / "crops").symlink_to(ROOT / "data" / "samples")
-    shutil.copy(ROOT / "data/samples/images/word-01.png", tmp_path / "street.jpg")
+    for each in ("street.jpg", "a.png", "b.png"):
+        shutil.copy(ROOT / "data/samples/images/word-01.png", tmp_path / each)
     monkeypatch.chdir(tmp_path)
     if "mjsynth.lmdb" in code:
         assert main(["data", "convert", "crops", "mjsynth.lmdb"]) == 0
