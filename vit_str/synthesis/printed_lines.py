@@ -197,7 +197,7 @@ def _place(
     above, below = random.uniform(-0.03, 0.28, 2).unbind(1)
     down = height / (inside * (1 + above + below))
     across = down * random.normal(0.14).exp().clamp(0.65, 1.35)
-    margins = random.uniform(1, 16, 2) * random.uniform(0.2, 1, 1)
+    margins = (random.uniform(1, 16, 2) * random.uniform(0.2, 1, 1)).clamp(max=0.12 * width)
     room = width - margins.sum(1)
     advances = atlas.advances[fonts[:, None], ids.clamp(min=0)] * (ids != PADDING)
     space = atlas.advances[fonts, atlas.charset.encode(" ")[0]].clamp(min=4)
