@@ -7,7 +7,6 @@ Importing this package is cheap: torch comes with the first use of ``load``, ``R
 ``Reading``.
 """
 
-import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,10 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "Reading", "Search", "__version__", "load", "load_page"]
 
-# albumentations (training only) asks the network for its newest version unless this is set.
-os.environ.setdefault("NO_ALBUMENTATIONS_UPDATE", "1")
 # From 1.29 on onnxruntime tells Microsoft which models run, and keeps a number of this machine in
-# the user's cache folder, unless this is set.
+# the user's cache folder, unless this is set before anything imports it.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 

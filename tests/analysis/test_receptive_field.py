@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.layers import layer_outputs, layers_of
+from vit_str.analysis.layers import layer_outputs
 from vit_str.analysis.receptive_field.gradients import (
     UNITS,
     GradientFields,
@@ -46,7 +46,7 @@ def encoder(request: pytest.FixtureRequest) -> Encoder:
 def test_layers_put_out_maps_over_the_image(encoder: Encoder) -> None:
     with layer_outputs(encoder) as outputs:
         features = encoder(torch.randn(2, 3, 16, 48))
-    assert len(outputs) == len(layers_of(encoder))
+    assert len(outputs) == len(encoder.layer_modules)
     assert outputs[-1].shape == (2, encoder.dim, *encoder.grid)
     last = outputs[-1].flatten(2).transpose(1, 2)
     if isinstance(encoder, VisionTransformer):
@@ -169,7 +169,7 @@ def test_unknown_encoders_are_refused() -> None:
             return images
 
     with pytest.raises(ValueError, match="no layers that are supported"):
-        layers_of(Other())
+        _ = Other().layer_modules
 
 
 def receptive_field(layers: Iterable[WindowLayer]) -> ReceptiveField:

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -54,11 +54,7 @@ class Subject:
     @property
     def special_tokens(self) -> list[str]:
         """Names of the tokens before those of the grid, such as ``class``."""
-        if isinstance(self.model, LibraryEncoder):
-            return list(self.model.special)
-        names = ["class"] * bool(getattr(self.encoder, "class_token", False))
-        registers = self.encoder.special_tokens - len(names)
-        return names + [f"register {i}" for i in range(1, registers + 1)]
+        return self.encoder.special_names
 
     @property
     def reads(self) -> bool:
@@ -72,9 +68,9 @@ class Subject:
         Raises:
             ValueError: it is of another library.
         """
-        if isinstance(self.model, LibraryEncoder):
+        if not self.reads:
             raise ValueError(f"{self.name} is not a model that reads; give one of this project")
-        return self.model
+        return cast(Recognizer, self.model)
 
 
 def weights_hash(path: Path) -> str:

@@ -30,6 +30,24 @@ class Encoder(nn.Module, ABC):
     ) -> Float[Tensor, "batch token dim"]:
         """Features of normalized images."""
 
+    @property
+    def layer_modules(self) -> list[nn.Module]:
+        """Blocks of attention, or layers of convolutional stages, first to last.
+
+        Raises:
+            ValueError: an encoder without either.
+        """
+        raise ValueError(
+            f"{type(self).__name__} has no layers that are supported; give a VisionTransformer or "
+            "a convolutional encoder"
+        )
+
+    @property
+    def special_names(self) -> list[str]:
+        """Names of the features before those of the grid: ``class``, ``register 1`` and so on."""
+        names = ["class"] * bool(getattr(self, "class_token", False))
+        return names + [f"register {i + 1}" for i in range(self.special_tokens - len(names))]
+
     def check_size(self, images: Float[Tensor, "batch channel height width"]) -> None:
         """Raise a ValueError for images of another size than ``image_size``."""
         if images.shape[-2:] != self.image_size:

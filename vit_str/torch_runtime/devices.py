@@ -1,6 +1,7 @@
 """Where torch can compute, and in which number format."""
 
 import os
+from functools import cache
 
 import torch
 
@@ -14,9 +15,12 @@ _BFLOAT16 = {
 
 _CPU_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
-if hasattr(os, "register_at_fork"):
-    # Threads of OpenMP do not live on in a child, which would wait for them for ever.
-    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+@cache
+def _survive_forks() -> None:
+    """Threads of OpenMP do not live on in a child, which would wait for them for ever."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def choose_device(device: str | torch.device = "auto") -> torch.device:
@@ -25,6 +29,7 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
     Raises:
         ValueError: there is no such device.
     """
+    _survive_forks()
     if device == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")

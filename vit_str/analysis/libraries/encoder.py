@@ -84,6 +84,16 @@ class LibraryEncoder(Encoder):
         self.block_names = [names[id(block.module)] for block in blocks]
 
     @property
+    def layer_modules(self) -> list[nn.Module]:
+        """The modules of the blocks."""
+        return [block.module for block in self.blocks]
+
+    @property
+    def special_names(self) -> list[str]:
+        """Names of the tokens before those of the grid."""
+        return list(self.special)
+
+    @property
     def windows(self) -> dict[str, Windows]:
         """Layer -> its windows; empty if no layer has windows."""
         if not any(block.window for block in self.blocks):

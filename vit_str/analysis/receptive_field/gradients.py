@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
-from vit_str.analysis.layers import layer_outputs, layers_of
+from vit_str.analysis.layers import layer_outputs
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import mean_over
 from vit_str.models import Encoder
@@ -42,7 +42,7 @@ class GradientFields:
     """Effective receptive fields of every layer, updated batch by batch.
 
     Args:
-        encoder: with layers that `layers_of` finds, on any device.
+        encoder: with ``layer_modules``, on any device.
         queries: tokens measured in each image, other ones in the next, so that all come equally
             often in the end.
         seed: of the signs and of the order of tokens.
@@ -51,7 +51,7 @@ class GradientFields:
     def __init__(self, encoder: Encoder, queries: int = 4, seed: int = 0) -> None:
         if queries < 1:
             raise ValueError(f"queries must be 1 or more, found {queries}")
-        self.encoder, self.queries, self.layers = encoder, queries, len(layers_of(encoder))
+        self.encoder, self.queries, self.layers = encoder, queries, len(encoder.layer_modules)
         self.seen = 0
         self._shapes: list[tuple[int, ...]] = []
         self._generator = torch.Generator().manual_seed(seed)

@@ -9,7 +9,6 @@ from typing import Any
 
 from torch import nn
 
-from vit_str.analysis.layers import layers_of
 from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.models import ConvolutionalEncoder, Encoder, PlainConvolutionalEncoder
 from vit_str.models.convolutions import WindowLayer
@@ -51,9 +50,9 @@ def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     if isinstance(encoder, LibraryEncoder) and encoder.windows:
         return _fields_of_windows(encoder)
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
-        return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in layers_of(encoder)]
+        return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in encoder.layer_modules]
     fields, field = [], ReceptiveField()
-    for layer in layers_of(encoder):
+    for layer in encoder.layer_modules:
         for module in layer.modules():
             field = field.through(window_of(module)) if isinstance(module, _WINDOWS) else field
         fields.append(field)

@@ -61,6 +61,11 @@ class ConvolutionalEncoder(Encoder):
         sizes = [(module.kernel_size, module.stride, module.padding) for module in modules]
         return [WindowLayer(*each) for each in sizes]  # type: ignore[arg-type]  # pairs
 
+    @property
+    def layer_modules(self) -> list[nn.Module]:
+        """See `Encoder`."""
+        return [layer for stage in self.stages for layer in stage.children()]
+
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token dim"]:

@@ -73,6 +73,11 @@ class PlainConvolutionalEncoder(Encoder):
             layers.append(WindowLayer(pool, pool, (0, 0)))
         return layers
 
+    @property
+    def layer_modules(self) -> list[nn.Module]:
+        """See `Encoder`."""
+        return [layer for stage in self.stages for layer in stage.children()]
+
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token dim"]:

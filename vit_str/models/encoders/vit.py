@@ -87,6 +87,11 @@ class VisionTransformer(Encoder):
         height, width = self._cut
         return rearrange(maps, "b c (row h) (col w) -> b (row col) (h w c)", h=height, w=width)
 
+    @property
+    def layer_modules(self) -> list[nn.Module]:
+        """See `Encoder`."""
+        return list(self.blocks)
+
     def forward(
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token dim"]:
