@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 _LONGEST = 2000  # characters of a line on standard error
+_LONGEST_REASON = 240
 
 
 class OutputError(Exception):
@@ -71,6 +72,13 @@ def one_line(text: str) -> str:
         else character
         for character in text
     )
+
+
+def reason_of(error: BaseException) -> str:
+    """What an error says, in one line that is not too long."""
+    text = f"missing {error}" if isinstance(error, KeyError) else str(error)
+    line = one_line(" ".join(text.split())) or type(error).__name__
+    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}..."
 
 
 def warn(line: str, command: str | None = None) -> None:

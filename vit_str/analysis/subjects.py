@@ -9,6 +9,7 @@ import torch
 
 from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.libraries.load import is_library_name, load_library_model
+from vit_str.console import reason_of
 from vit_str.models import Encoder, Recognizer, build, describe
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.runtime.images import Preprocessing
@@ -212,8 +213,8 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file; give a configuration as in configs/") from None
     except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError) as error:
-        detail = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{path}: not a configuration of a model ({detail})") from None
+        reason = reason_of(error)
+        raise ValueError(f"{path}: not a configuration of a model ({reason})") from None
 
 
 def _part(values: dict[str, Any]) -> dict[str, Any]:

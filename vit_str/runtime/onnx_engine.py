@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vit_str.console import reason_of
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.engine import Interface, Model
 from vit_str.runtime.images import Preprocessing
@@ -260,7 +261,7 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
     try:
         session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
     except Exception as error:  # of types of its own
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "cannot be loaded"
+        reason = reason_of(error)
         raise ValueError(f"{path}: damaged ({reason}); export the model again") from None
     identity = session.get_modelmeta().custom_metadata_map.get(IDENTITY)
     if identity != values["identity"]:

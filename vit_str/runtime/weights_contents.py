@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from safetensors import SafetensorError, deserialize, safe_open
 
-from vit_str.console import one_line
+from vit_str.console import one_line, reason_of
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.golden import Golden
 from vit_str.runtime.images import Preprocessing
@@ -152,7 +152,7 @@ def fitting_parts(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = f"its parts do not fit together ({_first_line(error)}); export it again"
+        reason = f"its parts do not fit together ({reason_of(error)}); export it again"
         raise unusable(path, reason) from error
 
 
@@ -271,8 +271,3 @@ def _check_numbers(tensors: Mapping[str, np.ndarray]) -> None:
                 f"{name} holds what is no number or above {_LARGEST_WEIGHT:g}: the training "
                 "failed, take an earlier export"
             )
-
-
-def _first_line(error: Exception) -> str:
-    lines = f"missing {error}" if isinstance(error, KeyError) else str(error)
-    return lines.strip().splitlines()[0] if lines.strip() else type(error).__name__

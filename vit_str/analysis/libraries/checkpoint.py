@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from vit_str.console import reason_of
+
 _WRAPPERS = ("state_dict", "model", "module", "teacher")
 _HEADS = ("head", "classifier", "heads", "pooler", "cls_classifier", "distillation_classifier")
 
@@ -40,7 +42,7 @@ def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
     try:
         found: Any = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:
-        raise ValueError(f"{path}: {brief(error)}") from None
+        raise ValueError(f"{path}: {reason_of(error)}") from None
     check(path, found.missing_keys, found.unexpected_keys)
 
 
@@ -52,9 +54,3 @@ def check(path: Path, missing: Iterable[str], unknown: Iterable[str]) -> None:
             f"{path}: not weights of this model: {len(wrong)} tensors are missing or unknown, "
             f"such as {', '.join(sorted(wrong)[:3])}"
         )
-
-
-def brief(error: Exception) -> str:
-    """An error in one line that is not too long."""
-    line = " ".join(str(error).split()) or type(error).__name__
-    return line if len(line) <= 240 else f"{line[:240]}..."

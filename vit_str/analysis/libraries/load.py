@@ -15,8 +15,8 @@ from urllib.request import getproxies
 import torch
 from torch import nn
 
-from vit_str.analysis.libraries.checkpoint import brief
 from vit_str.analysis.libraries.encoder import LibraryEncoder, LibraryPreprocessing
+from vit_str.console import reason_of
 
 LIBRARIES = {
     "timm": "timm_models",
@@ -70,11 +70,11 @@ def load_library_model(
     except ImportError as error:
         raise ValueError(f"{name} needs a package: pip install {error.name or library}") from None
     except ValueError as error:
-        raise ValueError(f"{name}: {brief(error)}") from None
+        raise ValueError(f"{name}: {reason_of(error)}") from None
     except Exception as error:  # whatever a library raises where there is no network or no file
         raise ValueError(
-            f"{name}: not loaded ({brief(error)}); without a network {_WITHOUT_NETWORK[library]}"
-            f", or look at untrained:{library}:..."
+            f"{name}: not loaded ({reason_of(error)}); without a network "
+            f"{_WITHOUT_NETWORK[library]}, or look at untrained:{library}:..."
         ) from None
     if image_size is not None:
         size = {"height": image_size[0], "width": image_size[1], "transform": None}

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from vit_str.console import one_line
+from vit_str.console import reason_of
 from vit_str.datasets.tar import Damaged, headers
 from vit_str.runtime.images import SUFFIXES
 
@@ -181,7 +181,7 @@ def _parquet(path: str) -> Iterator[Any]:
     except (pyarrow.ArrowException, OSError) as error:
         if getattr(error, "errno", None) is not None:  # of the disk, not of what is on it
             raise
-        reason = one_line(str(error).partition("\n")[0])
+        reason = reason_of(error)
         raise OSError(f"damaged, or no Parquet file; write it again ({reason})") from error
 
 

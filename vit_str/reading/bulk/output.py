@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vit_str.console import one_line
+from vit_str.console import reason_of
 from vit_str.files import write_atomically
 from vit_str.runtime.readings import json_line
 
@@ -66,9 +66,9 @@ class OutputFolder:
             try:
                 done.update({row["path"]: row["error"] is None for row in self._rows(path)})
             except (ValueError, KeyError, TypeError) as error:
-                reason = one_line(str(error).partition("\n")[0])
                 raise ValueError(
-                    f"{path} is damaged ({reason}); delete it to have its images read again"
+                    f"{path} is damaged ({reason_of(error)}); delete it to have its images read "
+                    "again"
                 ) from error
         return done
 

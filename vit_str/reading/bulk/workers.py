@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vit_str.console import one_line
+from vit_str.console import reason_of
 from vit_str.reading.bulk.archives import ImageRef, load_images
 from vit_str.runtime.engine import has_gpu
 from vit_str.runtime.images import UnreadableImage
@@ -113,7 +113,7 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
             ray.init(logging_level="CRITICAL", log_to_driver=False, **options)
         except Exception as error:  # of many types, some of them private
             where = f"at {address}" if address else "here"
-            raise RayError(f"Ray cannot be used {where}: {_first_line(error)}") from error
+            raise RayError(f"Ray cannot be used {where}: {_reason(error)}") from error
         try:
             yield choose_workers(ray.cluster_resources(), device, count)
         finally:
@@ -187,7 +187,7 @@ def read_parts(
             for row in batch.to_pylist():
                 yield PartResult(json.loads(row["rows"]), row["problem"])
     except Exception as error:  # of many types, some of them private
-        raise RayError(f"Ray stopped: {_first_line(error)}") from error
+        raise RayError(f"Ray stopped: {_reason(error)}") from error
 
 
 class Attempts:
@@ -232,7 +232,7 @@ class PartReader:
                 )
             rows = read_images(self._reader, images, self._job, self._threads)
         except Exception as error:  # whatever it is must not cost the other parts
-            problem = _first_line(error)
+            problem = _reason(error)
         return pyarrow.table({"rows": [json.dumps(rows)], "problem": [problem]})
 
 
@@ -288,6 +288,5 @@ def noticing_interrupts() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _first_line(error: Exception) -> str:
-    text = str(getattr(error, "cause", None) or error).strip()
-    return one_line(text.partition("\n")[0]) or type(error).__name__
+def _reason(error: Exception) -> str:
+    return reason_of(getattr(error, "cause", None) or error)

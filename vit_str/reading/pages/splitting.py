@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from vit_str.console import reason_of
 from vit_str.runtime.readings import Box
 
 BUNDLED_SPLITTER = Path(__file__).parents[2] / "bundled" / "word_splitter.onnx"
@@ -33,8 +34,7 @@ class WordSplitter:
         try:
             self._session = onnxruntime.InferenceSession(path, options)
         except Exception as error:  # onnxruntime's errors have no common class
-            reason = str(error).strip().splitlines()[0]
-            raise ValueError(f"cannot use the word splitter {path}: {reason}") from None
+            raise ValueError(f"cannot use the word splitter {path}: {reason_of(error)}") from None
 
     def words(self, line: Image.Image) -> list[Box]:
         """Where the words of a line lie, in its pixels, from left to right; at least one."""
