@@ -7,6 +7,7 @@ Importing this package is cheap: torch comes with the first use of ``load``, ``R
 ``Reading``.
 """
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
