@@ -45,6 +45,18 @@ def test_the_best_way_to_spell_what_columns_say_is_theirs(scores: np.ndarray) ->
         assert (named == best[row]).all()
 
 
+def test_another_text_is_aligned_where_it_fits_best() -> None:
+    scores = np.zeros((2, 6, 4), np.float32)
+    scores[:, range(6), [3, 0, 3, 1, 3, 3]] = 5
+    scores[:, [1, 3, 4], [3, 3, 2]] = 4
+    labels = np.array([[0, 1, PADDING], [0, 1, 2]])
+    assert alignment(scores, labels).tolist() == [[-1, 0, -1, 1, -1, -1], [-1, 0, -1, 1, 2, -1]]
+    assert alignment(scores, np.array([[0], [2]])).tolist() == [
+        [-1, 0, -1, -1, -1, -1],
+        [-1, -1, -1, -1, 0, -1],
+    ]
+
+
 def test_boxes_follow_each_other_over_the_line() -> None:
     scores = np.zeros((2, 8, 4), np.float32)
     for row, spelled in enumerate([(3, 0, 3, 1, 1, 3, 2, 3), (3, 3, 3, 3, 2, 3, 3, 3)]):

@@ -148,8 +148,26 @@ def alignment(
 ) -> Int64[np.ndarray, "row column"]:
     """The place of the character under every column in the most probable way to spell a text.
 
-    Blanks have ``PADDING``. The Viterbi algorithm over the characters with blanks between them.
+    Blanks have ``PADDING``. Mostly it is the most probable way of all.
     """
+    blank, longest = scores.shape[2] - 1, labels.shape[1] + 1
+    best = scores.argmax(2)
+    begins = (best != blank) & (np.diff(best, axis=1, prepend=blank) != 0)
+    owners = np.where(best == blank, PADDING, begins.cumsum(1) - 1)
+    spelled, wanted = np.full((2, len(labels), longest), PADDING)
+    wanted[:, :-1] = labels
+    found = collapse(scores, longest)
+    spelled[:, : found.shape[1]] = found
+    others = (spelled != wanted).any(1)
+    if others.any():
+        owners[others] = _viterbi(scores[others], labels[others])
+    return owners
+
+
+def _viterbi(
+    scores: Float[np.ndarray, "row column symbol"], labels: Int64[np.ndarray, "row position"]
+) -> Int64[np.ndarray, "row column"]:
+    """`alignment` of any text: states are its characters, with blanks between them."""
     rows, columns, symbols = scores.shape
     states = np.full((rows, 2 * labels.shape[1] + 1), symbols - 1)
     states[:, 1::2] = np.maximum(labels, 0)
