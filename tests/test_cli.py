@@ -34,7 +34,7 @@ for arguments in [], ["data", "convert"], ["render"], ["serve"]:
         main([*arguments, "--help"])
     except SystemExit:
         pass
-print([name for name in {heavy} if name in sys.modules], os.environ["NO_ALBUMENTATIONS_UPDATE"])
+print([name for name in {heavy} if name in sys.modules], os.environ["ORT_DISABLE_TELEMETRY"])
 assert main(["--version"]) == 0
 vit_str.load, vit_str.Reader, vit_str.Reading
 print([name for name in {heavy[1:5]} if name in sys.modules])
@@ -78,8 +78,14 @@ def test_no_command_shows_help(run: Run) -> None:
     [
         (["--model", "huge"], "no model 'huge'"),
         (["--model", "missing.safetensors"], "no such file"),
-        (["--model", "cut.safetensors"], "cut short, 9,000 of"),
-        (["--model", "png.safetensors"], "not a safetensors file"),
+        (
+            ["--model", "cut.safetensors"],
+            "damaged (Error while deserializing header: incomplete metadata",
+        ),
+        (
+            ["--model", "png.safetensors"],
+            "damaged (Error while deserializing header: header too large",
+        ),
         (["--model", "whole.safetensors", "--device", "cuda:99"], "is not there"),
         (["--model", "whole.safetensors", "--device", "tpu"], "unknown device 'tpu'"),
         (
