@@ -10,7 +10,7 @@ import socket
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
@@ -73,8 +73,9 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
     port = _free_port(host, port)
     os.environ[_SETTINGS] = json.dumps(asdict(settings))
     threading.Thread(target=_announce, args=(settings, host, port), daemon=True).start()
-    with tempfile.TemporaryDirectory(prefix="vit-str-metrics-") as folder:
-        if workers > 1:
+    several = workers > 1
+    with tempfile.TemporaryDirectory(prefix="vit-str-") if several else nullcontext() as folder:
+        if folder:
             _load(settings)  # a mistake is told once
             os.environ[FOLDER] = folder
             os.environ.setdefault(THREADS, str(max(1, cpu_count() // workers)))
