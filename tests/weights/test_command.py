@@ -95,10 +95,10 @@ def test_files_that_cannot_be_used(run: Run, weights_path: Path) -> None:
     cut = weights_path.with_name("cut.safetensors")
     cut.write_bytes(weights_path.read_bytes()[:5000])
     for arguments, trouble in [
-        ([cut], "cut short"),
+        ([cut], "damaged"),
         ([weights_path.with_name("missing.safetensors")], "no such file"),
         (["huge"], "no model 'huge'"),
-        ([cut, "--device", "tpu"], "cut short"),
+        ([cut, "--device", "tpu"], "damaged"),
         ([weights_path, "--device", "tpu"], "unknown device 'tpu'"),
     ]:
         code, out, err = run("doctor", *arguments)
