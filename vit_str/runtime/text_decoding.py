@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -142,7 +142,9 @@ class TextDecoder:
         constraint: Constraint | None,
         margin: float = math.inf,
     ) -> list[list[Hypothesis]]:
-        return decode_texts(self._engine, encoded, count, self._decoding, width, constraint, margin)
+        # The temperature may be another one by now: calibrating tries several.
+        options = replace(self._decoding, temperature=self._engine.model.temperature)
+        return decode_texts(self._engine, encoded, count, options, width, constraint, margin)
 
 
 @dataclass(frozen=True, slots=True)
