@@ -137,12 +137,10 @@ class _Words:
         """
         from vit_str.evaluation.run import read_sets
         from vit_str.evaluation.temperature.fit import JudgedWords
-        from vit_str.runtime import Reader
 
         engine = self._reader.engine
         engine.model = replace(engine.model, temperature=temperature)
-        reader = Reader(engine)  # a reader keeps the temperature that it began with
-        sets = read_sets(reader, sources, self._batch_size, advance=self._progress.advance)
+        sets = read_sets(self._reader, sources, self._batch_size, advance=self._progress.advance)
         for found in sets.values():
             self.complaints |= dict.fromkeys([*found.missing, *found.damaged])
         judged = {name: JudgedWords.of(words, self.protocol) for name, words in sets.items()}
