@@ -271,7 +271,7 @@ def test_inspect_says_what_there_is(data: Data, tmp_path: Path) -> None:
         "    5           1 ####################\n"
         "\n"
         "10 different characters; 7 lower case, 2 upper case, 2 digits, 1 other letters, 1 signs\n"
-        "1 are not among the 173 of the bundled weights: 가\n"
+        "1 are not among the 261 of the bundled weights: 가\n"
         "\n"
         "images: 3 jpg, 1 png\n"
         "                    least       5%      50%      95%     most\n"
