@@ -214,7 +214,8 @@ class TrainingCLI(LightningCLI):
 def main(arguments: Sequence[str]) -> int:
     """Train as the arguments say; returns the exit code."""
     keep_freed_memory()
-    torch.set_float32_matmul_precision("medium")
+    if torch.cuda.is_available():  # on a CPU it would hold for all that this process does later
+        torch.set_float32_matmul_precision("medium")
     for message in (
         "The '.*_dataloader' does not have many workers",
         "GPU available but not used",
