@@ -26,7 +26,7 @@ class Terminal(io.StringIO):
 def test_imports_stay_light() -> None:
     heavy = ["torch", "torchvision", "lightning", "albumentations", "matplotlib", "numpy", "PIL"]
     program = f"""
-import sys
+import os, sys
 import vit_str, vit_str.cli
 from vit_str.cli import main
 for arguments in [], ["data", "convert"], ["render"], ["serve"]:
@@ -42,7 +42,7 @@ print([name for name in {heavy[1:5]} if name in sys.modules])
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     lines = output.stdout.decode().splitlines()
     assert lines[0].startswith("usage: vit-str")
-    assert lines[-3] == "[]"
+    assert lines[-3] == "[] 1"
     assert lines[-2].startswith("vit-str ")
     assert lines[-1] == "[]"
 
