@@ -41,9 +41,9 @@ _CROP_HEIGHT = 300
 """Pixels up to which a flat picture may be a crop of a line that fills it."""
 _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
-_SURE = 0.97
+_SURE = 0.99
 """Confidence from which on the other way up is not tried; the model reads clean words upside down
-too, at about 0.9."""
+too, at about 0.96; the mean of six of them reaches 0.983."""
 
 
 @dataclass(frozen=True, slots=True)
