@@ -262,6 +262,9 @@ def test_the_processor_or_the_environment_decides_for_8_bits(
     for name, expected in (("float32", "float32"), ("bfloat16", "float32"), ("int8", "int8")):
         monkeypatch.setenv(CPU_DTYPE, name)
         assert vit_str.load("tiny", "cpu").engine.number_format == expected
+    monkeypatch.setenv(CPU_DTYPE, "int4")
+    with pytest.raises(ValueError, match="must be one of float32, bfloat16, int8"):
+        vit_str.load("tiny", "cpu")
     monkeypatch.delenv(CPU_DTYPE)
     monkeypatch.setattr(machine.platform, "system", lambda: "Linux")
     for flags, expected in (("fma avx2 avx_vnni", True), ("fma avx2", False), ("", False)):

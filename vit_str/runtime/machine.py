@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 CPU_DTYPE = "VIT_STR_CPU_DTYPE"
-"""In the environment, the number format to compute in on a CPU: float32, bfloat16 or int8."""
+"""In the environment, the number format to compute in on a CPU, one of ``CPU_DTYPES``."""
+CPU_DTYPES = ("float32", "bfloat16", "int8")
 THREADS = "OMP_NUM_THREADS"
 """Environment variable with their number, which torch and processes that are started know too."""
 
@@ -64,8 +65,13 @@ def has_fast_int8() -> bool:
     ``VIT_STR_CPU_DTYPE`` in the environment decides, if it is set. Otherwise instructions for sums
     of four products, where it is known that the processor has them: VNNI of x86 on Linux, and the
     dot products that all ARM processors of Apple have.
+
+    Raises:
+        ValueError: the variable holds something else.
     """
     if name := os.environ.get(CPU_DTYPE):
+        if name not in CPU_DTYPES:
+            raise ValueError(f"{CPU_DTYPE} must be one of {', '.join(CPU_DTYPES)}, found {name!r}")
         return name == "int8"
     if platform.system() == "Darwin":
         return platform.machine() == "arm64"
