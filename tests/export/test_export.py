@@ -42,6 +42,7 @@ pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 Run = Callable[..., tuple[int, str, str]]
 MODELS: dict[str, Callable[[], Decoder]] = {
     "transformer": lambda: TransformerDecoder(94, dim=32, depth=2, heads=2, maximum_length=6),
+    "drafts": lambda: TransformerDecoder(94, dim=32, heads=2, maximum_length=6, draft_grid=(4, 8)),
     "permuted": lambda: PermutedDecoder(94, dim=32, heads=2, maximum_length=6),
     "additive": lambda: RecurrentDecoder(94, dim=32, maximum_length=6),
     "lstm": lambda: RecurrentDecoder(94, dim=32, cell="lstm", attention="none", maximum_length=6),

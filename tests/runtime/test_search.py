@@ -32,6 +32,9 @@ CHARACTERS = "abcdefgh12"
 LONGEST = 4
 DECODERS = {
     "transformer": lambda: TransformerDecoder(10, dim=32, heads=2, maximum_length=LONGEST),
+    "drafts": lambda: TransformerDecoder(
+        10, dim=32, heads=2, maximum_length=LONGEST, draft_grid=(4, 8)
+    ),
     "permuted": lambda: PermutedDecoder(10, dim=32, heads=2, maximum_length=LONGEST),
     "at once": lambda: PermutedDecoder(
         10, dim=32, heads=2, maximum_length=LONGEST, decoding="parallel", refinements=2

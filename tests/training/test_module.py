@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.training import module as training_module
 from vit_str.training.averaging import MovingAverage
 from vit_str.training.module import RecognizerTraining
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 def training(**arguments: Any) -> RecognizerTraining:
     torch.manual_seed(0)
     encoder = VisionTransformer(16, 1, 2, patch_size=(16, 32), class_token=True, registers=1)
-    decoder = TransformerDecoder(10, 16, 1, 2, maximum_length=5)
+    decoder = TransformerDecoder(10, 16, 1, 2, maximum_length=5, draft_grid=(2, 4))
     return RecognizerTraining(Recognizer(encoder, decoder), "0123456789", **arguments)
 
 
@@ -38,13 +39,13 @@ def batch() -> SimpleNamespace:
 
 
 def test_auxiliary_losses_are_of_the_tokens_alone(batch: Any) -> None:
-    module = training(dense_weight=0.5, column_weight=0.25)
+    module = training(dense_weight=0.5, draft_weight=0.25)
     features = module.recognizer.encode(module.preprocessing.normalize(batch.images))
     _, auxiliary = module.losses(batch.images, batch.labels, batch.token_characters)
-    assert module.column_speller is not None
     dense = module.token_classifier.loss(features[:, 2:], batch.token_characters)
-    columns = module.column_speller.loss(features[:, 2:], batch.labels)
-    torch.testing.assert_close(auxiliary, 0.5 * dense + 0.25 * columns)
+    decoder: Any = module.recognizer.decoder
+    draft = ctc_loss(decoder.draft(features), batch.labels)
+    torch.testing.assert_close(auxiliary, 0.5 * dense + 0.25 * draft)
 
 
 def test_a_step_has_the_rates_and_the_fading_of_its_progress(

@@ -47,14 +47,16 @@ class Encode(nn.Module):
         self.recognizer = recognizer
 
     def forward(self, pixel_values: Float[Tensor, "batch 3 height width"]) -> tuple[Tensor, ...]:
-        """What `_state_names` names, or logits."""
+        """What `_state_names` names, then or else logits."""
         decoder: Any = self.recognizer.decoder
         features = self.recognizer.encode(pixel_values)
         if isinstance(decoder, RecurrentDecoder):
             state = decoder.begin(features)
             return (*state.hidden, state.context, *(state.image or ()))
         if isinstance(decoder, TransformerDecoder | PermutedDecoder):
-            return tuple(tensor for image in decoder.begin(features).image for tensor in image)
+            image = tuple(tensor for pair in decoder.begin(features).image for tensor in pair)
+            draft = getattr(decoder, "draft", None)
+            return (*image, draft(features)) if draft else image
         return (decoder.logits(features),)
 
 
@@ -148,22 +150,47 @@ class Refine(nn.Module):
         return self.decoder.refine_with(KeysValues(keys, values), input_ids)
 
 
+class Verify(nn.Module):
+    """Every character of given texts, from those before it.
+
+    Args:
+        decoder: the decoder.
+    """
+
+    def __init__(self, decoder: TransformerDecoder) -> None:
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(
+        self, input_ids: Int64[Tensor, "batch position"], *image: Float[Tensor, "batch ..."]
+    ) -> Float[Tensor, "batch position symbol"]:
+        """Scores of every position."""
+        pairs = [KeysValues(*pair) for pair in zip(image[::2], image[1::2], strict=True)]
+        return self.decoder.logits_with(pairs, input_ids)
+
+
 def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
-    """The graphs of a model, by name, with the weights in them."""
+    """The graphs of a model, by name, with the weights in them.
+
+    ``verify`` is for models that draft texts; what `step` writes is the same.
+    """
     recognizer = copy.deepcopy(recognizer).float().cpu().eval()
     encoder, decoder = recognizer.encoder, recognizer.decoder
     height, width = encoder.image_size
     images = torch.zeros(2, 3, height, 4 * encoder.width_step or width)
     with torch.no_grad():
         found = Encode(recognizer)(images)
-    names = _state_names(recognizer, len(found))
-    outputs = [f"present.{name}" for name in names] or ["logits"]
+    drafts = getattr(decoder, "draft", None) is not None
+    names = _state_names(recognizer, len(found) - drafts)
+    outputs = [f"present.{name}" for name in names]
+    if drafts or not names:
+        outputs.append("logits")
     axes = {"pixel_values": {0: "batch", 3: _widths(encoder)}} if encoder.width_step else None
     graphs = {"encoder": _graph(Encode(recognizer), {"pixel_values": images}, outputs, axes)}
     if not names:
         return graphs
     ids = torch.zeros(2, 1, dtype=torch.int64)
-    state = {f"past_key_values.{name}": tensor for name, tensor in zip(names, found, strict=True)}
+    state = {f"past_key_values.{name}": tensor for name, tensor in zip(names, found, strict=False)}
     if isinstance(decoder, RecurrentDecoder):
         kept = [f"present.{name}" for name in names if name.startswith("hidden")]
         graphs["step"] = _graph(
@@ -173,6 +200,14 @@ def export_graphs(recognizer: Recognizer) -> dict[str, ModelProto]:
     if isinstance(decoder, PermutedDecoder):
         labels = torch.zeros(2, decoder.maximum_length, dtype=torch.int64)
         graphs["refine"] = _graph(Refine(decoder), {"input_ids": labels, **state}, ["logits"])
+    if drafts:
+        positions = torch.export.Dim("position", min=1, max=decoder.maximum_length + 1)
+        graphs["verify"] = _graph(
+            Verify(decoder),  # type: ignore[arg-type]
+            {"input_ids": torch.zeros(2, 3, dtype=torch.int64), **state},
+            ["logits"],
+            {"input_ids": {0: "batch", 1: positions}},
+        )
     heads, head_dim = found[0].shape[1], found[0].shape[3]
     depth = len(names) // 2
     written = [f"{block}.{name}" for block in range(depth) for name in _WRITTEN]
@@ -220,7 +255,7 @@ def _graph(
         {axis: dims.get(dim, dim) for axis, dim in (axes or {}).get(name, {0: "batch"}).items()}
         for name in inputs
     ]
-    takes_state = isinstance(module, TransformerStep | RecurrentStep)
+    takes_state = isinstance(module, TransformerStep | RecurrentStep | Verify)
     dynamic = (shapes[0], tuple(shapes[1:])) if takes_state else tuple(shapes)
     with warnings.catch_warnings(), redirect_stdout(StringIO()):
         warnings.simplefilter("ignore")  # about what torch itself is going to change

@@ -29,6 +29,8 @@ _FILES = {
     "`cross_attentions`, if there, say where it looks",
     "refine": "`input_ids`: a text padded with -1 to the longest length, to the `logits` of every "
     "character given all others",
+    "verify": "`input_ids`: the start and a text, to the `logits` of every character given those "
+    "before it; checks what the `logits` of the encoder spell along the columns (CTC)",
 }
 
 _START = """\

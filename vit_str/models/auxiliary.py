@@ -1,11 +1,10 @@
-"""Auxiliary losses of the encoder, in training only: characters under tokens, along columns."""
+"""Auxiliary loss of the encoder, in training only: characters under tokens."""
 
 import torch.nn.functional as F
-from einops import rearrange, reduce
+from einops import rearrange
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.runtime.charset import PADDING
 
 UNKNOWN = -2
@@ -43,31 +42,3 @@ class TokenClassifier(nn.Module):
         targets = characters.where(characters != PADDING, self.none).flatten()
         total = F.cross_entropy(scores.float(), targets, ignore_index=UNKNOWN, reduction="sum")
         return total / (targets != UNKNOWN).sum().clamp(min=1)
-
-
-class ColumnSpeller(nn.Module):
-    """Spells the label along the columns of the grid, with the loss of `ctc_loss`.
-
-    Tokens of a column are averaged. Unlike `TokenClassifier` it needs no places of characters, so
-    it helps with real crops too.
-
-    Args:
-        dim: width of a token.
-        charset_size: number of characters; the class after them is the blank.
-        grid: rows and columns of tokens.
-    """
-
-    def __init__(self, dim: int, charset_size: int, grid: tuple[int, int]) -> None:
-        super().__init__()
-        self.blank, self.grid = charset_size, grid
-        self.classify = nn.Linear(dim, charset_size + 1)
-
-    def loss(
-        self,
-        features: Float[Tensor, "batch token dim"],
-        labels: Int64[Tensor, "batch position"],
-    ) -> Float[Tensor, ""]:
-        """See `ctc_loss`."""
-        rows, columns = self.grid
-        means = reduce(features, "b (row col) d -> b col d", "mean", row=rows, col=columns)
-        return ctc_loss(self.classify(means), labels)

@@ -14,8 +14,8 @@ class Recognizer(nn.Module):
         decoder: features -> labels.
 
     Raises:
-        ValueError: encoder and decoder differ in width, or the decoder needs columns, or more
-            tokens than the encoder has.
+        ValueError: encoder and decoder differ in width, or the decoder needs columns, more tokens
+            than the encoder has, or another grid.
     """
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
@@ -36,6 +36,11 @@ class Recognizer(nn.Module):
                 f"{type(decoder).__name__} needs {decoder.least_tokens} tokens for "
                 f"{decoder.maximum_length} characters, the encoder has {tokens}: lower "
                 "decoder.maximum_length or take smaller patches"
+            )
+        draft_grid = getattr(decoder, "draft_grid", None)
+        if draft_grid and tuple(draft_grid) != tuple(encoder.grid):
+            raise ValueError(
+                f"decoder.draft_grid {draft_grid} must be the encoder's grid, {encoder.grid}"
             )
         self.encoder = encoder
         self.decoder = decoder

@@ -41,6 +41,7 @@ class Interface:
         has_cross_attention: whether it says where it looks while it writes.
         decoding: ``autoregressive`` or ``parallel``, with ``refine``.
         refinements: how often the text is read again, with ``refine``.
+        drafts: whether `Scorer.scores` are of drafts, which `Scorer.verify` checks, with ``step``.
     """
 
     decoder: str
@@ -52,6 +53,7 @@ class Interface:
     has_cross_attention: bool = False
     decoding: str = "autoregressive"
     refinements: int = 0
+    drafts: bool = False
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Interface:
@@ -97,12 +99,20 @@ class Scorer(Protocol):
         """Texts of encoded images before anything is written."""
 
     def scores(self, encoded: Any) -> Float[np.ndarray, "batch position symbol"]:
-        """Scores of every position or column, for a model that needs no loop."""
+        """Scores of every position or column, for a model that needs no loop or drafts texts."""
 
     def refine(
         self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position_and_end symbol"]:
         """Scores of every position given all others, for a model that can refine."""
+
+    def verify(
+        self, encoded: Any, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """Scores of every position given those before it, for a model that drafts texts."""
+
+    def select(self, encoded: Any, rows: Sequence[int]) -> Any:
+        """What the encoder made of some of the images."""
 
 
 class Engine(Scorer, Protocol):
@@ -122,12 +132,6 @@ class Engine(Scorer, Protocol):
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Any:
         """What the encoder makes of normalized images."""
-
-    def select(self, encoded: Any, rows: Sequence[int]) -> Any:
-        """What the encoder made of some of the images."""
-
-    def concatenate(self, first: Any, second: Any) -> Any:
-        """What the encoder made of two batches of images, as one batch."""
 
     def attention(
         self, encoded: Any, labels: Int64[np.ndarray, "batch position"]

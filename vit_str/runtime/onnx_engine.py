@@ -21,7 +21,11 @@ from vit_str.runtime.charset import Charset
 from vit_str.runtime.engine import Interface, Model
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import thread_count
-from vit_str.runtime.search import Steps, teacher_forcing_scores
+from vit_str.runtime.search import (
+    Steps,
+    teacher_forcing_inputs,
+    teacher_forcing_scores,
+)
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, Contents, load_contents, unusable
 
 if TYPE_CHECKING:
@@ -39,7 +43,7 @@ IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
 _PAST, _PRESENT = "past_key_values", "present"
 INT8 = ".int8"  # behind the name of a graph whose matrix products are quantized
 QUANTIZED, SCALE = ":int8", ":scale"
-_NAMES = {"encoder", "step", "refine"}
+_NAMES = {"encoder", "step", "refine", "verify"}
 
 
 class OnnxEngine:
@@ -99,10 +103,6 @@ class OnnxEngine:
         """See `Engine`."""
         return {name: values[rows] for name, values in encoded.items()}
 
-    def concatenate(self, first: Arrays, second: Arrays) -> Arrays:
-        """See `Engine`."""
-        return {name: np.concatenate([values, second[name]]) for name, values in first.items()}
-
     def begin(self, encoded: Arrays) -> _OnnxSteps:
         """See `Engine`."""
         return _OnnxSteps(self.session("step"), encoded)
@@ -118,6 +118,13 @@ class OnnxEngine:
         missing = self.model.interface.maximum_length - labels.shape[1]
         labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
         return _run(self.session("refine"), {"input_ids": labels, **_as_past(encoded)})["logits"]
+
+    def verify(
+        self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """See `Engine`."""
+        inputs = teacher_forcing_inputs(labels, len(self.model.charset))
+        return _run(self.session("verify"), {"input_ids": inputs, **_as_past(encoded)})["logits"]
 
     def attention(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
@@ -284,7 +291,7 @@ def _initializer(name: str, tensors: Tensors) -> np.ndarray:
 
 def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:
     names = [value.name for value in session.get_outputs()]
-    return dict(zip(names, session.run(names, inputs), strict=True))
+    return dict(zip(names, session.run(None, inputs), strict=True))
 
 
 def _as_past(arrays: Arrays) -> Arrays:

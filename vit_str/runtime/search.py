@@ -231,9 +231,17 @@ def teacher_forcing_scores(
     steps: Steps, labels: Int64[np.ndarray, "batch position"], end: int
 ) -> Float[np.ndarray, "batch position_and_end symbol"]:
     """Scores at every step of writing given texts, padded with ``PADDING`` (teacher forcing)."""
+    inputs = teacher_forcing_inputs(labels, end)
+    return np.stack([steps.step(inputs[:, i], i) for i in range(inputs.shape[1])], 1)
+
+
+def teacher_forcing_inputs(
+    labels: Int64[np.ndarray, "batch position"], end: int
+) -> Int64[np.ndarray, "batch position_and_start"]:
+    """The start, then the labels; the end in the place of the padding."""
     inputs = np.pad(labels, ((0, 0), (1, 0)), constant_values=end)
     inputs[inputs == PADDING] = end
-    return np.stack([steps.step(inputs[:, i], i) for i in range(inputs.shape[1])], 1)
+    return inputs
 
 
 def padded(texts: Sequence[Sequence[int]]) -> Int64[np.ndarray, "batch position"]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from vit_str.runtime.constraints import Constraint, constraint_of
 from vit_str.runtime.ctc import CtcSteps, best_alignments
+from vit_str.runtime.drafts import greedy_from_drafts
 from vit_str.runtime.engine import Engine, Scorer
 from vit_str.runtime.prior import BEAMS, MARGIN, NO_LANGUAGE, WordPrior, prior_of
 from vit_str.runtime.search import (
@@ -158,6 +159,7 @@ class DecodingOptions:
         temperature: divides the scores.
         decoding: ``autoregressive`` or ``parallel``, with ``refine``.
         refinements: how often the text is read again, with ``refine``.
+        drafts: see `Interface`.
     """
 
     loop: str
@@ -166,6 +168,7 @@ class DecodingOptions:
     temperature: float = 1.0
     decoding: str = "autoregressive"
     refinements: int = 0
+    drafts: bool = False
 
 
 def decode_texts(
@@ -187,6 +190,8 @@ def decode_texts(
             return search(CtcSteps(scores), count, end, longest, 1.0, width, constraint)
         return best_alignments(scores, longest)
     beam = (count, end, longest, options.temperature, width, constraint, margin)
+    if options.drafts and width == 1 and constraint is None:
+        return greedy_from_drafts(scorer, encoded, count, end, longest, options.temperature)
     if options.loop == "step":
         return search(scorer.begin(encoded), *beam)
     if options.loop == "scores":
@@ -223,4 +228,5 @@ def decoding_options(engine: Engine, effort: str | None) -> DecodingOptions:
         temperature=model.temperature,
         decoding=decoding,
         refinements=refinements,
+        drafts=interface.drafts,
     )

@@ -41,7 +41,20 @@ class DecoderScores:
     @torch.inference_mode()
     def scores(self, encoded: Tensor) -> Float[np.ndarray, "batch position symbol"]:
         """See `Scorer`."""
-        return _array(self._decoder.logits(encoded))
+        drafts = self._decoder.loop == "step"
+        return _array(self._decoder.draft(encoded) if drafts else self._decoder.logits(encoded))
+
+    @torch.inference_mode()
+    def verify(
+        self, encoded: Tensor, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """See `Scorer`."""
+        known = torch.from_numpy(labels).to(self.torch_device)
+        return _array(self._decoder.logits(encoded, known))
+
+    def select(self, encoded: Tensor, rows: Sequence[int]) -> Tensor:
+        """See `Scorer`."""
+        return encoded[list(rows)]
 
     @torch.inference_mode()
     def refine(
@@ -95,14 +108,6 @@ class TorchEngine(DecoderScores):
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Tensor:
         """See `Engine`."""
         return self.recognizer.encode(torch.from_numpy(images).to(self.torch_device, self.dtype))
-
-    def select(self, encoded: Tensor, rows: Sequence[int]) -> Tensor:
-        """See `Engine`."""
-        return encoded[list(rows)]
-
-    def concatenate(self, first: Tensor, second: Tensor) -> Tensor:
-        """See `Engine`."""
-        return torch.cat([first, second])
 
     @torch.inference_mode()
     def attention(
@@ -206,6 +211,7 @@ def interface_of(recognizer: Recognizer) -> Interface:
         has_cross_attention=any(isinstance(module, DecoderBlock) for module in decoder.modules()),
         decoding=decoding,
         refinements=refinements,
+        drafts=getattr(decoder, "draft", None) is not None,
     )
 
 

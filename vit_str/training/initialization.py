@@ -20,14 +20,15 @@ from vit_str.weights import WeightsFile, load_weights, resolve
 
 # First axis: one row for each character in the order of the charset, then one for start or end.
 _EMBEDDINGS = "decoder.embed_characters.weight"
-_OUTPUTS = ("decoder.classify.weight", "decoder.classify.bias")
+_LAYERS = ("decoder.classify", "decoder.draft.classify")
+_OUTPUTS = tuple(f"{layer}.{name}" for layer in _LAYERS for name in ("weight", "bias"))
 _GRID_POSITIONS = "encoder.embed_positions.weight"
 _PATCHES = "encoder.embed_patches"
 _TEXT_POSITIONS = "decoder.embed_positions.weight"
 # Weights of one mean nothing in the other, although their shapes may fit.
 _MUST_AGREE = ("dim", "heads", "mlp_ratio", "widths", "strides")
 # Said with the characters and the positions, or no matter of weights.
-_MAY_DIFFER = ("charset_size", "maximum_length", "dropout", "label_smoothing")
+_MAY_DIFFER = ("charset_size", "maximum_length", "dropout", "label_smoothing", "draft_grid")
 
 
 def start_from(
@@ -240,10 +241,8 @@ class StartFromWeights(Callback):
             raise CannotStart(str(error)) from error
         lines = start_from(pl_module.recognizer, pl_module.charset, weights, self.source)
         pl_module.average.start(pl_module.recognizer)
-        for head in (pl_module.token_classifier, pl_module.column_speller):
-            if head is not None:
-                nn.init.zeros_(head.classify.weight)
-                nn.init.zeros_(head.classify.bias)
+        nn.init.zeros_(pl_module.token_classifier.classify.weight)
+        nn.init.zeros_(pl_module.token_classifier.classify.bias)
         pl_module.started_from = {
             "weights": self.source,
             "images": weights.provenance.get("images"),

@@ -12,7 +12,8 @@ from torch.optim import AdamW, Optimizer
 
 from vit_str.evaluation.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
-from vit_str.models.auxiliary import ColumnSpeller, TokenClassifier
+from vit_str.models.auxiliary import TokenClassifier
+from vit_str.models.decoders.ctc import CtcHead, ctc_loss
 from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset
 from vit_str.runtime.images import TALL, Preprocessing
 from vit_str.runtime.test_time_augmentation import DOUBTFUL
@@ -45,8 +46,8 @@ class RecognizerTraining(LightningModule):
         schedule: of the learning rate.
         dense_weight: of the loss of naming the character under each token, at the start; it
             fades linearly to a tenth.
-        column_weight: of the loss of spelling the label along the columns of tokens (CTC), which
-            fades in the same way.
+        draft_weight: of the loss of the draft, where the decoder has one, see
+            ``TransformerDecoder.draft_grid``; it fades in the same way.
         averaging: share of the average that stays at each step.
         compile_model: compile the losses with ``torch.compile`` (on a GPU).
 
@@ -67,7 +68,7 @@ class RecognizerTraining(LightningModule):
         weight_decay: float = 0.05,
         schedule: WarmupStableDecay | None = None,
         dense_weight: float = 1.0,
-        column_weight: float = 0.0,
+        draft_weight: float = 0.3,
         averaging: float = 0.999,
         compile_model: bool = True,
     ) -> None:
@@ -89,9 +90,6 @@ class RecognizerTraining(LightningModule):
             else Preprocessing(*encoder.image_size, turn_above=TALL, reread_below=DOUBTFUL)
         )
         self.token_classifier = TokenClassifier(encoder.dim, len(self.charset))
-        self.column_speller = (
-            ColumnSpeller(encoder.dim, len(self.charset), encoder.grid) if column_weight else None
-        )
         self.average = MovingAverage(recognizer, averaging)
         for parameter in recognizer.parameters():
             if not parameter.numel():  # no gradient will come, and several devices would wait
@@ -99,7 +97,7 @@ class RecognizerTraining(LightningModule):
         self.learning_rate, self.muon_learning_rate = learning_rate, muon_learning_rate
         self.weight_decay = weight_decay
         self.schedule = schedule or WarmupStableDecay()
-        self.dense_weight, self.column_weight = dense_weight, column_weight
+        self.dense_weight, self.draft_weight = dense_weight, draft_weight
         self.compile_model = compile_model
         self._losses = self.losses
         self.count = StepCount()
@@ -130,8 +128,9 @@ class RecognizerTraining(LightningModule):
         features = self.recognizer.encode(self.preprocessing.normalize(images))
         tokens = features[:, self.recognizer.encoder.special_tokens :]
         auxiliary = self.dense_weight * self.token_classifier.loss(tokens, token_characters)
-        if self.column_speller is not None:
-            auxiliary = auxiliary + self.column_weight * self.column_speller.loss(tokens, labels)
+        draft: CtcHead | None = getattr(self.recognizer.decoder, "draft", None)
+        if draft is not None:
+            auxiliary = auxiliary + self.draft_weight * ctc_loss(draft(features), labels)
         return self.recognizer.decoder.loss(features, labels), auxiliary
 
     def _losses_of_one_length(

@@ -1,6 +1,7 @@
 """Characters along columns of features, without looking back at what was written (CTC)."""
 
 import torch.nn.functional as F
+from einops import rearrange
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
@@ -42,6 +43,29 @@ class CtcDecoder(Decoder):
     ) -> Float[Tensor, "batch column symbol"]:
         """Scores of every symbol under every column, the blank last."""
         return self.classify(features)
+
+
+class CtcHead(nn.Module):
+    """Spells the label along the columns of a grid, beside the decoder that writes it.
+
+    Args:
+        dim: width of a token.
+        charset_size: number of characters; the class after them is the blank.
+        grid: rows and columns of tokens.
+    """
+
+    def __init__(self, dim: int, charset_size: int, grid: tuple[int, int]) -> None:
+        super().__init__()
+        self.grid = grid
+        self.classify = nn.Linear(grid[0] * dim, charset_size + 1)
+
+    def forward(
+        self, features: Float[Tensor, "batch token dim"]
+    ) -> Float[Tensor, "batch column symbol"]:
+        """Scores of every symbol under every column, the blank last."""
+        rows, columns = self.grid
+        tokens = features[:, -rows * columns :]
+        return self.classify(rearrange(tokens, "b (row col) d -> b col (row d)", row=rows))
 
 
 def ctc_loss(

@@ -1,6 +1,6 @@
 """Autoregressive Transformer decoder (Vaswani et al. 2017) with cached, exact greedy decoding."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from vit_str.models.attention import KeysValues, KeyValueCache
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder, Rows
+from vit_str.models.decoders.ctc import CtcHead
 from vit_str.models.positions import (
     FixedPositions,
     LearnedPositions,
@@ -45,6 +46,8 @@ class TransformerDecoder(AutoregressiveDecoder):
         dropout: share of block outputs dropped in training.
         label_smoothing: share of the target spread over all symbols in training.
         positions: ``learned`` (started from noise) or ``sinusoidal`` (fixed).
+        draft_grid: the encoder's ``grid``, for a `CtcHead` whose texts reading checks in one call
+            instead of writing them step by step (speculative decoding, Leviathan et al. 2023).
 
     Raises:
         ValueError: there are no such positions.
@@ -63,6 +66,7 @@ class TransformerDecoder(AutoregressiveDecoder):
         dropout: float = 0.0,
         label_smoothing: float = 0.0,
         positions: str = "learned",
+        draft_grid: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(charset_size, dim, maximum_length, label_smoothing)
         self.depth, self.heads, self.mlp_ratio, self.dropout = depth, heads, mlp_ratio, dropout
@@ -75,24 +79,34 @@ class TransformerDecoder(AutoregressiveDecoder):
         )
         self.norm = nn.LayerNorm(dim)
         self.classify = nn.Linear(dim, charset_size + 1)
+        self.draft_grid = draft_grid
+        self.draft = CtcHead(dim, charset_size, draft_grid) if draft_grid else None
 
     def logits(
         self,
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
-        x = self.embed_positions(self.embed_characters(self.inputs(labels)))
+        return self.logits_with(self._image(features), self.inputs(labels))
+
+    def logits_with(
+        self, image: Sequence[KeysValues], inputs: Int64[Tensor, "batch position"]
+    ) -> Float[Tensor, "batch position symbol"]:
+        """As `logits`, with keys and values of the image, and `inputs` of labels."""
+        x = self.embed_positions(self.embed_characters(inputs))
         causal = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
-        for block in self.blocks:
-            x = block(x, block.cross_attention.project_keys_values(features), mask=causal)
+        for block, keys_values in zip(self.blocks, image, strict=True):
+            x = block(x, keys_values, mask=causal)
         return self.classify(self.norm(x))
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
         """The image projected once for every block, and nothing written yet."""
         return CachedState(
-            [block.cross_attention.project_keys_values(features) for block in self.blocks],
-            [KeyValueCache(self.maximum_length + 1) for _ in self.blocks],
+            self._image(features), [KeyValueCache(self.maximum_length + 1) for _ in self.blocks]
         )
+
+    def _image(self, features: Float[Tensor, "batch token dim"]) -> list[KeysValues]:
+        return [block.cross_attention.project_keys_values(features) for block in self.blocks]
 
     def step(  # type: ignore[override]
         self, symbols: Int64[Tensor, " batch"], position: int, state: CachedState
