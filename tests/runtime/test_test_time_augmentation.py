@@ -8,7 +8,12 @@ import pytest
 from vit_str.runtime import Reader, Search
 from vit_str.runtime.prior import LOG_WEIGHT_OF_OTHERS
 from vit_str.runtime.search import Hypothesis
-from vit_str.runtime.test_time_augmentation import merge_views, other_views
+from vit_str.runtime.test_time_augmentation import (
+    ROUNDS_OF_VIEWS,
+    View,
+    merge_views,
+    other_views,
+)
 from vit_str.runtime.text_decoding import BeamResult
 from vit_str.weights import WeightsFile
 
@@ -19,7 +24,8 @@ def hypothesis(text: tuple[int, ...], probability: float) -> Hypothesis:
 
 def test_views_are_closer_up_and_sloped() -> None:
     down, across = np.mgrid[:32, :128].astype(np.uint8)
-    falling, rising = other_views(np.stack([down * 4, across, across * 0 + 7])[None])
+    image = np.stack([down * 4, across, across * 0 + 7])[None]
+    falling, rising = other_views(image, [View(0.05, 0.2), View(0.05, -0.2)])
     for view in (falling, rising):
         assert view.dtype == np.uint8
         assert (view[2] == 7).all()
@@ -28,6 +34,22 @@ def test_views_are_closer_up_and_sloped() -> None:
     # A line along the middle: 32 rows x 0.2 x 4 between the ends, less half a column on each.
     assert int(falling[0][16, -1]) - int(falling[0][16, 0]) == pytest.approx(25, abs=1)
     np.testing.assert_array_equal(falling[0], rising[0][:, ::-1])
+
+
+def test_a_view_from_farther_away_repeats_the_edges() -> None:
+    across = np.broadcast_to(np.arange(128, dtype=np.uint8), (1, 3, 32, 128))
+    (view,) = other_views(across, [View(cut=-0.25, slope=0.0)])
+    assert (view[0, 0, :22] == 0).all() and (view[0, 0, -22:] == 127).all()
+    assert np.diff(view[0, 0, 24:104].astype(int)).mean() == pytest.approx(1.5, abs=0.02)
+
+
+def test_a_blurred_view_has_the_mean_of_nine_pixels() -> None:
+    image = np.zeros((1, 3, 32, 128), np.uint8)
+    image[..., 10, 20] = 90
+    image[..., 0, 0] = 90
+    (view,) = other_views(image, [View(blurred=True)])
+    assert (view[:, 9:12, 19:22] == 10).all() and view[:, 5:15, 10:30].sum() == 3 * 90
+    assert (view[:, 0, 0] == 40).all(), "edges are repeated"
 
 
 def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_of() -> None:
@@ -75,7 +97,7 @@ def test_only_doubtful_images_are_read_again(weights: WeightsFile, search: Searc
     pixels = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 128), np.uint8)
     once = Reader(weights, "cpu", search=search)
     plain = once.read_pixels(pixels)
-    views = [once.read_pixels(view) for view in np.split(other_views(pixels), 2)]
+    views = [once.read_pixels(other_views(pixels, [view])) for view in sum(ROUNDS_OF_VIEWS, ())]
     limit = sorted(reading.confidence for reading in plain)[3]
     preprocessing = replace(weights.preprocessing, reread_below=limit)
     doubting = replace(weights, preprocessing=preprocessing)

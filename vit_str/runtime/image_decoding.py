@@ -66,7 +66,8 @@ def decode_batches(
         sources: images; what cannot be read is handed out as ``UnreadableImage``.
         preprocessing: of the model.
         batch_size: images in a batch.
-        workers: threads that decode, at most 64 of them; None for as many as compute, up to 4.
+        workers: threads that decode, at most 64 of them; None for as many as compute, up to 4;
+            1 for none beside the caller's.
     """
 
     def outcome(source: Source) -> DecodedImage | UnreadableImage:
@@ -77,6 +78,10 @@ def decode_batches(
 
     workers = min(4, thread_count()) if workers is None else min(workers, _MOST_WORKERS)
     remaining = iter(sources)
+    if workers == 1:  # one thread more would only take its time from the model
+        while group := list(islice(remaining, batch_size)):
+            yield [(source, outcome(source)) for source in group]
+        return
     pool = ThreadPoolExecutor(workers, thread_name_prefix="decode")
     waiting: deque[tuple[Source, Future[DecodedImage | UnreadableImage]]] = deque()
     try:

@@ -31,7 +31,7 @@ _JOINED = 1.0  # what several words together lose beside the rarest of them
 _SHORTEST = 1.0  # at most this and one for each letter: short strings are words by chance
 _OTHERS = 2.0  # of the texts that the search did not find, together
 
-MARGIN = 8.0
+MARGIN = 5.0
 """How far a text may fall behind the best, in nats: more than the prior could make up for."""
 LOG_WEIGHT_OF_OTHERS = _WEIGHT * _OTHERS
 

@@ -19,7 +19,13 @@ from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.readings import Character, Reading
 from vit_str.runtime.search import Hypothesis, padded, teacher_forcing_scores
-from vit_str.runtime.test_time_augmentation import merge_views, other_views
+from vit_str.runtime.test_time_augmentation import (
+    DOUBTFUL_AFTER_PRIOR,
+    DOUBTFUL_AFTER_VIEWS,
+    ROUNDS_OF_VIEWS,
+    merge_views,
+    other_views,
+)
 from vit_str.runtime.text_decoding import BeamResult, Search, TextDecoder
 
 if TYPE_CHECKING:
@@ -317,11 +323,12 @@ class Reader:
         found: list[BeamResult],
         rows: Sequence[int],
     ) -> None:
-        """Replace what was found in the doubtful ones of these rows by what other views add.
+        """Replace what was found in the doubtful ones of these rows.
 
-        With a prior over words every view gives several texts, between which the prior decides.
+        With a prior over words, the image gives several texts, between which the prior decides.
+        Where that leaves doubts, other views are read too.
         """
-        doubtful = [row for row in rows if _first(found[row]).probability < self._reread_below]
+        doubtful = _below(self._reread_below, found, rows)
         for start in range(0, len(doubtful), _REREAD_TOGETHER):
             self._read_group_again(
                 pixels, encoded, found, doubtful[start : start + _REREAD_TOGETHER]
@@ -335,16 +342,24 @@ class Reader:
         doubtful: Sequence[int],
     ) -> None:
         decoder = self._text_decoder
-        views = other_views(pixels[doubtful])
-        seen = self.encode(views)
+        decode = decoder.decode
+        seen = {row: [found[row]] for row in doubtful}
         if decoder.prior:
-            seen = self.engine.concatenate(self.engine.select(encoded, doubtful), seen)
-            written = decoder.decode_for_prior(seen, len(doubtful) + len(views))
-        else:
-            written = [*(found[row] for row in doubtful), *decoder.decode(seen, len(views))]
-        for number, row in enumerate(doubtful):
-            same = written[number :: len(doubtful)]
-            found[row] = merge_views(same, self._n_best, decoder.prior)
+            decode = decoder.decode_for_prior
+            written = decode(self.engine.select(encoded, doubtful), len(doubtful))
+            for row, texts in zip(doubtful, written, strict=True):
+                seen[row] = [texts]
+                found[row] = merge_views([texts], self._n_best, decoder.prior)
+            doubtful = _below(DOUBTFUL_AFTER_PRIOR, found, doubtful)
+        for views in ROUNDS_OF_VIEWS:
+            if not doubtful:
+                return
+            images = other_views(pixels[doubtful], views)
+            written = decode(self.encode(images), len(images))
+            for number, row in enumerate(doubtful):
+                seen[row] += written[number :: len(doubtful)]
+                found[row] = merge_views(seen[row], self._n_best, decoder.prior)
+            doubtful = _below(DOUBTFUL_AFTER_VIEWS, found, doubtful)
 
     def _locate(
         self,
@@ -389,3 +404,8 @@ class Reader:
 
 def _first(found: BeamResult) -> Hypothesis:
     return found.hypotheses[0] if found.hypotheses else _NOTHING
+
+
+def _below(limit: float, found: Sequence[BeamResult], rows: Sequence[int]) -> list[int]:
+    """The rows whose first hypothesis is less probable."""
+    return [row for row in rows if _first(found[row]).probability < limit]

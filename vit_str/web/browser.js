@@ -2,7 +2,7 @@
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, mapInFrame } from "./boxes.js";
-import { decode, normalize, resize, slope, turnLeft, turnOver } from "./images.js";
+import { decode, normalize, resize, turnLeft, turnOver, viewOf } from "./images.js";
 import { BEAMS, MARGIN, openPrior } from "./prior.js";
 import { mergeViews, search } from "./search.js";
 
@@ -11,19 +11,26 @@ ort.env.wasm.wasmPaths = { wasm };
 ort.env.wasm.numThreads = 1; // more need headers that plain file servers do not send
 ort.env.logLevel = "error";
 
-const SLOPES = [0.2, -0.2]; // of other views of a doubtful picture
+// Views of doubtful pictures, as `test_time_augmentation.py` has them.
+const ROUNDS_OF_VIEWS = [
+  [{ cut: 0.05, slope: 0.2 }, { cut: 0.05, slope: -0.2 }],
+  [{ cut: -0.08, slope: 0 }, { cut: 0.03, slope: 0.4 }, { cut: 0.03, slope: -0.4 }, { blurred: true }],
+];
+const DOUBTFUL_AFTER_PRIOR = 0.7;
+const DOUBTFUL_AFTER_VIEWS = 0.5;
 
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
 export async function openReader(report) {
   const folder = new URL("../model/", import.meta.url);
   const model = await (await load(new URL("model.json", folder))).json();
   const buffers = {};
-  for (const [index, name] of model.graphs.entries()) {
+  const graphs = model.graphs.filter((name) => name !== "verify"); // texts are written here
+  for (const [index, name] of graphs.entries()) {
     buffers[name] = await (await load(new URL(`${name}.onnx`, folder))).arrayBuffer();
-    report((index + 1) / (model.graphs.length + 1));
+    report((index + 1) / (graphs.length + 1));
   }
   const sessions = {};
-  for (const name of model.graphs) {
+  for (const name of graphs) {
     sessions[name] = await ort.InferenceSession.create(buffers[name], {
       executionProviders: ["wasm"],
     });
@@ -65,13 +72,22 @@ class BrowserReader {
     if (best.hypotheses[0].confidence < size.reread_below) {
       const prior = this.priorOf(language);
       const [beams, margin] = prior ? [Math.max(BEAMS, nBest), MARGIN] : [nBest, Infinity];
+      let limit = prior ? DOUBTFUL_AFTER_PRIOR : size.reread_below;
       const views = [prior ? await this.write(best.seen, beams, margin) : best.hypotheses];
-      for (const rise of SLOPES) {
-        const view = slope(best.pixels, size.width, size.height, rise);
-        views.push((await this.readView(view, beams, margin)).hypotheses);
+      const merge = () => {
+        const merged = mergeViews(views).map((each) => this.spelled(each));
+        best.hypotheses = (prior ? prior.weigh(merged) : merged).slice(0, nBest);
+      };
+      merge();
+      for (const round of ROUNDS_OF_VIEWS) {
+        if (best.hypotheses[0].confidence >= limit) break;
+        for (const view of round) {
+          const pixels = viewOf(best.pixels, size.width, size.height, view);
+          views.push((await this.readView(pixels, beams, margin)).hypotheses);
+        }
+        merge();
+        limit = DOUBTFUL_AFTER_VIEWS;
       }
-      const merged = mergeViews(views).map((each) => this.spelled(each));
-      best.hypotheses = (prior ? prior.weigh(merged) : merged).slice(0, nBest);
     }
     const [first, ...others] = best.hypotheses.map((each) => this.spelled(each));
     const record = { path: name, text: first.text, confidence: rounded(first.confidence) };

@@ -3,7 +3,6 @@
 
 const MOST_PIXELS = 60e6;
 const PRECISION = 2 ** 22; // of Pillow's coefficients
-const CUT = 0.05; // of every side, in other views
 
 /** Width, height and opaque RGB pixels of a file, upright as its EXIF data says. */
 export async function decode(file) {
@@ -116,15 +115,18 @@ export function turnOver(pixels) {
   return turned;
 }
 
-/** The middle of a picture, sloped, on its size, as `views.py` has it. */
-export function slope(pixels, width, height, rise) {
+/** A picture in another view, as `test_time_augmentation.py` has it. */
+export function viewOf(pixels, width, height, { cut, slope, blurred }) {
+  if (blurred) return blur(pixels, width, height);
   const result = new Uint8Array(pixels.length);
+  const scale = 1 - 2 * cut;
   for (let i = 0, o = 0; i < height; i++) {
     const down = (i + 0.5) / height - 0.5;
     for (let j = 0; j < width; j++) {
       const across = (j + 0.5) / width - 0.5;
-      const x = (across * (1 - 2 * CUT) + 0.5) * width - 0.5;
-      const inside = (down * (1 - 2 * CUT) + rise * across + 0.5) * height - 0.5;
+      const wanted = (across * scale + 0.5) * width - 0.5;
+      const inside = (down * scale + slope * across + 0.5) * height - 0.5;
+      const x = Math.min(Math.max(wanted, 0), width - 1);
       const y = Math.min(Math.max(inside, 0), height - 1);
       const left = Math.floor(x);
       const top = Math.floor(y);
@@ -138,6 +140,23 @@ export function slope(pixels, width, height, rise) {
     }
   }
   return result;
+}
+
+/** The mean of the nine pixels around each, edges repeated. */
+function blur(pixels, width, height) {
+  const inside = (value, size) => Math.min(Math.max(value, 0), size - 1);
+  return pixels.map((_, index) => {
+    const channel = index % 3;
+    const column = ((index - channel) / 3) % width;
+    const row = Math.floor(index / 3 / width);
+    let sum = 0;
+    for (let i = row - 1; i <= row + 1; i++) {
+      for (let j = column - 1; j <= column + 1; j++) {
+        sum += pixels[(inside(i, height) * width + inside(j, width)) * 3 + channel];
+      }
+    }
+    return Math.round(sum / 9);
+  });
 }
 
 /** (pixels / 255 - mean) / std, channels first. */

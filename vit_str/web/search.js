@@ -41,7 +41,7 @@ export async function search(steps, { end, longest, temperature, width, margin =
   }));
 }
 
-/** What all views of a picture together say, each a list of hypotheses: `views.py`. */
+/** What all views of a picture together say, each a list of hypotheses: `test_time_augmentation.py`. */
 export function mergeViews(views) {
   const texts = new Map();
   const [first, ...others] = views;
