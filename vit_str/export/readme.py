@@ -6,7 +6,7 @@ _TEXT = """\
 # {decoder} for onnxruntime
 
 Made by `vit-str export`. `vit-str read --model FOLDER` and `vit_str.load("FOLDER")` read with it:
-tall images in both directions, doubtful ones (`reread_below`) again from two other views. This
+tall images in both directions, doubtful ones (`reread_below`) again, also from other views. This
 program reads an image once and needs no vit-str; run it in the folder:
 
 ```python
