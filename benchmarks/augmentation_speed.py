@@ -23,7 +23,7 @@ from measuring import (
 )
 
 from vit_str.console import positive
-from vit_str.datasets import IndexedSource, LabeledWord, Rules, open_words
+from vit_str.datasets import LabeledWord, Rules, open_words
 from vit_str.datasets.augmentation import PIPELINES, Augmentation
 from vit_str.datasets.source import Skipped
 from vit_str.runtime.images import Preprocessing
@@ -71,8 +71,6 @@ def main() -> None:
 def _words(path: str, count: int) -> list[LabeledWord]:
     """Words that can be decoded, spread evenly over the data set."""
     source = open_words(path)
-    if not isinstance(source, IndexedSource):
-        raise SystemExit(f"{path} can only be read from one end to the other: convert it first")
     rules = Rules()
     step = max(1, len(source) // count)
     words = (source[place] for place in range(0, len(source), step))

@@ -9,8 +9,6 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord, Skipped, open_words
-from vit_str.datasets.tar import TarWriter
-from vit_str.files import exclusive
 
 Data = Callable[..., Any]  # `out` and `err` of what it prints
 Row = tuple[str, bytes]
@@ -134,101 +132,13 @@ def test_what_cannot_be_used_is_counted_and_listed(data: Data, tmp_path: Path) -
     assert (tmp_path / "report.tsv").read_text(encoding="utf-8").splitlines() == listed
 
 
-def test_ctrl_c_is_one_line_and_the_same_command_resumes(
-    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source, target = some(tmp_path / "source", 600, bad=True), tmp_path / "out-%06d.tar"
-    real = TarWriter.add
-
-    def interrupted(writer: TarWriter, words: Sequence[LabeledWord]) -> None:
-        real(writer, words)
-        raise KeyboardInterrupt
-
-    report = ["--report", tmp_path / "report.tsv"]
-    with monkeypatch.context() as patch:
-        patch.setattr(TarWriter, "add", interrupted)
-        error = data("convert", source, target, *report, code=130).err
-    assert "interrupted; the same command resumes\n" in error
-    error = data("convert", source, target, *report).err
-    assert "resuming after" in error
-    assert "vit-str: words left out: 86\n" in error
-    assert len((tmp_path / "report.tsv").read_text().splitlines()) == 87
-    whole = tmp_path / "whole-%06d.tar"
-    data("convert", source, whole)
-    assert rows_of(target) == rows_of(whole)
-    assert len(rows_of(whole)) == 514
-    assert "resuming after 514 words" in data("convert", source, target).err
-
-
-def test_other_words_are_not_mixed_in(data: Data, tmp_path: Path) -> None:
-    source, target = some(tmp_path / "source", 8), tmp_path / "out-%06d.tar"
-    data("convert", source, target)
-    before = (tmp_path / "out-000000.tar").read_bytes()
-    for other, message in (
-        (["--charset", "abc"], "--charset none, not abc"),
-        (["--maximum-length", "3"], "--maximum-length none, not 3"),
-        (["--least-size", "5"], "--least-size 4, not 5"),
-        (["--shard-size", "5"], "--shard-size 10000, not 5"),
-    ):
-        error = data("convert", source, target, *other, code=2).err
-        assert f"was begun with {message}: give the same arguments to resume" in error
-        assert error.count("\n") == 1
-    error = data("convert", some(tmp_path / "other", 8), target, code=2).err
-    assert "was begun with sources" in error
-    assert (tmp_path / "out-000000.tar").read_bytes() == before
-
-
-def test_what_others_made_stays_as_it_is(data: Data, tmp_path: Path) -> None:
+def test_what_is_there_stays_as_it_is(data: Data, tmp_path: Path) -> None:
     source = some(tmp_path / "source", 3)
-    (tmp_path / "out").mkdir()
-    for mine, target in (("out/labels.tsv", "out"), ("out.tar", "out.tar")):
-        (tmp_path / mine).write_text("mine")
-        error = data("convert", source, tmp_path / target, code=2).err
-        assert "is there and was not made by vit-str data convert" in error
-        assert (tmp_path / mine).read_text() == "mine"
-
-
-def test_sources_that_have_shrunk_or_grown(data: Data, tmp_path: Path) -> None:
-    one, other = some(tmp_path / "one", 5), some(tmp_path / "other", 7)
-    target = tmp_path / "out.tar"
-    data("convert", one, other, target)
-    (other / "new.png").write_bytes(picture(99))
-    with (other / "labels.tsv").open("a") as file:
-        file.write("new.png\tnew\n")
-    data("convert", one, other, target)
-    assert rows_of(target) == [*rows_of(one), *rows_of(other)]
-    assert rows_of(target)[-1] == ("new", picture(99))
-
-    def shrink(source: Path) -> None:
-        lines = (source / "labels.tsv").read_text().splitlines(keepends=True)
-        (source / "labels.tsv").write_text("".join(lines[:-2]))
-
-    shrink(other)
-    error = data("convert", one, other, target, code=2).err
-    assert "holds 13 words, the sources only 11" in error
-    shrink(one)
-    assert "was begun with sources" in data("convert", one, other, target, code=2).err
-
-
-def test_mjsynth_with_a_split(data: Data, tmp_path: Path) -> None:
-    lines = ["./1/1_Lube_4.jpg 4\n", "./1/2_Spencerian_7.jpg 7\n"]
-    (tmp_path / "annotation.txt").write_text("".join(lines))
-    (tmp_path / "annotation_val.txt").write_text(lines[1])
-    (tmp_path / "1").mkdir()
-    (tmp_path / "1" / "2_Spencerian_7.jpg").write_bytes(picture(1, "JPEG"))
-    data("convert", tmp_path, tmp_path / "val.lmdb", "--split", "val")
-    assert [label for label, _ in rows_of(tmp_path / "val.lmdb")] == ["Spencerian"]
-    error = data("inspect", tmp_path, "--split", "val", "--format", "tar", code=2).err
-    assert "--split is for mjsynth, not for tar" in error
-
-
-def test_images_outside_the_folder_are_read_if_asked(data: Data, tmp_path: Path) -> None:
-    source = make(tmp_path / "source", [("a.png", "a", picture(1))])
-    (source / "a.png").rename(tmp_path / "a.png")
-    (source / "labels.tsv").write_text("../a.png\ta\n")
-    assert f"../a.png leads out of {source}" in data("inspect", source).out
-    out = data("inspect", source, "--images", source).out
-    assert "1 can be used, 0 are left out" in out
+    (tmp_path / "out.tar").write_text("mine")
+    for target in (source, tmp_path / "out.tar"):
+        error = data("convert", source, target, code=2).err
+        assert "is there already; remove it or give another name" in error
+    assert (tmp_path / "out.tar").read_text() == "mine"
 
 
 def test_inspect_says_what_there_is(data: Data, tmp_path: Path) -> None:
@@ -313,8 +223,6 @@ def test_a_sheet_of_augmented_words(data: Data, tmp_path: Path) -> None:
         (["inspect", "nowhere"], "nowhere: no such file or folder; looked for labels.tsv"),
         (["inspect", "source", "--charset", "asci"], "no charset 'asci', did you mean ascii"),
         (["inspect", "source", "--format", "lmdb"], "found no data.mdb there"),
-        (["convert", "source", "source"], "cannot be converted to itself"),
-        (["convert", "source", "out.tar.gz"], "would be a folder"),
         (
             ["convert", "source", "out", "--shard-size", "5"],
             "name them with a place for the number",
@@ -354,13 +262,3 @@ def test_outputs_that_cannot_be_written(data: Data, tmp_path: Path) -> None:
         error = data(*arguments, code=1).err
         assert error.endswith(("Not a directory\n", "File exists\n"))
         assert error.count("\n") == 1
-
-
-def test_two_conversions_at_once_into_one_target(data: Data, tmp_path: Path) -> None:
-    source, target = some(tmp_path / "source", 8), tmp_path / "out.lmdb"
-    target.mkdir()
-    with exclusive(target / ".convert.json.lock"):
-        error = data("convert", source, target, code=2).err
-    assert "another process writes there" in error
-    assert error.count("\n") == 1
-    data("convert", source, target)

@@ -76,53 +76,18 @@ def test_what_is_no_such_database(tmp_path: Path) -> None:
         LmdbReader(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("values", "what"),
-    [
-        ({b"something": b"else"}, "an LMDB without num-samples; expected image-000000001"),
-        ({b"num-samples": b"many"}, "num-samples is b'many'"),
-        ({b"num-samples": b"-1"}, "num-samples is b'-1'"),
-        ({b"num-samples": b"9" * 30}, "num-samples is b'99999999999999999999'"),
-    ],
-)
-def test_databases_of_other_layouts(values: dict[bytes, bytes], what: str, tmp_path: Path) -> None:
-    make(tmp_path, values)
-    with pytest.raises(ValueError, match=what):
+def test_a_database_of_another_layout(tmp_path: Path) -> None:
+    make(tmp_path, {b"something": b"else"})
+    with pytest.raises(ValueError, match="an LMDB without num-samples; expected image-000000001"):
         LmdbReader(tmp_path)
 
 
-def test_a_database_that_is_cut_is_refused_and_not_written_to(
-    tmp_path: Path, words_of: Words
-) -> None:
+def test_a_database_that_is_cut_is_refused(tmp_path: Path, words_of: Words) -> None:
     """The library would map what is no longer there and end the process by a signal."""
     make(tmp_path, values_of(words_of(400)))
     data = (tmp_path / "data.mdb").read_bytes()
     for size in (100, 4096 + 100, 3 * 4096, len(data) // 2, len(data) - 4096):
         (tmp_path / "data.mdb").write_bytes(data[:size])
-        for opened in (LmdbReader, lambda path: writer_of("lmdb")(path, Layout())):
-            with pytest.raises(ValueError, match=r"cut short|damaged or no LMDB") as caught:
-                opened(tmp_path)  # type: ignore[operator]
-            assert "\n" not in str(caught.value)
-        assert (tmp_path / "data.mdb").read_bytes() == data[:size]
-
-
-def test_a_full_disk_is_called_by_its_name(
-    tmp_path: Path, words_of: Words, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Usage:
-        free = 0
-
-    writer = writer_of("lmdb")(tmp_path / "words", Layout())
-
-    def refuse(**_: object) -> None:
-        raise lmdb.DiskError("mdb_txn_commit: Input/output error")
-
-    class Environment:
-        begin = staticmethod(refuse)
-        close = writer._environment.close  # type: ignore[attr-defined]
-
-    monkeypatch.setattr(writer, "_environment", Environment())
-    monkeypatch.setattr("shutil.disk_usage", lambda _: Usage())
-    writer.add(words_of(3))
-    with pytest.raises(OSError, match="No space left on device"):
-        writer.close()
+        with pytest.raises(ValueError, match=r"cut short|damaged or no LMDB") as caught:
+            LmdbReader(tmp_path)
+        assert "\n" not in str(caught.value)

@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 
 from vit_str.datasets import (
-    IndexedSource,
     LabeledWord,
     Layout,
     Skipped,
+    WordSource,
     format_of,
     open_words,
     writer_of,
@@ -24,12 +24,10 @@ NAMES = ("my words", "words.lmdb", "words.tar", "words-%06d.tar")
 Words = Callable[[int], list[LabeledWord]]
 
 
-def written(path: Path, words: list[LabeledWord], boxes: bool = True) -> IndexedSource:
+def written(path: Path, words: list[LabeledWord], boxes: bool = True) -> WordSource:
     with writer_of(format_of(path))(path, Layout(boxes=boxes, shard_size=10)) as writer:
         writer.add(words)
-    source = open_words(path)
-    assert isinstance(source, IndexedSource)
-    return source
+    return open_words(path)
 
 
 def content(words: list[LabeledWord | Skipped]) -> list[tuple[bytes, str, object]]:

@@ -1,6 +1,5 @@
 """Tar archives as several programs make them, whole and damaged."""
 
-import gzip
 import json
 import tarfile
 from collections.abc import Callable
@@ -10,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from vit_str.datasets import LabeledWord, Layout, Reason, Skipped, WordSource, open_words, writer_of
-from vit_str.datasets.tar import TarReader, TarStream
+from vit_str.datasets.tar import TarReader
 
 Words = Callable[[int], list[LabeledWord]]
 
 
-def make(
-    path: Path, files: dict[str, bytes], mode: str = "w", kind: int = tarfile.PAX_FORMAT
-) -> Path:
-    with tarfile.open(path, mode, format=kind) as archive:  # type: ignore[call-overload]
+def make(path: Path, files: dict[str, bytes], kind: int = tarfile.PAX_FORMAT) -> Path:
+    with tarfile.open(path, "w", format=kind) as archive:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
@@ -116,7 +113,6 @@ def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> Non
         Reason.NO_LABEL,
         "",
     ]
-    assert words[0].detail == "no .txt or .json of this stem next to it"  # type: ignore[union-attr]
     assert [source[place] for place in range(len(source))] == words
 
 
@@ -144,103 +140,16 @@ def test_what_cannot_be_archives(tmp_path: Path) -> None:
     for name in ("none.tar", "none-*.tar", "none-%d.tar", "."):
         with pytest.raises(ValueError, match="found no tar archives"):
             TarReader(tmp_path / name)
-    (tmp_path / "folder.tar").mkdir()
-    with pytest.raises(ValueError, match="not a file"):
-        TarReader(tmp_path)
-    with pytest.raises(ValueError, match="ends in"):
-        TarStream(tmp_path / "words.zip")
-    with pytest.raises(ValueError, match="no such file"):
-        TarStream(tmp_path / "words.tar.gz")
 
 
-@pytest.mark.parametrize("ending", ["tar.gz", "tgz", "tar.bz2", "tar.xz"])
-def test_compressed_archives_are_streams(ending: str, tmp_path: Path, words_of: Words) -> None:
-    mode = {"tgz": "gz"}.get(ending, ending.removeprefix("tar."))
-    words = words_of(30)
-    path = make(tmp_path / f"words.{ending}", files_of(words), f"w:{mode}")
-    source = open_words(path)
-    assert isinstance(source, TarStream)
-    for _ in range(2):
-        assert [(word.image, word.label) for word in source] == [  # type: ignore[union-attr]
-            (word.image, word.label) for word in words
-        ]
-
-
-def test_an_archive_that_is_cut_keeps_its_whole_words(tmp_path: Path, words_of: Words) -> None:
-    words = words_of(6)
-    with writer_of("tar")(tmp_path / "words.tar", Layout(boxes=True)) as writer:
-        writer.add(words)
-    data = (tmp_path / "words.tar").read_bytes()
-    end = data.rstrip(b"\0").rfind(b"}") + 1
-    counts = set()
-    for size in [*range(0, end, 997), *range(0, end, 1024)]:
-        (tmp_path / "cut.tar").write_bytes(data[:size])
-        source = TarReader(tmp_path / "cut.tar")
-        found = list(source)
-        assert [source[place] for place in range(len(source))] == found
-        *whole, last = found
-        assert (
-            [(word.image, word.label) for word in whole]
-            == [  # type: ignore[union-attr]
-                (word.image, word.label) for word in words[: len(whole)]
-            ]
-        )
-        assert isinstance(last, Skipped) and last.reason is Reason.DAMAGED
-        counts.add(len(whole))
-    assert counts == set(range(7)) - {6} or counts == set(range(7))
-
-
-def test_words_before_a_damaged_header_are_kept(tmp_path: Path, words_of: Words) -> None:
-    words = words_of(20)
-    path = make(tmp_path / "words.tar", files_of(words), kind=tarfile.USTAR_FORMAT)
-    data = path.read_bytes()
-    with tarfile.open(path) as archive:
-        headers = [info.offset for info in archive]
-    for number, header in list(enumerate(headers))[::5]:
-        path.write_bytes(data[: header + 3] + b"\xff" + data[header + 4 :])
-        source = TarReader(path)
-        *whole, last = source
-        assert [source[index] for index in range(len(source))] == [*whole, last]
-        assert [word.label for word in whole] == [word.label for word in words[: number // 2]]  # type: ignore[union-attr]
-        assert isinstance(last, Skipped) and last.reason is Reason.DAMAGED
-        assert "damaged from byte" in last.detail
-
-
-def test_a_compressed_archive_that_is_cut(tmp_path: Path, words_of: Words) -> None:
-    words = words_of(200)
-    data = make(tmp_path / "words.tar.gz", files_of(words), "w:gz").read_bytes()
-    for size in range(0, len(data) - 20, len(data) // 5):
-        (tmp_path / "cut.tar.gz").write_bytes(data[:size])
-        *whole, last = TarStream(tmp_path / "cut.tar.gz")
-        assert isinstance(last, Skipped) and last.reason is Reason.DAMAGED
-        assert [word.label for word in whole] == [word.label for word in words[: len(whole)]]  # type: ignore[union-attr]
-    assert len(whole) > 100
-
-
-def test_sizes_that_lie_are_not_believed(tmp_path: Path) -> None:
-    """A few bytes that say they are 8 gigabytes, or less than none, or unpack to many."""
-    for size in (8 << 30, 1 << 60, -512):
-        info = tarfile.TarInfo("x.png")
-        info.size = size
-        header = info.tobuf(tarfile.GNU_FORMAT)
-        (tmp_path / "x.tar").write_bytes(header + bytes(2048))
-        words = list(TarReader(tmp_path / "x.tar"))
-        assert words and all(isinstance(word, Skipped) for word in words)
-    with gzip.open(tmp_path / "x.tar.gz", "wb") as file:
-        file.write(bytes(1 << 24))
-    assert list(TarStream(tmp_path / "x.tar.gz")) == []
-
-
-def test_headers_that_would_take_minutes_or_lead_in_circles(tmp_path: Path) -> None:
-    """Extended values of megabytes, which tarfile parses in quadratic time, and nested headers."""
-    info = tarfile.TarInfo("x.png")
-    for headers in ({"path": "1" * (1 << 20)}, {"size": "-1024"}, {"GNU.sparse.major": "1"}):
-        info.pax_headers = headers
-        (tmp_path / "x.tar").write_bytes(info.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
-        words = list(TarReader(tmp_path / "x.tar"))
-        assert all(isinstance(word, Skipped) for word in words)
-    info.pax_headers = {"comment": "x"}
-    block = info.tobuf(tarfile.PAX_FORMAT)[:1024]
-    (tmp_path / "x.tar").write_bytes(block * 3000)
-    (word,) = TarReader(tmp_path / "x.tar")
-    assert isinstance(word, Skipped)
+def test_an_archive_that_is_cut_or_damaged_is_refused(tmp_path: Path, words_of: Words) -> None:
+    data = make(tmp_path / "words.tar", files_of(words_of(6)), kind=tarfile.USTAR_FORMAT)
+    whole = data.read_bytes()
+    with tarfile.open(data) as archive:
+        header = archive.getmembers()[4].offset
+        content = archive.getmembers()[5].offset_data
+    damaged = whole[: header + 3] + b"\xff" + whole[header + 4 :]
+    for content_of_file in (b"", b"x" * 2000, whole[: content + 1], damaged):
+        (tmp_path / "bad.tar").write_bytes(content_of_file)
+        with pytest.raises(ValueError, match=r"bad\.tar: .*make it again"):
+            len(TarReader(tmp_path / "bad.tar"))

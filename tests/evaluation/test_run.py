@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,8 +64,11 @@ class Made(WordSource):
     format = "made"
     words: tuple[LabeledWord | Skipped, ...] = ()
 
-    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
-        return iter(self.words)
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, index: int) -> LabeledWord | Skipped:
+        return self.words[index]
 
 
 def test_words_that_are_bytes_read_as_those_in_files(

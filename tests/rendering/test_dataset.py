@@ -1,7 +1,6 @@
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from PIL import Image
 from vit_str.cli import main
 from vit_str.datasets import LabeledWord, open_words
 from vit_str.datasets.folder import FolderReader
-from vit_str.files import exclusive
 from vit_str.rendering import dataset
 
 Render = Callable[..., Any]  # `out` and `err` of what it prints
@@ -42,12 +40,7 @@ def render(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Render:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files of a data set, without its description, which names the count."""
-    return {
-        path.name: path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.suffix != ".json"
-    }
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> None:
@@ -65,32 +58,13 @@ def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> N
         assert all(left < right and top < bottom for left, top, right, bottom in values["boxes"])
 
 
-def test_a_run_resumes_and_a_finished_one_is_left_alone(render: Render, tmp_path: Path) -> None:
-    whole, cut = tmp_path / "whole", tmp_path / "cut"
-    render("--count", 130, "--out", whole)
-    render("--count", 70, "--out", cut)
-    render("--count", 130, "--out", cut)
-    assert contents(whole) == contents(cut)
+def test_a_part_holds_the_words_that_the_whole_has_there(render: Render, tmp_path: Path) -> None:
+    render("--count", 130, "--out", tmp_path / "whole")
     render("--count", 40, "--start", 60, "--out", tmp_path / "part")
     part = contents(tmp_path / "part")
     del part["labels.tsv"]
-    assert part.items() < contents(whole).items()
-    stamps = [path.stat().st_mtime_ns for path in sorted(cut.rglob("*.png"))]
-    said = render("--count", 130, "--out", cut)
-    assert said.out.splitlines()[-1].endswith(" words")
-    assert said.err == f"vit-str: {cut}: all 130 words are there already\n"
-    assert [path.stat().st_mtime_ns for path in sorted(cut.rglob("*.png"))] == stamps
-    error = render("--count", 100, "--out", cut, code=2).err
-    assert "holds 130 words, more than --count 100" in error
-
-
-def test_two_renderings_into_one_folder_are_refused(render: Render, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    render("--count", 10, "--out", out)
-    with exclusive(out / ".render.json.lock"):
-        error = render("--count", 20, "--out", out, code=2).err
-    assert "another process writes there" in error
-    render("--count", 20, "--out", out)
+    assert len(part) == 40
+    assert part.items() < contents(tmp_path / "whole").items()
 
 
 def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> None:
@@ -106,51 +80,18 @@ def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> No
         assert image.format == "JPEG"
 
 
-def test_other_words_are_not_mixed_in(
-    render: Render, matplotlib_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    render("--count", 5, "--out", "out")
-    before = contents(tmp_path / "out")
-    Path("words").write_text("alpha beta gamma delta epsilon")
-    Path("fonts").mkdir()
-    shutil.copy(matplotlib_fonts / "DejaVuSans-Bold.ttf", "fonts")
-    for other, message in (
-        (["--seed", "4"], "--seed 3, not 4"),
-        (["--ingredients", "blur=2"], "--ingredients all at 1, not blur=2"),
-        (["--boxes"], "--boxes off, not on"),
-        (["--words", "words"], "other --words"),
-        (["--difficulty", "0.5"], "--difficulty 1.0, not 0.5"),
-        (["--fonts", "fonts"], "other fonts"),
-    ):
-        assert render("--count", 9, "--out", "out", *other, code=2).err == (
-            f"vit-str render: out was begun with {message}: give the same arguments to resume, "
-            "or another --out\n"
-        )
-    assert contents(tmp_path / "out") == before
-
-
-def test_another_program_does_not_resume(
-    render: Render, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    render("--count", 5, "--out", tmp_path / "out")
-    monkeypatch.setattr("vit_str.synthesis.lexicon.CASES", {"upper": 1.0})
-    error = render("--count", 9, "--out", tmp_path / "out", code=2).err
-    assert "another version of vit-str, of torch or of the word list" in error
-
-
-def test_foreign_folders_stay_as_they_are(render: Render, tmp_path: Path) -> None:
+def test_what_is_there_stays_as_it_is(render: Render, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "labels.tsv").write_text("mine")
     (tmp_path / "out.tar").write_text("mine")
     for name in ("out", "out.tar"):
         error = render("--count", 5, "--out", tmp_path / name, code=2).err
-        assert "is there and was not made by vit-str render; give a new name" in error
+        assert "is there already; remove it or give another name" in error
         assert error.count("\n") == 1
     assert (tmp_path / "out" / "labels.tsv").read_text() == "mine"
 
 
-def test_ctrl_c_is_one_line_and_the_run_resumes(
+def test_ctrl_c_says_how_to_write_the_others(
     render: Render, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, real = tmp_path / "out.lmdb", dataset._encode
@@ -166,11 +107,11 @@ def test_ctrl_c_is_one_line_and_the_run_resumes(
         patch.setattr(dataset, "_encode", interrupted)
         error = render("--count", 150, "--out", path, code=130).err
     assert error.splitlines() == [
-        "vit-str: stopped after 64 of 150 words; the same command resumes",
+        "vit-str: stopped after 64 of 150 words; --start 64 --count 86 writes the others to "
+        "another --out",
         "vit-str render: interrupted",
     ]
-    assert "resuming after 64 words" in render("--count", 150, "--out", path).err
-    assert "all 150 words are there already" in render("--count", 150, "--out", path).err
+    assert len(open_words(path)) == 64
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
@@ -189,7 +130,6 @@ sys.exit(main(sys.argv[1:]))
     assert answer.returncode == 1, error
     assert error.startswith("vit-str render: cannot write ")
     assert error.count("\n") == 1
-    assert main([*arguments, *more]) == 0, "with room again, it resumes"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from vit_str.datasets.formats import (
 )
 from vit_str.datasets.mixture import Mixture
 from vit_str.datasets.rules import Rules, SkipReport
-from vit_str.datasets.source import IndexedSource, LabeledWord, Reason, Skipped, WordSource
+from vit_str.datasets.source import LabeledWord, Reason, Skipped, WordSource
 from vit_str.datasets.writer import SHARD_SIZE, DatasetWriter, Layout
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "SHARD_SIZE",
     "WRITABLE",
     "DatasetWriter",
-    "IndexedSource",
     "LabeledWord",
     "Layout",
     "Mixture",

@@ -2,29 +2,35 @@
 
 import argparse
 import json
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tqdm import tqdm
+
 from vit_str import console
 from vit_str.console import positive, whole_number
-from vit_str.datasets.formats import FORMATS, WRITABLE, open_words
+from vit_str.datasets.formats import FORMATS, WRITABLE, check_target, format_of, open_words
+from vit_str.datasets.writer import SHARD_SIZE
 
 if TYPE_CHECKING:
-    from vit_str.datasets import Rules, WordSource
+    from vit_str.datasets import Rules, SkipReport, WordSource
 
 _EPILOG = """\
 examples:
   vit-str data inspect crops/                         what there is, what cannot be used and why
   vit-str data convert crops/ crops.lmdb              a folder to an LMDB
-  vit-str data convert mjsynth/ words-%06d.tar        MJSynth to archives for WebDataset
+  vit-str data convert crops/ words-%06d.tar          archives for WebDataset
   vit-str data show crops/ --augment strong --out sheet.png
 
-A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl, or names that say it), an
-LMDB, tar archives, MJSynth or SynthText as they are distributed. A word that cannot be used is
-left out whole, counted and listed; none is changed.
+A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl), an LMDB or tar archives. A
+word that cannot be used is left out whole, counted and listed; none is changed.
 
 exit codes: 0 all well, also if words are left out; 1 output not written;
 2 wrong use; 130 interrupted with Ctrl-C."""
+
+_LOOKED_AT = 256
+"""Words of each source that are looked at to see whether it has boxes."""
 
 _Commands = argparse._SubParsersAction
 
@@ -81,7 +87,7 @@ def _inspect(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
     from vit_str.datasets.inspection import as_text, inspect
 
-    source = _open(options.source, options)
+    source = open_words(options.source, options.source_format)
     with SkipReport(file=options.report) as report:
         values = inspect(source, _rules(options), report, options.limit)
     if options.json:
@@ -94,19 +100,15 @@ def _inspect(options: argparse.Namespace) -> int:
 
 def _convert(options: argparse.Namespace) -> int:
     from vit_str.datasets import SkipReport
-    from vit_str.datasets.convert import convert
 
-    target, rules = options.target, _rules(options)
-    sources = [_open(path, options) for path in options.sources]
+    sources = [open_words(path, options.source_format) for path in options.sources]
+    check_target(options.target, options.format, options.shard_size)
     with SkipReport(file=options.report) as report:
-        try:
-            words = convert(sources, target, rules, report, options.format, options.shard_size)
-        except KeyboardInterrupt:
-            return console.fail("interrupted; the same command resumes", 130)
+        words = _copy(sources, options, report)
     if not words:
         reason = report.first or "there is none"
         return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)
-    console.write(f"{target}: {words:,} words")
+    console.write(f"{options.target}: {words:,} words")
     if report.total:
         console.warn(f"words left out: {report.total:,}")
         for line in report.table():
@@ -114,33 +116,36 @@ def _convert(options: argparse.Namespace) -> int:
     return 0
 
 
+def _copy(sources: "list[WordSource]", options: argparse.Namespace, report: "SkipReport") -> int:
+    """Write all words that can be used; returns how many."""
+    from vit_str.datasets import LabeledWord, Layout, writer_of
+    from vit_str.datasets.rules import judged
+
+    first_words = chain.from_iterable(islice(source, _LOOKED_AT) for source in sources)
+    boxes = any(isinstance(word, LabeledWord) and word.boxes for word in first_words)
+    layout = Layout(0, "", boxes, options.shard_size or SHARD_SIZE)
+    entries = chain.from_iterable(sources)
+    total = sum(map(len, sources))
+    with (
+        writer_of(options.format or format_of(options.target))(options.target, layout) as writer,
+        tqdm(entries, total=total, unit="word", disable=None) as bar,
+    ):
+        for usable in judged(bar, _rules(options), lambda word, _: word, report):
+            writer.add(usable)
+    return writer.done
+
+
 def _show(options: argparse.Namespace) -> int:
     from vit_str.datasets.show import word_sheet
     from vit_str.reports.sheets import check_picture
 
     check_picture(options.out)
-    source, rules = _open(options.source, options), _rules(options)
+    source, rules = open_words(options.source, options.source_format), _rules(options)
     picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     picture.save(options.out)
     console.write(f"{options.out}: {words:,} words")
     return 0
-
-
-def _open(path: str, options: argparse.Namespace) -> "WordSource":
-    """A data set, of the format, the split and with the images that the options say."""
-    from vit_str.datasets import reader_of
-    from vit_str.datasets.folder import FolderReader
-
-    if options.images is not None:
-        if options.source_format not in (None, FolderReader.format) or options.split:
-            raise ValueError("--images is for label files only: leave out the other options")
-        return FolderReader(path, options.images)
-    if options.split is None:
-        return open_words(path, options.source_format)
-    if options.source_format not in (None, "mjsynth"):
-        raise ValueError(f"--split is for mjsynth, not for {options.source_format}")
-    return reader_of("mjsynth")(path, options.split)  # type: ignore[call-arg]
 
 
 def _rules(options: argparse.Namespace) -> "Rules":
@@ -173,17 +178,6 @@ def _add_common(
         choices=tuple(FORMATS),
         dest="source_format",
         help="of SOURCE, instead of what is recognized",
-    )
-    command.add_argument(
-        "--split",
-        choices=("all", "train", "val", "test"),
-        help="of MJSynth (default: all)",
-    )
-    command.add_argument(
-        "--images",
-        type=Path,
-        metavar="FOLDER",
-        help="where names in a label file start; they may lead out of it then",
     )
     command.add_argument(
         "--charset",

@@ -9,14 +9,10 @@ from vit_str.datasets.source import WordSource
 from vit_str.datasets.tar import is_pattern
 from vit_str.datasets.writer import DatasetWriter
 
-# Module and class, in the order in which formats are recognized: a tree of images is a folder
-# only if it is nothing else.
+# Module and class, in the order in which formats are recognized.
 _READERS = {
     "lmdb": ("lmdb", "LmdbReader"),
     "tar": ("tar", "TarReader"),
-    "tar.gz": ("tar", "TarStream"),
-    "mjsynth": ("published.mjsynth", "MJSynthReader"),
-    "synthtext": ("published.synthtext", "SynthTextReader"),
     "folder": ("folder", "FolderReader"),
 }
 _WRITERS = {
@@ -98,8 +94,7 @@ def open_words(path: str | Path, format: str | None = None) -> WordSource:  # no
             return reader(path)
     what = "found no data set there" if Path(path).exists() else "no such file or folder"
     raise ValueError(
-        f"{path}: {what}; looked for labels.tsv, .csv or .jsonl with images, data.mdb, *.tar, "
-        "*.tar.gz, annotation*.txt and gt.mat"
+        f"{path}: {what}; looked for labels.tsv, .csv or .jsonl with images, data.mdb and *.tar"
     )
 
 

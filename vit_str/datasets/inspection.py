@@ -1,7 +1,6 @@
 """What a data set holds, and what of it can be used."""
 
 import hashlib
-from array import array
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
@@ -10,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
+import pandas as pd
 from PIL import Image
 from tqdm import tqdm
 
@@ -45,13 +44,10 @@ def inspect(
         report: gets those that cannot.
         limit: look at the first ones only.
     """
-    summary = Summary()
-    total = source.known_length
-    total = limit if total is None else min(total, limit or total)
+    total = min(len(source), limit or len(source))
     entries = islice(source, limit)
     bar = tqdm(entries, total=total, unit="word", disable=None, leave=False, delay=2)
-    for word in chain.from_iterable(judged(bar, rules, properties, report)):
-        summary.add(word)
+    words = list(chain.from_iterable(judged(bar, rules, properties, report)))
     skipped = {
         str(reason): {
             "count": count,
@@ -62,9 +58,9 @@ def inspect(
     return {
         "path": str(source.path),
         "format": source.format,
-        "entries": len(summary) + report.total,
+        "entries": len(words) + report.total,
         "skipped": skipped,
-        "usable": summary.to_dict(),
+        "usable": summary(words),
     }
 
 
@@ -155,93 +151,56 @@ def properties(word: LabeledWord, image: Image.Image) -> Properties:
         width, height = header.size
     if (image.width - image.height) * (width - height) < 0:  # turned upright
         width, height = height, width
-    return Properties(word.label, height, width, word.suffix, _hash(word.image))
+    digest = hashlib.blake2b(word.image, digest_size=8).digest()
+    return Properties(word.label, height, width, word.suffix, digest)
 
 
-class Summary:
-    """Counts words that can be used. Takes 24 bytes for each, and little more."""
-
-    def __init__(self) -> None:
-        self._lengths: Counter[int] = Counter()
-        self._characters: Counter[str] = Counter()
-        self._suffixes: Counter[str] = Counter()
-        self._heights, self._widths = array("I"), array("I")
-        self._images, self._labels = bytearray(), bytearray()
-
-    def __len__(self) -> int:
-        return len(self._heights)
-
-    def add(self, word: Properties) -> None:
-        """Count a word."""
-        self._lengths[len(word.label)] += 1
-        self._characters.update(word.label)
-        self._suffixes[word.suffix] += 1
-        self._heights.append(word.height)
-        self._widths.append(word.width)
-        self._images += word.image
-        self._labels += _hash(word.label.encode("utf-8", "surrogatepass"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; ``docs/data.md`` describes the keys."""
-        if not len(self):
-            return {"words": 0}
-        heights, widths = np.array(self._heights), np.array(self._widths)
-        quantiles = {
-            name: [round(float(value), 3) for value in np.quantile(values, QUANTILES)]
-            for name, values in (
-                ("height", heights),
-                ("width", widths),
-                ("aspect", widths / heights),
-            )
-        }
-        return {
-            "words": len(self),
-            "lengths": {str(length): self._lengths[length] for length in sorted(self._lengths)},
-            "characters": self._characters_to_dict(),
-            "images": {
-                "kinds": dict(self._suffixes.most_common()),
-                "quantiles": list(QUANTILES),
-                **quantiles,
-                "tall": int((heights > TALL * widths).sum()),
-            },
-            "repeated": self._repeated(),
-        }
-
-    def _characters_to_dict(self) -> dict[str, Any]:
-        others = [
-            pair for pair in self._characters.most_common() if pair[0] not in bundled_characters()
-        ]
-        classes: Counter[str] = Counter()
-        for character, number in self._characters.items():
-            classes[_class_of(character)] += number
-        return {
-            "different": len(self._characters),
-            "total": self._characters.total(),
-            "kinds": dict(classes.most_common()),
-            "outside_bundled": len(others),
-            "most_outside_bundled": dict(others[:_MOST_SHOWN]),
-        }
-
-    def _repeated(self) -> dict[str, int]:
-        """Words whose image was there before, and how many different images have several labels."""
-        pairs = np.empty(len(self), dtype=[("image", "u8"), ("label", "u8")])
-        pairs["image"] = np.frombuffer(self._images, "u8")
-        pairs["label"] = np.frombuffer(self._labels, "u8")
-        images, labels = np.unique(np.unique(pairs)["image"], return_counts=True)
-        return {"images": len(self) - len(images), "with_other_labels": int((labels > 1).sum())}
+def summary(words: list[Properties]) -> dict[str, Any]:
+    """Plain values for JSON about words that can be used; ``docs/data.md`` describes the keys."""
+    if not words:
+        return {"words": 0}
+    frame = pd.DataFrame(words)
+    frame["aspect"] = frame.width / frame.height
+    quantiles = frame[["height", "width", "aspect"]].quantile(QUANTILES).round(3)
+    labels_of_image = frame.groupby("image").label.nunique()
+    return {
+        "words": len(frame),
+        "lengths": Counter(map(str, sorted(frame.label.map(len)))),
+        "characters": _characters(Counter(chain.from_iterable(frame.label))),
+        "images": {
+            "kinds": frame.suffix.value_counts().to_dict(),
+            "quantiles": list(QUANTILES),
+            **quantiles.to_dict("list"),
+            "tall": int((frame.height > TALL * frame.width).sum()),
+        },
+        "repeated": {
+            "images": int(frame.image.duplicated().sum()),
+            "with_other_labels": int((labels_of_image > 1).sum()),
+        },
+    }
 
 
-def _hash(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=8).digest()
+def _characters(counts: Counter[str]) -> dict[str, Any]:
+    others = [pair for pair in counts.most_common() if pair[0] not in bundled_characters()]
+    kinds: Counter[str] = Counter()
+    for character, number in counts.items():
+        kinds[_kind_of(character)] += number
+    return {
+        "different": len(counts),
+        "total": counts.total(),
+        "kinds": dict(kinds.most_common()),
+        "outside_bundled": len(others),
+        "most_outside_bundled": dict(others[:_MOST_SHOWN]),
+    }
 
 
-def _class_of(character: str) -> str:
+def _kind_of(character: str) -> str:
     """Upper and lower case, digits and so on; letters of scripts without case are letters."""
-    classes = {
+    kinds = {
         "upper case": character.isupper(),
         "lower case": character.islower(),
         "digits": character.isdecimal(),
         "other letters": character.isalpha(),
         "spaces": character.isspace(),
     }
-    return next((name for name, belongs in classes.items() if belongs), "signs")
+    return next((name for name, belongs in kinds.items() if belongs), "signs")

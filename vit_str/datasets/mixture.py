@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import isfinite, lcm
 
-from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped
+from vit_str.datasets.source import LabeledWord, Skipped, WordSource
 from vit_str.seeds import shuffled
 
 _BLOCK = 1024
@@ -32,17 +32,18 @@ class Mixture:
         shares: of every source, adding up to 1.
 
     Raises:
-        ValueError: no source, one without words or without random access, or wrong weights.
+        ValueError: no source, one without words, or wrong weights.
     """
 
     def __init__(
         self,
-        sources: Sequence[IndexedSource],
+        sources: Sequence[WordSource],
         weights: Sequence[float] | None = None,
         seed: int = 0,
     ) -> None:
         for source in sources:
-            _check(source)
+            if not len(source):
+                raise ValueError(f"{source.path} holds no words: leave it out of the mixture")
         self.sources = list(sources)
         self.lengths = [len(source) for source in sources]
         self.seed = seed
@@ -80,17 +81,6 @@ class Mixture:
                 return source, before
             slot, left = slot - before, left - part
         raise AssertionError("the last source takes all that is left")
-
-
-def _check(source: IndexedSource) -> None:
-    if not isinstance(source, IndexedSource):
-        path = getattr(source, "path", source)
-        raise ValueError(
-            f"{path} can only be read from one end to the other, which does not mix: "
-            "convert it to a folder, an LMDB or a plain tar archive first"
-        )
-    if not len(source):
-        raise ValueError(f"{source.path} holds no words: leave it out of the mixture")
 
 
 def _whole_numbers(weights: Sequence[float], sources: int) -> list[int]:

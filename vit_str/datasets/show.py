@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from vit_str.datasets.rules import CHUNK, Rules, SkipReport, judged
-from vit_str.datasets.source import IndexedSource, LabeledWord, Skipped, WordSource
+from vit_str.datasets.source import LabeledWord, Skipped, WordSource
 from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
@@ -64,11 +64,8 @@ def word_sheet(
 
 
 def _some(source: WordSource, count: int, seed: int) -> Iterator[LabeledWord | Skipped]:
-    """Words from anywhere in the data set; the first ones if it can only be read in order."""
-    number = source.known_length
-    if number is None or not isinstance(source, IndexedSource):
-        yield from source
-        return
+    """Words from anywhere in the data set."""
+    number = len(source)
     # More than are wanted, and all others if even so too few can be used.
     chosen = random.Random(seed).sample(range(number), min(number, 2 * count))
     first = set(chosen)

@@ -10,9 +10,6 @@ from typing import ClassVar
 
 from vit_str.console import one_line
 
-MAX_BYTES = 1 << 26
-"""Most bytes of the image or label of a word; sizes beyond are taken for damage."""
-
 Boxes = tuple[tuple[float, ...], ...]
 """Left, top, right, bottom of every character, in pixels; empty if they are not known."""
 
@@ -92,7 +89,7 @@ class Skipped:
 
 
 class WordSource(ABC):
-    """Labeled words of a data set on disk, one by one in a fixed order.
+    """Labeled words of a data set on disk, in a fixed order, any of them by its index.
 
     Opening it reads no image. It can be pickled, so that every process of a loader has its own;
     files are opened when they are first needed. Bytes of images are returned as they are stored,
@@ -118,30 +115,13 @@ class WordSource(ABC):
         """The last part of the path."""
         return self.path.resolve().name
 
-    @property
-    def known_length(self) -> int | None:
-        """Number of words, usable or not; None where counting takes as long as reading."""
-        return None
-
-    @abstractmethod
-    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
-        """Every word, or why it cannot be used."""
-
-
-class IndexedSource(WordSource):
-    """Words that can be had in any order."""
-
-    @property
-    def known_length(self) -> int | None:
-        return len(self)
-
     @abstractmethod
     def __len__(self) -> int:
         """Number of words, those that cannot be used included."""
 
     @abstractmethod
     def __getitem__(self, index: int) -> LabeledWord | Skipped:
-        """The word at an index from 0 on; IndexError outside."""
+        """The word at an index from 0 on, or why it cannot be used; IndexError outside."""
 
     def __iter__(self) -> Iterator[LabeledWord | Skipped]:
         return (self[index] for index in range(len(self)))

@@ -1,10 +1,7 @@
 """Tar archives as WebDataset has them: files of one stem that follow each other are a word."""
 
-import bz2
 import glob
-import gzip
 import json
-import lzma
 import os
 import re
 import sys
@@ -12,39 +9,19 @@ import tarfile
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from vit_str.datasets.label_file import LABELS, BadLine, boxes_of, checked_label, text_under
-from vit_str.datasets.source import (
-    MAX_BYTES,
-    IndexedSource,
-    LabeledWord,
-    Reason,
-    Skipped,
-    WordSource,
-)
-from vit_str.datasets.writer import DatasetWriter, GrowingFile, Layout
+from vit_str.datasets.label_file import LABELS, boxes_of, text_under
+from vit_str.datasets.source import LabeledWord, Reason, Skipped, WordSource
+from vit_str.datasets.writer import DatasetWriter, Layout
 
 NUMBER = re.compile(r"%0?\d*d")
 """Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
 
 _SUFFIX = ".tar"
-_OPENERS: dict[str, Any] = {
-    **dict.fromkeys((".tar.gz", ".tgz"), gzip.open),
-    **dict.fromkeys((".tar.bz2", ".tbz2"), bz2.open),
-    **dict.fromkeys((".tar.xz", ".txz"), lzma.open),
-}
-_LABEL, _VALUES = _LABEL_SUFFIXES = ".txt", ".json"
-
-_MAX_HEADER = 1 << 13  # bytes of a long name or of extended values
-_EXTENDED = (
-    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
-    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
-)
 
 
 def is_pattern(path: Path) -> bool:
@@ -73,21 +50,20 @@ def archives_like(path: Path) -> list[Path]:
     ]
 
 
-class TarReader(IndexedSource):
+class TarReader(WordSource):
     """Words in tar archives: an image, and ``.txt`` (or ``.json`` with a label) of its stem.
 
     The stem of a name is all before its last dot; the files of a word follow each other. A line
-    break at the end of a ``.txt`` is no part of the label. Of a damaged archive, the words before
-    the damage are read.
+    break at the end of a ``.txt`` is no part of the label.
 
-    Reading from front to back needs nothing else. The first use of a length or an index reads the
-    headers of all files, about a minute for a million words, and keeps 8 bytes for each word.
+    The first use of a length or an index reads the headers of all files, about a minute for a
+    million words, and keeps 8 bytes for each word.
 
     Args:
         path: an archive, a folder of archives, a pattern such as ``words-%06d.tar``, or a glob.
 
     Raises:
-        ValueError: there are no such archives.
+        ValueError: there are no such archives; when first read, one is damaged or cut short.
     """
 
     format = "tar"
@@ -95,9 +71,6 @@ class TarReader(IndexedSource):
     def __init__(self, path: str | Path) -> None:
         super().__init__(path)
         self._archives = _archives_of(self.path)
-        for archive in self._archives:
-            if not archive.is_file():
-                raise ValueError(f"{archive}: not a file; expected a tar archive")
         self._starts: array[int] | None = None
         self._firsts: list[int] = []
 
@@ -109,15 +82,6 @@ class TarReader(IndexedSource):
         several = "%" in path.name or glob.has_magic(str(path))
         return path.suffix.lower() == _SUFFIX and (path.is_file() or several)
 
-    @property
-    def known_length(self) -> int | None:
-        return None
-
-    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
-        for archive in self._archives:
-            with archive.open("rb") as file:
-                yield from _words(file, archive.name)
-
     def __len__(self) -> int:
         return len(self._index())
 
@@ -126,97 +90,29 @@ class TarReader(IndexedSource):
         if not 0 <= index < len(starts):
             raise IndexError(index)
         archive = self._archives[bisect_right(self._firsts, index) - 1]
-        try:
-            with archive.open("rb") as file:
-                return next(_words(file, archive.name, starts[index]))
-        except (OSError, StopIteration) as error:
-            why = str(error) or "changed since it was opened"
-            return Skipped(f"{archive.name}, byte {starts[index]:,}", Reason.DAMAGED, why)
+        for files in _words(archive, starts[index]):
+            return _word(archive.name, files)
+        return Skipped(archive.name, Reason.DAMAGED, "changed since it was opened")
 
     def _index(self) -> "array[int]":
+        """Where every word starts in its archive."""
         if self._starts is None:
-            starts, firsts = array("Q"), []
+            self._starts = array("Q")
             for archive in self._archives:
-                firsts.append(len(starts))
-                with archive.open("rb") as file:
-                    starts.extend(group.start for group in _groups(file, 0, with_content=False))
-            self._starts, self._firsts = starts, firsts
+                self._firsts.append(len(self._starts))
+                try:
+                    self._starts.extend(files[0][0].offset for files in _words(archive, 0, False))
+                except (tarfile.TarError, EOFError) as error:
+                    self._starts = None
+                    raise ValueError(
+                        f"{archive}: no tar archive, or cut short or damaged ({error}); "
+                        "make it again"
+                    ) from None
         return self._starts
 
 
-class TarStream(WordSource):
-    """Words in one compressed tar archive; see `TarReader` for what it holds.
-
-    Args:
-        path: an archive that ends in ``.tar.gz``, ``.tgz``, ``.tar.bz2`` or ``.tar.xz``.
-
-    Raises:
-        ValueError: there is no such archive.
-    """
-
-    format = "tar.gz"
-
-    def __init__(self, path: str | Path) -> None:
-        super().__init__(path)
-        if not self.path.name.lower().endswith(tuple(_OPENERS)):
-            raise ValueError(f"{path}: expected a name that ends in {', '.join(_OPENERS)}")
-        if not self.path.is_file():
-            raise ValueError(f"{path}: no such file; check the path")
-
-    @staticmethod
-    def recognizes(path: Path) -> bool:
-        """Whether a path is a file that is named as a compressed archive."""
-        return path.is_file() and path.name.lower().endswith(tuple(_OPENERS))
-
-    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
-        name = self.path.name.lower()
-        opener = next(opener for suffix, opener in _OPENERS.items() if name.endswith(suffix))
-        with opener(self.path) as file:
-            yield from _words(file, self.path.name)
-
-
-class _Header(tarfile.TarInfo):
-    """A header that neither leads backwards nor takes long to parse."""
-
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        header = super().frombuf(buf, encoding, errors)
-        if header.size < 0 or (header.type in _EXTENDED and header.size > _MAX_HEADER):
-            raise ValueError(f"a header of {header.size:,} bytes")
-        return header
-
-
-@dataclass(slots=True)
-class _Group:
-    """Files of one stem, or where an archive is damaged.
-
-    Attributes:
-        start: offset of the first header.
-        stem: of the names.
-        files: suffix -> content, or a part of it; None if the archive ends inside or it is too
-            large.
-        damage: why the archive cannot be read on.
-    """
-
-    start: int
-    stem: str = ""
-    files: dict[str, bytes | None] = field(default_factory=dict)
-    damage: str = ""
-
-    @property
-    def image(self) -> str | None:
-        """The suffix of the image."""
-        return next((suffix for suffix in self.files if suffix not in _LABEL_SUFFIXES), None)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether there is an image and a label."""
-        has_label = _LABEL in self.files or _VALUES in self.files
-        return self.image is not None and has_label and None not in self.files.values()
-
-
-class Damaged(Exception):  # noqa: N818 - it says what the archive is
-    """Where an archive cannot be read on, and why."""
+File = tuple[tarfile.TarInfo, bytes]
+"""A member of an archive and what it holds."""
 
 
 def _archives_of(path: Path) -> list[Path]:
@@ -238,112 +134,69 @@ def _archives_of(path: Path) -> list[Path]:
     return found
 
 
-def _words(file: Any, archive: str, start: int = 0) -> Iterator[LabeledWord | Skipped]:
-    """The words of an archive from an offset on, read from front to back."""
-    return (_word(group, archive) for group in _groups(file, start, with_content=True))
+def members(file: Any) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """The files in an uncompressed archive, without those that macOS hides in it.
 
-
-def headers(file: Any, offset: int) -> Iterator[tarfile.TarInfo]:
-    """Headers of files from an offset on, up to the block that ends an archive.
+    Args:
+        file: the archive, open where a header begins.
 
     Raises:
-        Damaged: the archive cannot be read on.
+        tarfile.TarError: it is damaged or cut short.
     """
-    empty = BytesIO(bytes(tarfile.BLOCKSIZE))
-    archive = tarfile.TarFile(fileobj=empty, encoding="utf-8", errors="surrogateescape")
-    archive.fileobj, archive.offset = file, offset
-    while True:
-        offset = archive.offset
-        try:
-            file.seek(offset)
-            header = _Header.fromtarfile(archive)
-            if archive.offset <= offset:
-                raise ValueError("it leads backwards")
-        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
-            return
-        except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError, EOFError):  # type: ignore[attr-defined]
-            raise Damaged(offset, f"cut at byte {offset:,}") from None
-        except Exception as error:  # tarfile, gzip, bz2 and lzma raise nearly anything
-            raise Damaged(offset, f"damaged from byte {offset:,} on ({error})") from None
-        yield header
+    with tarfile.open(fileobj=file, mode="r:") as archive:
+        for member in iter(archive.next, None):
+            archive.members.clear()  # else all of them are kept
+            if member.isfile() and not os.path.basename(member.name).startswith("."):
+                yield archive, member
+        file.seek(archive.offset)
+        if file.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):  # the library ends silently
+            raise tarfile.ReadError(f"at byte {archive.offset:,}")
 
 
-def _groups(file: Any, start: int, with_content: bool) -> Iterator[_Group]:
-    """Files of one stem; of a damaged archive, the last group says where the damage begins."""
+def _words(archive: Path, start: int, with_content: bool = True) -> Iterator[list[File]]:
+    """Files of one stem that belong to a word, from an offset on."""
     from vit_str.runtime.images import SUFFIXES
 
-    group = _Group(start)
+    with archive.open("rb") as file:
+        file.seek(start)
+        for _, group in groupby(members(file), lambda pair: os.path.splitext(pair[1].name)[0]):
+            files = [
+                (member, tar.extractfile(member).read() if with_content else b"")  # type: ignore[union-attr]
+                for tar, member in group
+                if member.name.lower().endswith((*SUFFIXES, ".txt", ".json"))
+            ]
+            if files:
+                yield files
+
+
+def _word(archive: str, files: list[File]) -> LabeledWord | Skipped:
+    contents = {os.path.splitext(member.name)[1].lower(): data for member, data in files}
+    stem = os.path.splitext(files[0][0].name)[0]
+    text = contents.pop(".txt", None)
+    values = contents.pop(".json", b"{}")
+    if not contents:
+        return Skipped(
+            f"{archive}/{stem}", Reason.MISSING, "no image of this stem beside its label"
+        )
+    suffix, image = next(iter(contents.items()))
+    name = f"{archive}/{stem}{suffix}"
     try:
-        for header in headers(file, start):
-            stem, suffix = os.path.splitext(header.name)
-            if not header.isreg() or header.issparse() or os.path.basename(stem).startswith("."):
-                continue  # a folder, a link, or the ._ files that macOS leaves
-            if stem != group.stem:
-                if group.files:
-                    yield group
-                group = _Group(header.offset, stem)
-            suffix = suffix.lower()
-            if suffix in _LABEL_SUFFIXES or (suffix in SUFFIXES and group.image is None):
-                group.files[suffix] = _content(file, header, with_content)
-    except Damaged as error:
-        offset, damage = error.args
-        if group.is_whole:
-            yield group
-        yield _Group(offset if group.is_whole else group.start, damage=damage)
-    else:
-        if group.files:
-            yield group
+        described = json.loads(values)
+        label = text_under(described, LABELS) if text is None else _line(text)
+        boxes = boxes_of(described)
+    except UnicodeDecodeError as error:
+        return Skipped(name, Reason.NOT_UTF8, str(error))
+    except (ValueError, TypeError, AttributeError) as error:
+        return Skipped(name, Reason.DAMAGED, f"its .json: {error}")
+    if label is None:
+        return Skipped(name, Reason.NO_LABEL, "no .txt of this stem, nor .json with a label")
+    return LabeledWord(image, label, boxes, name)
 
 
-def _content(file: Any, header: tarfile.TarInfo, whole: bool) -> bytes | None:
-    """What a file in an archive holds, or its last byte; None if it is cut or too large."""
-    skipped = 0 if whole else max(0, header.size - 1)
-    try:
-        file.seek(header.offset_data + skipped)
-        content: bytes = file.read(header.size - skipped) if header.size <= MAX_BYTES else b""
-    except Exception:  # a compressed archive that is cut or damaged
-        return None
-    return content if len(content) == header.size - skipped else None
-
-
-def _word(group: _Group, archive: str) -> LabeledWord | Skipped:
-    if group.damage:
-        return Skipped(f"{archive}, byte {group.start:,}", Reason.DAMAGED, group.damage)
-    name = f"{archive}/{group.stem}{group.image or ''}"
-    files = {suffix: content for suffix, content in group.files.items() if content is not None}
-    if len(files) < len(group.files):
-        (suffix, *_) = group.files.keys() - files.keys()
-        why = f"the archive ends inside, or more than {MAX_BYTES >> 20} MiB"
-        return Skipped(name, Reason.DAMAGED, f"{group.stem}{suffix}: {why}")
-    if group.image is None:
-        found = ", ".join(files)
-        return Skipped(name, Reason.MISSING, f"found {found} and no image of this stem next to it")
-    try:
-        values = _json(files.get(_VALUES))
-        return LabeledWord(files[group.image], _label(files, values), boxes_of(values), name)
-    except BadLine as error:
-        return Skipped(name, error.reason, error.detail)
-
-
-def _label(contents: dict[str, bytes], values: dict[str, Any]) -> str:
-    """From ``.txt``, or else from ``.json``; one end of line is no part of it."""
-    if _LABEL in contents:
-        line = contents[_LABEL].decode("utf-8", "surrogateescape")
-        return checked_label(line[:-1].removesuffix("\r") if line.endswith("\n") else line)
-    text = text_under(values, LABELS)
-    if text is None:
-        none = f"no text under {', '.join(LABELS)} in its .json"
-        absent = "no .txt or .json of this stem next to it"
-        raise BadLine(Reason.NO_LABEL, none if _VALUES in contents else absent)
-    return checked_label(text)
-
-
-def _json(content: bytes | None) -> dict[str, Any]:
-    try:
-        values = json.loads(content.decode("utf-8-sig")) if content is not None else {}
-    except (ValueError, RecursionError) as error:
-        raise BadLine(Reason.DAMAGED, f"its .json: {error}") from None
-    return values if isinstance(values, dict) else {}
+def _line(text: bytes) -> str:
+    """The text of a file; one end of line is no part of it."""
+    line = text.decode()
+    return line[:-1].removesuffix("\r") if line.endswith("\n") else line
 
 
 class TarWriter(DatasetWriter):
@@ -359,109 +212,38 @@ class TarWriter(DatasetWriter):
         self._several = is_pattern(path)
         self._size = layout.shard_size if self._several else sys.maxsize
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: GrowingFile | None = None
-        self._archive = self._last_archive()
-        words, end = self._whole_words(self._archive_path(self._archive))
-        self.done = self._first(self._archive) - layout.start + words
-        self._end = end
-        if words and self._archive_path(self._archive).stat().st_size != end + len(_tail(end)):
-            self._open(self._archive)  # closing it writes what it lacks
+        self._number = -1
+        self._archive: tarfile.TarFile | None = None
 
     @staticmethod
-    def record_path(path: Path) -> Path:
-        stem = NUMBER.sub("all", path.name).removesuffix(".tar")
-        return path.with_name(f"{stem}.render.json")
-
-    @staticmethod
-    def in_the_way(path: Path) -> Path | None:
-        if not is_pattern(path):
-            return path if path.exists() else None
-        return next(iter(archives_like(path)), None)
+    def existing(path: Path) -> Path | None:
+        if is_pattern(path):
+            return next(iter(archives_like(path)), None)
+        return path if path.exists() else None
 
     def add(self, words: Sequence[LabeledWord]) -> None:
-        while words:
+        for word in words:
             number = self.layout.start + self.done
-            file = self._open(number // self._size)
-            room = self._size - number % self._size
-            members = (self._members(number + i, word) for i, word in enumerate(words[:room]))
-            file.append(b"".join(members))
-            self.done += len(words[:room])
-            words = words[room:]
+            archive = self._open(number // self._size)
+            files = {self.layout.suffix or word.suffix: word.image, ".txt": word.label.encode()}
+            if self.layout.boxes:
+                files[".json"] = word.json_of_boxes().encode()
+            for suffix, data in files.items():
+                info = tarfile.TarInfo(f"{number:09d}{suffix}")
+                info.size = len(data)
+                archive.addfile(info, BytesIO(data))
+            archive.members.clear()  # else all of them are kept
+            self.done += 1
 
     def close(self) -> None:
-        if self._file is None:
-            return
-        file, self._file = self._file, None
-        self._end = file.end
-        file.close(_tail(file.end))
+        if self._archive:
+            self._archive.close()
 
-    def _open(self, archive: int) -> GrowingFile:
-        """The file to append to; the one before is closed."""
-        if archive != self._archive:
+    def _open(self, number: int) -> tarfile.TarFile:
+        """The archive of a number; the one before is closed."""
+        if self._archive is None or number != self._number:
             self.close()
-            self._archive, self._end = archive, 0
-        if self._file is None:
-            self._file = GrowingFile(self._archive_path(archive), self._end)
-        return self._file
-
-    def _members(self, number: int, word: LabeledWord) -> bytes:
-        files = {self.layout.suffix or word.suffix: word.image, ".txt": word.label.encode()}
-        if self.layout.boxes:
-            files[".json"] = word.json_of_boxes().encode()
-        return b"".join(_member(f"{number:09d}{suffix}", data) for suffix, data in files.items())
-
-    def _archive_path(self, archive: int) -> Path:
-        return self.path.with_name(self.path.name % archive) if self._several else self.path
-
-    def _first(self, archive: int) -> int:
-        """Number of the first word that belongs into an archive."""
-        return max(self.layout.start, archive * self._size)
-
-    def _last_archive(self) -> int:
-        """The last archive of those that follow each other; a new one if there is none."""
-        archive = self.layout.start // self._size
-        while self._several and self._archive_path(archive + 1).exists():
-            archive += 1
-        return archive
-
-    def _whole_words(self, path: Path) -> tuple[int, int]:
-        """Number of words that are whole in an archive, and where the last of them ends."""
-        expected = [self.layout.suffix, ".txt", *([".json"] if self.layout.boxes else [])]
-        words = end = 0
-        first = self._first(self._archive)
-        for place, (name, position) in enumerate(_names(path)):
-            word, part = divmod(place, len(expected))
-            stem, suffix = os.path.splitext(name)
-            if stem != f"{first + word:09d}" or suffix != (expected[part] or suffix):
-                raise ValueError(
-                    f"{path} has been changed since it was written: it holds {name} after "
-                    f"{words} words; write to a new file"
-                )
-            if part == len(expected) - 1:
-                words, end = word + 1, position
-        return words, end
-
-
-def _member(name: str, data: bytes) -> bytes:
-    """A file in an archive. ``TarFile`` would keep a list of all of them in memory."""
-    info = tarfile.TarInfo(name)
-    info.size = len(data)
-    return info.tobuf(tarfile.USTAR_FORMAT) + data + bytes(-len(data) % tarfile.BLOCKSIZE)
-
-
-def _tail(end: int) -> bytes:
-    """What closes an archive: empty blocks up to a whole record."""
-    size = 2 * tarfile.BLOCKSIZE
-    return bytes(size + -(end + size) % tarfile.RECORDSIZE)
-
-
-def _names(path: Path) -> Iterator[tuple[str, int]]:
-    """Names of the members that are whole, and where each ends."""
-    if not path.exists():
-        return
-    with path.open("rb") as file, suppress(Damaged):
-        for header in headers(file, 0):
-            end = header.offset_data + header.size + -header.size % tarfile.BLOCKSIZE
-            if end > path.stat().st_size:
-                return
-            yield header.name, end
+            path = self.path.with_name(self.path.name % number) if self._several else self.path
+            self._archive = tarfile.open(path, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
+            self._number = number
+        return self._archive

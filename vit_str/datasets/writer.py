@@ -1,9 +1,7 @@
 """What the writers of all formats have in common."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -33,39 +31,39 @@ class Layout:
 
 
 class DatasetWriter(ABC):
-    """Appends words to a data set, and resumes where a writer was stopped, even by a kill.
-
-    The data set itself says how many words it holds, so there is no second truth to lose. A word
-    that is there in part is cut off when the data set is opened.
+    """Writes a new data set.
 
     Args:
-        path: where the data set is, or will be.
-        layout: how it stores words; the same every time.
+        path: where the data set will be; nothing is there yet.
+        layout: how it stores words.
 
     Attributes:
-        done: number of words that are there.
+        done: number of words that are written.
 
     Raises:
-        ValueError: what is there is not as this writer leaves it.
-        OSError: it cannot be read or written.
+        ValueError: something is at ``path``.
+        OSError: it cannot be written.
     """
 
-    done: int
-
     def __init__(self, path: Path, layout: Layout) -> None:
-        self.path, self.layout = path, layout
+        self.path = path
+        self.layout = layout
+        self.done = 0
+        self.refuse_existing(path)
+
+    @classmethod
+    def refuse_existing(cls, path: Path) -> None:
+        """Raise a ValueError if something is where a new data set should go."""
+        found = cls.existing(path)
+        if found:
+            raise ValueError(f"{found} is there already; remove it or give another name")
 
     @staticmethod
-    def record_path(path: Path) -> Path:
-        """Where the description of the data set at ``path`` is kept."""
-        return path / "render.json"
-
-    @staticmethod
-    def in_the_way(path: Path) -> Path | None:
-        """What is at ``path`` already, where a new data set should go; None if nothing."""
-        if not path.is_dir():
-            return path if path.exists() else None
-        return next((entry for entry in path.iterdir() if not entry.name.startswith(".")), None)
+    def existing(path: Path) -> Path | None:
+        """What is at ``path``; None if nothing is, or an empty folder."""
+        if path.is_dir():
+            return next((entry for entry in path.iterdir() if not entry.name.startswith(".")), None)
+        return path if path.exists() else None
 
     @abstractmethod
     def add(self, words: Sequence[LabeledWord]) -> None:
@@ -73,54 +71,10 @@ class DatasetWriter(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is left; words can still be added when the data set is opened again."""
+        """Write what is left."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
-        if error_type is None or issubclass(error_type, KeyboardInterrupt):
-            self.close()
-        else:
-            with suppress(OSError):  # the first error is the one to report
-                self.close()
-
-
-class GrowingFile:
-    """Appends to a file after what is known to be whole, and is never left with a part of a piece.
-
-    Nothing is buffered: what has been appended survives however the process ends.
-
-    Args:
-        path: the file; made if it is not there.
-        end: where its whole part ends, in bytes; what follows is cut off.
-    """
-
-    def __init__(self, path: Path, end: int) -> None:
-        path.touch()
-        self._file = path.open("r+b", buffering=0)
-        self.end = end
-        self._cut()
-
-    def append(self, data: bytes) -> None:
-        """Write a piece."""
-        self._write(data)
-        self.end += len(data)
-
-    def close(self, tail: bytes = b"") -> None:
-        """Cut off a piece that was not written whole, and write the ``tail`` of the file."""
-        try:
-            self._cut()
-            self._write(tail)
-        finally:
-            self._file.close()
-
-    def _cut(self) -> None:
-        if self._file.seek(0, os.SEEK_END) > self.end:
-            self._file.truncate(self.end)
-        self._file.seek(self.end)
-
-    def _write(self, data: bytes) -> None:
-        left = memoryview(data)
-        while left:
-            left = left[self._file.write(left) :]
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -103,9 +103,7 @@ def run(options: argparse.Namespace) -> int:
         load(model, options.device, effort=options.effort, backend=options.backend, search=search)
         for model in models
     ]
-    counts = [each.known_length for each in sets]
-    # A bar without an end where only going through a set tells how many words there are.
-    total = 0 if None in counts else sum(each or 0 for each in counts)
+    total = sum(map(len, sets))
     with console.Progress(len(readers) * total) as progress:
         reports = [
             Report(read_sets(reader, sets, options.batch_size, options.workers, progress.advance))

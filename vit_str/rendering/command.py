@@ -29,8 +29,8 @@ examples:
   vit-str render --out words-%06d.tar --count 100000     archives for WebDataset
   vit-str render --sheet words.png                       words to look at
   vit-str render --show curve --out curve.png            what an ingredient does
-The same command resumes a run that was stopped. Words are numbered from 0;
---start 50000 --count 50000 makes the second half of the first 100,000, on any machine.
+Words are numbered from 0; --start 50000 --count 50000 makes the second half of the first 100,000,
+on any machine.
 
 exit codes: 0 all well; 1 output not written; 2 wrong use; 130 interrupted with Ctrl-C."""
 

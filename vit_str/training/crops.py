@@ -11,7 +11,7 @@ from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
 
-from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, Skipped
+from vit_str.datasets import LabeledWord, Mixture, Rules, Skipped, WordSource
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.runtime.images import Preprocessing
 
@@ -43,7 +43,7 @@ class HeldOut:
     def __contains__(self, image: bytes) -> bool:
         return self.chosen(image) or (bool(self.digests) and digest(image) in self.digests)
 
-    def indices(self, source: IndexedSource, order: Iterable[int]) -> Iterator[int]:
+    def indices(self, source: WordSource, order: Iterable[int]) -> Iterator[int]:
         """Indices of a source, in an order, where words of the share are."""
         for index in order:
             word = source[index]

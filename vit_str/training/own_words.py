@@ -6,7 +6,7 @@ from typing import Any
 
 from lightning.pytorch import LightningDataModule
 
-from vit_str.datasets import IndexedSource, LabeledWord, Mixture, Rules, open_words
+from vit_str.datasets import LabeledWord, Mixture, Rules, WordSource, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import Skipped
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
@@ -29,7 +29,7 @@ class OwnWords(LightningDataModule):
     counted and listed in ``skipped.tsv`` beside the logs.
 
     Args:
-        sources: data sets to train on, in any format that can be read in any order.
+        sources: data sets to train on, in any format of `vit_str.datasets`.
         shares: how often words of each source are taken; by default every word equally often.
         validation: data sets to validate on. Their words are not trained on, wherever they are.
         validation_share: without ``validation``, the share of the sources to hold out for it. Which
@@ -81,7 +81,7 @@ class OwnWords(LightningDataModule):
         self.preprocessing = Preprocessing(*image_size, turn_above=TALL)
         self.augmentation = Augmentation(augment, seed)
         self.rules = Rules(self.charset, maximum_length)
-        self.mixture = Mixture([_indexed(source) for source in sources], shares, seed)
+        self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
         self.rendered: RenderedWords | None = None
         if rendered_share or rendered_limit:
             self.rendered = RenderedWords(
@@ -105,7 +105,7 @@ class OwnWords(LightningDataModule):
 
     def _hold_out(
         self, validation: list[str] | None, share: float
-    ) -> tuple[HeldOut, list[tuple[IndexedSource, list[int]]]]:
+    ) -> tuple[HeldOut, list[tuple[WordSource, list[int]]]]:
         """What is not trained on, and the indices of the words to validate on in every set."""
         limit, sets = self.validation_limit, []
         if validation is None:
@@ -121,7 +121,7 @@ class OwnWords(LightningDataModule):
                 )
             return held_out, sets
         for path in validation:
-            source = _indexed(path)
+            source = open_words(path)
             step = max(1, len(source) // (limit or len(source) or 1))
             sets.append((source, list(range(0, len(source), step))[:limit]))
         words = (source[index] for source, indices in sets for index in indices)
@@ -190,7 +190,7 @@ class OwnWords(LightningDataModule):
             sets += [batches] if len(batches) else []
         return sets
 
-    def _batches(self, name: str, source: IndexedSource, indices: list[int]) -> Batches:
+    def _batches(self, name: str, source: WordSource, indices: list[int]) -> Batches:
         """Words as they are read, those that the charset cannot write included: they are missed."""
         rules = Rules()
         images, labels = [], []
@@ -223,17 +223,7 @@ def _check(rendered_share: float, held_out: float, batch_size: int, workers: int
         raise ValueError(f"workers must be 0 or more, found {workers}")
 
 
-def _indexed(path: str) -> IndexedSource:
-    source = open_words(path)
-    if not isinstance(source, IndexedSource):
-        raise ValueError(
-            f"{path} can only be read from one end to the other: convert it first with "
-            f"vit-str data convert {path} words.lmdb"
-        )
-    return source
-
-
-def _check_usable(source: IndexedSource, rules: Rules, held_out: HeldOut) -> None:
+def _check_usable(source: WordSource, rules: Rules, held_out: HeldOut) -> None:
     """Refuse a source at once from which a run would wait for words without end."""
     first: Skipped | None = None
     looked_at = min(len(source), _LOOKED_AT)

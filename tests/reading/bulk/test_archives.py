@@ -56,13 +56,6 @@ def test_damaged_archives_give_what_they_hold_and_one_problem(
         images, (problem,) = listed(tmp_path / name)
         assert len(images) in counts, name
         assert problem.startswith(expected)
-    hostile = tarfile.TarInfo("x.png")  # values of a megabyte, which tarfile takes minutes for
-    hostile.pax_headers = {"path": "1" * (1 << 20)}
-    (tmp_path / "hostile.tar").write_bytes(hostile.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
-    assert listed(tmp_path / "hostile.tar") == (
-        [],
-        ["no tar archive, or a damaged or compressed one"],
-    )
     texts = tar_of(tmp_path / "texts.tar", [("a.txt", b"a")])
     assert listed(texts)[1][0].startswith("an archive without images")
     assert listed(tmp_path / "gone.tar")[1][0].startswith("cannot be read (No such file")

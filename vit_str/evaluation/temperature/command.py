@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     file = load_weights(source)
     sets = [opened(path) for path in options.sources]
     tests = [opened(path) for path in options.test]
-    counts = [sum(each.known_length or 0 for each in some) for some in (sets, tests or sets)]
+    counts = [sum(map(len, some)) for some in (sets, tests or sets)]
     with console.Progress(len(FACTORS) * counts[0] + (2 if tests else 1) * counts[1]) as progress:
         words = _Words(load(source, options.device), options, progress)
         tried = [words.read(sets, file.temperature * factor) for factor in FACTORS]

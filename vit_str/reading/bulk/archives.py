@@ -1,16 +1,16 @@
 """Images to read in bulk: files, members of tar archives, rows of Parquet files."""
 
 import os
+import tarfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
-from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from vit_str.console import reason_of
-from vit_str.datasets.tar import Damaged, headers
+from vit_str.datasets.tar import members
 from vit_str.runtime.images import SUFFIXES
 
 ARCHIVES = (".tar", ".parquet", ".pq")
@@ -87,16 +87,14 @@ def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
     count, absolute = 0, os.path.abspath(path)
     try:
         with open(path, "rb") as file:
-            for member in headers(file, 0):
-                name = PurePosixPath(member.name).name
-                is_image = not name.startswith(".") and name.lower().endswith(SUFFIXES)
-                if is_image and member.isreg() and not member.issparse():
+            for _, member in members(file):
+                if member.name.lower().endswith(SUFFIXES):
                     count += 1
                     name = f"{path}/{member.name}"
                     yield ImageRef(name, absolute, member.offset_data, member.size)
         if not count:
             report(path, "an archive without images; their names end in .jpg, .png and the like")
-    except Damaged:
+    except tarfile.TarError:
         damage = f"damaged or cut short after {count} images; make it again"
         report(path, damage if count else "no tar archive, or a damaged or compressed one")
     except OSError as error:
