@@ -199,7 +199,6 @@ COMMANDS = {
     "render": Command("render labeled word images", "rendering", "analyze"),
     "analyze": Command("look into models: where attention goes, and more", "analysis", "analyze"),
     "data": Command("inspect, convert and show labeled word images on disk", "datasets", "train"),
-    "doctor": Command("check a weights file and this machine", "weights"),
     "calibrate": Command("make confidences mean what they say", "evaluation.temperature", "torch"),
     "export": Command("write a model for onnxruntime", "export", "export"),
     "serve": Command("read pictures that come over HTTP", "serving", "serve"),

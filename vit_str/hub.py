@@ -43,7 +43,6 @@ print(reader.read("word.png").text)
 | images | {height} x {width} pixels, whatever the aspect |
 | characters | {count}: {characters} |
 | temperature of the confidences | {temperature:g} |
-| images to check other machines with (`vit-str doctor`) | {golden} |
 
 ## Data
 
@@ -166,7 +165,6 @@ def _card(contents: Contents, name: str, licence: str) -> str:
         count=len(contents.charset),
         characters=f"`{characters[:200]}`{' ...' if len(characters) > 200 else ''}",
         temperature=contents.temperature,
-        golden=len(contents.golden.images) if contents.golden else 0,
         data=f"Trained on: {data}." if data else "The file does not say what it was trained on.",
         provenance=json.dumps(contents.provenance, indent=2, ensure_ascii=False),
     )

@@ -10,8 +10,7 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from vit_str.runtime import Reader
-from vit_str.weights import WeightsFile, load_weights, renew_weights
-from vit_str.weights.doctor import difference, make_golden
+from vit_str.weights import WeightsFile, load_weights
 
 Run = Callable[..., tuple[int, str, str]]
 WordImage = Callable[..., Image.Image]
@@ -48,11 +47,7 @@ def test_a_temperature_is_fitted_and_written(
     sets: list[Path],
     tmp_path: Path,
     run: Run,
-    word_image: WordImage,
-    weights: WeightsFile,
 ) -> None:
-    golden = make_golden(weights, [word_image("one"), word_image("Two")])
-    renew_weights(weights_path, weights_path, replace(weights, golden=golden))
     out = tmp_path / "new" / "calibrated.safetensors"
     code, text, _ = run("calibrate", weights_path, *sets, "--out", out, "--json")
     values = json.loads(text)
@@ -67,10 +62,6 @@ def test_a_temperature_is_fitted_and_written(
     assert new.temperature == values["temperature"]
     assert new.provenance["calibration"]["words"] == COUNT
     assert new.provenance["note"] == old.provenance["note"]
-    assert new.golden is not None
-    assert new.golden.texts == golden.texts
-    assert new.golden.confidences != golden.confidences
-    assert difference(Reader(new, "cpu", torch.float32), new.golden).is_explained
     before, after = load_file(weights_path), load_file(out)
     assert before.keys() == after.keys()
     for name, tensor in before.items():

@@ -53,7 +53,6 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("read", "data/samples/images/word-01.png", "--backend", "torch", "--device", "cpu"),
         ("read", "--page", "data/samples/images/word-01.png"),
         ("read", "--page", "PDF"),
-        ("doctor", "--backend", "onnx"),
         ("evaluate", "data/samples", "--backend", "onnx"),
     ],
 )

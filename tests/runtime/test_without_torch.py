@@ -49,9 +49,7 @@ def test_with_a_lexicon_and_a_pattern(tmp_path: Path) -> None:
     assert '"alternatives": [{' in done.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments", [("evaluate", "data/samples"), ("doctor",), ("read", "--help")]
-)
+@pytest.mark.parametrize("arguments", [("evaluate", "data/samples"), ("read", "--help")])
 def test_what_needs_no_torch(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
@@ -62,7 +60,6 @@ def test_what_needs_no_torch(arguments: tuple[str, ...]) -> None:
     [
         (("read", "data/samples", "--backend", "torch"), "torch"),
         (("read", "data/samples", "--device", "cuda"), "torch"),
-        (("doctor", "--device", "cuda"), "torch"),
         (("export", "tiny", "--out", "x"), "export"),
         (("calibrate", "tiny", "x", "--out", "x.safetensors"), "torch"),
         (("render", "--out", "x"), "analyze"),

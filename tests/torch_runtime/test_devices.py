@@ -6,9 +6,7 @@ import torch
 from vit_str.runtime.machine import CPU_DTYPE, software
 from vit_str.torch_runtime.devices import (
     choose_device,
-    device_name,
     fastest_dtype,
-    present_devices,
 )
 
 
@@ -82,12 +80,3 @@ def test_software_has_what_matters_and_is_there(monkeypatch: pytest.MonkeyPatch)
     assert {"vit-str", "system", "numpy", "pillow", "safetensors", "einops"} <= versions.keys()
     monkeypatch.setattr("vit_str.runtime.machine._PACKAGES", ("torch", "no-such-package-at-all"))
     assert "no-such-package-at-all" not in software()
-
-
-def test_every_device_that_is_there_has_a_name() -> None:
-    devices = present_devices()
-    assert devices[0] == torch.device("cpu")
-    for device in devices:
-        assert choose_device(device) == device
-        assert device_name(device)
-    assert f"{torch.get_num_threads()} threads" in device_name(devices[0])

@@ -17,16 +17,12 @@ from safetensors.torch import load_file, save, save_file
 import vit_str.runtime.weights_contents
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.golden import Golden
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.weights_contents import checksum, is_intact
 from vit_str.torch_runtime.engine import generate
 from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve, save_weights
 
 PREPROCESSING = json.dumps(Preprocessing().to_dict())
-GOLDEN = Golden(
-    (b"an image", b"another"), ("é", ""), (0.5, 1.0), (((3.5, 1.0),) * 2, ((9.0, 2.0),))
-)
 
 
 def metadata(path: Path) -> dict[str, str]:
@@ -171,21 +167,17 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
 def test_the_version_is_the_lowest_that_understands_the_file(
     weights_path: Path, weights: WeightsFile
 ) -> None:
-    for temperature, golden, version in [(1.0, None, "1"), (1.5, None, "2"), (1.0, GOLDEN, "2")]:
-        renew_weights(
-            weights_path, weights_path, replace(weights, temperature=temperature, golden=golden)
-        )
+    for temperature, version in [(1.0, "1"), (1.5, "2")]:
+        renew_weights(weights_path, weights_path, replace(weights, temperature=temperature))
         assert metadata(weights_path)["version"] == version
     values = metadata(weights_path)
     with pytest.raises(ValueError, match=r"version 3, this vit-str reads 1 and 2"):
         load_weights(change(weights_path, version="3"))
-    for name in ("temperature", "sha256", "golden"):  # as files of the first version were
+    for name in ("temperature", "sha256"):  # as files of the first version were
         del values[name]
-    tensors = load_file(weights_path)
-    del tensors["golden.images"]
-    save_file(tensors, weights_path, values | {"version": "1"})
+    save_file(load_file(weights_path), weights_path, values | {"version": "1"})
     file = load_weights(weights_path)
-    assert (file.temperature, file.golden, is_intact(weights_path)) == (1, None, None)
+    assert (file.temperature, is_intact(weights_path)) == (1, None)
     with pytest.raises(ValueError, match=r"a temperature is 0\.01 to 100\.0, found 0"):
         renew_weights(weights_path, weights_path, replace(weights, temperature=0.0))
     assert load_weights(weights_path).temperature == 1
@@ -196,19 +188,15 @@ def test_renewing_keeps_every_tensor_to_the_bit(
 ) -> None:
     old, new = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
     save_weights(old, small_recognizer(), Charset(), Preprocessing(), {"by": "é"}, torch.float16)
-    file = replace(load_weights(old), temperature=1.25, golden=GOLDEN, provenance={"a": 1})
+    file = replace(load_weights(old), temperature=1.25, provenance={"a": 1})
     renew_weights(old, new, file)
     tensors = load_file(new)
-    assert tensors.pop("golden.images").dtype == torch.uint8
     for name, tensor in load_file(old).items():
         assert tensors[name].dtype == torch.float16
         assert torch.equal(tensors.pop(name), tensor)
     assert not tensors
     found = load_weights(new)
-    assert (found.temperature, found.golden, found.provenance) == (1.25, GOLDEN, {"a": 1})
-    renew_weights(new, new, replace(found, golden=None, temperature=1.0))
-    assert load_weights(new).golden is None
-    assert "golden" not in metadata(new)
+    assert (found.temperature, found.provenance) == (1.25, {"a": 1})
 
 
 def test_the_checksum_covers_tensors_and_metadata(weights_path: Path) -> None:
@@ -241,7 +229,7 @@ def trouble(path: Path) -> str:
 
 def test_damaged_bytes_are_refused(weights_path: Path, weights: WeightsFile) -> None:
     """One byte changed, anywhere: one line says so; never a crash."""
-    renew_weights(weights_path, weights_path, replace(weights, temperature=1.3, golden=GOLDEN))
+    renew_weights(weights_path, weights_path, replace(weights, temperature=1.3))
     data = weights_path.read_bytes()
     header = int.from_bytes(data[:8], "little")
     generator = np.random.default_rng(5)
@@ -340,7 +328,7 @@ def test_other_classes_are_never_built(weights_path: Path) -> None:
         encoder = {"class": "ColumnEncoder", "arguments": {"encoder": encoder}}
     popen = model["encoder"] | {"class": "Popen"}
     for other, trouble in (
-        (encoder, "tensors missing or too many"),
+        (encoder, r"Missing key\(s\) in state_dict"),
         (popen, "unknown part 'Popen'; known are .*VisionTransformer"),
     ):
         with pytest.raises(ValueError, match=trouble):

@@ -16,7 +16,6 @@ from safetensors import SafetensorError, deserialize, safe_open
 
 from vit_str.console import one_line, reason_of
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.golden import Golden
 from vit_str.runtime.images import Preprocessing
 
 if TYPE_CHECKING:
@@ -29,9 +28,10 @@ PRETRAINED = "model.safetensors"
 """The weights in a folder as the Hugging Face Hub has them, see ``vit_str.hub``."""
 
 FORMAT = "vit-str"
-VERSIONS = ("1", "2")  # 2 can have a temperature and golden images; 1 would leave them out
-GOLDEN = "golden"
-GOLDEN_IMAGES = "golden.images"
+VERSIONS = ("1", "2")  # 2 can have a temperature, which 1 would leave out
+GOLDEN = ("golden", "golden.images")
+"""Texts and images for tests of machines, which files of version 0.1.0 may have."""
+
 CHECKSUM = "sha256"
 """Name of the checksum in the metadata of a weights file."""
 
@@ -44,7 +44,7 @@ _FOREIGN_STARTS = {
 }
 _COLDEST, _HOTTEST = 0.01, 100.0  # beyond, every confidence is 1 or none is anything
 _LARGEST_WEIGHT = 1e6  # beyond, what the model computes may be no number
-_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "U8": "u1"}
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,6 @@ class Contents:
         preprocessing: what images go through before they come to it.
         provenance: where the weights come from: command, data, date, scores; free form.
         temperature: what makes confidences mean what they say.
-        golden: images to check the model with on another machine, if there are any.
         tensors: the weights in float32, by name.
     """
 
@@ -66,7 +65,6 @@ class Contents:
     preprocessing: Preprocessing
     provenance: dict[str, Any]
     temperature: float
-    golden: Golden | None
     tensors: dict[str, Float[np.ndarray, ...]]
 
 
@@ -93,8 +91,7 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
             raise ValueError(f"images of more than {_MOST_PIXELS:,} pixels")
         with damage_reported(path):
             stored = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
-        tensors = {name: _array(name, entry) for name, entry in stored}
-        images = tensors.pop(GOLDEN_IMAGES, None)
+        tensors = {name: _array(name, entry) for name, entry in stored if name not in GOLDEN}
         _check_numbers(tensors)
         return Contents(
             description,
@@ -102,7 +99,6 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
             preprocessing,
             provenance=dict(_parsed(metadata["provenance"])),
             temperature=checked_temperature(float(metadata.get("temperature", "1"))),
-            golden=None if images is None else Golden.from_file(metadata[GOLDEN], images),
             tensors=tensors,
         )
 
@@ -186,12 +182,6 @@ def is_intact(path: Path) -> bool | None:
         return None if stored is None else bool(stored == _digest(header, file))
 
 
-def stored_dtypes(path: Path) -> list[str]:
-    """Number formats of the tensors in a weights file, as safetensors calls them."""
-    with safe_open(path, "np") as file:
-        return sorted({file.get_slice(name).get_dtype() for name in file.keys()})  # noqa: SIM118
-
-
 def unusable(path: Path, reason: str) -> ValueError:
     """The error that says in one line what is wrong with a weights file."""
     reason = one_line(reason)
@@ -254,14 +244,14 @@ def bundled_names() -> list[str]:
 
 
 def _array(name: str, entry: Mapping[str, Any]) -> np.ndarray:
-    """A tensor in float32, or in bytes."""
+    """A tensor in float32."""
     dtype = entry["dtype"]
-    if dtype not in _DTYPES or (dtype == "U8") != (name == GOLDEN_IMAGES):
+    if dtype not in _DTYPES:
         raise ValueError(f"{name} holds no weights but {dtype}")
     values = np.frombuffer(entry["data"], _DTYPES[dtype]).reshape(entry["shape"])
     if dtype == "BF16":  # the upper half of a float32
         return (values.astype("<u4") << 16).view(np.float32)
-    return values if dtype == "U8" else values.astype(np.float32, copy=False)
+    return values.astype(np.float32, copy=False)
 
 
 def _check_numbers(tensors: Mapping[str, np.ndarray]) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 
 import torch
 
-from vit_str.runtime.machine import CPU_DTYPE, cpu_count, processor
+from vit_str.runtime.machine import CPU_DTYPE
 
 # Without these instructions of x86 processors bfloat16 is emulated, slower than float32.
 _BFLOAT16 = {
@@ -49,15 +49,6 @@ def choose_device(device: str | torch.device = "auto") -> torch.device:
     return chosen
 
 
-def present_devices() -> list[torch.device]:
-    """Every device that can compute: the CPU, then all others that torch sees."""
-    devices = [torch.device("cpu")]
-    devices += [torch.device("cuda", index) for index in range(torch.cuda.device_count())]
-    if torch.backends.mps.is_available():
-        devices.append(torch.device("mps"))
-    return devices
-
-
 def fastest_dtype(device: torch.device) -> torch.dtype:
     """The number format to read in: half as wide where the device computes in it, else float32.
 
@@ -79,22 +70,6 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
         known = ", ".join([*_CPU_DTYPES, "int8"])
         raise ValueError(f"{CPU_DTYPE} must be one of {known}, found {name!r}")
     return _CPU_DTYPES[name]
-
-
-def device_name(device: torch.device) -> str:
-    """What a device is, in words."""
-    if device.type == "cuda":
-        properties = torch.cuda.get_device_properties(device)
-        gibibytes = properties.total_memory / (1 << 30)
-        return f"{properties.name}, {gibibytes:.0f} GiB, CUDA {torch.version.cuda}"
-    if device.type == "mps":
-        return "Apple graphics"
-    parts = [
-        processor(),
-        f"{cpu_count()} CPUs, {torch.get_num_threads()} threads",
-        torch.backends.cpu.get_cpu_capability(),
-    ]
-    return ", ".join([*parts, *(_bfloat16() or ["no bfloat16"])])
 
 
 def _bfloat16() -> list[str]:

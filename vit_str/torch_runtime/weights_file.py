@@ -15,13 +15,11 @@ from torch import Tensor
 from vit_str.files import write_atomically
 from vit_str.models import Recognizer, build, describe
 from vit_str.runtime.charset import Charset
-from vit_str.runtime.golden import Golden
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.weights_contents import (
     CHECKSUM,
     FORMAT,
     GOLDEN,
-    GOLDEN_IMAGES,
     VERSIONS,
     Contents,
     checked_temperature,
@@ -46,7 +44,6 @@ class WeightsFile:
         preprocessing: what images go through before they come to it.
         provenance: where the weights come from: command, data, date, scores; free form.
         temperature: what makes confidences mean what they say, see ``Decoder.generate``.
-        golden: images to check the model with on another machine, if there are any.
     """
 
     recognizer: Recognizer
@@ -54,7 +51,6 @@ class WeightsFile:
     preprocessing: Preprocessing
     provenance: dict[str, Any]
     temperature: float = 1.0
-    golden: Golden | None = None
 
 
 def save_weights(
@@ -66,12 +62,11 @@ def save_weights(
     dtype: torch.dtype | None = None,
     *,
     temperature: float = 1.0,
-    golden: Golden | None = None,
 ) -> None:
     """Write a weights file atomically; missing folders are created.
 
     It gets the lowest version that holds all there is: every vit-str reads files without a
-    temperature and golden images.
+    temperature.
 
     Args:
         path: the file, ending in ``.safetensors``.
@@ -82,7 +77,6 @@ def save_weights(
         dtype: of the stored weights, for example ``torch.float16`` for half the size; as they are
             if None.
         temperature: of the confidences, see ``WeightsFile``.
-        golden: images to check the file with, made with the weights as they are stored.
 
     Raises:
         ValueError: a temperature outside 0.01 to 100.
@@ -96,14 +90,13 @@ def save_weights(
         "provenance": json.dumps(dict(provenance), ensure_ascii=False),
     }
     tensors = {name: _stored(tensor, dtype) for name, tensor in recognizer.state_dict().items()}
-    _write(Path(path), tensors, metadata, temperature, golden)
+    _write(Path(path), tensors, metadata, temperature)
 
 
 def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> None:
     """Write a weights file again with other values beside the tensors.
 
-    Those may be temperature, golden images, preprocessing and provenance; all else stays as it is,
-    to the bit.
+    Those may be temperature, preprocessing and provenance; all else stays as it is, to the bit.
 
     Args:
         source: the weights file.
@@ -115,12 +108,11 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     """
     metadata = read_metadata(Path(source))
     with damage_reported(Path(source)):
-        tensors = load_file(source)
-    tensors.pop(GOLDEN_IMAGES, None)
-    kept = {name: value for name, value in metadata.items() if name != GOLDEN}
+        tensors = {name: each for name, each in load_file(source).items() if name not in GOLDEN}
+    kept = {name: value for name, value in metadata.items() if name not in GOLDEN}
     kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
     kept["preprocessing"] = json.dumps(file.preprocessing.to_dict())
-    _write(Path(target), tensors, kept, file.temperature, file.golden)
+    _write(Path(target), tensors, kept, file.temperature)
 
 
 def _write(
@@ -128,16 +120,12 @@ def _write(
     tensors: dict[str, Tensor],
     metadata: dict[str, str],
     temperature: float,
-    golden: Golden | None,
 ) -> None:
     """Write the file with what a file may have, and a checksum over everything."""
     metadata = metadata | {
-        "version": VERSIONS[golden is not None or temperature != 1],
+        "version": VERSIONS[temperature != 1],
         "temperature": repr(checked_temperature(temperature)),
     }
-    if golden is not None:
-        metadata[GOLDEN], images = golden.to_file()
-        tensors = tensors | {GOLDEN_IMAGES: torch.from_numpy(images)}
     metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
     with write_atomically(path) as temporary:
         temporary.write_bytes(save(tensors, metadata))
@@ -153,7 +141,7 @@ def load_weights(path: str | Path) -> WeightsFile:
     contents = load_contents(path)
     tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
     with fitting_parts(Path(path)):
-        recognizer = _build(contents)
+        recognizer = _build(contents, tensors)
         recognizer.load_state_dict(tensors)
     return WeightsFile(
         recognizer.eval(),
@@ -161,26 +149,18 @@ def load_weights(path: str | Path) -> WeightsFile:
         contents.preprocessing,
         contents.provenance,
         contents.temperature,
-        contents.golden,
     )
 
 
-def _build(contents: Contents) -> Recognizer:
+def _build(contents: Contents, tensors: Mapping[str, Tensor]) -> Recognizer:
     """The model that a file describes, if its tensors are the weights of it.
 
     Whoever made the file may be mistaken or hostile: its size is known before memory is taken.
     """
-    shapes = {name: array.shape for name, array in contents.tensors.items()}
-    _check_numbers(contents.description, most_blocks=len(shapes))
+    _check_numbers(contents.description, most_blocks=len(contents.tensors))
     with torch.device("meta"):
         outline = build(contents.description)
-    expected = {name: tuple(tensor.shape) for name, tensor in outline.state_dict().items()}
-    odd = sorted(expected.keys() ^ shapes.keys())
-    if odd:
-        raise ValueError(f"{len(odd)} tensors missing or too many, the first is {odd[0]}")
-    for name, found in shapes.items():
-        if found != expected[name]:
-            raise ValueError(f"{name} is of shape {found}, the model needs {expected[name]}")
+    outline.load_state_dict(tensors, assign=True)
     needed = outline.encoder.image_size
     size = contents.preprocessing.height, contents.preprocessing.width
     if tuple(needed) != size:

@@ -2,7 +2,6 @@
 
 from vit_str.training.callbacks import BeforeDecay, RandomStates, StopCleanly
 from vit_str.training.data import RenderedWords
-from vit_str.training.data_loading import DataLoadingShare
 from vit_str.training.exports import PredictionSheet, WeightsExport, WeightsHistory
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.lines import RenderedLines
@@ -13,7 +12,6 @@ from vit_str.training.schedule import WarmupStableDecay
 
 __all__ = [
     "BeforeDecay",
-    "DataLoadingShare",
     "OwnWords",
     "PredictionSheet",
     "RandomStates",

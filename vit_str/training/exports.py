@@ -2,7 +2,6 @@
 
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,13 @@ from vit_str.reports.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
-from vit_str.weights import WeightsFile, save_weights
-from vit_str.weights.doctor import fitting, make_golden
+from vit_str.weights import save_weights
 
-_GOLDEN_WORDS = 12
 _SHEET_COLUMNS = 6
 
 
 class WeightsExport(Callback):
     """After every validation and at the end, write the averaged model as a file for reading.
-
-    With it go golden images, rendered words of the validation, for ``vit-str doctor``.
 
     Args:
         path: the safetensors file.
@@ -32,7 +27,6 @@ class WeightsExport(Callback):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._words: list[bytes] = []
         self._seconds = 0.0
         self._start = time.monotonic()
 
@@ -48,13 +42,6 @@ class WeightsExport(Callback):
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._start = time.monotonic()
 
-    def on_validation_batch_end(
-        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, *_: int
-    ) -> None:
-        """Rendered words become golden images; crops of the user's own never do."""
-        if batch.source == "rendered" and not self._words:
-            self._words = fitting(batch.images[:_GOLDEN_WORDS].cpu().numpy())
-
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not trainer.sanity_checking:
             self._save(trainer, pl_module)
@@ -67,17 +54,13 @@ class WeightsExport(Callback):
         if not trainer.is_global_zero:
             return
         assert isinstance(pl_module, RecognizerTraining)
-        file = WeightsFile(
+        save_weights(
+            self.path,
             pl_module.averaged,
             pl_module.charset,
             pl_module.preprocessing,
             provenance(trainer, pl_module) | {"seconds": round(self._elapsed())},
         )
-        golden = None
-        with suppress(ValueError):  # a model that diverged, or whose steps cannot be looked into
-            golden = make_golden(file, self._words) if self._words else None
-        model = file.recognizer, file.charset, file.preprocessing, file.provenance
-        save_weights(self.path, *model, golden=golden)
 
 
 class WeightsHistory(StepCallback):

@@ -1,8 +1,7 @@
 """Weights files: one safetensors file holds all that reading needs.
 
 Tensors, and as metadata the description of the model, the charset, the preprocessing, the
-temperature, what golden images said, and where the weights come from. Nothing in it is ever
-executed or unpickled.
+temperature, and where the weights come from. Nothing in it is ever executed or unpickled.
 """
 
 from importlib import import_module

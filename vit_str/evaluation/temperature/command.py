@@ -232,11 +232,7 @@ def _text(values: Mapping[str, Any]) -> str:
 
 
 def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
-    """The weights file and the new one, checked before the words are read, which takes long.
-
-    Raises:
-        ValueError: no such weights, or a new file that cannot be one.
-    """
+    """The weights file and the new one, checked before the words are read, which takes long."""
     from vit_str.weights import resolve
 
     source, out = resolve(weights), Path(new)
@@ -252,22 +248,10 @@ def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
 
 
 def _write(source: Path, out: Path, file: WeightsFile, values: Mapping[str, Any]) -> None:
-    """Write the weights with the temperature, which their provenance notes.
-
-    Raises:
-        ValueError: images whose readings are kept with the weights cannot be read again.
-        OSError: the file cannot be written.
-    """
+    """Write the weights with the temperature, which their provenance notes."""
     from vit_str.weights import renew_weights
-    from vit_str.weights.doctor import make_golden
 
     note = {name: value for name, value in values.items() if name not in ("before", "sets")}
     provenance = file.provenance | {"calibration": note}
-    new = replace(file, temperature=values["temperature"], provenance=provenance, golden=None)
-    if file.golden:  # their confidences change with the temperature
-        try:
-            new = replace(new, golden=make_golden(new, file.golden.images))
-        except ValueError as error:
-            reason = f"golden images of {source} cannot be read again: {error}"
-            raise ValueError(reason) from error
+    new = replace(file, temperature=values["temperature"], provenance=provenance)
     renew_weights(source, out, new)
