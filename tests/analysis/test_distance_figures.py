@@ -19,22 +19,13 @@ from vit_str.analysis.distance.figures import (
     heads_by_depth,
     models_on_one_scale,
     offsets_gallery,
-    sorted_heads,
 )
-from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.results import Measurement
 from vit_str.reports.images import svg
 from vit_str.reports.style import ready_to_draw
 
 LENGTHS = defaultdict(lambda: {"uniform": [45.55] * 24, "window 3x3": [6.43] * 24})
 UNIFORM = {"distance": 45.55, "distance_x": 42.5, "distance_y": 10.5, "entropy": 4.85}
-WINDOW = {"distance": 6.43, "distance_x": 5.2, "distance_y": 2.5, "entropy": 2.04}
-CHANCES = defaultdict(
-    lambda: {
-        name: {metric: [value] * 24 for metric, value in values.items()}
-        for name, values in {"uniform": UNIFORM, "window 3x3": WINDOW}.items()
-    }
-)
 HOSTILE = "runs/$x$ 文字 \udcff\x1b _/a rather long name of a folder/weights.safetensors"
 MODELS = {
     "one": (["tiny", "untrained:tiny"], 6, 4),
@@ -43,9 +34,6 @@ MODELS = {
     "untrained": (["untrained:tiny"], 1, 1),
 }
 every_case = pytest.mark.parametrize(("models", "layers", "heads"), MODELS.values(), ids=MODELS)
-few_cases = pytest.mark.parametrize(
-    ("models", "layers", "heads"), [MODELS["two"], MODELS["untrained"]]
-)
 
 
 def make_rows(models: Sequence[str], layers: int = 6, heads: int = 4) -> list[Measurement]:
@@ -104,31 +92,6 @@ def test_heads_by_depth(models: list[str], layers: int, heads: int) -> None:
     )
     trained = [model for model in models if not model.startswith("untrained:")] or models
     assert len(sheet.axes) == len(trained)
-
-
-@few_cases
-def test_sorted_heads(models: list[str], layers: int, heads: int) -> None:
-    sheet = sorted_heads(make_rows(models, layers, heads), LENGTHS)
-    check(sheet, "attention distance (px, raw)", "layer", "n = 1,200", "uniform")
-    drawn = [line for line in sheet.axes[0].get_lines() if line.get_marker() == "o"]
-    assert len(drawn) == layers
-    for line in drawn:
-        assert list(line.get_ydata()) == sorted(line.get_ydata())
-
-
-@few_cases
-def test_reach_and_entropy(models: list[str], layers: int, heads: int) -> None:
-    rows = make_rows(models, layers, heads)
-    check(
-        reach(rows, CHANCES),
-        *("horizontal distance (px)", "vertical distance (px)", "n = 1,200", "layer"),
-        *("uniform: 42.5, 10.5", "window 3x3: 5.2, 2.5", "untrained"),
-    )
-    check(
-        distance_against_entropy(rows, CHANCES),
-        *("attention distance (px)", "entropy (nats)", "n = 1,200", "layer"),
-        *("uniform: 4.8, 45.5", "window 3x3", "untrained"),
-    )
 
 
 def test_values_are_drawn_where_they_belong() -> None:

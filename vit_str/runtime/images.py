@@ -66,15 +66,11 @@ TALL = 1.5
 
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
+# Pillow knows others, of which some would run programs (EPS), or take much memory or time.
+_FORMATS = (
+    *("JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "DIB", "GIF", "AVIF", "JPEG2000", "PPM"),
+)
 _PAGED_FORMATS = {"TIFF", "GIF"}
-# One picture although the file holds more frames: previews and layers.
-_ONE_PICTURE_FORMATS = {"MPO", "PSD"}
-# Pillow would run Ghostscript, a programming language in the hands of whoever made the file, for a
-# drawing, and unpack measurements without a limit.
-_OTHER_CONTENT = {"EPS": "a drawing", "WMF": "a drawing", "FITS": "a measurement"}
-# Part of MAX_PIXELS that decoders may get which keep several copies, or are written in Python.
-_HUNGRY_FORMATS = {"WEBP": 2, "AVIF": 2, "JPEG2000": 4, "ICNS": 4}
-_SLOW = 16
 ORIENTATION_TAG = 0x0112
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -146,8 +142,8 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
     with reported_in_one_line(name), _open_file(source, name) as file, _opened(file, name) as image:
         full = image.size
         _halve_if_huge(image)
-        share = _check(image, name)
-        with _IN_FLIGHT.reserve(min(math.prod(full) * share, MAX_PIXELS)):
+        _check(image, name)
+        with _IN_FLIGHT.reserve(min(math.prod(full), MAX_PIXELS)):
             image.draft(None, _JPEG_DRAFT_SIZE)
             return _upright_rgb(image, full if image.size != full else None)
 
@@ -171,8 +167,8 @@ def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
             except EOFError:
                 return
             _halve_if_huge(image)
-            share = _check(image, name, several)
-            with _IN_FLIGHT.reserve(math.prod(image.size) * share):
+            _check(image, name, several)
+            with _IN_FLIGHT.reserve(math.prod(image.size)):
                 picture = _upright_rgb(image, None)[0]
             yield picture
 
@@ -285,11 +281,18 @@ def _silence_decoders() -> None:
         ctypes.PyDLL(_imaging.__file__).TIFFSetErrorHandler(None)
 
 
+@cache
+def _formats() -> tuple[str, ...]:
+    """Those of ``_FORMATS`` that this Pillow was built with."""
+    Image.init()
+    return tuple(name for name in _FORMATS if name in Image.OPEN)
+
+
 def _opened(file: BytesIO | BufferedReader, name: str) -> ImageFile.ImageFile:
     """What Pillow makes of a file; it says of others that are common what to do."""
     _silence_decoders()
     try:
-        return Image.open(file)
+        return Image.open(file, formats=_formats())
     except UnidentifiedImageError:
         file.seek(0)
         start = file.read(16)
@@ -308,23 +311,13 @@ def _halve_if_huge(image: Image.Image) -> None:
         image.draft(None, (image.width // 2, image.height // 2))
 
 
-def _check(image: ImageFile.ImageFile, name: str, several: bool = False) -> int:
-    """Refuse from the header what should not be decoded; how many times a pixel counts."""
-    if image.format in _OTHER_CONTENT:
-        content = f"{_OTHER_CONTENT[image.format]} ({image.format})"
-        raise UnreadableImage(name, f"{content}, not a picture; export it as PNG")
+def _check(image: ImageFile.ImageFile, name: str, several: bool = False) -> None:
+    """Refuse from the header what should not be decoded."""
     _check_size(image, name)
-    share = _HUNGRY_FORMATS.get(image.format or "", 1)
-    if any(tile[0] in Image.DECODERS for tile in image.tile[:1]):
-        share = _SLOW
-    if math.prod(image.size) > MAX_PIXELS // share:
-        limit = f"{MAX_PIXELS // share // 1_000_000} million pixels, the most for this format"
-        raise _too_large(name, limit)
-    is_one = several or image.format in _ONE_PICTURE_FORMATS
+    is_one = several or image.format == "MPO"  # a photograph with a preview
     if not is_one and getattr(image, "is_animated", False):
         frames = "holds several frames or pages"
         raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
-    return share
 
 
 def _check_size(image: Image.Image, name: str) -> None:

@@ -3,7 +3,7 @@
 Measurements are those of one norm (renormalized or raw); of those given, the ones of the metric and
 unit of the figure are drawn, and without such a ValueError is raised. Chance values go by model and
 then by name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into
-the panels of the others. `scatter` has more.
+the panels of the others.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -20,7 +20,7 @@ from matplotlib.ticker import EngFormatter, NullLocator
 from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.results import Measurement
 from vit_str.reports.images import on_hover
-from vit_str.reports.panels import chance_lines, depth_legend, layer_ticks, legend, panels
+from vit_str.reports.panels import chance_lines, layer_ticks, legend, panels
 from vit_str.reports.style import (
     COLORS,
     INK,
@@ -29,7 +29,6 @@ from vit_str.reports.style import (
     UNTRAINED,
     LineStyle,
     chance_style,
-    depth_color,
     figure,
     is_untrained,
     model_colors,
@@ -92,31 +91,6 @@ def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
     grid[0].axhline(1, zorder=1.5, label="uniform attention", **chance_style("uniform"))
     grid[0].set_ylabel(f"attention distance ({tables[0].norm})")
     legend(sheet, grid, columns=4)
-    return sheet
-
-
-@styled()
-def sorted_heads(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
-    """The heads of every layer from the nearest to the farthest looking, a line for each layer.
-
-    The untrained model is one line, the mean over its layers.
-    """
-    table = HeadTable(rows, "distance", unit)
-    sheet, grid = _distance_panels(table, chance, steps=False)
-    for model, axes in zip(table.shown, grid, strict=True):
-        for name in table.references(model):
-            means = np.mean(list(table.sorted_means(name).values()), 0)
-            label = table.short_name(name)
-            axes.plot(range(1, len(means) + 1), means, zorder=1.2, label=label, **UNTRAINED)
-        of_layers = table.sorted_means(model)
-        for layer, heads in of_layers.items():
-            color = depth_color(layer, table.layers)
-            axes.plot(range(1, len(heads) + 1), heads, "o-", color=color, markersize=4)
-        most = max(map(len, of_layers.values()))
-        axes.set(xticks=layer_ticks(most, 8), xlabel="head of its layer, the nearest looking first")
-        axes.grid(visible=False, axis="x")
-    depth_legend(sheet, grid, table.layers)
-    legend(sheet, grid)
     return sheet
 
 
@@ -206,17 +180,12 @@ def hover_text(row: Measurement) -> str:
 
 
 def _distance_panels(
-    table: HeadTable, chance: Chances, widths: Sequence[float] | None = None, steps: bool = True
+    table: HeadTable, chance: Chances, widths: Sequence[float]
 ) -> tuple[Figure, list[Axes]]:
-    """A panel for each model with its chance lines, and one axis of distances for all.
-
-    Lines that differ by layer are left out where the axis across is not of layers.
-    """
+    """A panel for each model with its chance lines, and one axis of distances for all."""
     sheet, grid = panels(table.titles(), widths=widths)
     for model, axes in zip(table.shown, grid, strict=True):
-        lines = chance[model].items()
-        level = {name: v for name, v in lines if steps or max(v) - min(v) < 1e-9 * max(v)}
-        chance_lines(axes, level, table.unit)
+        chance_lines(axes, chance[model], table.unit)
     highest = max(max(v) for model in table.shown for v in chance[model].values())
     grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
     grid[0].set_ylabel(f"attention distance ({table.unit}, {table.norm})")

@@ -13,7 +13,6 @@ from vit_str.analysis.distance.figures import (
     heads_by_depth,
     models_on_one_scale,
     offsets_gallery,
-    sorted_heads,
 )
 from vit_str.analysis.distance.measure import (
     DistanceAnalysis,
@@ -27,7 +26,6 @@ from vit_str.analysis.distance.measure import (
     values_of_images,
 )
 from vit_str.analysis.distance.offsets import by_offset
-from vit_str.analysis.distance.scatter import distance_against_entropy, reach
 from vit_str.analysis.geometry import uniform_attention
 from vit_str.analysis.images import queries_of
 from vit_str.analysis.receptive_field.figures import distance_by_depth
@@ -53,15 +51,12 @@ _CAUTION = (
     "every layer; so a large distance alone says nothing about what was learned. That a head "
     "attends to a token does not say that what is there is used."
 )
-_ENTROPY = (
-    "Entropy is that of the attention of a token, in nats: 0 if it attends to one token only, ln N "
-    "for uniform attention to N tokens."
-)
 _TERMS = (
-    f"{_ENTROPY} NMI, the normalized mutual information of query and key, is 0 if all tokens "
-    "attend to the same tokens, and 1 if each attends to one of its own. The sink is the token "
-    "that a head attends to most, on average. Head divergence is the Jensen-Shannon divergence of "
-    "the heads of a layer: 0 if their attention is the same."
+    "Entropy is that of the attention of a token, in nats: 0 if it attends to one token only, ln N "
+    "for uniform attention to N tokens. NMI, the normalized mutual information of query and key, "
+    "is 0 if all tokens attend to the same tokens, and 1 if each attends to one of its own. The "
+    "sink is the token that a head attends to most, on average. Head divergence is the "
+    "Jensen-Shannon divergence of the heads of a layer: 0 if their attention is the same."
 )
 _SINKS = (
     "The sink of every layer: the head and token of the largest share, on average over queries and "
@@ -144,7 +139,6 @@ def report(
             f"95 % interval over {n}.",
             vector=True,
         )
-    _spread(page, rows, lines, n)
     page.heading("Attention by offset")
     for number, analysis in enumerate(shown, 1):
         if analysis.statistics.windows:
@@ -249,26 +243,6 @@ def _by_depth(
             "sizes compare.",
             vector=True,
         )
-    page.figure(
-        sorted_heads(rows, in_unit, unit),
-        "distance-sorted",
-        f"The heads of every layer, sorted by distance, {n}.",
-    )
-
-
-def _spread(page: Page, rows: Sequence[Measurement], lines: Mapping[str, Chance], n: str) -> None:
-    page.heading("Direction and spread")
-    page.figure(
-        reach(rows, lines),
-        "distance-directions",
-        f"Horizontal and vertical attention distance of every head in pixels, {n}.",
-    )
-    page.figure(
-        distance_against_entropy(rows, lines),
-        "distance-entropy",
-        f"Entropy against distance in pixels: heads in the upper left attend to few tokens far "
-        f"away, {n}. {_ENTROPY}",
-    )
 
 
 def _course(subjects: Sequence[Subject]) -> dict[str, int]:
