@@ -23,12 +23,7 @@ def prepare() -> None:
 
 
 def write(line: str) -> None:
-    """Print a line at once, so that a following program sees results as they come.
-
-    Raises:
-        OutputError: it cannot be written, for example because the disk is full.
-        BrokenPipeError: nobody reads it.
-    """
+    """Print a line at once, so that a following program sees results as they come."""
     with _output_errors():
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

@@ -37,9 +37,6 @@ class AnalysisRun:
         options: of the command line by name.
         names: of the models.
         with_untrained: the one model, and the same without training.
-
-    Raises:
-        ValueError: no such model.
     """
 
     def __init__(

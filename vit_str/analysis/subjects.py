@@ -191,11 +191,7 @@ def _fresh(description: dict[str, Any], seed: int) -> Recognizer:
 
 
 def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
-    """Model and charset of a configuration for ``vit-str train``.
-
-    Raises:
-        ValueError: no such file, or not a configuration of a model.
-    """
+    """Model and charset of a configuration for ``vit-str train``."""
     import yaml
 
     try:

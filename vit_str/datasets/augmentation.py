@@ -203,9 +203,6 @@ class Augmentation:
 
         Returns:
             An RGB picture, of another size as a rule.
-
-        Raises:
-            ValueError: the picture is not RGB.
         """
         if image.mode != "RGB":
             raise ValueError(f"expected an RGB image, found {image.mode}: open it with load_image")

@@ -57,20 +57,12 @@ def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
 
 
 def writer_of(name: str) -> type[DatasetWriter]:
-    """What writes a format.
-
-    Raises:
-        ValueError: there is no such format, or it is only read.
-    """
+    """What writes a format."""
     return _load(_WRITERS, name)
 
 
 def reader_of(name: str) -> type[WordSource]:
-    """What reads a format.
-
-    Raises:
-        ValueError: there is no such format.
-    """
+    """What reads a format."""
     return _load(_READERS, name)
 
 

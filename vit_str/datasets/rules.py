@@ -154,11 +154,7 @@ class SkipReport:
         return next((word for words in self.words.values() for word in words), None)
 
     def add(self, skipped: Skipped) -> None:
-        """Count and list a word.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Count and list a word."""
         self.counts[skipped.reason] += 1
         if len(self.words[skipped.reason]) < _KEPT:
             self.words[skipped.reason].append(skipped)

@@ -116,11 +116,7 @@ File = tuple[tarfile.TarInfo, bytes]
 
 
 def _archives_of(path: Path) -> list[Path]:
-    """The archives of a data set, in order.
-
-    Raises:
-        ValueError: there are none.
-    """
+    """The archives of a data set, in order."""
     if path.is_dir():
         found = sorted(each for each in path.iterdir() if each.suffix.lower() == _SUFFIX)
     elif path.exists():

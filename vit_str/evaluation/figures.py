@@ -40,11 +40,7 @@ _DIMENSIONS = ("length", "case", "aspect", "height")
 
 
 def write_figures(report: Report, folder: Path) -> None:
-    """Write every one of ``markdown.FIGURES`` as ``<name>.png``, each atomically.
-
-    Raises:
-        OSError: one cannot be written.
-    """
+    """Write every one of ``markdown.FIGURES`` as ``<name>.png``, each atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, sheet in figures_of(report).items():
         with write_atomically(folder / f"{name}.png") as path:

@@ -42,11 +42,7 @@ def read_sets(
 
 
 def opened(source: PathOrSource) -> WordSource:
-    """The labeled images at a path.
-
-    Raises:
-        ValueError: there is no data set that can be read.
-    """
+    """The labeled images at a path."""
     return source if isinstance(source, WordSource) else open_words(source)
 
 

@@ -66,11 +66,7 @@ def write_exported(weights: WeightsFile, out: Path, int8: bool = False) -> None:
 
 
 def write_bundled(weights: WeightsFile) -> Path:
-    """Write the graphs of a model without weights into the package; returns their folder.
-
-    Raises:
-        ValueError: a graph holds weights that are no tensor of the model.
-    """
+    """Write the graphs of a model without weights into the package; returns their folder."""
     description = json.loads(json.dumps(describe(weights.recognizer)))
     digest = description_digest(description)
     state = {name: tensor.numpy() for name, tensor in weights.recognizer.state_dict().items()}

@@ -34,9 +34,6 @@ def cross_attention(
     """How every head looks at the features while the decoder writes ``labels`` (teacher forcing).
 
     Rows sum to 1. Those of the padding after a label mean nothing.
-
-    Raises:
-        ValueError: the decoder has no cross-attention.
     """
     # The recorder changes modules: those of a copy that shares the weights, so that other threads
     # can use the decoder meanwhile.

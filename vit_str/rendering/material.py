@@ -46,11 +46,7 @@ class Look:
 
 
 def renderer_of(look: Look) -> Renderer:
-    """A renderer of words that look like this.
-
-    Raises:
-        ValueError: fonts, words, pictures or the device are not there or cannot be used.
-    """
+    """A renderer of words that look like this."""
     charset = charset_of(look.charset)
     device = choose_device(look.device)
     lexicon = Lexicon(charset, look.language, look.words)

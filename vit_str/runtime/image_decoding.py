@@ -41,12 +41,7 @@ class DecodedImage(NamedTuple):
 
 
 def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
-    """Decode one image and bring it to the size of the model.
-
-    Raises:
-        UnreadableImage: it cannot be read.
-        ValueError: an array that is no image.
-    """
+    """Decode one image and bring it to the size of the model."""
     if hasattr(source, "__array__") and not isinstance(source, Image.Image):
         source = _from_array(source)
     assert not isinstance(source, np.ndarray)

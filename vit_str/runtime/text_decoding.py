@@ -94,9 +94,6 @@ class TextDecoder:
         engine: what computes.
         effort: see ``vit_str.load``.
         search: which readings to look for.
-
-    Raises:
-        ValueError: effort from a model that reads in one way only, or a search that is not for it.
     """
 
     def __init__(self, engine: Engine, effort: str | None, options: Search) -> None:

@@ -192,12 +192,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
 async def _while_wanted(
     request: Request, work: Coroutine[Any, Any, Result], end: float, seconds: float
 ) -> Result:
-    """The result of some work; cancelled when the client leaves or the deadline is over.
-
-    Raises:
-        ClientDisconnected: that.
-        Refusal: that.
-    """
+    """The result of some work; cancelled when the client leaves or the deadline is over."""
     loop = asyncio.get_running_loop()
     task, leaving = loop.create_task(work), loop.create_task(_left(request))
     try:
@@ -219,11 +214,7 @@ async def _left(request: Request) -> None:
 
 
 async def _uploads(request: Request, body: bytearray) -> tuple[list[Upload], tuple[str, ...]]:
-    """The pictures of a request, and the words that may be read.
-
-    Raises:
-        Refusal: there is no picture, or the form cannot be understood.
-    """
+    """The pictures of a request, and the words that may be read."""
     kind = request.headers.get("content-type", "")
     if not kind.lower().startswith("multipart/"):
         if not body:

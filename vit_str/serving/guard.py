@@ -74,11 +74,7 @@ class Guard:
             LOG.info("%s %s %d %.0f ms", scope["method"], path, status, 1000 * seconds)
 
     def _check(self, path: str, scope: Scope) -> None:
-        """Before anything of the body is looked at.
-
-        Raises:
-            Refusal: the key or the host is wrong, or there is no room.
-        """
+        """Before anything of the body is looked at."""
         if self._key is None:
             check_host(dict(scope["headers"]).get(b"host", b"").decode("latin-1"), self._hosts)
         needs_key = self._key is not None and path.startswith(("/v1/", "/metrics"))

@@ -194,11 +194,7 @@ class ReadingService:
         return [None if pixels > _LARGE else decode(job.item.data, self.reader.preprocessing)]
 
     def _check_pixels(self, upload: Upload) -> int:
-        """The number of pixels, 0 where only decoding can tell.
-
-        Raises:
-            Refusal: there are too many.
-        """
+        """The number of pixels, 0 where only decoding can tell."""
         try:
             with Image.open(BytesIO(upload.data)) as image:
                 pixels = prod(image.size)

@@ -119,9 +119,6 @@ class Renderer:
         """Pictures of the given labels, in their order.
 
         An empty label gives a crop without text: what would be behind and around a word.
-
-        Raises:
-            ValueError: a label holds characters outside the charset.
         """
         words = self._with_words(labels)
         # Words of about the same length share a chunk: its width is that of the longest.

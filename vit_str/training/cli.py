@@ -180,12 +180,7 @@ class TrainingCLI(LightningCLI):
         return self._finish()
 
     def _check_before_drawing(self, checkpoint: Path | None) -> None:
-        """Refuse at once what would be refused after minutes in which fonts are drawn.
-
-        Raises:
-            CannotStart: another run writes to the folder, or the checkpoint does not fit.
-            OSError: the folder of the run cannot be written.
-        """
+        """Refuse at once what would be refused after minutes in which fonts are drawn."""
         if checkpoint is not None:
             files = self.trainer.strategy.checkpoint_io
             self.model.check_checkpoint(files.load_checkpoint(checkpoint))

@@ -63,9 +63,6 @@ def completed(arguments: Sequence[str]) -> list[str]:
     """The arguments, each configuration behind the recipe that it names.
 
     Where none says what the model is, it is that of the weights to start from (``--init``).
-
-    Raises:
-        CannotStart: a configuration is not UTF-8.
     """
     expanded: list[str] = []
     settings: dict[str, Any] = {}
@@ -103,11 +100,7 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def _model_of(source: str) -> str:
-    """The model of a weights file, as a configuration has it.
-
-    Raises:
-        CannotStart: there are no such weights.
-    """
+    """The model of a weights file, as a configuration has it."""
     try:
         parts = describe(load_weights(resolve(source)).recognizer)
     except ValueError as error:

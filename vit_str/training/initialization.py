@@ -54,9 +54,6 @@ def start_from(
 
     Returns:
         Lines for people: what was taken over, what is new, and what of the file is not used.
-
-    Raises:
-        ValueError: the architectures differ.
     """
     check_architecture(recognizer, weights.recognizer, source)
     given, names = weights.recognizer.state_dict(), recognizer.state_dict()
@@ -220,11 +217,7 @@ class StartFromWeights(Callback):
         self.source = source
 
     def load(self, module: RecognizerTraining) -> WeightsFile:
-        """The weights, checked against the model.
-
-        Raises:
-            ValueError: the file cannot be used, or the architectures differ.
-        """
+        """The weights, checked against the model."""
         weights = load_weights(resolve(self.source))
         check_architecture(module.recognizer, weights.recognizer, self.source)
         return weights

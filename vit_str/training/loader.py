@@ -77,11 +77,7 @@ class SkippedWords:
         self._report: SkipReport | None = None
 
     def add(self, word: Skipped) -> None:
-        """Count and list a word, if it was not skipped before.
-
-        Raises:
-            OSError: the list cannot be written.
-        """
+        """Count and list a word, if it was not skipped before."""
         if word in self._seen:
             return
         self._seen.add(word)

@@ -144,11 +144,7 @@ class RecognizerTraining(LightningModule):
         return self.losses(images, F.pad(labels, (0, missing), value=PADDING), token_characters)
 
     def on_train_start(self) -> None:
-        """Forget what a leg before left unfinished.
-
-        Raises:
-            CannotStart: only some processes have found the checkpoint to resume from.
-        """
+        """Forget what a leg before left unfinished."""
         self.count.drop_step()
         check_together(self.trainer, self.count.images_seen)
         self.training_began = True
@@ -189,11 +185,7 @@ class RecognizerTraining(LightningModule):
         checkpoint["started_from"] = self.started_from
 
     def check_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Refuse a checkpoint that this run cannot resume from.
-
-        Raises:
-            CannotStart: the checkpoint is of another charset or optimizer.
-        """
+        """Refuse a checkpoint that this run cannot resume from."""
         check_charset(self.charset, checkpoint)
         muon = self.muon_learning_rate is not None and has_matrices(self.recognizer)
         check_optimizer(muon, checkpoint)

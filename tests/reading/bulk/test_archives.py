@@ -32,7 +32,7 @@ def test_tar_archives(tmp_path: Path, tar_of: TarOf, tar_format: int) -> None:
     images, problems = listed(path)
     assert problems == []
     assert [image.name for image in images] == [f"{path}/{long}{n}.png" for n in range(10)]
-    assert list(load_images(images[3:])) == [(b"x" * (500 + n), "") for n in range(3, 10)]
+    assert list(load_images(images[3:])) == [b"x" * (500 + n) for n in range(3, 10)]
 
 
 def test_damaged_archives_give_what_they_hold_and_one_problem(
@@ -71,7 +71,7 @@ def test_parquet_rows_across_row_groups(tmp_path: Path) -> None:
     images, _ = listed(path)
     assert [image.name for image in images] == [f"{path}/{n}" for n in range(10)]
     for chosen in (slice(4), slice(4, 8), slice(1, None, 4)):
-        assert list(load_images(images[chosen])) == [(cell, "") for cell in cells[chosen]]
+        assert list(load_images(images[chosen])) == cells[chosen]
 
 
 def test_parquet_columns(tmp_path: Path) -> None:
@@ -83,36 +83,19 @@ def test_parquet_columns(tmp_path: Path) -> None:
         pq.write_table(pa.table(columns), path)
         images, _ = listed(path, column)
         loaded = zip(images, load_images(images), strict=True)
-        return [(image.name, source) for image, (source, _) in loaded]
+        return [(image.name, source) for image, source in loaded]
 
     first, second = f"{path}/0", f"{path}/1"
-    assert found(path=["a.png", None]) == [("a.png", str(tmp_path / "a.png")), (second, "")]
-    assert found("file", file=["/b.png", ""], x=[b"", b""]) == [("/b.png", "/b.png"), (second, "")]
     hugging_face = [{"bytes": b"c", "path": "c.png"}, None]
-    assert found(image=hugging_face) == [(first, b"c"), (second, b"")]
-    with pytest.raises(ValueError, match="no column 'x'; it has a, b"):
-        found("x", a=[b""], b=[""])
-    with pytest.raises(ValueError, match="say with --column which of a, b"):
-        found(None, a=[b""], b=[b""])
-    with pytest.raises(ValueError, match="'b' holds int64"):
-        found("b", a=[b""], b=[1])
-
-
-def test_a_damaged_row_group_is_an_error_for_its_rows_only(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pq = pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "words.parquet"
-    cells = [bytes([n]) * 999 for n in range(9)]
-    pq.write_table(pa.table({"image": cells}), path, row_group_size=3, use_dictionary=False)
-    data = bytearray(path.read_bytes())
-    start = pq.ParquetFile(path).metadata.row_group(1).column(0).data_page_offset
-    data[start : start + 60] = b"\xff" * 60
-    path.write_bytes(data)
-    images, _ = listed(path)
-    loaded = list(load_images(images))
-    assert [source for source, _ in loaded] == [*cells[:3], b"", b"", b"", *cells[6:]]
-    assert [error.partition(",")[0] for _, error in loaded] == [""] * 3 + ["damaged"] * 3 + [""] * 3
-    assert list(load_images(images[4:7])) == loaded[4:7]
+    assert found(image=hugging_face, label=["", ""]) == [(first, b"c"), (second, b"")]
+    assert found("b", a=[b""], b=[b"b"]) == [(first, b"b")]
+    for column, columns in (
+        ("x", {"a": [b""]}),
+        (None, {"a": [b""], "b": [b""]}),
+        ("b", {"b": [1]}),
+    ):
+        with pytest.raises(ValueError, match="say with --column which column holds images"):
+            found(column, **columns)
 
 
 def test_archives_and_images_in_one_listing_keep_their_order(tmp_path: Path, tar_of: TarOf) -> None:
@@ -120,7 +103,7 @@ def test_archives_and_images_in_one_listing_keep_their_order(tmp_path: Path, tar
     paths = ["1.png", archive, "2.png", "3.png", "1.png"]
     images = list(list_images(paths, None, pytest.fail))
     assert [image.name for image in images] == ["1.png", f"{archive}/x.png", "2.png", "3.png"]
-    sources = [source for source, _ in load_images(images)]
+    sources = list(load_images(images))
     assert sources == [
         str(Path("1.png").absolute()),
         b"x",

@@ -68,9 +68,6 @@ def character_relevance(
 
     One backward pass per position; every map sums to 1. Maps of padding, and of a character that
     nothing speaks for, are zero.
-
-    Raises:
-        ValueError: the decoder has no cross-attention.
     """
     decoder: Any = recognizer.decoder
     calls: dict[nn.Module, AttentionCall] = {}

@@ -123,11 +123,7 @@ def hide(images: Images, maps: Float64[Tensor, "batch row column"], share: float
 
 
 def _scoring_decoder(recognizer: Recognizer) -> Any:
-    """The decoder, if it can score a given text.
-
-    Raises:
-        ValueError: it cannot.
-    """
+    """The decoder, if it can score a given text."""
     if not hasattr(recognizer.decoder, "logits"):
         name = type(recognizer.decoder).__name__
         raise ValueError(f"{name} cannot score the characters of a given text")

@@ -48,9 +48,6 @@ class TransformerDecoder(AutoregressiveDecoder):
         positions: ``learned`` (started from noise) or ``sinusoidal`` (fixed).
         draft_grid: the encoder's ``grid``, for a `CtcHead` whose texts reading checks in one call
             instead of writing them step by step (speculative decoding, Leviathan et al. 2023).
-
-    Raises:
-        ValueError: there are no such positions.
     """
 
     blocks: Iterable[DecoderBlock]

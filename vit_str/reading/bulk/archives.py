@@ -2,9 +2,7 @@
 
 import os
 import tarfile
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -15,9 +13,6 @@ from vit_str.runtime.images import SUFFIXES
 
 ARCHIVES = (".tar", ".parquet", ".pq")
 _COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".zip")
-# Rows of a Parquet file that are in memory at once, and bytes that are read at once.
-_BATCH = 64
-_BUFFER = 1 << 20
 
 Report = Callable[[str, str], object]
 
@@ -45,11 +40,8 @@ def list_images(paths: Iterable[str], column: str | None, report: Report) -> Ite
 
     Args:
         paths: files.
-        column: of Parquet files; None for the only one of bytes, or else the one named ``path``.
+        column: of Parquet files, with bytes; None for the only one.
         report: called with a path and what is wrong with that archive.
-
-    Raises:
-        ValueError: a Parquet file has no such column, or none that holds images.
     """
     for path in dict.fromkeys(paths):
         lower = path.lower()
@@ -63,23 +55,19 @@ def list_images(paths: Iterable[str], column: str | None, report: Report) -> Ite
             yield ImageRef(path, os.path.abspath(path))
 
 
-def load_images(images: Sequence[ImageRef]) -> Iterator[tuple[str | bytes, str]]:
-    """For each image its path or the bytes of its file, and why there are none if so.
-
-    Raises:
-        OSError: an archive cannot be opened.
-    """
+def load_images(images: Sequence[ImageRef]) -> Iterator[str | bytes]:
+    """For each image its path or the bytes of its file."""
     for (path, column), group in groupby(images, attrgetter("path", "column")):
         members = list(group)
         if column:
             yield from _load_cells(path, column, [image.start or 0 for image in members])
         elif members[0].start is None:
-            yield from ((image.path, "") for image in members)
+            yield from (image.path for image in members)
         else:
             with open(path, "rb") as file:
                 for image in members:
                     file.seek(image.start or 0)
-                    yield file.read(image.size), ""
+                    yield file.read(image.size)
 
 
 def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
@@ -102,85 +90,45 @@ def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
 
 
 def _parquet_rows(path: str, column: str | None, report: Report) -> Iterator[ImageRef]:
-    try:
-        with _parquet(path) as file:
-            column = _choose_column(path, file.schema_arrow, column)
-            names = (f"{path}/{row}" for row in range(file.metadata.num_rows))
-            if _holds_bytes(file.schema_arrow.field(column).type):
-                for row, name in enumerate(names):
-                    yield ImageRef(name, os.path.abspath(path), row, column=column)
-                return
-            folder = os.path.dirname(os.path.abspath(path))
-            for name, cell in zip(names, _cells(file, column), strict=True):
-                yield ImageRef(cell or name, os.path.join(folder, cell) if cell else "")
-    except OSError as error:
-        report(path, error.strerror or str(error))
-
-
-def _load_cells(path: str, column: str, rows: Sequence[int]) -> Iterator[tuple[str | bytes, str]]:
-    """The cells of rows in ascending order; of a damaged row group only, there are none."""
-    with _parquet(path) as file:
-        stop = 0
-        for group in range(file.metadata.num_row_groups):
-            start, stop = stop, stop + file.metadata.row_group(group).num_rows
-            remaining = deque(row - start for row in rows if start <= row < stop)
-            try:
-                with _parquet(path) as own:
-                    for index, cell in enumerate(_cells(own, column, [group]) if remaining else ()):
-                        if index == remaining[0]:
-                            remaining.popleft()
-                            yield _image_of(cell, path), ""
-                        if not remaining:
-                            break
-            except OSError as error:
-                yield from ((b"", str(error)) for _ in remaining)
-
-
-def _cells(file: Any, column: str, groups: list[int] | None = None) -> Iterator[Any]:
-    for batch in file.iter_batches(_BATCH, row_groups=groups, columns=[column]):
-        yield from batch.column(0).to_pylist()
-
-
-def _image_of(cell: Any, path: str) -> str | bytes:
-    if isinstance(cell, dict):  # as the datasets of Hugging Face have it: {"bytes", "path"}
-        cell = cell.get("bytes") or cell.get("path")
-    return os.path.join(os.path.dirname(path), cell) if isinstance(cell, str) else cell or b""
-
-
-def _choose_column(path: str, schema: Any, column: str | None) -> str:
-    """The column that holds the images; ValueError if there is none, or it cannot be told."""
-    listed = ", ".join(schema.names)
-    if column is None:
-        of_bytes = [field.name for field in schema if _holds_bytes(field.type)]
-        if len(of_bytes) == 1:
-            return str(of_bytes[0])
-        if not of_bytes and "path" in schema.names and _is_text(schema.field("path").type):
-            return "path"
-        raise ValueError(f"{path}: say with --column which of {listed} holds the images")
-    if column not in schema.names:
-        raise ValueError(f"{path} has no column {column!r}; it has {listed}")
-    found = schema.field(column).type
-    if not (_holds_bytes(found) or _is_text(found)):
-        raise ValueError(
-            f"{path}: column {column!r} holds {found}; images are bytes, or paths as text"
-        )
-    return column
-
-
-@contextmanager
-def _parquet(path: str) -> Iterator[Any]:
-    """The file, read piece by piece; what pyarrow says of damage is an OSError of one line."""
     import pyarrow
     from pyarrow.parquet import ParquetFile
 
     try:
-        with ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
-            yield file
+        with ParquetFile(path) as file:
+            schema, count = file.schema_arrow, file.metadata.num_rows
     except (pyarrow.ArrowException, OSError) as error:
-        if getattr(error, "errno", None) is not None:  # of the disk, not of what is on it
-            raise
-        reason = reason_of(error)
-        raise OSError(f"damaged, or no Parquet file; write it again ({reason})") from error
+        report(path, f"damaged, or no Parquet file; write it again ({reason_of(error)})")
+        return
+    column = _choose_column(path, schema, column)
+    absolute = os.path.abspath(path)
+    for row in range(count):
+        yield ImageRef(f"{path}/{row}", absolute, row, column=column)
+
+
+def _load_cells(path: str, column: str, rows: list[int]) -> Iterator[bytes]:
+    from pyarrow import dataset
+
+    cells = dataset.dataset(path, format="parquet").take(rows, columns=[column]).column(0)
+    for cell in cells.to_pylist():
+        # As the datasets of Hugging Face have it: {"bytes", "path"}.
+        yield (cell.get("bytes") if isinstance(cell, dict) else cell) or b""
+
+
+def _choose_column(path: str, schema: Any, column: str | None) -> str:
+    """The column that holds the images.
+
+    Raises:
+        ValueError: there is no such column, none of bytes, or several.
+    """
+    of_bytes = [field.name for field in schema if _holds_bytes(field.type)]
+    if column in of_bytes:
+        return column
+    if column is None and len(of_bytes) == 1:
+        return str(of_bytes[0])
+    raise ValueError(
+        f"{path}: say with --column which column holds images as bytes; of {', '.join(schema.names)} "
+        f"these do: {', '.join(of_bytes) or 'none'}"
+    )
 
 
 def _holds_bytes(column_type: Any) -> bool:
@@ -189,11 +137,4 @@ def _holds_bytes(column_type: Any) -> bool:
     if types.is_struct(column_type):
         return any(field.name == "bytes" and _holds_bytes(field.type) for field in column_type)
     tests = (types.is_binary, types.is_large_binary, types.is_binary_view)
-    return any(test(column_type) for test in tests)
-
-
-def _is_text(column_type: Any) -> bool:
-    from pyarrow import types
-
-    tests = (types.is_string, types.is_large_string, types.is_string_view)
     return any(test(column_type) for test in tests)

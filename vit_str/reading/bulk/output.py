@@ -73,11 +73,7 @@ class OutputFolder:
         return done
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Write a file with these rows, atomically.
-
-        Raises:
-            OSError: it cannot be written.
-        """
+        """Write a file with these rows, atomically."""
         number = max(self.parts(), default=-1) + 1
         with write_atomically(self.path / f"part-{number:06d}.{self.format}") as temporary:
             if self.format == "jsonl":

@@ -9,7 +9,7 @@ import socket
 import tempfile
 import threading
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -249,18 +249,11 @@ def read_images(
             f"{images[0].path} and {len(images) - 1} others are not there; all machines must see "
             "the images under the same path"
         )
-    errors, rows = deque[str](), []
-
-    def sources() -> Iterator[str | bytes]:
-        for source, error in load_images(images):
-            errors.append(error)
-            yield source
-
-    outcomes = reader.stream(sources(), job.batch_size, threads, boxes=job.boxes)
+    rows = []
+    outcomes = reader.stream(load_images(images), job.batch_size, threads, boxes=job.boxes)
     for image, (_, outcome) in zip(images, outcomes, strict=True):
-        error = errors.popleft()
         if isinstance(outcome, UnreadableImage):
-            row = error_row(image.name, error or outcome.reason)
+            row = error_row(image.name, outcome.reason)
             rows.append(row | ({"characters": None} if job.characters else {}))
         else:
             outcome = outcome.with_minimum_confidence(job.min_confidence)
