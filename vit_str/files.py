@@ -69,10 +69,14 @@ def find_files(
 
 
 @contextmanager
-def exclusive(path: str | Path) -> Iterator[None]:
+def exclusive(path: str | Path, wait: bool = False) -> Iterator[None]:
     """Hold a lock file while the block runs; the system releases it however the process ends.
 
     Where locks do not exist, on Windows and some network file systems, nothing is locked.
+
+    Args:
+        path: of the lock file.
+        wait: for a process that holds it, instead of an error.
 
     Raises:
         ValueError: another process holds it.
@@ -82,7 +86,7 @@ def exclusive(path: str | Path) -> Iterator[None]:
             import fcntl
 
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:
                 raise ValueError(
                     f"another process writes there and holds {path}; wait for it or stop it"

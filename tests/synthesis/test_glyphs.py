@@ -1,6 +1,7 @@
 import shutil
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont
 
+from vit_str.files import exclusive
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis import rasterize, rasterize_parallel
 from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
@@ -141,6 +143,24 @@ def test_cache_is_used_until_the_fonts_change(
         assert_equal(GlyphAtlas.load_or_build(Charset(), [fonts]), first)
     shutil.copy(folder / "DejaVuSerif.ttf", fonts)
     assert len(GlyphAtlas.load_or_build(Charset(), [fonts])) == 2
+
+
+def test_two_processes_draw_fonts_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fonts, first, second = tmp_path / "fonts", tmp_path / "first", tmp_path / "second"
+    fonts.mkdir()
+    second.mkdir()
+    shutil.copy(folder / "DejaVuSans.ttf", fonts)
+    atlas = GlyphAtlas.load_or_build(Charset(), [fonts], first)
+    (drawn,) = first.glob("*.safetensors")
+    monkeypatch.setattr(GlyphAtlas, "build", None)
+    with ThreadPoolExecutor() as pool:
+        with exclusive(second / drawn.with_suffix(".lock").name):
+            waiting = pool.submit(GlyphAtlas.load_or_build, Charset(), [fonts], second)
+            time.sleep(0.2)
+            shutil.copy(drawn, second)
+        assert_equal(waiting.result(), atlas)
 
 
 def test_without_fonts_the_user_is_told_what_to_do(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from vit_str.files import remove_partial, write_atomically
+from vit_str.files import exclusive, remove_partial, write_atomically
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.glyph_quality import flaw, judge
@@ -178,11 +178,26 @@ class GlyphAtlas:
         if not paths:
             raise ValueError(f"expected fonts, found none {where}; {NO_FONTS}")
         file = (cache or default_cache()) / f"glyphs-{_key(paths, charset)}.safetensors"
-        if file.is_file():
-            try:
-                return cls.load(file)
-            except ValueError:
-                pass  # a damaged cache is no reason to stop: build it anew
+        if atlas := cls._cached(file):
+            return atlas
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with exclusive(file.with_suffix(".lock"), wait=True):
+            return cls._cached(file) or cls._build_cached(charset, paths, where, file)
+
+    @classmethod
+    def _cached(cls, file: Path) -> "GlyphAtlas | None":
+        """What is in the cache; nothing if it is damaged, which is no reason to stop."""
+        if not file.is_file():
+            return None
+        try:
+            return cls.load(file)
+        except ValueError:
+            return None
+
+    @classmethod
+    def _build_cached(
+        cls, charset: Charset, paths: Sequence[Path], where: str, file: Path
+    ) -> "GlyphAtlas":
         remove_partial(file.parent, least_age=_ABANDONED)
         atlas, rejections = cls.build(paths, charset, file.with_suffix(".parts"))
         if not atlas.names:
