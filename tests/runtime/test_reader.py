@@ -147,8 +147,9 @@ def test_what_resizing_raises_costs_one_image(
         raise MemoryError if self.width == 50 else ArithmeticError("odd")
 
     monkeypatch.setattr(Image.Image, "resize", refuse)
-    images = [word_image("a"), word_image("b", size=(50, 30)), word_image("c", size=(60, 30))]
-    first, second, third, last = (o for _, o in reader.stream([*images, word_image("d")]))
+    sizes = ((128, 32), (50, 30), (60, 30), (128, 32))
+    images = [word_image("many letters", size=size) for size in sizes]
+    first, second, third, last = (outcome for _, outcome in reader.stream(images))
     assert isinstance(first, Reading)
     assert isinstance(last, Reading)
     assert "does not fit into memory" in str(second)
@@ -253,7 +254,7 @@ def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(
     """The random model is surer of one way; a tall image gives that reading and its boxes."""
     preprocessing = replace(weights.preprocessing, turn_above=1.5)
     reader, alike = Reader(replace(weights, preprocessing=preprocessing), "cpu"), 0
-    for text in ("word", "Ag", "10", "lamp", "Exit", "Q"):
+    for text in ("word", "Ag 10", "10,000", "lamp", "Exit", "seven!", "nueve", "long words"):
         level = word_image(text)
         down, up = (level.transpose(getattr(Image.Transpose, f"ROTATE_{n}")) for n in (270, 90))
         upright, reading, head_first = (reader.read(i, boxes=True) for i in (level, down, up))

@@ -52,6 +52,22 @@ def tall(tmp_path: Path) -> list[Path]:
 
 
 @pytest.fixture
+def amid_nothing(tmp_path: Path, word_image: Callable[..., Image.Image]) -> list[Path]:
+    """A word amid nothing, and one that runs down."""
+    paths = []
+    for name, size, at in (
+        ("wide.png", (900, 300), (500, 90)),
+        ("high.png", (300, 900), (70, 400)),
+    ):
+        sheet = Image.new("RGB", size, "white")
+        word = word_image("Museum")
+        sheet.paste(word if size[0] > size[1] else word.transpose(Image.Transpose.ROTATE_270), at)
+        sheet.save(tmp_path / name)
+        paths.append(tmp_path / name)
+    return paths
+
+
+@pytest.fixture
 def doubtful(tmp_path: Path) -> list[Path]:
     """Words too small to be sure of."""
     paths = []
@@ -102,6 +118,7 @@ def test_the_samples_read_as_by_the_command(
     tiny: Path,
     serve_files: Callable[[Path], Any],
     tall: list[Path],
+    amid_nothing: list[Path],
     doubtful: list[Path],
 ) -> None:
     asked: list[str] = []
@@ -111,6 +128,8 @@ def test_the_samples_read_as_by_the_command(
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         compare(page, address, tiny, [*sorted(SAMPLES.iterdir()), *tall])
+        for record in compare(page, address, tiny, amid_nothing):
+            assert record["text"] == "Museum"
         texts = []
         for language in (None, "none", "en"):
             # Small differences of resized pixels count where the model is not sure.

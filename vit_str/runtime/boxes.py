@@ -10,6 +10,7 @@ language and no training of its own. How good the boxes of a model are is measur
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from vit_str.runtime.readings import Box
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from jaxtyping import Bool, Float, Int
 
 # Chosen on rendered words in the fonts of training, to be measured on words in others. An even
 # spread over a side of length 1 has the deviation 1 / sqrt(12) = 1 / 3.46; attention has tails.
@@ -26,19 +27,25 @@ _NARROWEST, _WIDEST = 0.3, 4.0  # that it reaches to either side, in the same
 
 
 class Frame(NamedTuple):
-    """The image that boxes refer to, upright, and how the model saw it.
+    """What the model saw of an image, upright, and how.
 
     Attributes:
         height: in pixels.
         width: in pixels.
         turned: by a quarter, since it was tall.
         upside_down: by half after that.
+        left: pixels of the image to the left of it.
+        top: pixels of the image above it.
+        size: height and width of the image; the same as seen if None.
     """
 
     height: int
     width: int
     turned: bool
     upside_down: bool = False
+    left: int = 0
+    top: int = 0
+    size: tuple[int, int] | None = None
 
 
 def attention_maps(
@@ -82,7 +89,7 @@ def boxes_in(
     boxes: Float[np.ndarray, "batch position side"],
     size: tuple[int, int],
 ) -> Iterator[list[Box]]:
-    """Boxes in pixels of the frames, of boxes in pixels of model images of a height and width."""
+    """Boxes in pixels of the images, of boxes in pixels of model images of a height and width."""
     height, width = size
     shares = boxes / np.array([width, height, width, height], boxes.dtype)
     for word, frame in zip(shares, frames, strict=True):
@@ -92,11 +99,12 @@ def boxes_in(
 def maps_in(
     frames: Sequence[Frame], maps: Float[np.ndarray, "batch position row column"]
 ) -> Iterator[list[tuple[tuple[float, ...], ...]]]:
-    """Maps over the frames, of maps over what the model saw."""
+    """Maps over the images, of maps over what the model saw; with more rows where that is less."""
     for word, frame in zip(maps, frames, strict=True):
         seen = word[:, ::-1, ::-1] if frame.upside_down else word
         if frame.turned:
             seen = np.rot90(seen, -1, (1, 2))
+        seen = _over_image(seen, frame)
         yield [tuple(map(tuple, rows)) for rows in seen.tolist()]
 
 
@@ -109,8 +117,30 @@ def _in_frame(
         left, top, right, bottom = 1 - right, 1 - bottom, 1 - left, 1 - top
     if frame.turned:
         left, top, right, bottom = 1 - bottom, left, 1 - top, right
-    height, width = frame.height, frame.width
-    return np.stack([left * width, top * height, right * width, bottom * height], -1)
+    x, y, height, width = frame.left, frame.top, frame.height, frame.width
+    sides = [x + left * width, y + top * height, x + right * width, y + bottom * height]
+    return np.stack(sides, -1)
+
+
+def _over_image(
+    maps: Float[np.ndarray, "position row column"], frame: Frame
+) -> Float[np.ndarray, "position row column"]:
+    """Maps over the whole image, of maps over a part of it: zero where the model saw nothing."""
+    if frame.size in (None, (frame.height, frame.width)):
+        return maps
+    height, width = frame.size
+    rows = _cells(maps.shape[1], frame.top, frame.height, height)
+    columns = _cells(maps.shape[2], frame.left, frame.width, width)
+    padded = np.pad(maps, ((0, 0), (0, 1), (0, 1)))
+    spread = padded[:, rows[:, None], columns]
+    return spread / np.maximum(spread.sum((1, 2), keepdims=True), np.finfo(maps.dtype).tiny)
+
+
+def _cells(count: int, start: int, length: int, whole: int) -> Int[np.ndarray, place]:
+    """Which cell of a part lies in the middle of each cell of the whole; ``count`` for none."""
+    places = count * ceil(whole / length)
+    cells = np.floor(((np.arange(places) + 0.5) / places * whole - start) / length * count)
+    return np.where((cells < 0) | (cells > count), count, cells).astype(int)
 
 
 def _moments(

@@ -21,6 +21,7 @@ from vit_str.runtime.images import (
     source_name,
 )
 from vit_str.runtime.machine import thread_count
+from vit_str.runtime.margins import Window, without_margins
 
 if TYPE_CHECKING:
     from jaxtyping import UInt8
@@ -34,22 +35,38 @@ _MOST_WORKERS = 64
 
 
 class DecodedImage(NamedTuple):
-    """An image as the model gets it, and the height and width that it had, upright."""
+    """An image as the model gets it.
+
+    Attributes:
+        pixels: for the model.
+        size: height and width that it had, upright.
+        window: the part of it that the pixels show.
+    """
 
     pixels: UInt8[np.ndarray, "channel height width"]
     size: tuple[int, int]
+    window: Window
 
 
 def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
-    """Decode one image and bring it to the size of the model."""
+    """Decode one image and bring it, or its only word amid nothing, to the size of the model."""
     if hasattr(source, "__array__") and not isinstance(source, Image.Image):
         source = _from_array(source)
     assert not isinstance(source, np.ndarray)
     loaded, size = load_sized_image(source)
     with reported_in_one_line(source_name(source)):
+        pixels, window = without_margins(loaded, preprocessing)
         return DecodedImage(
-            np.ascontiguousarray(preprocessing.array(loaded).transpose(2, 0, 1)), size
+            np.ascontiguousarray(pixels.transpose(2, 0, 1)), size, _full(window, loaded.size, size)
         )
+
+
+def _full(window: Window, reduced: tuple[int, int], size: tuple[int, int]) -> Window:
+    """A part of a photograph that may have been reduced, in pixels of the whole."""
+    height, width = size
+    across, down = width / reduced[0], height / reduced[1]
+    left, top, right, bottom = window
+    return round(left * across), round(top * down), round(right * across), round(bottom * down)
 
 
 def decode_batches(

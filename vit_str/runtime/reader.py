@@ -252,7 +252,8 @@ class Reader:
     ) -> list[Reading]:
         """Read images that are on the size of the model already, for example rendered ones."""
         _, _, height, width = pixels.shape
-        images = [DecodedImage(each, (height, width)) for each in np.asarray(pixels)]
+        window = (0, 0, width, height)
+        images = [DecodedImage(each, (height, width), window) for each in np.asarray(pixels)]
         return self.read_decoded(images, boxes=boxes)
 
     def read_decoded(
@@ -277,7 +278,7 @@ class Reader:
         if len(widths) > 1:
             return self._by_width(images, boxes=boxes, attention=attention)
         pixels = np.stack([image.pixels for image in images])
-        frames = [Frame(*size, self.preprocessing.turns(*size)) for _, size in images]
+        frames = [self._frame(image) for image in images]
         turned = [index for index, frame in enumerate(frames) if frame.turned]
         if turned:
             pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
@@ -294,6 +295,12 @@ class Reader:
             located = self._locate(encoded, found, frames, pixels.shape[2:], attention)
         readings = [self._reading(*each) for each in zip(found, located, strict=False)]
         return [readings[index] for index in kept]
+
+    def _frame(self, image: DecodedImage) -> Frame:
+        left, top, right, bottom = image.window
+        height, width = bottom - top, right - left
+        turned = self.preprocessing.turns(height, width)
+        return Frame(height, width, turned, False, left, top, image.size)
 
     def _by_width(self, images: Sequence[DecodedImage], **asked: bool) -> list[Reading]:
         """Images of one width after the other."""

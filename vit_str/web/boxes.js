@@ -46,16 +46,32 @@ function moments(shares) {
 const transpose = (map) => map[0].map((_, column) => map.map((row) => row[column]));
 const flip = (map) => map.map((row) => row.toReversed()).toReversed();
 
-/** A box in shares of what the model saw, in pixels of a picture of this frame. */
-export function boxInFrame([left, top, right, bottom], { width, height, turned, upsideDown }) {
+/** A box in shares of what the model saw, in pixels of the picture that this frame is a part of. */
+export function boxInFrame([left, top, right, bottom], { width, height, turned, upsideDown, x, y }) {
   let sides = [left, top, right, bottom];
   if (upsideDown) sides = [1 - right, 1 - bottom, 1 - left, 1 - top];
   if (turned) sides = [1 - sides[3], sides[0], 1 - sides[1], sides[2]];
-  return [sides[0] * width, sides[1] * height, sides[2] * width, sides[3] * height];
+  return sides.map((side, i) => (i % 2 ? y + side * height : x + side * width));
 }
 
 /** A map of what the model saw, as a map of the picture. */
-export function mapInFrame(map, { turned, upsideDown }) {
-  const upright = upsideDown ? flip(map) : map;
-  return turned ? transpose(upright).map((row) => row.toReversed()) : upright;
+export function mapInFrame(map, frame) {
+  const upright = frame.upsideDown ? flip(map) : map;
+  const seen = frame.turned ? transpose(upright).map((row) => row.toReversed()) : upright;
+  const { x, y, width, height, whole } = frame;
+  if (width === whole[0] && height === whole[1]) return seen;
+  const columns = cells(seen[0].length, x, width, whole[0]);
+  const spread = cells(seen.length, y, height, whole[1]).map((row) =>
+    columns.map((column) => seen[row]?.[column] ?? 0),
+  );
+  const sum = spread.flat().reduce((one, other) => one + other, 0) || 1;
+  return spread.map((row) => row.map((share) => share / sum));
+}
+
+/** Which cell of a part lies in the middle of each cell of the whole. */
+function cells(count, start, length, whole) {
+  const places = count * Math.ceil(whole / length);
+  return Array.from({ length: places }, (_, i) =>
+    Math.floor(((((i + 0.5) / places) * whole - start) / length) * count),
+  );
 }

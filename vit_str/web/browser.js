@@ -2,7 +2,8 @@
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, mapInFrame } from "./boxes.js";
-import { decode, normalize, resize, turnLeft, turnOver, viewOf } from "./images.js";
+import { decode, normalize, turnOver, viewOf } from "./images.js";
+import { withoutMargins } from "./margins.js";
 import { BEAMS, MARGIN, openPrior } from "./prior.js";
 import { mergeViews, search } from "./search.js";
 
@@ -59,14 +60,13 @@ class BrowserReader {
   async readWord(file, name, nBest, language) {
     const { preprocessing: size, interface: how } = this.model;
     const picture = await decode(file);
-    const turned = size.turn_above !== null && picture.height > size.turn_above * picture.width;
-    const upright = resize(turned ? turnLeft(picture) : picture, size.width, size.height);
+    const { pixels: upright, frame } = withoutMargins(picture, size);
     let best;
-    for (const upsideDown of turned ? [false, true] : [false]) {
+    for (const upsideDown of frame.turned ? [false, true] : [false]) {
       const pixels = upsideDown ? turnOver(upright) : upright;
       const { seen, hypotheses } = await this.readView(pixels, nBest);
       if (!best || hypotheses[0].confidence > best.hypotheses[0].confidence) {
-        best = { seen, hypotheses, pixels, frame: { ...picture, turned, upsideDown } };
+        best = { seen, hypotheses, pixels, frame: { ...frame, upsideDown } };
       }
     }
     if (best.hypotheses[0].confidence < size.reread_below) {

@@ -1,0 +1,80 @@
+// Empty margins: a word in the midst of nothing is cut out. `vit_str/runtime/margins.py`.
+
+import { resize, turnLeft } from "./images.js";
+
+const NARROW = 0.28; // of the width
+const FLAT = 0.2; // of the height
+const LOWEST = 10; // pixels
+const EMPTY = 10;
+const INK = 30; // of 255
+const MARGIN = 0.5; // over the height of the ink
+const FLATTEST = 8;
+const CUTS = 3;
+
+/** Pixels for the model of a picture, or of its only word, and the frame that they show. */
+export function withoutMargins(picture, size) {
+  let seen = picture;
+  let [x, y] = [0, 0];
+  for (let cuts = 0; ; cuts++) {
+    const turned = size.turn_above !== null && seen.height > size.turn_above * seen.width;
+    const pixels = resize(turned ? turnLeft(seen) : seen, size.width, size.height);
+    const ink = cuts < CUTS && inkOf(pixels, size, seen, turned);
+    if (!ink) {
+      const { width, height } = seen;
+      return { pixels, frame: { width, height, turned, x, y, whole: [picture.width, picture.height] } };
+    }
+    seen = crop(seen, ink);
+    x += ink[0];
+    y += ink[1];
+  }
+}
+
+/** Left, top, right and bottom of the ink in a picture, with a margin; null if all over it. */
+function inkOf(pixels, size, { width, height }, turned) {
+  const seen = steps(pixels, size);
+  if (Math.min(Math.max(...seen.columns), Math.max(...seen.rows)) < INK) return null;
+  // Turned to the left, columns of the picture are rows from the bottom.
+  const columns = turned ? seen.rows.toReversed() : seen.columns;
+  const rows = turned ? seen.columns : seen.rows;
+  const [left, right] = extent(columns).map((place) => (place * width) / columns.length);
+  const [top, bottom] = extent(rows).map((place) => (place * height) / rows.length);
+  const isSmall = right - left < NARROW * width || bottom - top < FLAT * height;
+  if (!isSmall || bottom - top < LOWEST) return null;
+  const margin = MARGIN * Math.max(bottom - top, (right - left) / FLATTEST);
+  return [
+    Math.max(0, Math.floor(left - margin)),
+    Math.max(0, Math.floor(top - margin)),
+    Math.min(width, Math.ceil(right + margin)),
+    Math.min(height, Math.ceil(bottom + margin)),
+  ];
+}
+
+/** The largest difference between neighbors in each column and in each row. */
+function steps(pixels, { width, height }) {
+  const columns = new Array(width).fill(0);
+  const rows = new Array(height).fill(0);
+  const line = 3 * width;
+  for (let i = 0; i < pixels.length; i++) {
+    const y = Math.floor(i / line);
+    const x = Math.floor((i - y * line) / 3);
+    if (y + 1 < height) columns[x] = Math.max(columns[x], Math.abs(pixels[i + line] - pixels[i]));
+    if (x + 1 < width) rows[y] = Math.max(rows[y], Math.abs(pixels[i + 3] - pixels[i]));
+  }
+  return { columns, rows };
+}
+
+/** The first place with ink, and the one after the last. */
+function extent(places) {
+  const most = Math.max(...places);
+  const isInk = (step) => EMPTY * step >= most;
+  return [places.findIndex(isInk), places.findLastIndex(isInk) + 1];
+}
+
+/** The part of a picture between these sides. */
+function crop({ width, pixels }, [left, top, right, bottom]) {
+  const part = new Uint8Array((right - left) * (bottom - top) * 3);
+  for (let y = top, o = 0; y < bottom; y++, o += (right - left) * 3) {
+    part.set(pixels.subarray((y * width + left) * 3, (y * width + right) * 3), o);
+  }
+  return { width: right - left, height: bottom - top, pixels: part };
+}
