@@ -150,6 +150,36 @@ def test_workers_are_replaced_and_end_with_their_parent(word: Word) -> None:
         assert not any(map(is_serving, workers))
 
 
+def test_connections_without_a_request_are_closed(word: Word) -> None:
+    """One that is silent, one whose head comes byte by byte, and the same after an answer."""
+    with running("--receive-deadline", "1") as server:
+        assert server.read(word("a")).status_code == 200
+        ask = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
+        for first, slowly in ((b"", b""), (b"", 60 * b"a"), (ask, b"GET" + 60 * b" ")):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+                connection.sendall(first)
+                while first and not connection.recv(10_000).endswith(b"}"):
+                    pass
+                started = time.monotonic()
+                with suppress(ConnectionError):
+                    for number in range(60):
+                        connection.sendall(slowly[number : number + 1])
+                        connection.settimeout(0.2)
+                        with suppress(TimeoutError):
+                            assert not connection.recv(100)
+                            break
+                assert 0.5 < time.monotonic() - started < 10
+        assert server.read(word("a")).status_code == 200
+
+
+def test_workers_end_when_their_parent_is_killed() -> None:
+    with running("--workers", "2") as server:
+        wait_for(lambda: len(server.children()) == 2)
+        children = server.children()
+        server.process.kill()
+        wait_for(lambda: not any(map(is_serving, children)))
+
+
 def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import multiprocessing
 import os
 import signal
 import socket
@@ -85,7 +86,7 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
             host=host,
             port=port,
             workers=workers,
-            http="h11",
+            http="vit_str.serving.connections:BoundedConnection",
             ws="none",
             log_config=None,
             log_level="error",
@@ -101,11 +102,14 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
 def create() -> FastAPI:
     """The application of one process, its model warm, for the settings in the environment."""
     from vit_str.serving.app import create_app
+    from vit_str.serving.connections import BoundedConnection
     from vit_str.serving.guard import LOG
     from vit_str.serving.service import ReadingService
 
     values = json.loads(os.environ[_SETTINGS])
     settings = Settings(**{**values, "limits": Limits(**values["limits"])})
+    BoundedConnection.seconds = settings.limits.receive
+    _end_with_parent()
     service = ReadingService(_load(settings), settings.limits, Metrics(), settings.effort)
     service.warm_up()
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
@@ -117,6 +121,19 @@ def create() -> FastAPI:
         origins=tuple(settings.origins),
         hosts=tuple(settings.hosts),
     )
+
+
+def _end_with_parent() -> None:
+    """Stop when the process that started this one is killed; nobody else would end it."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _load(settings: Settings) -> Reader:
