@@ -19,8 +19,6 @@ from vit_str.weights import save_weights
 # Files of each, besides report.html and summary.json.
 FILES = {
     "receptive-field": {"gradient_distance.csv", "theoretical.csv", "fields.png"},
-    "filters": {"components.csv", "filters.csv", "components.png", "filters.png"},
-    "positions": {"positions.csv", "similarity.csv", "by-distance.png", "maps-2.png"},
     "similarity": {"similarity.csv", "similarity.png"},
     "rollout": {"rollout.csv", "rollout-distance.png", "words-1.png"},
     "relevance": {"relevance.csv", "tests.png", "words.png"},
@@ -41,8 +39,7 @@ def conv_path(tmp_path: Path) -> Path:
 
 def analyze(command: str, models: list[Path | str], data: Path, out: Path, *more: str) -> int:
     arguments = [command, *map(str, models), "--out", str(out), *more]
-    if command != "positions":
-        arguments += ["--data", str(data), "--device", "cpu", "--batch-size", "3"]
+    arguments += ["--data", str(data), "--device", "cpu", "--batch-size", "3"]
     return main(["analyze", *arguments])
 
 
@@ -56,8 +53,7 @@ def test_every_command_writes_its_files(
     command: str, weights_path: Path, conv_path: Path, words: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    others = {"rollout": [], "relevance": [], "positions": [f"untrained:{weights_path}"]}
-    models = [weights_path, *others.get(command, [conv_path])]
+    models = [weights_path, *([] if command in ("rollout", "relevance") else [conv_path])]
     assert analyze(command, models, words, out) == 0
     names = {path.name for path in out.iterdir()}
     assert names >= FILES[command] | {"report.html", "summary.json"}

@@ -186,12 +186,15 @@ def test_values_of_images_maps_and_queries_on_text(
 
 
 def test_a_place_that_cannot_be_written(
-    small_weights: Weights, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small_weights: Weights,
+    labeled_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "file").write_text("")
-    out = str(tmp_path / "file" / "out")
-    assert main(["analyze", "positions", str(small_weights()), "--out", out]) == 2
-    assert "vit-str analyze positions: " in capsys.readouterr().err
+    arguments = ["--data", str(labeled_folder), "--out", str(tmp_path / "file" / "out")]
+    assert main(["analyze", "similarity", str(small_weights()), *arguments]) == 2
+    assert "vit-str analyze similarity: " in capsys.readouterr().err
 
 
 def test_whatever_gives_batches_of_images(small_weights: Weights, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@ import torch
 from torch import nn
 
 from vit_str.analysis.filters import (
-    CHANCE_GRAY,
-    CHANCE_ROUGHNESS,
     Components,
     PatchCovariance,
     bank_means,
@@ -79,8 +77,8 @@ def test_noise_is_at_chance() -> None:
     noise = torch.randn(4000, 3, 8, 16, generator=torch.Generator().manual_seed(0))
     found = bank_means(noise)
     assert found["low_frequency_share"] == pytest.approx(chance_low_frequency(noise), rel=0.02)
-    assert found["roughness"] == pytest.approx(CHANCE_ROUGHNESS, rel=0.02)
-    assert found["gray_share"] == pytest.approx(CHANCE_GRAY, rel=0.02)
+    assert found["roughness"] == pytest.approx(1, rel=0.02)
+    assert found["gray_share"] == pytest.approx(1 / 3, rel=0.02)
     assert chance_low_frequency(noise) == 1 / 4
 
 

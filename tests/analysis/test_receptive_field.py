@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.layers import layer_outputs
+from vit_str.analysis.probe import layer_outputs
 from vit_str.analysis.receptive_field.gradients import (
     UNITS,
     GradientFields,

@@ -25,7 +25,7 @@ WRONG_USE = [
 OTHER_LIBRARIES = [
     (["characters", "timm:test_vit"], "is not a model that reads"),
     (["relevance", "hf:google/vit"], "is not a model that reads"),
-    (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attends inside windows"),
+    (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attention inside windows"),
     (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
     (["distance", "untrained:timm:nothing"], "timm has no model 'nothing'"),
     (["distance", "untrained:torchvision:resnet18"], "ResNet is not supported"),

@@ -8,7 +8,6 @@ from PIL import Image
 
 from vit_str.datasets import LabeledWord, Layout
 from vit_str.datasets.tar import TarWriter
-from vit_str.evaluation.markdown import FIGURES
 from vit_str.weights import WeightsFile, save_weights
 
 Run = Callable[..., tuple[int, str, str]]
@@ -36,23 +35,16 @@ def test_breakdown(evaluate: Run) -> None:
         assert f"\n{title} " in out
 
 
-def test_report_sheet_and_plain_page(
-    evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_and_sheet(evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    files = ["--report", "docs/evaluation", "--sheet", "new/worst.jpg", "--markdown", "plain.md"]
-    code, _, err = evaluate(*files)
+    code, _, err = evaluate("--sheet", "new/worst.jpg", "--markdown", "docs/report.md")
     assert (code, err) == (0, "")
-    written = sorted(path.name for path in Path("docs/evaluation").iterdir())
-    assert written == sorted(["report.md", *(f"{name}.png" for name in FIGURES)])
-    page = Path("docs/evaluation/report.md").read_text(encoding="utf-8")
+    page = Path("docs/report.md").read_text(encoding="utf-8")
     assert "# How well small reads\n" in page
-    command = "vit-str evaluate 'my words' --model small --report docs/evaluation\n"
+    command = "vit-str evaluate 'my words' --model small --markdown docs/report.md\n"
     assert f"```text\n{command}```" in page
     assert str(tmp_path) not in page
-    assert page.count("](") == len(FIGURES)
-    plain = Path("plain.md").read_text(encoding="utf-8")
-    assert "](" not in plain
+    assert "](" not in page
     with Image.open("new/worst.jpg") as sheet:
         assert sheet.format == "JPEG"
         assert sheet.width == 3 * 262
@@ -109,7 +101,6 @@ def test_other_formats(
     ("options", "trouble"),
     [
         (["--sheet", "sheet.txt"], "a name that ends in .png, .jpg or .webp, found sheet.txt"),
-        (["--report", "taken"], "cannot write taken"),
         (["--markdown", "taken/x.md"], "cannot write taken"),
         (["more"], "found no data set there; looked for labels.tsv"),
     ],

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from vit_str.evaluation.markdown import FIGURES, report_markdown
+from vit_str.evaluation.markdown import report_markdown
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.words import ReadWords
 
@@ -39,9 +39,6 @@ def test_page(report: Report) -> None:
     for table in tables(page):
         assert len({len(row) for row in table}) == 1, table
         assert all(set(mark.strip()) <= {"-", ":"} for mark in table[1])
-    assert re.findall(r"!\[(.*)\]\((.*)\)", page) == [
-        (caption, f"{name}.png") for name, caption in FIGURES.items()
-    ]
     assert r"| first\_set | 4 | " in page
     assert "* 1 damaged images: counted as read wrong" in page
     assert "| `O` | `0` | 1 | 1 | 100.0 % |" in page

@@ -46,9 +46,9 @@ def test_words_that_say_nothing_are_refused() -> None:
         fit([each.select(np.arange(20)) for each in tried])
 
 
-def test_what_the_protocol_cannot_judge_and_what_cannot_be_read_is_left_out() -> None:
-    words = ReadWords(["One", "!", "two", "four"], ["one", "!", "", "for"], [0.9, 0.8, None, 1.0])
-    judged = JudgedWords.of(words, 36)
+def test_what_has_no_label_or_cannot_be_read_is_left_out() -> None:
+    words = ReadWords(["one", "", "two", "four"], ["one", "!", "", "for"], [0.9, 0.8, None, 1.0])
+    judged = JudgedWords.of(words)
     np.testing.assert_array_equal(judged.confidences, [0.9, 1.0])
     np.testing.assert_array_equal(judged.right, [True, False])
     np.testing.assert_allclose(judged.losses, [-np.log(0.9), -np.log(1e-12)], rtol=1e-4)

@@ -57,8 +57,6 @@ def _add_common(parser: argparse.ArgumentParser, analysis: "Analysis") -> None:
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same results (1)")
-    if not analysis.images:
-        return
     parser.add_argument(
         "--data",
         default="rendered",
@@ -191,7 +189,7 @@ class Analysis(NamedTuple):
     purpose: str
     add_arguments: Callable[[argparse.ArgumentParser], None] | None = None  # its own options
     models: int | str | None = "+"  # as ``nargs``; None for a first and a second
-    images: int | None = 200  # most images, if not said otherwise; None: it needs none
+    images: int = 200  # most images, if not said otherwise
     with_untrained: bool = False
     module: str | None = None  # with ``report``, if it has another name
 
@@ -224,8 +222,6 @@ ANALYSES = {
         images=100,
         module="receptive_field.page",
     ),
-    "filters": Analysis("what the first layer looks for"),
-    "positions": Analysis("which positions look alike to a model", images=None),
     "similarity": Analysis(
         "how alike layers are, of one model and of several (linear CKA)", _similarity
     ),

@@ -33,6 +33,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from vit_str.models import Encoder
 from vit_str.models.attention import ScaledDotProductAttention, attention_weights, forward_hooks
 
 Queries = Float[Tensor, "batch head query head_dim"]
@@ -43,6 +44,8 @@ where a query may attend, or numbers that are added to the scores (bias)."""
 Attended = tuple[Queries, Keys] | tuple[Queries, Keys, Tensor | None]
 Inputs = Callable[..., Attended]
 """A module and the arguments of its call -> queries, keys and, if there is one, the mask."""
+
+Outputs = list[Float[Tensor, "batch dim row column"]]
 
 _REGISTERED: dict[type[nn.Module], Inputs] = {}
 _SOFTMAX = {F.softmax, torch.softmax, Tensor.softmax}
@@ -115,6 +118,21 @@ def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
             f"{type(model).__name__} holds no attention that is supported, or was not run inside "
             "the `with` block; for a module of your own see register_attention"
         )
+
+
+@contextmanager
+def layer_outputs(encoder: Encoder) -> Iterator[Outputs]:
+    """Collect what every layer puts out for one batch run inside the ``with``, with gradients.
+
+    Special tokens are left out; the others lie on the rows and columns of the layer.
+    """
+    outputs: Outputs = []
+
+    def keep(_name: str, _inputs: object, _named: object, output: Any) -> None:
+        outputs.append(encoder.as_map(len(outputs), output))
+
+    with forward_hooks({f"{i}": layer for i, layer in enumerate(encoder.layer_modules)}, keep):
+        yield outputs
 
 
 def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:

@@ -12,7 +12,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
-from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.statistics import Mean
 from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
 from vit_str.reports.page import Page
@@ -152,8 +151,8 @@ def cells_of(frame: pd.DataFrame) -> Table:
 
 
 def _description(subject: Subject) -> dict[str, Any]:
-    encoder = subject.encoder
-    of_library = isinstance(encoder, LibraryEncoder)
+    encoder: Any = subject.encoder
+    of_library = not subject.reads
     return {
         "encoder": type(encoder.model if of_library else encoder).__name__,
         "image_size": encoder.image_size,

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from vit_str.analysis.images import Batch
-from vit_str.analysis.layers import layer_outputs
+from vit_str.analysis.probe import layer_outputs
 from vit_str.analysis.results import AnalysisRun
 from vit_str.models import Encoder
 from vit_str.reports.style import HEAT, INK, PLATE, figure, plain_lines, styled

@@ -141,7 +141,7 @@ def members(file: Any) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
     """
     with tarfile.open(fileobj=file, mode="r:") as archive:
         for member in iter(archive.next, None):
-            archive.members.clear()  # else all of them are kept
+            archive.members.clear()  # type: ignore[attr-defined]  # else all are kept
             if member.isfile() and not os.path.basename(member.name).startswith("."):
                 yield archive, member
         file.seek(archive.offset)
@@ -228,7 +228,7 @@ class TarWriter(DatasetWriter):
                 info = tarfile.TarInfo(f"{number:09d}{suffix}")
                 info.size = len(data)
                 archive.addfile(info, BytesIO(data))
-            archive.members.clear()  # else all of them are kept
+            archive.members.clear()  # type: ignore[attr-defined]  # else all are kept
             self.done += 1
 
     def close(self) -> None:

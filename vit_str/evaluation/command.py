@@ -27,7 +27,7 @@ examples:
   vit-str evaluate crops/ words.lmdb                accuracy on two sets, and on both together
   vit-str evaluate crops/ --model new.safetensors --against tiny
                                                     which weights read them better
-  vit-str evaluate crops/ --report report/          a page with figures"""
+  vit-str evaluate crops/ --markdown report.md      a page of tables"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,13 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--breakdown", action="store_true", help="print accuracy by kind of word too"
     )
     parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write a page without figures, such as all.md"
-    )
-    parser.add_argument(
-        "--report",
+        "--markdown",
         type=Path,
-        metavar="FOLDER",
-        help="write a page with figures: report.md and PNG files, no image of a word",
+        metavar="FILE",
+        help="write a page of tables, without an image of a word, such as report.md",
     )
     parser.add_argument(
         "--sheet",
@@ -95,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     if options.changes and not options.against:
         raise ValueError("--changes needs --against: the weights before")
     sets = [opened(source) for source in options.sources]
-    output = Output(options.markdown, options.report, options.sheet)
+    output = Output(options.markdown, options.sheet)
     output.prepare()
     models = [options.model, *([options.against] if options.against else [])]
     search = search_of(options)
@@ -119,11 +116,7 @@ def run(options: argparse.Namespace) -> int:
     command = _command(options, named(sets))
     subject = _name(options.model), command, _how(readers[0])
     section = comparison.markdown() if comparison else []
-    output.write(
-        reports[0],
-        lambda figures: report_markdown(reports[0], *subject, section, figures),
-        named(sets),
-    )
+    output.write(reports[0], report_markdown(reports[0], *subject, section), named(sets))
     if comparison and options.changes:
         from vit_str.evaluation.changes import write_changes
 
@@ -180,9 +173,9 @@ def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
             words += [f"--{name}", str(value)]
     if options.against:
         words += ["--against", _name(options.against)]
-    if options.report:
-        path = options.report
-        words += ["--report", path.name if path.is_absolute() else path.as_posix()]
+    if options.markdown:
+        path = options.markdown
+        words += ["--markdown", path.name if path.is_absolute() else path.as_posix()]
     return shlex.join(words)
 
 

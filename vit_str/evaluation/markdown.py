@@ -1,4 +1,4 @@
-"""A report as a page of Markdown, with the names of the figures that belong to it."""
+"""A report as a page of Markdown."""
 
 from collections.abc import Sequence
 
@@ -17,13 +17,6 @@ from vit_str.evaluation.report import (
 from vit_str.evaluation.statistics import percent
 from vit_str.reports.tables import code, piped, plain
 
-FIGURES = {
-    "reliability": "Share of right words against confidence, set by set",
-    "rejection": "Accuracy of the surest words against the share of words that are kept",
-    "breakdown": "Accuracy by length, case, aspect and height of words",
-}
-"""Name of a figure -> what it shows."""
-
 _MOST_MISTAKES = 25
 _DIMENSIONS = {
     "length": "characters of the label",
@@ -40,7 +33,6 @@ def report_markdown(
     command: str,
     how: str,
     comparison: Sequence[str] = (),
-    figures: bool = True,
 ) -> str:
     """A page about a report. It holds no image of a word.
 
@@ -50,14 +42,13 @@ def report_markdown(
         command: what makes the report again.
         how: number format, device and version.
         comparison: a section about another model, in Markdown, see `Comparison`.
-        figures: whether the figures of ``FIGURES`` are beside the page, as PNG files.
     """
     sections = [
         _head(report, model, command, how),
         _accuracy(report),
         *([comparison] if comparison else []),
-        _confidence(report, figures),
-        _kinds(report, figures),
+        _confidence(report),
+        _kinds(report),
         _confusions(confusions(report.whole)),
         _mistakes(surest_mistakes(report.words, _MOST_MISTAKES)),
     ]
@@ -94,7 +85,7 @@ def _accuracy(report: Report) -> list[str]:
     return ["## Accuracy", "", *tables, *(["", *notes] if notes else [])]
 
 
-def _confidence(report: Report, figures: bool) -> list[str]:
+def _confidence(report: Report) -> list[str]:
     full = report.whole.calibration(FULL)
     return [
         "## Confidence",
@@ -105,14 +96,12 @@ def _confidence(report: Report, figures: bool) -> list[str]:
         "",
         *table(_calibration_rows(report)),
         "",
-        *_figure("reliability", figures),
         "Confidences of all words, and how many of them were right:",
         "",
         *table(_bin_rows(report.overall_calibration, full)),
         "",
         "If the least sure words are rejected, of those that are kept are right:",
         "",
-        *_figure("rejection", figures),
         *table(kept_rows(rejection(report.whole))),
     ]
 
@@ -139,8 +128,8 @@ def _bin_rows(calibration: Calibration, full: Calibration) -> list[tuple[str, ..
     return rows
 
 
-def _kinds(report: Report, figures: bool) -> list[str]:
-    lines = ["## By kind of word", "", *_figure("breakdown", figures)]
+def _kinds(report: Report) -> list[str]:
+    lines = ["## By kind of word", ""]
     found = breakdown(report.whole)
     for name, what in _DIMENSIONS.items():
         if found[name]:
@@ -183,7 +172,3 @@ def _mistakes(found: Sequence[Mistake]) -> list[str]:
         "",
         *(piped(rows, text_columns=3) if found else ["None."]),
     ]
-
-
-def _figure(name: str, wanted: bool) -> list[str]:
-    return [f"![{FIGURES[name]}]({name}.png)", ""] if wanted else []

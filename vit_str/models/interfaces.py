@@ -1,7 +1,10 @@
 """The interfaces of encoders and decoders; callers use nothing else of them."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
+from einops import rearrange
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
@@ -47,6 +50,21 @@ class Encoder(nn.Module, ABC):
         """Names of the features before those of the grid: ``class``, ``register 1`` and so on."""
         names = ["class"] * bool(getattr(self, "class_token", False))
         return names + [f"register {i + 1}" for i in range(self.special_tokens - len(names))]
+
+    @property
+    def windows(self) -> Mapping[str, Any]:
+        """Layer -> the windows that its tokens attend in; empty where they attend to all."""
+        return {}
+
+    def as_map(
+        self, layer: int, output: Float[Tensor, "batch ..."]
+    ) -> Float[Tensor, "batch dim row column"]:
+        """The output of a layer, counted from 0, on rows and columns, without special tokens."""
+        if output.ndim == 4:
+            return output
+        rows, columns = self.grid
+        tokens = output[:, self.special_tokens :]
+        return rearrange(tokens, "b (row col) d -> b d row col", row=rows, col=columns)
 
     def check_size(self, images: Float[Tensor, "batch channel height width"]) -> None:
         """Raise a ValueError for images of another size than ``image_size``."""

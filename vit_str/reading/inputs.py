@@ -11,7 +11,6 @@ from vit_str.files import find_files
 from vit_str.runtime.images import SUFFIXES
 
 STANDARD_INPUT = "-"
-_LONGEST_LIST = 1 << 28  # bytes
 
 
 class Inputs(NamedTuple):
@@ -78,15 +77,13 @@ def listed(path: str) -> list[str]:
     """The lines of a file that names inputs, or of standard input for ``-``.
 
     Raises:
-        ValueError: it cannot be read, or is endless.
+        ValueError: it cannot be read.
     """
     try:
         with open(0 if path == STANDARD_INPUT else path, "rb", closefd=path != "-") as file:
-            content = file.read(_LONGEST_LIST + 1)
+            content = file.read()
     except OSError as error:
         raise ValueError(f"--files-from {path}: {error.strerror}; check the path") from None
-    if len(content) > _LONGEST_LIST:
-        raise ValueError(f"--files-from {path}: longer than {_LONGEST_LIST:,} bytes; split it")
     return [os.fsdecode(line) for line in content.splitlines() if line]
 
 

@@ -67,9 +67,7 @@ TALL = 1.5
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # Pillow knows others, of which some would run programs (EPS), or take much memory or time.
-_FORMATS = (
-    *("JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "DIB", "GIF", "AVIF", "JPEG2000", "PPM"),
-)
+_FORMATS = ["JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "DIB", "GIF", "AVIF", "JPEG2000", "PPM"]
 _PAGED_FORMATS = {"TIFF", "GIF"}
 ORIENTATION_TAG = 0x0112
 _ORIENTATIONS = {

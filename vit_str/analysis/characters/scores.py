@@ -115,13 +115,11 @@ class Scoreboard:
             for group in (groups if source in self.chosen else ["all"])
             for row in _rows(source, None, group, self._matrix(source, group))
         ]
-        differences = [
-            row
-            for group in groups
-            for other in others
-            for values in [self._matrix(first, group) - self._matrix(other, group)]
-            for row in _rows(first, other.model, group, values)
-        ]
+        differences: list[Score] = []
+        for group in groups:
+            for other in others:
+                values = self._matrix(first, group) - self._matrix(other, group)
+                differences += _rows(first, other.model, group, values)
         return plain + differences
 
     def _score(

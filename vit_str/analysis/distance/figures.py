@@ -102,8 +102,16 @@ def differences_by_layer(differences: pd.DataFrame, title: str) -> Figure:
     """
     rows = [
         Measurement(
-            *(title, row.layer, None if pd.isna(row.head) else row.head, "distance", "px", ""),
-            *(row.difference, row.low, row.high, row.n),
+            model=title,
+            layer=row.layer,
+            head=None if pd.isna(row.head) else row.head,
+            metric="distance",
+            unit="px",
+            norm="",
+            mean=row.difference,
+            low=row.low,
+            high=row.high,
+            n=row.n,
         )
         for row in differences.itertuples()
     ]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
+from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import map_of
 from vit_str.analysis.results import Measurement, numbers_of
 from vit_str.analysis.statistics import (
@@ -56,7 +56,7 @@ class DistanceAnalysis:
     ) -> None:
         self.model, self._encoder = model, encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
-        windows = encoder.windows if isinstance(encoder, LibraryEncoder) else {}
+        windows: Any = getattr(encoder, "windows", {})
         self.statistics = AttentionStatistics(self.grid, metrics, norm, windows=windows)
         self.offsets = OffsetMaps(self.grid)
         self.maps: dict[str, list[Tensor]] = {}
@@ -101,8 +101,8 @@ class DistanceAnalysis:
 
 def attends(subject: Subject) -> bool:
     """Whether the encoder has attention to measure; a convolution has none."""
-    known = ScaledDotProductAttention, LibraryEncoder
-    return any(isinstance(module, known) for module in subject.encoder.modules())
+    modules = subject.encoder.modules()
+    return not subject.reads or any(isinstance(m, ScaledDotProductAttention) for m in modules)
 
 
 def measurements(analysis: DistanceAnalysis) -> list[Measurement]:
@@ -154,11 +154,9 @@ def _measurements(
             mean = mean_over(torch.cat([*heads, of_layer.mean(1, keepdim=True)], 1))
             names = [*range(1, of_layer.shape[1] + 1), None] if heads else [None]
             for unit, scale in units[metric].items():
+                norm = analysis.statistics.norm
                 rows += [
-                    Measurement(
-                        *(name, layer + 1, head, metric, unit, analysis.statistics.norm),
-                        *(*numbers, mean.n),
-                    )
+                    Measurement(name, layer + 1, head, metric, unit, norm, *numbers, mean.n)
                     for head, numbers in zip(names, numbers_of(mean, scale[layer]), strict=True)
                 ]
     return rows

@@ -57,7 +57,6 @@ class LibraryEncoder(Encoder):
         blocks: its layers, first to last.
         forward: from images to the features of the last layer.
         special: names of the tokens before those of the grid, such as ``class``, ``register 1``.
-        positions: learned vectors of the tokens of the grid, if it has such.
 
     Raises:
         ValueError: no layers.
@@ -69,7 +68,6 @@ class LibraryEncoder(Encoder):
         blocks: Sequence[Block],
         forward: Forward,
         special: Sequence[str] = (),
-        positions: Float[Tensor, "token dim"] | None = None,
     ) -> None:
         super().__init__()
         if not blocks:
@@ -79,7 +77,6 @@ class LibraryEncoder(Encoder):
         last = blocks[-1].grid
         self.grid, self.special_tokens = (last.rows, last.columns), len(self.special)
         self.image_size = (round(last.image_size[0]), round(last.image_size[1]))
-        self.positions = positions
         names = {id(module): name for name, module in self.named_modules()}
         self.block_names = [names[id(block.module)] for block in blocks]
 
@@ -105,9 +102,10 @@ class LibraryEncoder(Encoder):
         self.check_size(images)
         return self._forward(images)
 
-    def as_map(self, layer: int, output: Tensor) -> Float[Tensor, "batch dim row column"]:
-        """The output of a layer, without special tokens, on its rows and columns."""
+    def as_map(self, layer: int, output: Any) -> Float[Tensor, "batch dim row column"]:
+        """See `Encoder`; some layers of transformers put out more than features."""
         grid = self.blocks[layer].grid
+        output = output[0] if isinstance(output, tuple) else output
         if output.ndim == 4:
             return rearrange(output, "b row col d -> b d row col")
         tokens = output[:, output.shape[1] - len(grid) :]

@@ -26,7 +26,6 @@ PLAIN = (
     *("clip_vision_model", "siglip_vision_model"),
 )
 SWIN = ("swin", "swinv2", "donut-swin")
-_TABLES = ("position_embeddings", "position_embedding")
 
 
 def create(
@@ -142,7 +141,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
         return LibraryEncoder(model, _swin(model, grid), forward)
     special = special_names(model.embeddings)
     blocks = [Block(layer, grid) for layer in _layers(model)]
-    return LibraryEncoder(model, blocks, forward, special, _positions(model, grid, len(special)))
+    return LibraryEncoder(model, blocks, forward, special)
 
 
 def _check_supported(config: Any) -> None:
@@ -172,18 +171,6 @@ def _swin(model: Any, grid: TokenGrid) -> list[Block]:
         if stage.downsample is not None:
             grid = grid.merged()
     return blocks
-
-
-def _positions(model: Any, grid: TokenGrid, special: int) -> Tensor | None:
-    """Learned vectors of the tokens of the grid, if there is one for each."""
-    for name in _TABLES:
-        table = getattr(model.embeddings, name, None)
-        table = getattr(table, "weight", table)
-        if table is not None and table.ndim in (2, 3):
-            vectors = table.detach().flatten(0, -2)
-            spare = len(vectors) - len(grid)  # of special tokens; registers may have none
-            return vectors[spare:] if spare in (0, 1, special) else None
-    return None
 
 
 def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:

@@ -63,12 +63,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
     grid = TokenGrid(rows, columns, (height / rows, width / columns))
     special = _special(model)
     blocks = [Block(block, grid) for block in model.blocks]
-    positions = getattr(model, "pos_embed", None)
-    if positions is not None and positions.shape[1] - len(grid) not in (0, len(special)):
-        positions = None  # learned for another size
-    if positions is not None:
-        positions = positions[0, positions.shape[1] - len(grid) :].detach()
-    return LibraryEncoder(model, blocks, model.forward_features, special, positions)
+    return LibraryEncoder(model, blocks, model.forward_features, special)
 
 
 def _swin(model: Any, patch: tuple[int, int]) -> list[Block]:

@@ -50,8 +50,7 @@ def encoder(model: Any, image_size: tuple[int, int] | None = None) -> LibraryEnc
         side = model.image_size // model.patch_size
         grid = TokenGrid(side, side, (model.patch_size, model.patch_size))
         blocks = [Block(block, grid) for block in model.encoder.layers]
-        positions = model.encoder.pos_embedding[0, 1:].detach()
-        return LibraryEncoder(model, blocks, partial(_features, model), ["class"], positions)
+        return LibraryEncoder(model, blocks, partial(_features, model), ["class"])
     if kind != "SwinTransformer":
         raise ValueError(
             f"torchvision's {kind} is not supported, only VisionTransformer and SwinTransformer"

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
-from vit_str.analysis.layers import layer_outputs
+from vit_str.analysis.probe import layer_outputs
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import mean_over
 from vit_str.models import Encoder

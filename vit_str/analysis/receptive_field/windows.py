@@ -47,8 +47,8 @@ class ReceptiveField:
 
 def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
     """The field of every layer of an encoder; attention sees the whole image from the first on."""
-    if isinstance(encoder, LibraryEncoder) and encoder.windows:
-        return _fields_of_windows(encoder)
+    if encoder.windows:
+        return _fields_of_windows(encoder)  # type: ignore[arg-type]
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in encoder.layer_modules]
     fields, field = [], ReceptiveField()

@@ -14,7 +14,7 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid, attention_maps
-from vit_str.analysis.libraries.encoder import LibraryEncoder, probe_layers
+from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.results import Measurement, of_layers
 from vit_str.analysis.statistics import UNITS, AttentionStatistics, mean_over
@@ -58,9 +58,8 @@ def encoder_rollout(
     Raises:
         ValueError: the encoder has no attention, or attention inside windows.
     """
-    if isinstance(encoder, LibraryEncoder) and encoder.windows:
-        name = type(encoder.model).__name__
-        raise ValueError(f"{name} attends inside windows: rollout needs the same tokens everywhere")
+    if encoder.windows:
+        raise ValueError("attention inside windows: rollout needs the same tokens everywhere")
     maps: dict[str, Tensor] = {}
 
     def keep(layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None) -> None:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from vit_str.datasets import WordSource
-    from vit_str.evaluation.metrics import Protocol
     from vit_str.evaluation.temperature.fit import JudgedWords
     from vit_str.runtime import Reader
     from vit_str.weights import WeightsFile
@@ -27,7 +26,7 @@ Fit the temperature that makes the confidence of a word the share of such words 
 labeled words that the model has not learned from, and write a weights file with it. No weight
 changes, and few texts: which words are read a second time depends on it. The words are read as
 users see them, at nine temperatures and at the fitted one. Half of them are fitted to, the other
-half says what it brought; with --test, all are fitted to and other sets say it."""
+half says what it brought."""
 
 _UNDECIDED = "the words do not tell the two temperatures apart: keeping the one before is as good"
 
@@ -50,22 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sources", nargs="+", metavar="SOURCE", help="labeled words, as for vit-str evaluate"
     )
     parser.add_argument("--out", required=True, metavar="FILE", help="the weights file to write")
-    parser.add_argument(
-        "--test",
-        nargs="+",
-        default=[],
-        metavar="SOURCE",
-        help="labeled words to judge on instead of half of the others",
-    )
-    parser.add_argument(
-        "--characters",
-        choices=("36", "62", "94", "full"),
-        default="full",
-        metavar="36|62|94|full",
-        help="what makes a word right: full is exactly as written (default), 36 letters and "
-        "digits without case",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the division in halves (0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
     add_device(parser)
     add_batch_size(parser)
@@ -81,23 +64,20 @@ def run(options: argparse.Namespace) -> int:
     source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
     sets = [opened(path) for path in options.sources]
-    tests = [opened(path) for path in options.test]
-    counts = [sum(map(len, some)) for some in (sets, tests or sets)]
-    with console.Progress(len(FACTORS) * counts[0] + (2 if tests else 1) * counts[1]) as progress:
-        words = _Words(load(source, options.device), options, progress)
+    with console.Progress((len(FACTORS) + 2) * sum(map(len, sets))) as progress:
+        words = _Words(load(source, options.device), options.batch_size, progress)
         tried = [words.read(sets, file.temperature * factor) for factor in FACTORS]
-        halves = None if tests else _second_halves(tried[0], options.seed)
+        halves = _second_halves(tried[0])
         result = fit([_all_but(judged, halves) for judged in tried])
         temperature = round(file.temperature * result.factor, 4)
-        before = words.read(tests or sets, file.temperature)
-        after = words.read(tests or sets, temperature)
+        before = words.read(sets, file.temperature)
+        after = words.read(sets, temperature)
     for line in words.complaints:
         console.warn(line)
     values = {
         "temperature": temperature,
         "interval": [round(file.temperature * end, 4) for end in result.interval],
         "words": result.n,
-        "characters": words.protocol,
         "before": file.temperature,
         "sets": _what_it_brought(before, after, halves),
     }
@@ -116,21 +96,17 @@ class _Words:
     """Reads sets of words at any temperature.
 
     Attributes:
-        protocol: what makes a word right.
         complaints: one line about each word that has no image or none that can be read.
     """
 
-    def __init__(
-        self, reader: Reader, options: argparse.Namespace, progress: console.Progress
-    ) -> None:
-        self.protocol: Protocol = (
-            "full" if options.characters == "full" else int(options.characters)
-        )
+    def __init__(self, reader: Reader, batch_size: int, progress: console.Progress) -> None:
         self.complaints: dict[str, None] = {}
-        self._reader, self._batch_size, self._progress = reader, options.batch_size, progress
+        self._reader = reader
+        self._batch_size = batch_size
+        self._progress = progress
 
     def read(self, sources: Sequence[WordSource], temperature: float) -> dict[str, JudgedWords]:
-        """Name of the set -> its words that the protocol can judge, as users would see them.
+        """Name of the set -> its words that can be judged, as users would see them.
 
         Raises:
             ValueError: a set without such a word.
@@ -143,53 +119,49 @@ class _Words:
         sets = read_sets(self._reader, sources, self._batch_size, advance=self._progress.advance)
         for found in sets.values():
             self.complaints |= dict.fromkeys([*found.missing, *found.damaged])
-        judged = {name: JudgedWords.of(words, self.protocol) for name, words in sets.items()}
+        judged = {name: JudgedWords.of(words) for name, words in sets.items()}
         for name, words in judged.items():
             if not len(words):
                 raise ValueError(f"{name}: no word to judge; give labeled images that can be read")
         return judged
 
 
-def _second_halves(sets: Mapping[str, JudgedWords], seed: int) -> dict[str, np.ndarray]:
+def _second_halves(sets: Mapping[str, JudgedWords]) -> dict[str, np.ndarray]:
     """Name of the set -> which half of its words to judge on; the others are to fit to."""
     import numpy as np
 
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     return {
         name: generator.permutation(len(words))[len(words) // 2 :] for name, words in sets.items()
     }
 
 
-def _all_but(
-    sets: Mapping[str, JudgedWords], left_out: Mapping[str, np.ndarray] | None
-) -> JudgedWords:
+def _all_but(sets: Mapping[str, JudgedWords], left_out: Mapping[str, np.ndarray]) -> JudgedWords:
     """The words of all sets but some as one."""
     import numpy as np
 
     from vit_str.evaluation.temperature.fit import JudgedWords
 
-    parts = []
-    for name, words in sets.items():
-        places = np.arange(len(words))
-        kept = np.setdiff1d(places, left_out[name]) if left_out else places
-        parts.append(words.select(kept))
-    return JudgedWords.together(parts)
+    return JudgedWords.together(
+        [
+            words.select(np.setdiff1d(np.arange(len(words)), left_out[name]))
+            for name, words in sets.items()
+        ]
+    )
 
 
 def _what_it_brought(
     before: Mapping[str, JudgedWords],
     after: Mapping[str, JudgedWords],
-    places: Mapping[str, np.ndarray] | None,
+    places: Mapping[str, np.ndarray],
 ) -> dict[str, dict[str, Any]]:
-    """Set, or the half of it to judge on -> its scores before and after; of all sets as well."""
+    """Set -> scores before and after of the half to judge on; of all sets as well."""
     from vit_str.evaluation.temperature.fit import JudgedWords
 
-    pairs = {name: (before[name], after[name]) for name in before}
-    if places:
-        pairs = {
-            f"{name}, other half": (first.select(places[name]), second.select(places[name]))
-            for name, (first, second) in pairs.items()
-        }
+    pairs = {
+        f"{name}, other half": (before[name].select(where), after[name].select(where))
+        for name, where in places.items()
+    }
     if len(pairs) > 1:
         first, second = zip(*pairs.values(), strict=True)
         pairs["all"] = JudgedWords.together(first), JudgedWords.together(second)
@@ -221,8 +193,7 @@ def _text(values: Mapping[str, Any]) -> str:
             )
     lines = [
         f"temperature {values['temperature']:.3f} [{low:.3f}, {high:.3f}], fitted to "
-        f"{values['words']:,} words, right under {values['characters']} characters; before "
-        f"{values['before']:.3f}",
+        f"{values['words']:,} words, right exactly as written; before {values['before']:.3f}",
         *console.aligned(rows),
         "right, mean confidence and error in percent [95 % interval]; loss in nats per word",
     ]

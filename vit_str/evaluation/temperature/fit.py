@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int64
 
 from vit_str.evaluation.calibration import calibrate
-from vit_str.evaluation.metrics import Protocol
+from vit_str.evaluation.metrics import FULL
 from vit_str.evaluation.statistics import Interval, percentile_interval, resamples
 from vit_str.evaluation.words import ReadWords
 
@@ -27,8 +27,6 @@ LEAST_WORDS = 50
 _SUREST = 1 - 1e-12  # a wrong word that is surer costs 28 nats, not infinitely many
 _DEGREE = 4  # of the polynomial that smooths the loss over the logarithm of the factor
 _FINE = np.geomspace(FACTORS[0], FACTORS[-1], 184)  # 1 % apart, finer than words can tell
-
-Losses = Float[np.ndarray, "word factor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +55,19 @@ class JudgedWords:
 
     Attributes:
         confidences: of the texts.
-        right: whether each is the label, as far as the protocol looks.
+        right: whether each is exactly the label.
     """
 
     confidences: Float[np.ndarray, " word"]
     right: Bool[np.ndarray, " word"]
 
     @classmethod
-    def of(cls, words: ReadWords, protocol: Protocol) -> "JudgedWords":
-        """The words that the protocol can judge and whose image could be read."""
-        chosen = np.flatnonzero(words.judged(protocol))
+    def of(cls, words: ReadWords) -> "JudgedWords":
+        """The words with a label whose image could be read."""
+        chosen = np.flatnonzero(words.judged(FULL))
         readable = [words.confidences[place] is not None for place in chosen]
         confidences = [words.confidences[place] for place in chosen[readable]]
-        return cls(np.array(confidences, float), words.right(protocol)[readable])
+        return cls(np.array(confidences, float), words.right(FULL)[readable])
 
     def __len__(self) -> int:
         return len(self.right)
@@ -122,7 +120,7 @@ def fit(tried: Sequence[JudgedWords]) -> Fit:
     if n < LEAST_WORDS or max(counts) == n or min(counts) == 0:
         raise ValueError(
             f"a temperature needs {LEAST_WORDS} words or more, some read right and some wrong, "
-            f"found {n} to fit to (half of them all, unless --test names others) with "
+            f"found {n} to fit to (half of them all) with "
             f"{max(counts)} right; give more words, or harder ones"
         )
     losses = np.stack([words.losses for words in tried], axis=1)

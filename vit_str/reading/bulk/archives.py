@@ -121,13 +121,13 @@ def _choose_column(path: str, schema: Any, column: str | None) -> str:
         ValueError: there is no such column, none of bytes, or several.
     """
     of_bytes = [field.name for field in schema if _holds_bytes(field.type)]
-    if column in of_bytes:
+    if column is not None and column in of_bytes:
         return column
     if column is None and len(of_bytes) == 1:
         return str(of_bytes[0])
     raise ValueError(
-        f"{path}: say with --column which column holds images as bytes; of {', '.join(schema.names)} "
-        f"these do: {', '.join(of_bytes) or 'none'}"
+        f"{path}: say with --column which of {', '.join(schema.names)} holds images as bytes; "
+        f"those with bytes are {', '.join(of_bytes) or 'none'}"
     )
 
 
