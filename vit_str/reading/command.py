@@ -107,8 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ray.add_argument(
         "--column",
         metavar="NAME",
-        help="of Parquet files, with image files as bytes or with their paths "
-        "(default: the only one of bytes, or else path)",
+        help="of Parquet files, with image files as bytes (default: the only one of bytes)",
     )
     ray.add_argument(
         "--part-size", type=positive, metavar="N", help="images in a part (default: 1024)"

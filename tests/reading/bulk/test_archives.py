@@ -94,7 +94,7 @@ def test_parquet_columns(tmp_path: Path) -> None:
         (None, {"a": [b""], "b": [b""]}),
         ("b", {"b": [1]}),
     ):
-        with pytest.raises(ValueError, match="say with --column which column holds images"):
+        with pytest.raises(ValueError, match="say with --column which of"):
             found(column, **columns)
 
 
