@@ -21,7 +21,8 @@ examples:
   vit-str read word.png                             one image
   vit-str read crops/ --format jsonl --out readings.jsonl
                                                     a folder, into a file
-  vit-str read --page street.jpg --overlay seen/      all words of a photograph
+  vit-str read --line headline.png                  an image of one line of any length
+  vit-str read --page street.jpg --overlay seen/    all words of a photograph
   find . -name '*.jpg' | vit-str read --files-from - --min-confidence 0.5
 
 exit codes: 0 success; 1 some image could not be read, or the output not written; 2 wrong use;
@@ -73,6 +74,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="give the N likeliest texts, in jsonl",
     )
     add_reader_arguments(parser)
+    parser.add_argument(
+        "--line",
+        action="store_const",
+        const="line",
+        dest="model",
+        help="images of one line of any length: the same as --model line",
+    )
     pages = parser.add_argument_group(
         "whole pictures",
         "Photographs, scans, TIFF and PDF files: words are found, put in reading order and read.\n"

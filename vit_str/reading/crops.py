@@ -66,7 +66,6 @@ def _read_all(options: argparse.Namespace, inputs: "Inputs", write: Callable[[st
     for path, problem in inputs.problems if options.format == "jsonl" else ():
         write(json_line(error_row(path, problem)))
     unreadable, pages = len(inputs.problems), []
-    lines = reader.preprocessing.width_step > 0
     with console.Progress(len(inputs.paths)) as progress:
         for path, (_, outcome) in zip(inputs.paths, outcomes, strict=True):
             if isinstance(outcome, UnreadableImage):
@@ -77,14 +76,14 @@ def _read_all(options: argparse.Namespace, inputs: "Inputs", write: Callable[[st
                     write(json_line(error_row(path, outcome.reason)))
             else:
                 write(row(path, outcome.with_minimum_confidence(options.min_confidence)))
-                if not lines and _looks_like_a_page(path, outcome):
+                if not reader.reads_lines and _looks_like_a_page(path, outcome):
                     pages.append(path)
             progress.advance()
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
         console.warn(
-            f"{pages[0]}{others} like a whole picture or a long line: --page finds its words; "
-            "without it each image is read as one word or short line"
+            f"{pages[0]}{others} like a whole picture or a long line: --page finds its words, "
+            "--line reads one line; without them each image is read as one word"
         )
     return 1 if unreadable else 0
 

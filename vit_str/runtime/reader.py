@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from vit_str.runtime.boxes import Frame, attention_maps, boxes_in, character_boxes, maps_in
-from vit_str.runtime.ctc import column_boxes
+from vit_str.runtime.charset import PADDING
+from vit_str.runtime.ctc import alignment, column_boxes
 from vit_str.runtime.engine import Engine, open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
@@ -77,6 +78,8 @@ class Reader:
         image_size: height and width of the images that the model sees, in pixels.
         maximum_length: most characters of a text.
         has_boxes: whether it can say where characters are.
+        is_constrained: whether it reads only what a lexicon, pattern or alphabet allows.
+        reads_lines: whether it reads lines of any width, not words.
 
     Args:
         model: an engine; or weights, which are copied and run in torch.
@@ -105,12 +108,14 @@ class Reader:
         self._model, self._interface = self.engine.model, self.engine.model.interface
         self.charset, self.preprocessing = self._model.charset, self._model.preprocessing
         self.provenance = self._model.provenance
+        self.reads_lines = self.preprocessing.width_step > 0
         self.image_size = self._interface.image_size
         self.maximum_length = self._interface.maximum_length
         ctc = self._interface.loop == "ctc"  # whose columns say where characters are
         self.has_boxes = ctc or self._interface.has_cross_attention
         search = search or Search()
         self._text_decoder = TextDecoder(self.engine, effort, search)
+        self.is_constrained = search.is_constrained
         self._n_best = search.n_best
         self._reread_below = 0.0 if effort == "fast" else self.preprocessing.reread_below
 
@@ -228,19 +233,27 @@ class Reader:
         """Scores at every step of writing given texts, before temperature and softmax.
 
         The last step is the end. A text of the greatest length that the model would go on with
-        was cut, and has no end.
+        was cut, and has no end. With CTC they are those under the first column of every character,
+        and there is no end.
 
         Raises:
-            ValueError: a text that the model cannot write, or a model that does not write step by
-                step.
+            ValueError: a text that the model cannot write, or a model that neither writes step by
+                step nor has columns.
         """
-        if self._interface.loop != "step":
+        if self._interface.loop not in ("step", "ctc"):
             raise ValueError(
                 f"{self._interface.decoder} has no scores step by step; use a model with a "
-                "TransformerDecoder or a RecurrentDecoder"
+                "TransformerDecoder, a RecurrentDecoder or a CtcDecoder"
             )
         longest, end = self._interface.maximum_length, len(self.charset)
         labels = self.charset.encode_array(texts)
+        if self._interface.loop == "ctc":
+            columns = self.engine.scores(self.encode(pixels))
+            firsts = (np.unique(row, return_index=True) for row in alignment(columns, labels))
+            return [
+                row[place[owner != PADDING]]
+                for row, (owner, place) in zip(columns, firsts, strict=True)
+            ]
         scores = teacher_forcing_scores(self.engine.begin(self.encode(pixels)), labels, end)
         return [
             steps[: len(text) + (len(text) < longest or steps[longest].argmax() == end)]
