@@ -7,7 +7,7 @@ from pathlib import Path
 _LARGEST = 30_000_000
 _NEEDED = (
     *("vit_str/py.typed", "vit_str/bundled/tiny.safetensors", "vit_str/runtime/words.safetensors"),
-    *("vit_str/bundled/word_splitter.onnx", "vit_str/web/index.html", "vit_str/ocrmypdf.py"),
+    *("vit_str/bundled/line.safetensors", "vit_str/web/index.html", "vit_str/ocrmypdf.py"),
 )
 
 

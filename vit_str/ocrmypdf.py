@@ -68,7 +68,7 @@ class VitStrEngine(OcrEngine):
     def get_orientation(input_file: Path, options: Any) -> OrientationConfidence:
         """How a page is turned: its longest lines are read."""
         whole = _reader(options)
-        reader = PageReader(whole.reader, _Longest(whole.detector), whole.splitter, 0.0)
+        reader = PageReader(whole.lines, _Longest(whole.detector), minimum_confidence=0.0)
         words = _read(reader, input_file).words
         if not words:
             return OrientationConfidence(angle=0, confidence=0.0)
@@ -180,7 +180,7 @@ def _reader(options: Any) -> PageReader:
     known = _languages()
     codes = [known.get(code, code) for code in options.languages]
     whole = _load(getattr(options, "vit_str_model", "tiny"), "+".join(dict.fromkeys(codes)))
-    return PageReader(whole.reader, _detector(threading.get_ident()), whole.splitter)
+    return PageReader(whole.reader, _detector(threading.get_ident()), whole.lines)
 
 
 @lru_cache

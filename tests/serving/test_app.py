@@ -10,7 +10,7 @@ import httpx
 import numpy as np
 import pytest
 
-from vit_str.runtime import Reader
+from vit_str.runtime import Reader, load
 from vit_str.runtime.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
@@ -388,18 +388,16 @@ class TestPage:
 
     @pytest.fixture(autouse=True)
     def _parts(self, site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
-        from vit_str.reading.pages.splitting import WordSplitter
-
-        parts = self.Detector(), WordSplitter()
+        parts = self.Detector(), load("line", "cpu")
         monkeypatch.setattr(service_module, "reads_pages", lambda: True)
-        monkeypatch.setattr(service_module, "_open_page_parts", lambda: parts)
+        monkeypatch.setattr(service_module, "_open_page_parts", lambda reader: parts)
 
     def test_record_is_that_of_a_page(self, site: OpenSite, tiny: Reader, word: Word) -> None:
         from vit_str.reading.pages.output import page_row
         from vit_str.reading.pages.reader import PageReader
 
         picture = word("Hallo", (300, 60))
-        parts = service_module._open_page_parts()
+        parts = service_module._open_page_parts(tiny)
         page = PageReader(tiny, *parts).read(picture, boxes=True)
         response = site().post("/v1/page", files={"files": ("a.png", picture)})
         assert response.status_code == 200

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from vit_str.runtime import Reader, Reading, Search
+from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.image_decoding import DecodedImage, decode
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import install_hint
@@ -26,7 +26,6 @@ from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
     from vit_str.reading.pages.detection import LineDetector
-    from vit_str.reading.pages.splitting import WordSplitter
 
 _TOGETHER, _PATIENCE = 32, 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
@@ -105,7 +104,7 @@ class ReadingService:
         self._searches = Capacity(most // 2, searches, "pictures with a lexicon or the like")
         self.pages = Capacity(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
-        self._page_parts = lru_cache(1)(_open_page_parts)
+        self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
         self._decoding = BatchingQueue(self._decode, threads=_DECODERS)
         self._decoding_large: BatchingQueue[Upload, DecodedImage] = BatchingQueue(
             lambda jobs: [decode(job.item.data, reader.preprocessing) for job in jobs]
@@ -241,11 +240,12 @@ class ReadingService:
         if isinstance(picture, UnreadableImage):
             self.metrics.pictures.labels("unreadable").inc()
             return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
+        detector, lines = self._page_parts() or (None, None)
         with _refused():
             search = _search_of(choice)
             reader = _Interruptible(check, self.reader.engine, effort=self._effort, search=search)
-        pages = PageReader(reader, *(self._page_parts() or ()))
-        page = pages.read(picture, boxes=reader.has_boxes)
+        lines = lines and _Interruptible(check, lines.engine)
+        page = PageReader(reader, detector, lines).read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         return [page_row(upload.name, page) | {"page": number}]
 
@@ -284,13 +284,13 @@ def reads_pages() -> bool:
     return find_spec("rapidocr") is not None
 
 
-def _open_page_parts() -> tuple[LineDetector, WordSplitter] | None:
+def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | None:
+    """What finds lines, and what reads them if the reader of words does not."""
     if not reads_pages():
         return None
     from vit_str.reading.pages.detection import RapidDetector
-    from vit_str.reading.pages.splitting import WordSplitter
 
-    return RapidDetector(), WordSplitter()
+    return RapidDetector(), None if reader.reads_lines else load("line", reader.engine.device)
 
 
 @contextmanager

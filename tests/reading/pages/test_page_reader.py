@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,13 +10,10 @@ import pytest
 from PIL import Image
 
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
-from vit_str.reading.pages.page import Word
-from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined
+from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, whole, words_of
 from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.reading.pages.reader import _Line as Line
-from vit_str.reading.pages.splitting import WordSplitter
-from vit_str.runtime import Reader, Reading
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.readings import Box, Character
 
 Drawn = tuple[Image.Image, Any]
@@ -67,11 +63,10 @@ def test_a_line_across_the_page_is_turned_by_itself(draw: Draw, drawn: Drawn, ti
 class LineReader:
     """Reads every strip as the line whose length fits best."""
 
-    preprocessing = Preprocessing(32, 640, width_step=32)
-    maximum_length = 90
+    reads_lines, is_constrained = True, False
 
-    def __init__(self, lines: Sequence[str]) -> None:
-        self.lines = lines
+    def __init__(self, lines: Sequence[str], confidence: float = 0.999) -> None:
+        self.lines, self.confidence = lines, confidence
 
     def read(self, images: Sequence[Image.Image], *, boxes: bool) -> list[Reading]:
         assert boxes
@@ -81,7 +76,9 @@ class LineReader:
         text = min(self.lines, key=lambda line: abs(17 * len(line) - image.width))
         side = image.width / len(text)
         characters = (
-            Character(character, 0.999, Box(place * side, 0, (place + 1) * side, image.height))
+            Character(
+                character, self.confidence, Box(place * side, 0, (place + 1) * side, image.height)
+            )
             for place, character in enumerate(text)
         )
         return Reading(text, 0.9, tuple(characters))
@@ -102,19 +99,31 @@ def test_lines_of_a_reader_of_lines_are_cut_at_their_spaces(draw: Draw) -> None:
 def test_a_word_longer_than_the_reader_takes_is_read_in_parts(draw: Draw, tiny: Reader) -> None:
     word = "internationalisationofcoffeehouses"
     image, detector = draw([word])
-
-    class Uncut(WordSplitter):
-        def __init__(self) -> None:
-            """Without a model."""
-
-        def words(self, line: Image.Image) -> list[Box]:
-            return [Box(0, 0, line.width, line.height)]
-
-    (found,) = PageReader(tiny, detector, Uncut(), 0.0).read(image, boxes=True).words
+    doubtful = cast(Reader, LineReader([word], confidence=0.5))
+    (found,) = PageReader(tiny, detector, doubtful, 0.0).read(image, boxes=True).words
     assert len(found.text) > 25
     assert found.text[:8] == word[:8] and found.text[-6:] == word[-6:]
     first, last = found.characters[0].box, found.characters[-1].box
     assert first and last and first.left < 60 and last.right > image.width - 60
+
+
+def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(
+    draw: Draw, tiny: Reader
+) -> None:
+    lines = ["Coffee", "Restaurant"]
+    image, detector = draw(lines)
+    wrong = ["Co1fee", "Rest4urant"]
+    readers = (cast(Reader, LineReader(wrong, confidence)) for confidence in (0.5, 0.999))
+    doubted, sure = (PageReader(tiny, detector, each).read(image).text for each in readers)
+    assert (doubted, sure) == ("\n".join(lines), "\n".join(wrong))
+
+
+def test_words_of_a_lexicon_are_read_by_the_reader_of_words(draw: Draw) -> None:
+    image, detector = draw(["Museum", "Open daily"])
+    reader = load("tiny", "cpu", search=Search(lexicon=["museum", "Gallery", "Open"]))
+    lines = cast(Reader, LineReader(["Museum", "Open daily"]))
+    found = PageReader(reader, detector, lines, 0.0).read(image).words
+    assert {word.text for word in found} <= {"museum", "Gallery", "Open"}
 
 
 def test_words_below_the_least_confidence_are_left_out(drawn: Drawn, tiny: Reader) -> None:
@@ -122,17 +131,17 @@ def test_words_below_the_least_confidence_are_left_out(drawn: Drawn, tiny: Reade
 
 
 def test_words_of_print_are_judged_with_their_line(page_reader: PageReader) -> None:
-    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    piece = whole(Strip(Image.new("RGB", (1, 1)), rectangle(0, 0, 1, 1)))
 
     def line(*words: tuple[str, float]) -> Line:
-        found = tuple(Word(text, confidence, corners) for text, confidence in words)
-        return Line(rectangle(0, 0, 1, 1), 0, found, 1.0)
+        found = tuple((piece, Reading(text, confidence, ())) for text, confidence in words)
+        return Line(rectangle(0, 0, 1, 1), 0, found)
 
     def kept(lines: list[Line]) -> list[str]:
-        return [word.text for line in page_reader._sure(lines) for word in line.words]
+        return [reading.text for line in page_reader._sure(lines) for _, reading in line.words]
 
     sure = line(("No.", 0.9), ("7", 0.6), ("of", 0.9), ("many", 0.9))
-    doubtful = line(("Il|", 0.1), ("a", 0.9))
+    doubtful = line(("Il|", 0.1), ("a", 0.9), ("", 0.0))
     assert kept([sure, doubtful]) == ["No.", "of", "many", "a"]
     rest = [line(*10 * [("word", 0.9)])] * 4
     assert kept([sure, doubtful, *rest])[:5] == ["No.", "7", "of", "many", "a"]
@@ -184,22 +193,14 @@ def test_words_are_cut_where_the_reader_sees_a_space() -> None:
     ]
 
 
-def test_the_bundled_splitter_cuts_drawn_lines_at_their_gaps(
-    drawn: Drawn, lines: Sequence[str]
-) -> None:
-    image, detector = drawn
-    splitter = WordSplitter()
-    for line, box in zip(lines, detector.boxes, strict=True):
-        strip = image.crop(tuple(np.concatenate([box[0], box[2]]).round().astype(int)))
-        words = splitter.words(strip)
-        assert len(words) == len(line.split())
-        assert all(a.right <= b.left for a, b in pairwise(words))
-
-
-def test_a_file_that_is_no_splitter_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "bad.onnx").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match=r"cannot use the word splitter .*bad\.onnx"):
-        WordSplitter(tmp_path / "bad.onnx")
+def test_margins_of_words_stop_half_way_to_their_neighbors() -> None:
+    strip = Strip(Image.new("RGB", (100, 20)), rectangle(0, 0, 100, 20))
+    places = [("a", 1, 40), (" ", 40, 42), ("b", 42, 60), (" ", 60, 90), ("c", 90, 99)]
+    characters = tuple(Character(c, 1.0, Box(left, 0, right, 20)) for c, left, right in places)
+    found = words_of(whole(strip), Reading("a b c", 1.0, characters))
+    assert [piece.box for piece, _ in found] == [(0, 2, 41, 18), (41, 2, 63, 18), (87, 2, 100, 18)]
+    ((piece, reading),) = words_of(whole(strip), Reading("", 1.0, ()))
+    assert (piece.box, reading.text, reading.confidence) == ((0, 0, 100, 20), "", 0.0)
 
 
 def test_the_detector_of_rapidocr_finds_the_lines(drawn: Drawn) -> None:
@@ -220,10 +221,12 @@ def test_a_second_search_adds_lines_where_there_are_none() -> None:
 
     one, same, other = (rectangle(20, y, 220, y + 40) for y in (20, 25, 100))
     detector = RapidDetector()
-    searches = iter([[one], [same, other]])
+    size = 736 // 2, 1472 // 2  # is searched at twice the size, and then as it is
+    sides = np.array([384 / 736, 1 / 2])  # which the network takes in steps of 32 pixels
+    searches = iter([[one], [same * sides, other * sides]])
     detector._engine = lambda *_, **__: SimpleNamespace(boxes=next(searches))
-    found = detector.lines(Image.new("RGB", (736 // 2, 1472 // 2)))  # is searched at twice the size
-    assert [box.tolist() for box in found] == [(box / 2).tolist() for box in (one, other)]
+    found = detector.lines(Image.new("RGB", size))
+    assert np.allclose(found, [one / 2, other / 2])
 
     searches = iter([[one] * 30, [other]])
     assert len(detector.lines(Image.new("RGB", (736, 736)))) == 30

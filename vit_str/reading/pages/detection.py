@@ -14,6 +14,7 @@ _LONGEST = 4 * _SHORT  # however narrow
 _STEP = 32  # the network takes sides that this divides
 _MANY = 20  # lines: a page of print, which is not dim
 _CONTRAST, _TILES = 3.0, (8, 8)
+_LEAST = 0.3  # confidence of a line; reading it tells better whether it is one
 _NEW = 0.1  # how much of a line of the second search may be known, over the smaller of the two
 
 
@@ -28,11 +29,11 @@ class RapidDetector:
     """The detector of ``rapidocr`` (PP-OCRv6 small, Apache-2.0, inside its wheel).
 
     It overlooks dim text, however large. So where it finds no more than 20 lines, it searches again
-    with raised local contrast (CLAHE, Zuiderveld 1994) and adds lines that lie on none of the
-    first. It sees images of bounded size, so its memory is bounded.
+    at half the size with raised local contrast (CLAHE, Zuiderveld 1994) and adds lines that lie on
+    none of the first. It sees images of bounded size, so its memory is bounded.
 
     Args:
-        search_again: as said; False for half the time.
+        search_again: as said; False for four fifths of the time.
 
     Raises:
         ValueError: ``rapidocr`` is not installed.
@@ -54,6 +55,7 @@ class RapidDetector:
                 "Global.log_level": "error",
                 "Global.max_side_len": _LONGEST,
                 "Det.limit_side_len": _STEP,
+                "Det.box_thresh": _LEAST,
                 "EngineConfig.onnxruntime.intra_op_num_threads": thread_count(),
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
             }
@@ -63,11 +65,10 @@ class RapidDetector:
         """See `LineDetector`."""
         short, long = sorted(image.size)
         scale = max(min(1.0, _LONG / long), min(_SHORT / short, _LONGEST / long))
-        pixels = _resized(image, scale)
-        lines = self._search(pixels, image.size)
+        lines = self._search(_resized(image, scale), image.size)
         if len(lines) > _MANY or not self._search_again:
             return lines
-        again = self._search(_with_contrast(pixels), image.size)
+        again = self._search(_with_contrast(_resized(image, scale / 2)), image.size)
         return lines + [line for line in again if _is_new(line, lines)]
 
     def _search(self, pixels: np.ndarray, size: tuple[int, int]) -> list[Quadrilateral]:

@@ -1,6 +1,5 @@
 """Words within the strips of their lines, and what was read in them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import groupby, pairwise
@@ -12,8 +11,12 @@ from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.page import Word
 from vit_str.runtime.readings import Box, Character, Reading
 
-_MARGIN = 0.15, 0.05
-"""Added at the sides of a word, and above and below it, over its height."""
+_MARGIN, _INSET = 0.15, 0.08
+"""Added at the sides of a word, and taken off above and below it, over the height of its line."""
+_BESIDE, _ABOVE = 0.1, 0.05
+"""White at the sides of a word with its margins, and above and below it, over its height."""
+_MOST_BESIDE = 0.3
+"""White at a side, over the width of the word."""
 _OVERLAP = 0.25
 """Share of a long word that both of its halves hold."""
 
@@ -29,6 +32,12 @@ class Piece:
 
     strip: Strip
     box: tuple[int, int, int, int]
+
+    @property
+    def aspect(self) -> float:
+        """Width over height."""
+        left, top, right, bottom = self.box
+        return (right - left) / (bottom - top)
 
     @property
     def image(self) -> Image.Image:
@@ -58,24 +67,31 @@ class Piece:
         )
 
 
+Read = tuple[Piece, Reading]
+"""A word, or a line, and what was read there."""
+
+
 def whole(strip: Strip) -> Piece:
     """A line in one piece."""
     return Piece(strip, (0, 0, *strip.image.size))
 
 
-def pieces_of(strip: Strip, boxes: Sequence[Box]) -> list[Piece]:
-    """The words of a line from left to right, with margins that do not reach their neighbors."""
-    width, height = strip.image.size
-    gaps = [(before.right, after.left) for before, after in pairwise(boxes)]
-    starts = [0.0, *((left + right) / 2 for left, right in gaps)]
-    ends = [*starts[1:], float(width)]
-    pieces = []
-    for (left, top, right, bottom), start, end in zip(boxes, starts, ends, strict=True):
-        beside, above = (share * (bottom - top) for share in _MARGIN)
-        low = floor(max(start, left - beside)), max(0, floor(top - above))
-        high = ceil(min(end, right + beside)), min(height, ceil(bottom + above))
-        pieces.append(Piece(strip, (*low, max(high[0], low[0] + 1), max(high[1], low[1] + 1))))
-    return pieces
+def words_of(piece: Piece, reading: Reading) -> tuple[Read, ...]:
+    """The words of a line that was read with boxes; the line with nothing in it if it has none.
+
+    They have margins that do not reach their neighbors, and less white above and below: readers of
+    words know crops, not what detectors give.
+    """
+    words = cut_at_spaces(piece, reading)
+    middles = [(one.box[2] + other.box[0]) // 2 for (one, _), (other, _) in pairwise(words)]
+    first, top, last, bottom = piece.box
+    margin, inset = round(_MARGIN * (bottom - top)), round(_INSET * (bottom - top))
+    found = []
+    for (part, read), start, end in zip(words, [first, *middles], [*middles, last], strict=False):
+        left, _, right, _ = part.box
+        box = max(start, left - margin), top + inset, min(end, right + margin), bottom - inset
+        found.append((replace(part, box=box), read))
+    return tuple(found) or ((piece, Reading("", 0.0, ())),)
 
 
 def cut_at_spaces(piece: Piece, reading: Reading) -> list[tuple[Piece, Reading]]:
@@ -95,8 +111,11 @@ def cut_at_spaces(piece: Piece, reading: Reading) -> list[tuple[Piece, Reading]]
 
 
 def word(piece: Piece, reading: Reading) -> Word:
-    """A word of the page."""
-    polygon = piece.strip.polygon(*piece.box)
+    """A word of the page; its polygon leaves out what detectors give around the letters."""
+    left, top, right, bottom = piece.box
+    above = _ABOVE * (bottom - top)
+    beside = min(_BESIDE * (bottom - top), _MOST_BESIDE * (right - left))
+    polygon = piece.strip.polygon(left + beside, top + above, right - beside, bottom - above)
     characters = tuple(_on_page(piece.strip, character) for character in reading.characters)
     corners = tuple((float(x), float(y)) for x, y in polygon)
     return Word(reading.text, reading.confidence, corners, characters)  # type: ignore[arg-type]

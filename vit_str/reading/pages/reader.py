@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import prod
 from pathlib import Path
 from statistics import fmean
@@ -24,9 +25,9 @@ from vit_str.reading.pages.geometry import (
 )
 from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Word
-from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, pieces_of, whole, word
-from vit_str.reading.pages.splitting import WordSplitter
+from vit_str.reading.pages.pieces import Piece, Read, joined, whole, word, words_of
 from vit_str.runtime import Reader, Reading, Search, load
+from vit_str.runtime.engine import open_engine
 from vit_str.runtime.images import load_image, load_pages, source_name
 
 MINIMUM_CONFIDENCE = 0.8
@@ -41,9 +42,10 @@ _CROP_HEIGHT = 300
 """Pixels up to which a flat picture may be a crop of a line that fills it."""
 _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
-_SURE = 0.99
-"""Confidence from which on the other way up is not tried; the model reads clean words upside down
-too, at about 0.96; the mean of six of them reaches 0.983."""
+_SURE = 0.95
+"""Confidence from which on the other way up is not tried."""
+_DOUBTFUL = 0.97
+"""Confidence below which a reader of words looks at a word too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +56,28 @@ class _Line:
         quarters: turns to the right that bring the first side of its upright box to where the
             text begins.
         words: with a text.
-        confidence: the mean of all words.
     """
 
     quadrilateral: Quadrilateral
     quarters: int
-    words: tuple[Word, ...]
-    confidence: float
+    words: tuple[Read, ...]
+
+    @property
+    def confidence(self) -> float:
+        """Of its characters, as a geometric mean."""
+        return _per_character([reading for _, reading in self.words])
 
 
 class PageReader:
     """Finds the words of whole pictures and reads them.
 
+    Lines are read as a whole, which says where their words are. What a reader of lines doubts, a
+    reader of words looks at too, and the surer of both is kept.
+
     Args:
-        reader: reads words, or whole lines if its model is one for lines.
+        reader: reads words; or lines, which are then left as it reads them.
         detector: finds lines; that of ``rapidocr`` if None.
-        splitter: cuts them into words for a reader of words; the bundled one if None.
+        lines: reads lines, if ``reader`` reads words; the weights of the package if None.
         minimum_confidence: words are left out whose characters have a lower geometric mean; in
             pictures of 40 words and more, unless the characters of their line have it.
     """
@@ -78,13 +86,13 @@ class PageReader:
         self,
         reader: Reader,
         detector: LineDetector | None = None,
-        splitter: WordSplitter | None = None,
+        lines: Reader | None = None,
         minimum_confidence: float = MINIMUM_CONFIDENCE,
     ) -> None:
         self.reader = reader
         self.detector = detector or RapidDetector()
-        self._reads_lines = bool(reader.preprocessing.width_step)
-        self.splitter = splitter or WordSplitter()
+        self.lines = reader if reader.reads_lines else lines or load("line")
+        self.words = None if reader.reads_lines else reader
         self.minimum_confidence = minimum_confidence
 
     def read(self, source: Any, *, boxes: bool = False) -> Page:
@@ -102,83 +110,87 @@ class PageReader:
         found = self.detector.lines(image)
         if not found and image.height < _CROP_HEIGHT and image.width > _LONG * image.height:
             found = [rectangle(0, 0, *image.size)]  # a crop of one line
-        lines, direction = self._read_lines(image, found, boxes)
-        lines = self._sure(lines)
+        lines, direction = self._read_lines(image, found)
+        lines = self._sure(self._look_again(lines, boxes))
         return Page(image.width, image.height, self._arrange(lines, direction), path)
 
     def _read_lines(
-        self, image: Image.Image, found: Sequence[Quadrilateral], boxes: bool
+        self, image: Image.Image, found: Sequence[Quadrilateral]
     ) -> tuple[list[_Line], int]:
         """All lines, and the quarter turns to the right of the text on the page."""
-        lines, direction = self._read_longest(image, found, boxes)
+        lines, direction = self._read_longest(image, found)
         lines = [line for line in lines if not _runs_across(line.quadrilateral, direction)]
         done = {id(line.quadrilateral) for line in lines}
         rest = [q for q in found if id(q) not in done]
         along = [q for q in rest if not _runs_across(q, direction)]
         others = [q for q in rest if _runs_across(q, direction)]
-        lines += self._in_direction(image, along, direction, boxes)
-        one, other = (
-            self._in_direction(image, others, (direction + turn) % 4, boxes) for turn in (1, 3)
-        )
+        lines += self._in_direction(image, along, direction)
+        one, other = (self._in_direction(image, others, (direction + turn) % 4) for turn in (1, 3))
         lines += [
             max(a, b, key=lambda line: line.confidence) for a, b in zip(one, other, strict=True)
         ]
         return lines, direction
 
     def _read_longest(
-        self, image: Image.Image, found: Sequence[Quadrilateral], boxes: bool
+        self, image: Image.Image, found: Sequence[Quadrilateral]
     ) -> tuple[list[_Line], int]:
         """The longest lines, the way up in which they are read more surely, and that way."""
         longest = sorted(found, key=lambda q: -max(side_lengths(q)))[:_SAMPLE]
         lengths = np.array([side_lengths(q) for q in longest]).reshape(-1, 2)
         direction = int((lengths[:, 1] - lengths[:, 0]).sum() > 0)
-        lines = self._in_direction(image, longest, direction, boxes)
+        lines = self._in_direction(image, longest, direction)
         if _confidence(lines) < _SURE:
-            upside_down = self._in_direction(image, longest, direction + 2, boxes)
+            upside_down = self._in_direction(image, longest, direction + 2)
             if _confidence(upside_down) > _confidence(lines):
                 return upside_down, direction + 2
         return lines, direction
 
     def _in_direction(
-        self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int, boxes: bool
+        self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int
     ) -> list[_Line]:
         """Lines whose text is turned by some quarters to the right."""
-        strips = [Strip(image, corners_from(q, quarters)) for q in found]
-        if self._reads_lines:
-            lines = [[whole(strip)] for strip in strips]
-        else:
-            lines = [pieces_of(strip, self.splitter.words(strip.image)) for strip in strips]
-        pieces = [piece for line in lines for piece in line]
-        readings = iter(self._read_pieces(pieces, boxes or self._reads_lines))
-        result = []
-        for quadrilateral, line in zip(found, lines, strict=True):
-            read = self._cut_at_spaces([(piece, next(readings)) for piece in line])
-            words = tuple(word(piece, reading) for piece, reading in read if reading.text)
-            confidence = fmean(reading.confidence for _, reading in read) if read else 0.0
-            result.append(_Line(quadrilateral, quarters, words, confidence))
-        return result
+        pieces = [whole(Strip(image, corners_from(each, quarters))) for each in found]
+        order = sorted(range(len(pieces)), key=lambda index: pieces[index].aspect)
+        read = self.lines.read([pieces[index].image for index in order], boxes=True)
+        readings = dict(zip(order, read, strict=True))
+        return [
+            _Line(quadrilateral, quarters, words_of(piece, readings[index]))
+            for index, (quadrilateral, piece) in enumerate(zip(found, pieces, strict=True))
+        ]
 
-    def _cut_at_spaces(self, words: Sequence[tuple[Piece, Reading]]) -> list[tuple[Piece, Reading]]:
-        """Words in which the reader saw a space, cut there, if it says where it looked."""
-        if self._reads_lines:
-            return [part for piece, reading in words for part in cut_at_spaces(piece, reading)]
-        parts = []
-        for piece, reading in words:
-            if " " in reading.text.strip() and self.reader.has_boxes:
-                (located,) = self._read_pieces([piece], True)
-                parts += cut_at_spaces(piece, located)
-            else:
-                parts.append((piece, reading))
-        return parts
+    def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
+        """Lines whose doubtful words are as the surer of both readers reads them."""
+        if self.words is None:
+            return list(lines)
+        words = [word for line in lines for word in line.words]
+        doubtful = [piece for piece, reading in words if self._is_doubtful(reading)]
+        again = iter(self._read_pieces(doubtful, boxes))
+        surest = iter(
+            (piece, self._surer(reading, next(again)) if self._is_doubtful(reading) else reading)
+            for piece, reading in words
+        )
+        return [replace(line, words=tuple(islice(surest, len(line.words)))) for line in lines]
+
+    def _is_doubtful(self, reading: Reading) -> bool:
+        """Whether the reader of words looks at a word too; at all, if not every text is allowed."""
+        assert self.words is not None
+        return self.words.is_constrained or _per_character([reading]) < _DOUBTFUL
+
+    def _surer(self, first: Reading, second: Reading) -> Reading:
+        assert self.words is not None
+        if self.words.is_constrained or not first.text:
+            return second
+        return max(first, second, key=lambda reading: _per_character([reading]))
 
     def _read_pieces(self, pieces: Sequence[Piece], boxes: bool) -> list[Reading]:
-        """Readings of pieces; what fills the reader is read again as two halves that overlap."""
-        found = self.reader.read([piece.image for piece in pieces], boxes=boxes)
+        """Readings of words; what fills the reader is read again as two halves that overlap."""
+        assert self.words is not None
+        found = self.words.read([piece.image for piece in pieces], boxes=boxes)
         readings = [piece.in_strip(each) for piece, each in zip(pieces, found, strict=True)]
         full = [
             index
             for index, reading in enumerate(readings)
-            if len(reading.text) >= self.reader.maximum_length
+            if len(reading.text) >= self.words.maximum_length
         ]
         if full:
             halves = [half for index in full for half in pieces[index].halves()]
@@ -197,10 +209,13 @@ class PageReader:
         sure = []
         for line in lines:
             together = is_print and len(line.words) >= _SENTENCE
-            if not together or _per_character(line.words) < self.minimum_confidence:
-                words = (w for w in line.words if _per_character([w]) >= self.minimum_confidence)
-                line = replace(line, words=tuple(words))
-            sure.append(line)
+            least = (
+                0.0
+                if together and line.confidence >= self.minimum_confidence
+                else self.minimum_confidence
+            )
+            words = [(p, r) for p, r in line.words if r.text and _per_character([r]) >= least]
+            sure.append(replace(line, words=tuple(words)))
         return sure
 
     def _arrange(
@@ -211,15 +226,18 @@ class PageReader:
         turned = [upright(turn_points(line.quadrilateral, -direction)) for line in lines]
         boxes = [np.concatenate([points.min(0), points.max(0)]) for points in leveled(turned)]
         return tuple(
-            tuple(tuple(w for index in row for w in lines[index].words) for row in block)
+            tuple(
+                tuple(word(*found) for index in row for found in lines[index].words)
+                for row in block
+            )
             for block in reading_order(boxes)
         )
 
 
-def _per_character(words: Sequence[Word]) -> float:
-    """The geometric mean of the confidences of all characters."""
-    length = sum(len(word.text) for word in words)
-    return prod(word.confidence for word in words) ** (1 / max(1, length))
+def _per_character(readings: Sequence[Reading]) -> float:
+    """The geometric mean of the confidences of all characters; 0 without any."""
+    length = sum(len(reading.text) for reading in readings)
+    return prod(r.confidence for r in readings if r.text) ** (1 / length) if length else 0.0
 
 
 def _confidence(lines: Sequence[_Line]) -> float:
@@ -245,7 +263,8 @@ def load_page(
     """A page reader with the weights of the package or of a file.
 
     Args:
-        name_or_path: of the word reader, and what else is not explained, as for ``vit_str.load``.
+        name_or_path: of a reader of words, which looks at what the bundled reader of lines doubts,
+            or of another reader of lines, which reads alone; otherwise as for ``vit_str.load``.
         device: see there.
         backend: see there.
         effort: see there; ``fast`` also searches for lines once only.
@@ -255,6 +274,12 @@ def load_page(
     Raises:
         ValueError: no such weights or device, or ``rapidocr`` is not installed.
     """
-    reader = load(name_or_path, device, backend=backend, effort=effort, search=search)
+    engine = open_engine(name_or_path, device, backend)
+    reads_lines = engine.model.preprocessing.width_step > 0
+    if reads_lines and effort == "fast":  # which they always are, but for the search for lines
+        reader = Reader(engine, search=search)
+    else:
+        reader = Reader(engine, effort=effort, search=search)
+    lines = None if reads_lines else load("line", device, backend=backend)
     detector = RapidDetector(search_again=effort != "fast")
-    return PageReader(reader, detector, minimum_confidence=minimum_confidence)
+    return PageReader(reader, detector, lines, minimum_confidence)
