@@ -36,8 +36,8 @@ def test_batches_of_the_validation_have_one_width_each(
     data.setup("fit")
     rendered, real = data.val_dataloader()
     assert [len(batch.labels) for batch in rendered] == [4, 4]
-    assert [batch.images.shape[-1] for batch in real] == [320, 96, 1600]
-    assert [batch.labels for batch in real] == [["line 0", "line 1"], ["line 2"], ["line 3"]]
+    assert [batch.images.shape[-1] for batch in real] == [96, 320, 1600]
+    assert [batch.labels for batch in real] == [["line 2"], ["line 0", "line 1"], ["line 3"]]
 
 
 @pytest.mark.parametrize("patch", [(32, 4), (16, 4)])

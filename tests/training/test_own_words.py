@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from lightning.pytorch import Trainer
 from PIL import Image
 from safetensors.torch import load_file
 
@@ -23,6 +24,8 @@ from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training import OwnWords
 from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut
 from vit_str.training.loader import SkippedWords, crop_batches, default_workers
+from vit_str.training.module import RecognizerTraining
+from vit_str.weights import load_weights, resolve
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
 
@@ -287,3 +290,35 @@ def test_a_run_that_is_cut_ends_like_one_that_is_not(run: Run, crops: Path) -> N
     expected, found = (load_file(folder / "weights.safetensors") for folder in (whole, cut))
     for name, tensor in expected.items():
         assert torch.equal(found[name], tensor), name
+
+
+def test_own_lines_are_as_wide_as_the_widest_of_their_batch(
+    tmp_path: Path, word_image: Draw, two_fonts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    texts = [f"line number {number}" for number in range(8)]
+    for number, text in enumerate(texts):
+        word_image(text, size=(100 + 60 * number, 24)).save(folder / f"{number}.png")
+    rows = "".join(f"{number}.png\t{text}\n" for number, text in enumerate(texts))
+    (folder / "labels.tsv").write_text(rows, encoding="utf-8")
+    weights = load_weights(resolve("line"))
+    weights.recognizer.encoder.train()
+    charset = weights.charset.characters
+    training = RecognizerTraining(weights.recognizer, charset)
+    data = OwnWords(
+        [str(folder)], batch_size=4, workers=0, validation_share=0.3, rendered_share=0.5,
+        rendered_limit=4, fonts=[two_fonts], charset=charset, image_size=training.image_size,
+        grid=training.grid, maximum_length=250, width_step=training.width_step,
+    )  # fmt: skip
+    trainer = Trainer(
+        max_steps=1, accelerator="cpu", logger=False, enable_checkpointing=False,
+        enable_progress_bar=False, limit_val_batches=1, default_root_dir=tmp_path,
+    )  # fmt: skip
+    trainer.fit(training, data)
+    (batch,) = islice(data.train_dataloader(), 1)
+    assert batch.images.shape[0] == 4 and batch.images.shape[3] % 32 == 0
+    assert batch.token_characters.shape[1] == batch.images.shape[3] // 2
+    own = batch.images[0]
+    assert (own[..., -1] == own[..., -2]).all() or own.shape[-1] > 640

@@ -98,7 +98,7 @@ class TrainingCLI(LightningCLI):
             help="in a configuration: the file with what it leaves out, relative to it",
         )
         parser.link_arguments("model.charset", "data.init_args.charset")
-        for name in ("image_size", "grid", "maximum_length"):
+        for name in ("image_size", "grid", "maximum_length", "width_step"):
             parser.link_arguments(f"model.{name}", f"data.init_args.{name}", apply_on="instantiate")
 
     def before_instantiate_classes(self) -> None:

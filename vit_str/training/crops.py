@@ -93,16 +93,19 @@ class Crops:
 
     def __getitem__(self, batch: tuple[int, int]) -> CropBatch:
         start, length = batch
-        size = self.preprocessing.height, self.preprocessing.width
-        images = torch.empty(length, 3, *size, dtype=torch.uint8)
         resize = replace(self.preprocessing, turn_above=None)  # tall images are turned already
+        images: list[Tensor] = []
         labels: list[str] = []
         skipped: list[Skipped] = []
-        for row in range(length):
-            image, label = self._usable(start + row, skipped)
+        for number in range(start, start + length):
+            image, label = self._usable(number, skipped)
             labels.append(label)
-            images[row] = resize.pixels(self.augmentation(image, start + row))
-        return CropBatch(images, labels, skipped)
+            images.append(resize.pixels(self.augmentation(image, number)))
+        if not images:
+            size = self.preprocessing.height, self.preprocessing.width
+            return CropBatch(torch.empty(0, 3, *size, dtype=torch.uint8), labels, skipped)
+        width = max(image.shape[-1] for image in images)
+        return CropBatch(torch.stack([widened(i, width) for i in images]), labels, skipped)
 
     def _usable(self, number: int, skipped: list[Skipped]) -> tuple[Image.Image, str]:
         """The upright image and the label of a number, or of the next that has one."""
@@ -126,6 +129,14 @@ class Crops:
             f"{source.path}: {_MOST_TRIES} words one after the other cannot be used; look at "
             "skipped.tsv beside the logs"
         )
+
+
+def widened(
+    images: UInt8[Tensor, "*batch channel row column"], width: int
+) -> UInt8[Tensor, "*batch channel row wide_column"]:
+    """Images with their last column again and again, up to a width."""
+    last = images[..., -1:].expand(*images.shape[:-1], width - images.shape[-1])
+    return torch.cat([images, last], -1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,16 @@ class Batches:
 
     @classmethod
     def of(cls, source: str, images: list[Tensor], labels: list[str]) -> "Batches":
-        """Batches of the validation from one source."""
-        starts = range(0, len(images), _VALIDATION_BATCH)
-        slices = [slice(start, start + _VALIDATION_BATCH) for start in starts]
-        return cls([LabeledPixels(source, torch.stack(images[s]), labels[s]) for s in slices])
+        """Batches of the validation from one source, of images of one width each."""
+        order = sorted(range(len(images)), key=lambda index: images[index].shape[-1])
+        batches = []
+        for _, group in groupby(order, lambda index: images[index].shape[-1]):
+            indices = list(group)
+            for start in range(0, len(indices), _VALIDATION_BATCH):
+                chosen = indices[start : start + _VALIDATION_BATCH]
+                pixels = torch.stack([images[index] for index in chosen])
+                batches.append(LabeledPixels(source, pixels, [labels[index] for index in chosen]))
+        return cls(batches)
 
     def __iter__(self) -> Iterator[LabeledPixels]:
         return iter(self.batches)

@@ -1,11 +1,7 @@
 """Lines of text as data of training, batches of one width each."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
-
-from jaxtyping import UInt8
-from torch import Tensor
 
 from vit_str.datasets.folder import FolderReader
 from vit_str.runtime.charset import PRINTABLE_ASCII
@@ -21,7 +17,6 @@ from vit_str.training.data import (
 )
 
 _LONGEST_WORD = 25
-_WIDTH_STEP = 32
 
 
 class RenderedLines(RenderedWords):
@@ -34,6 +29,7 @@ class RenderedLines(RenderedWords):
         image_size: the height, and the largest width; linked to the encoder's.
         grid: columns of features of the widest line; linked to the encoder's.
         maximum_length: linked to the decoder's; lines are as long as their width allows.
+        width_step: linked to the encoder's.
         words: all else that `RenderedWords` takes.
     """
 
@@ -45,6 +41,7 @@ class RenderedLines(RenderedWords):
         image_size: tuple[int, int] = (32, 1600),
         grid: tuple[int, int] = (1, 800),
         maximum_length: int = 250,
+        width_step: int = 32,
         **words: Any,
     ) -> None:
         super().__init__(
@@ -56,6 +53,7 @@ class RenderedLines(RenderedWords):
             maximum_length=_LONGEST_WORD,
             **words,
         )
+        self._preprocessing = Preprocessing(*image_size, width_step=width_step)
         self.texts = LineTexts(self.charset, self.lexicon, language)
 
     def _renderer(self, atlas: GlyphAtlas) -> TextLineRenderer:
@@ -75,23 +73,11 @@ class RenderedLines(RenderedWords):
         return Batches(batches)
 
     def _crops(self, folder: FolderReader) -> Batches:
-        """Lines of one width after the other."""
-        by_width = defaultdict(list)
-        for pixels, label in self._read(folder):
-            by_width[pixels.shape[-1]].append((pixels, label))
-        batches = [
-            batch
-            for lines in by_width.values()
-            for batch in Batches.of(folder.name, *map(list, zip(*lines, strict=True)))
-        ]
-        return Batches(batches)
-
-    def _read(self, folder: FolderReader) -> Iterator[tuple[UInt8[Tensor, "3 row column"], str]]:
-        preprocessing = Preprocessing(*self.image_size, width_step=_WIDTH_STEP)
         files = folder.files()
         step = max(1, len(files.paths) // (self.real_limit or len(files.paths) or 1))
+        images, labels = [], []
         for path, label in list(zip(files.paths, files.labels, strict=True))[::step]:
-            try:
-                yield preprocessing.pixels(load_image(path)), label
-            except UnreadableImage:
-                continue  # `vit-str evaluate` reports them
+            with suppress(UnreadableImage):  # `vit-str evaluate` reports them
+                images.append(self._preprocessing.pixels(load_image(path)))
+                labels.append(label)
+        return Batches.of(folder.name, images, labels)

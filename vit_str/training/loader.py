@@ -2,12 +2,13 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch.utils.data import DataLoader
 
 from vit_str.datasets import Skipped, SkipReport
@@ -16,7 +17,7 @@ from vit_str.runtime.charset import Charset
 from vit_str.runtime.machine import cpu_count
 from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.training.console import report
-from vit_str.training.crops import CropBatch, Crops, CropSampler
+from vit_str.training.crops import CropBatch, Crops, CropSampler, widened
 from vit_str.training.data import RenderedStream
 
 _MOST_WORKERS = 8
@@ -107,7 +108,7 @@ class OwnStream:
         charset: of the labels.
         device: where batches are wanted.
         workers: processes that make them.
-        token_count: tokens in an image.
+        token_count: tokens in an image of the full width.
         on_skip: called with every word that cannot be used.
         rendered: draws the rendered part of each batch; None without any.
     """
@@ -131,7 +132,20 @@ class OwnStream:
             size = self.sampler.rendered_in(image)
             if size:
                 parts.append(self._rendered(size, image))
-            yield join(parts)
+            width = max(part.images.shape[-1] for part in parts)
+            yield join([self._widened(part, width) for part in parts])
+
+    def _widened(self, part: RenderedBatch, width: int) -> RenderedBatch:
+        """Lines that are as wide as the others of the batch."""
+        missing = self._tokens(width) - part.token_characters.shape[1]
+        return replace(
+            part,
+            images=widened(part.images, width),
+            token_characters=F.pad(part.token_characters, (0, missing), value=UNKNOWN),
+        )
+
+    def _tokens(self, width: int) -> int:
+        return self.token_count * width // self.crops.preprocessing.width
 
     def _own(self, batch: CropBatch) -> RenderedBatch:
         labels = self.charset.encode_batch(batch.labels)
@@ -139,7 +153,7 @@ class OwnStream:
         return RenderedBatch(
             batch.images.to(self.device, non_blocking=True),
             labels.to(self.device, non_blocking=True),
-            torch.full((size, self.token_count), UNKNOWN, device=self.device),
+            torch.full((size, self._tokens(batch.images.shape[-1])), UNKNOWN, device=self.device),
             torch.zeros(size, longest, 4, device=self.device),
         )
 

@@ -83,6 +83,7 @@ class RecognizerTraining(LightningModule):
         self.recognizer = recognizer
         encoder = recognizer.encoder
         self.image_size, self.grid = encoder.image_size, encoder.grid
+        self.width_step = encoder.width_step
         self.maximum_length = recognizer.decoder.maximum_length
         self.preprocessing = (
             Preprocessing(*encoder.image_size, width_step=encoder.width_step)

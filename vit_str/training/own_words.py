@@ -1,4 +1,4 @@
-"""Labeled crops of one's own as data of training, with rendered words among them."""
+"""Labeled crops of one's own as data of training, with rendered text among them."""
 
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from vit_str.seeds import shuffled
 from vit_str.training.console import report
 from vit_str.training.crops import Crops, CropSampler, HeldOut, digest
 from vit_str.training.data import Batches, RenderedWords
+from vit_str.training.lines import RenderedLines
 from vit_str.training.loader import OwnStream, SkippedWords, default_workers
 
 _LOOKED_AT = 1000
@@ -22,6 +23,9 @@ _LOOKED_AT = 1000
 
 class OwnWords(LightningDataModule):
     """Crops of words with labels, from files of any format, and a share of rendered words.
+
+    For a model of lines they are lines; narrower ones of a batch are continued to the right with
+    their last column.
 
     The stream is numbered over all devices: which images a batch holds, and how they are augmented,
     depends on the seed and its number only. So it resumes exactly where a run was cut, with other
@@ -47,6 +51,7 @@ class OwnWords(LightningDataModule):
         image_size: height and width, linked to the encoder's.
         grid: rows and columns of tokens, linked to the encoder's.
         maximum_length: most characters in a word; linked to the decoder's.
+        width_step: of lines, linked to the encoder's; 0 for words.
         rendered: all else that `RenderedWords` takes: fonts, texts, ingredients and so on.
 
     Raises:
@@ -71,6 +76,7 @@ class OwnWords(LightningDataModule):
         image_size: tuple[int, int] = (32, 128),
         grid: tuple[int, int] = (4, 16),
         maximum_length: int = 25,
+        width_step: int = 0,
         **rendered: Any,
     ) -> None:
         super().__init__()
@@ -78,13 +84,17 @@ class OwnWords(LightningDataModule):
         self.batch_size, self.seed, self.workers = batch_size, seed, workers
         self.charset, self.grid = Charset(charset), grid
         self.rendered_share, self.validation_limit = rendered_share, validation_limit
-        self.preprocessing = Preprocessing(*image_size, turn_above=TALL)
+        turn_above = None if width_step else TALL
+        self.preprocessing = Preprocessing(
+            *image_size, turn_above=turn_above, width_step=width_step
+        )
         self.augmentation = Augmentation(augment, seed)
         self.rules = Rules(self.charset, maximum_length)
         self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
         self.rendered: RenderedWords | None = None
         if rendered_share or rendered_limit:
-            self.rendered = RenderedWords(
+            renders = RenderedLines if width_step else RenderedWords
+            self.rendered = renders(
                 batch_size=batch_size,
                 seed=seed,
                 charset=charset,
