@@ -2,9 +2,12 @@
 
     python benchmarks/page_reading.py FOLDER... [--every 4] [--model tiny] [--json FILE]
 
-Each folder holds ``images/`` and ``labels/`` as for ``vit-str evaluate --page``, whose protocol
-this uses. Each system reads them in a process of its own; time is that of the CPU without loading,
-memory the highest of the process. What is not installed is left out.
+Each folder holds ``images/`` and ``labels/`` as for ``vit-str evaluate --page``, whose protocols
+this uses: finding and reading by place where labels are words, and the F1 of words as a bag, whole
+and with their letters and digits alone. Each system reads them in a process of its own; time is
+that of the CPU without loading, memory the highest of the process. What is not installed is left
+out. A second table says where words are lost, see ``page_losses.py``; with ``--doubtful``, for
+which vit-str reads twice and its times mean nothing, it tells those that were left out too.
 """
 
 import argparse
@@ -15,10 +18,13 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from page_losses import KINDS, losses
 
 from vit_str.evaluation.page_scores import read_labels, score_page, summary
 from vit_str.evaluation.pages import labelled_pictures
@@ -28,6 +34,7 @@ Found = list[tuple[str, list[tuple[float, float]]]]
 """Texts and their four corners."""
 Answers = dict[str, Found]
 """What a system finds in a picture, by the name of its row."""
+OURS, DOUBTFUL = "vit-str", "vit-str without a limit"
 _WHOLE_LINES = "RapidOCR, its lines"
 _WORD_BOXES = "RapidOCR, its word boxes"
 
@@ -38,13 +45,16 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--model", default="tiny", help="the reader of vit-str (tiny)")
     parser.add_argument("--every", type=int, default=1, help="read every so many pictures (1)")
+    parser.add_argument(
+        "--doubtful", action="store_true", help="tell words that vit-str leaves out as doubtful"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
     parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     pictures = {f: labelled_pictures(f)[:: options.every] for f in options.folders}
     if options.system:
         answer(
-            SYSTEMS[options.system](options.model),
+            SYSTEMS[options.system](options),
             [str(p) for f in pictures.values() for p, _ in f],
         )
         return
@@ -58,7 +68,7 @@ def main() -> None:
     print_machine()
     results = {str(f): dict(score(pairs, measured)) for f, pairs in pictures.items()}
     for folder, rows in results.items():
-        print(f"{folder}\n{report(rows)}\n")
+        print(f"{folder}\n{report(rows)}\n{lost(rows)}\n")
     write_json(options.json, {"every": options.every, "results": results})
 
 
@@ -70,17 +80,23 @@ def is_installed(name: str) -> bool:
     return found
 
 
-def ours(model: str) -> Callable[[str], Answers]:
-    """Words of at least the usual confidence."""
+def ours(options: argparse.Namespace) -> Callable[[str], Answers]:
+    """Words of at least the usual confidence; and all of them, if they are asked for."""
     from vit_str.reading.pages.reader import load_page
 
-    reader = load_page(model)
-    return lambda path: {
-        "vit-str": [(word.text, list(word.polygon)) for word in reader.read(path).words]
-    }
+    reader = load_page(options.model)
+    limits = {OURS: reader.minimum_confidence, **({DOUBTFUL: 0.0} if options.doubtful else {})}
+
+    def read(path: str) -> Answers:
+        found = {}
+        for name, reader.minimum_confidence in limits.items():
+            found[name] = [(word.text, list(word.polygon)) for word in reader.read(path).words]
+        return found
+
+    return read
 
 
-def rapidocr(model: str) -> Callable[[str], Answers]:
+def rapidocr(options: argparse.Namespace) -> Callable[[str], Answers]:
     """Its lines, and the words of them, from one run."""
     from rapidocr import RapidOCR
 
@@ -100,7 +116,7 @@ def rapidocr(model: str) -> Callable[[str], Answers]:
     return read
 
 
-def tesseract(model: str) -> Callable[[str], Answers]:
+def tesseract(options: argparse.Namespace) -> Callable[[str], Answers]:
     """Sparse text, in no order."""
 
     def read(path: str) -> Answers:
@@ -157,33 +173,66 @@ def score(
     for rows in measured.values():
         mine = [rows[str(path)] for path, _ in pairs]
         for name in mine[0]["found"]:
-            scores = []
-            for row, (_, labels) in zip(mine, pairs, strict=True):
-                words = tuple(
-                    Word(text, 1.0, tuple(map(tuple, corners)))  # type: ignore[arg-type]
-                    for text, corners in row["found"][name]
-                )
-                scores.append(score_page(Page(1, 1, ((words,),)), read_labels(labels)))
-            seconds = sum(row["seconds"] for row in mine) / len(mine)
-            costs = {"seconds": seconds, "mb": max(row["mb"] for row in mine)}
-            yield name, summary(scores) | costs
+            scores, ends = [], Counter[str]()
+            for row, (_, path) in zip(mine, pairs, strict=True):
+                words, labels = words_of(row["found"][name]), read_labels(path)
+                scores.append(score_page(Page(1, 1, ((words,),)), labels))
+                doubtful = row["found"].get(DOUBTFUL, []) if name == OURS else []
+                ends += losses(words, left_out(doubtful, row["found"][name]), labels)
+            costs = {
+                "seconds": sum(row["seconds"] for row in mine) / len(mine),
+                "mb": max(row["mb"] for row in mine),
+            }
+            yield name, {**summary(scores), **costs, "ends": ends}
+
+
+def words_of(found: Found) -> tuple[Word, ...]:
+    """What a system found, as words of a page."""
+    return tuple(Word(text, 1.0, tuple(map(tuple, corners))) for text, corners in found)  # type: ignore[arg-type]
+
+
+def left_out(everything: Found, kept: Found) -> list[str]:
+    """Texts that are in the one and not in the other."""
+    rest = Counter(text for text, _ in everything) - Counter(text for text, _ in kept)
+    return list(rest.elements())
 
 
 def report(rows: dict[str, dict[str, Any]]) -> str:
-    """A table; words as a bag where labels are lines."""
+    """A table in percent with 95 % intervals; nothing by place where labels are lines."""
     from measuring import table
 
-    titles = ["", "detection", "precision", "recall", "F", "95 %", "CPU s/picture", "MB"]
-    cells = [titles]
+    titles = ["", "finding", "and reading", "words as a bag", "letters and digits"]
+    cells = [[*titles, "CPU s/picture", "MB"]]
     for name, values in rows.items():
         of_lines = values["labels_are_lines"]
-        best = values["bag_of_words" if of_lines else "end_to_end"]
-        figures = [best["precision"], best["recall"], best["harmonic_mean"]]
-        low, high = best["interval"]
-        found = "-" if of_lines else f"{100 * values['detection']['harmonic_mean']:.1f}"
-        shown = [f"{100 * figure:.1f}" for figure in figures]
-        costs = [f"{values['seconds']:.2f}", f"{values['mb']:.0f}"]
-        cells.append([name, found, *shown, f"{100 * low:.1f}-{100 * high:.1f}", *costs])
+        shown = [
+            "-" if of_lines and by_place else percent(values[key])
+            for key, by_place in (
+                ("detection", True),
+                ("end_to_end", True),
+                ("bag_of_words", False),
+                ("letters_and_digits", False),
+            )
+        ]
+        cells.append([name, *shown, f"{values['seconds']:.2f}", f"{values['mb']:.0f}"])
+    return table(cells)
+
+
+def percent(value: dict[str, Any]) -> str:
+    """A harmonic mean with its interval."""
+    low, high = value["interval"]
+    return f"{100 * value['harmonic_mean']:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def lost(rows: dict[str, dict[str, Any]]) -> str:
+    """What became of all labelled words, in percent."""
+    from measuring import table
+
+    cells = [["", *KINDS]]
+    for name, values in rows.items():
+        ends = values["ends"]
+        shares = (100 * ends[kind] / max(1, sum(ends.values())) for kind in KINDS)
+        cells.append([name, *(f"{share:.1f}" for share in shares)])
     return table(cells)
 
 

@@ -76,6 +76,8 @@ def test_scores_over_pages() -> None:
 def test_bags_of_words_need_no_places() -> None:
     page = score_page(_page(_word("total", 150, 190)), [_label("TOTAL 5.00", 0, 90)])
     assert page.bag == (1, 1, 2)
+    marked = score_page(_page(_word("total:", 150, 190)), [_label("TOTAL - 5.00", 0, 90)])
+    assert (marked.bag, marked.plain_bag) == ((0, 1, 3), (1, 1, 2))
     assert scores([page])["bag_of_words"].recall == 0.5
 
 

@@ -55,6 +55,7 @@ class PageScore:
         detected: matches by place.
         read: matches by place and text.
         bag: words in both the labels and the page, found words and labelled words, without places.
+        plain_bag: the same of their letters and digits alone.
         label_outcomes: what became of each judged label.
     """
 
@@ -63,6 +64,7 @@ class PageScore:
     detected: int
     read: int
     bag: tuple[int, int, int]
+    plain_bag: tuple[int, int, int]
     label_outcomes: tuple[LabelOutcome, ...] = field(repr=False)
 
 
@@ -127,9 +129,16 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
         label_outcomes.append(LabelOutcome(label.text, outcome, word.text))
     outcomes = Counter(each.outcome for each in label_outcomes)
     detected = outcomes["read"] + outcomes["read wrong"]
-    bag = _bag([word for word, _ in words], judged)
+    found = [part for word, _ in words for part in parts_of(word.text)]
+    wanted = [part for label in judged for part in parts_of(label.text)]
     return PageScore(
-        len(judged), len(words), detected, outcomes["read"], bag, tuple(label_outcomes)
+        labels=len(judged),
+        words=len(words),
+        detected=detected,
+        read=outcomes["read"],
+        bag=_bag(found, wanted),
+        plain_bag=_bag(*(list(filter(None, map(plain, each))) for each in (found, wanted))),
+        label_outcomes=tuple(label_outcomes),
     )
 
 
@@ -150,6 +159,7 @@ def scores(pages: Sequence[PageScore]) -> dict[str, Score]:
         "detection": _score([(page.detected, page.words, page.labels) for page in pages]),
         "end_to_end": _score([(page.read, page.words, page.labels) for page in pages]),
         "bag_of_words": _score([page.bag for page in pages]),
+        "letters_and_digits": _score([page.plain_bag for page in pages]),
     }
 
 
@@ -198,10 +208,18 @@ def _harmonic_mean(hits: float, found: float, labels: float) -> float:
     return float(2 * hits / max(found + labels, 1))
 
 
-def _bag(words: Sequence[Word], labels: Sequence[Label]) -> tuple[int, int, int]:
-    found = Counter(part.casefold() for word in words for part in word.text.split())
-    wanted = Counter(part.casefold() for label in labels for part in label.text.split())
-    return (found & wanted).total(), found.total(), wanted.total()
+def parts_of(text: str) -> list[str]:
+    """What white space leaves, in lower case."""
+    return text.casefold().split()
+
+
+def plain(word: str) -> str:
+    """The letters and digits of a word."""
+    return "".join(filter(str.isalnum, word))
+
+
+def _bag(found: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int]:
+    return (Counter(found) & Counter(wanted)).total(), len(found), len(wanted)
 
 
 def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> LabelOutcome:

@@ -87,10 +87,10 @@ def _scale(path: Path, page: Page) -> float:
 def table(values: dict[str, Any]) -> str:
     """The figures of `summary` as text."""
     rows = [f"{values['pictures']:,} pictures, {values['labels']:,} labels"]
-    names = ["bag_of_words"]
+    names = ["bag_of_words", "letters_and_digits"]
     if not values["labels_are_lines"]:  # words cannot match the places of lines
         names = ["detection", "end_to_end", *names]
-    rows.append(f"{'':14}{'precision':>10}{'recall':>8}{'harmonic mean':>15}")
+    rows.append(f"{'':18}{'precision':>10}{'recall':>8}{'harmonic mean':>15}")
     for name in names:
         score = values[name]
         precision, recall, mean, low, high = (
@@ -101,7 +101,7 @@ def table(values: dict[str, Any]) -> str:
             )
         )
         rows.append(
-            f"{name.replace('_', ' '):14}{precision:10.1f}{recall:8.1f}{mean:15.1f}"
+            f"{name.replace('_', ' '):18}{precision:10.1f}{recall:8.1f}{mean:15.1f}"
             f"  [{low:.1f}, {high:.1f}]"
         )
     if not values["labels_are_lines"]:

@@ -153,7 +153,7 @@ def test_pages_are_evaluated(picture: Path, drawn: Drawn, lines: Sequence[str], 
     assert values["labels_are_lines"] and values["pictures"] == 1
     assert values["bag_of_words"]["harmonic_mean"] == 1.0
     code, out, _ = run("evaluate", "--page", folder)
-    assert code == 0 and "bag of words       100.0   100.0          100.0" in out
+    assert code == 0 and "bag of words           100.0   100.0          100.0" in out
 
 
 def test_pages_are_compared_and_the_worst_shown(
