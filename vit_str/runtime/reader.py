@@ -346,7 +346,7 @@ class Reader:
         """Replace what was found in the doubtful ones of these rows.
 
         With a prior over words, the image gives several texts, between which the prior decides.
-        Where that leaves doubts, other views are read too.
+        Where that leaves doubts, or is not what the image says first, other views are read too.
         """
         doubtful = _below(self._reread_below, found, rows)
         for start in range(0, len(doubtful), _REREAD_TOGETHER):
@@ -367,10 +367,15 @@ class Reader:
         if decoder.prior:
             decode = decoder.decode_for_prior
             written = decode(self.engine.select(encoded, doubtful), len(doubtful))
+            contradicted = set()
             for row, texts in zip(doubtful, written, strict=True):
+                before = _first(found[row])
                 seen[row] = [texts]
                 found[row] = merge_views([texts], self._n_best, decoder.prior)
-            doubtful = _below(DOUBTFUL_AFTER_PRIOR, found, doubtful)
+                if _first(found[row]).ids != before.ids:
+                    contradicted.add(row)
+            unsure = contradicted.union(_below(DOUBTFUL_AFTER_PRIOR, found, doubtful))
+            doubtful = sorted(unsure)
         for views in ROUNDS_OF_VIEWS:
             if not doubtful:
                 return

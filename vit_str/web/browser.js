@@ -78,15 +78,19 @@ class BrowserReader {
         const merged = mergeViews(views).map((each) => this.spelled(each));
         best.hypotheses = (prior ? prior.weigh(merged) : merged).slice(0, nBest);
       };
+      const text = String(best.hypotheses[0].ids);
       merge();
+      let unsure = String(best.hypotheses[0].ids) !== text; // the prior contradicts the picture
       for (const round of ROUNDS_OF_VIEWS) {
-        if (best.hypotheses[0].confidence >= limit) break;
+        unsure ||= best.hypotheses[0].confidence < limit;
+        if (!unsure) break;
         for (const view of round) {
           const pixels = viewOf(best.pixels, size.width, size.height, view);
           views.push((await this.readView(pixels, beams, margin)).hypotheses);
         }
         merge();
         limit = DOUBTFUL_AFTER_VIEWS;
+        unsure = false;
       }
     }
     const [first, ...others] = best.hypotheses.map((each) => this.spelled(each));
