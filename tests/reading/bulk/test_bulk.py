@@ -148,6 +148,14 @@ def test_a_run_that_is_stopped_resumes(
     os.link(many / "000.png", many / "000-and-a-half.png")
     assert run(*command)[0] == 1
     assert pool.read == 101
+    replaced = (many / "000.png").read_bytes()
+    (many / "000.png").unlink()  # others are links to it
+    (many / "000.png").write_bytes(replaced)
+    os.utime(many / "000.png", (time.time() + 60, time.time() + 60))
+    _, _, err = run(*command)
+    assert "images of part-000000.jsonl have changed since; delete these files" in err
+    code, _, err = run(*command, "--language", "none")
+    assert (code, "begun with language None, not none" in err) == (2, True)
     assert rows(out)[-1]["path"] == str(many / "000-and-a-half.png")
 
 

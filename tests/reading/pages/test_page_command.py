@@ -1,6 +1,8 @@
 """``vit-str read --page`` and ``vit-str evaluate --page``, with a detector that knows the lines."""
 
+import io
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
+from tqdm import tqdm
 
+from vit_str.cli import main
 from vit_str.reading.pages import reader as pages_reader
 
 Drawn = tuple[Image.Image, Any]
 Run = Callable[..., tuple[int, str, str]]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -81,6 +90,22 @@ def test_hocr_is_well_formed_and_has_the_words(picture: Path, run: Run) -> None:
     assert all(word.get("title", "").startswith("bbox ") for word in words)
 
 
+def test_a_bar_counts_files_and_names_pages(
+    picture: Path, drawn: Drawn, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a folder, where results go to files, and of a file with many pages."""
+    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # no thread of its own
+    at_once = {"delay": 0, "mininterval": 0}
+    monkeypatch.setattr("tqdm.tqdm", lambda **options: tqdm(**{**options, **at_once}))
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    path = picture.with_name("pages.tiff")
+    drawn[0].save(path, save_all=True, append_images=2 * [drawn[0]])
+    assert main(["read", "--page", str(picture.parent), "--out", str(picture.parent / "out")]) == 0
+    shown = terminal.getvalue()
+    assert "2/2" in shown
+    assert all(f"page {number}" in shown for number in (2, 3))
+
+
 def test_a_folder_of_results_is_written_again_only_where_it_is_stale(
     picture: Path, tmp_path: Path, run: Run
 ) -> None:
@@ -99,6 +124,8 @@ def test_a_folder_of_results_is_written_again_only_where_it_is_stale(
 
     code, _, err = run(*command, "--min-confidence", "0.1")
     assert code == 0 and "1 files are read again" in err and written.read_text() == text
+    code, _, err = run(*command, "--min-confidence", "0.1", "--language", "none")
+    assert code == 0 and "1 files are read again" in err
     written.write_text("kept")
     with Image.open(picture) as image:
         image.crop((0, 0, image.width, 90)).save(picture)

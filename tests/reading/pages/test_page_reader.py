@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
 from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, whole, words_of
@@ -213,6 +213,30 @@ def test_the_detector_of_rapidocr_finds_the_lines(drawn: Drawn) -> None:
     tops = sorted(box[:, 1].min() for box in found)
     wanted = [box[0, 1] for box in detector.boxes]
     assert np.abs(np.array(tops) - wanted).max() < 15
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_paper_ends_with_a_short_column(
+    turned: bool, matplotlib_fonts: Path, tiny: Reader
+) -> None:
+    """Found by the detector: headings over and between two columns, and upside down too."""
+    pytest.importorskip("rapidocr")
+    letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSans.ttf"), 22)
+    image = Image.new("RGB", (1000, 640), "white")
+    pen = ImageDraw.Draw(image)
+    left = ["window paper morning", "garden bridge silver", "market station letter"]
+    right = ["kitchen summer doctor", "village picture orange"]
+    below = ["mountain river forest", "teacher student school"], ["music concert piano"]
+    pen.text((330, 20), "The heading of the page", "black", letters)
+    pen.text((330, 300), "Another heading between", "black", letters)
+    for columns, top in (((left, right), 80), (below, 360)):
+        for column, start in zip(columns, (60, 540), strict=True):
+            for number, text in enumerate(column):
+                pen.text((start, top + 40 * number), text, "black", letters)
+    page = PageReader(tiny).read(image.rotate(180) if turned else image)
+    read = [" ".join(word.text for word in line) for block in page.blocks for line in block]
+    expected = ["The heading of the page", *left, *right, "Another heading between"]
+    assert read == [*expected, *below[0], *below[1]]
 
 
 def test_a_second_search_adds_lines_where_there_are_none() -> None:

@@ -51,6 +51,7 @@ def run_ray(options: argparse.Namespace) -> int:
         "characters": options.characters or options.boxes,
         "column": options.column,
         "min_confidence": options.min_confidence,
+        "language": options.language,
     }
     folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
     with exclusive(folder.path / LOCK):
@@ -60,10 +61,30 @@ def run_ray(options: argparse.Namespace) -> int:
         left = [image for image in images if utf8(image.name) not in done]
         if done and left:
             console.warn(f"{len(done):,} images are read already, {len(left):,} are left")
+        _report_changed(images, folder)
         if left:
             _read_and_write(left, folder, weights, options)
         complete = _summarize(folder, [image.name for image in images])
     return 0 if complete and not inputs.problems else 1
+
+
+def _report_changed(images: "Sequence[ImageRef]", folder: "OutputFolder") -> None:
+    """Name the files of results that are older than an image, or its archive."""
+    from vit_str.reading.bulk.output import utf8
+
+    files = folder.files()
+    stale = {
+        file.name
+        for image in images
+        if (file := files.get(utf8(image.name)))
+        and Path(image.path).stat().st_mtime > file.stat().st_mtime
+    }
+    if stale:
+        others = f" and {len(stale) - 1:,} others" if len(stale) > 1 else ""
+        console.warn(
+            f"images of {min(stale)}{others} have changed since; delete these files in "
+            f"{folder.path} to have them read again"
+        )
 
 
 def _check_ray(options: argparse.Namespace) -> None:

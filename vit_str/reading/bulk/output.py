@@ -6,7 +6,7 @@ run that was stopped resumes with the images that have none.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +61,15 @@ class OutputFolder:
         Raises:
             ValueError: a file is damaged.
         """
-        done = {}
-        for path in self.parts().values():
-            try:
-                done.update({row["path"]: row["error"] is None for row in self._rows(path)})
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(
-                    f"{path} is damaged ({reason_of(error)}); delete it to have its images read "
-                    "again"
-                ) from error
-        return done
+        return {row["path"]: row["error"] is None for _, row in self._all_rows()}
+
+    def files(self) -> dict[str, Path]:
+        """The file that holds the row of each image.
+
+        Raises:
+            ValueError: a file is damaged.
+        """
+        return {row["path"]: path for path, row in self._all_rows()}
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Write a file with these rows, atomically."""
@@ -81,6 +80,18 @@ class OutputFolder:
                 temporary.write_text(lines, encoding="utf-8")
             else:
                 _write_parquet(temporary, rows)
+
+    def _all_rows(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        for path in self.parts().values():
+            try:
+                yield from (
+                    (path, {"path": r["path"], "error": r["error"]}) for r in self._rows(path)
+                )
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(
+                    f"{path} is damaged ({reason_of(error)}); delete it to have its images read "
+                    "again"
+                ) from error
 
     def _rows(self, path: Path) -> Iterable[dict[str, Any]]:
         if self.format == "jsonl":

@@ -61,7 +61,10 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     from vit_str.reading.pages.results import stamp
     from vit_str.runtime.weights_contents import resolve
 
-    plain = "effort", "min_confidence", "pattern", "alphabet", "beams", "pages", "dpi", "text_layer"
+    plain = (
+        *("effort", "min_confidence", "pattern", "alphabet", "beams", "language"),
+        *("pages", "dpi", "text_layer"),
+    )
     return {
         "format": name,
         "model": [options.model, stamp(resolve(options.model))],
