@@ -26,7 +26,7 @@ Window = tuple[int, int, int, int]
 _NARROW, _FLAT, _LOWEST = 0.28, 0.2, 10
 _EMPTY = 10  # times smaller than where there is most are steps between pixels that are no ink
 _INK = 30  # of 255, the least step that counts as ink
-_MARGIN = 0.5  # that is left, over the height of the ink
+_MARGINS = 0.75, 0.5  # along the line and across it, over its height; a lone 1 is not tall so
 _FLATTEST = 8  # width over height that ink is taken to have at most
 _CUTS = 3  # what is small is seen better in what is left
 
@@ -37,7 +37,7 @@ def without_margins(image: Image.Image, preprocessing: Preprocessing) -> tuple[P
     pixels = preprocessing.array(image)
     for _ in range(_CUTS):
         is_turned = preprocessing.turns(image.height, image.width)
-        ink = _ink(np.rot90(pixels, -1) if is_turned else pixels, image.size)
+        ink = _ink(np.rot90(pixels, -1) if is_turned else pixels, image.size, is_turned)
         if ink is None:
             break
         image = image.crop(ink)
@@ -47,7 +47,7 @@ def without_margins(image: Image.Image, preprocessing: Preprocessing) -> tuple[P
     return pixels, window
 
 
-def _ink(pixels: Pixels, size: tuple[int, int]) -> Window | None:
+def _ink(pixels: Pixels, size: tuple[int, int], runs_down: bool) -> Window | None:
     """Where the ink is in an image of a width and height, with a margin; None if all over it.
 
     Shades of light are no ink: only steps between neighbors in a column or row count.
@@ -63,12 +63,16 @@ def _ink(pixels: Pixels, size: tuple[int, int]) -> Window | None:
     is_small = right - left < _NARROW * width or bottom - top < _FLAT * height
     if not is_small or bottom - top < _LOWEST:
         return None
-    margin = _MARGIN * max(bottom - top, (right - left) / _FLATTEST)
+    length, line = right - left, bottom - top
+    if runs_down:
+        length, line = line, length
+    along, across = (share * max(line, length / _FLATTEST) for share in _MARGINS)
+    beside, above = (across, along) if runs_down else (along, across)
     return (
-        max(0, floor(left - margin)),
-        max(0, floor(top - margin)),
-        min(width, ceil(right + margin)),
-        min(height, ceil(bottom + margin)),
+        max(0, floor(left - beside)),
+        max(0, floor(top - above)),
+        min(width, ceil(right + beside)),
+        min(height, ceil(bottom + above)),
     )
 
 

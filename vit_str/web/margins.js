@@ -7,7 +7,7 @@ const FLAT = 0.2; // of the height
 const LOWEST = 10; // pixels
 const EMPTY = 10;
 const INK = 30; // of 255
-const MARGIN = 0.5; // over the height of the ink
+const MARGINS = [0.75, 0.5]; // along the line and across it, over its height
 const FLATTEST = 8;
 const CUTS = 3;
 
@@ -40,12 +40,14 @@ function inkOf(pixels, size, { width, height }, turned) {
   const [top, bottom] = extent(rows).map((place) => (place * height) / rows.length);
   const isSmall = right - left < NARROW * width || bottom - top < FLAT * height;
   if (!isSmall || bottom - top < LOWEST) return null;
-  const margin = MARGIN * Math.max(bottom - top, (right - left) / FLATTEST);
+  const [length, line] = turned ? [bottom - top, right - left] : [right - left, bottom - top];
+  const [along, across] = MARGINS.map((share) => share * Math.max(line, length / FLATTEST));
+  const [beside, above] = turned ? [across, along] : [along, across];
   return [
-    Math.max(0, Math.floor(left - margin)),
-    Math.max(0, Math.floor(top - margin)),
-    Math.min(width, Math.ceil(right + margin)),
-    Math.min(height, Math.ceil(bottom + margin)),
+    Math.max(0, Math.floor(left - beside)),
+    Math.max(0, Math.floor(top - above)),
+    Math.min(width, Math.ceil(right + beside)),
+    Math.min(height, Math.ceil(bottom + above)),
   ];
 }
 
