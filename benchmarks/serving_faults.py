@@ -3,7 +3,7 @@
     python benchmarks/serving_faults.py [--requests 1000]
 
 A third of the requests is broken, empty, huge in bytes or in pixels, cut off in the middle, slow to
-send, left by its client, a PDF file that is never drawn, or
+send, never begun, left by its client, a PDF file that is never drawn, or
 is one of many of a greedy client. All others have to be answered with what reading alone gives.
 Then the server is stopped while it is busy. Exits with 1 if anything was wrong.
 """
@@ -83,6 +83,8 @@ class Run:
             "endless PDF": lambda: self._ask(_STROKES, {200, 429, 501, 503, 504}, "/v1/page"),
             "cut off": lambda: self._raw(head + word[:50], wait=0.0),
             "slow": lambda: self._raw(head + word[:50], wait=30.0),
+            "silent": lambda: self._raw(b"", wait=30.0),
+            "slow head": self._dripping,
             "abandoned": lambda: self._raw(head + word, wait=0.0),
             "no HTTP": lambda: self._raw(b"\x16\x03\x01 hello\r\n\r\n", wait=30.0),
         }
@@ -141,6 +143,18 @@ class Run:
                 pass
             except TimeoutError:
                 self.wrong.append(f"neither answered nor closed within {wait:g} s: {data[:30]!r}")
+        writer.close()
+        return 0
+
+    async def _dripping(self) -> int:
+        """A head that comes byte by byte, until the server closes."""
+        _, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+        end = time.monotonic() + 30
+        while not writer.is_closing() and time.monotonic() < end:
+            writer.write(b"G")
+            await asyncio.sleep(0.2)
+        if not writer.is_closing():
+            self.wrong.append("a head that comes byte by byte is waited for")
         writer.close()
         return 0
 
