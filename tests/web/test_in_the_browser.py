@@ -14,17 +14,15 @@ import vit_str
 from vit_str.cli import main
 from vit_str.export.web import RUNTIME_FILES, write_page
 from vit_str.models import (
-    CtcDecoder,
     PermutedDecoder,
-    PlainConvolutionalEncoder,
     Recognizer,
-    RecurrentEncoder,
     VisionTransformer,
 )
 from vit_str.runtime import Search
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
-from vit_str.weights import WeightsFile, save_weights
+from vit_str.runtime.weights_contents import load_contents, resolve
+from vit_str.weights import WeightsFile, load_weights
 
 pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
@@ -165,14 +163,26 @@ def test_a_model_that_refines(
         page.close()
 
 
+def test_lines(
+    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "page"
+    write_page(load_weights(resolve("line")), folder, runtime=tiny / "runtime")
+    golden = load_contents(resolve("line")).golden
+    assert golden is not None
+    paths = []
+    for number, image in enumerate(golden.images[:4]):
+        paths.append(tmp_path / f"{number}.png")
+        paths[-1].write_bytes(image)
+    with serve_files(folder) as address:
+        page = browser.new_page()
+        compare(page, address, folder, [*paths, SAMPLES / "word-01.png"])
+        page.close()
+
+
 def test_what_cannot_become_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]
 ) -> None:
-    encoder = RecurrentEncoder(
-        PlainConvolutionalEncoder((8, 32), (1, 1), ((4, 4), (8, 4))), depth=1
-    )
-    recognizer = Recognizer(encoder, CtcDecoder(94, dim=32, maximum_length=6))
-    save_weights(tmp_path / "ctc.safetensors", recognizer, Charset(), Preprocessing(), {})
     out = tmp_path / "page"
 
     def complaint(*arguments: object) -> str:
@@ -180,8 +190,6 @@ def test_what_cannot_become_a_page(
         assert code == 2
         return err
 
-    ctc = complaint(tmp_path / "ctc.safetensors", "--web", out)
-    assert "does not read with a CtcDecoder" in ctc
     assert "--runtime needs --web" in complaint("tiny", "--out", out, "--runtime", "x")
     assert f"has no {RUNTIME_FILES[0]}" in complaint("tiny", "--web", out, "--runtime", "x")
     assert "there already, and not empty" in complaint("tiny", "--web", tmp_path)

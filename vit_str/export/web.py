@@ -10,14 +10,12 @@ from pathlib import Path
 
 from vit_str.export.folder import write_exported
 from vit_str.runtime.prior import TABLE
-from vit_str.torch_runtime.engine import interface_of
 from vit_str.weights import WeightsFile
 
 PAGE = Path(__file__).parents[1] / "web"
 RUNTIME = "onnxruntime-web@1.30.0"
 RUNTIME_FILES = ("ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm")
 _DIGEST = "q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ=="
-_LOOPS = ("step", "refine", "scores")
 _HINT = (
     f"give the folder with {' and '.join(RUNTIME_FILES)} as --runtime, such as "
     "node_modules/onnxruntime-web/dist"
@@ -36,14 +34,8 @@ def write_page(
         runtime: a folder with onnxruntime-web; None to get it with npm.
 
     Raises:
-        ValueError: the folder is there and not empty, the model writes in a way that the page
-            lacks, or there is no onnxruntime-web.
+        ValueError: the folder is there and not empty, or there is no onnxruntime-web.
     """
-    interface = interface_of(weights.recognizer)
-    if interface.loop not in _LOOPS:
-        raise ValueError(
-            f"the page does not read with a {interface.decoder}: take a model with another decoder"
-        )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
     files = _runtime(runtime)

@@ -1,4 +1,5 @@
-// Boxes of characters from where the decoder looked: `vit_str/runtime/boxes.py`.
+// Boxes of characters from where the decoder looked, or from the columns of CTC:
+// `vit_str/runtime/boxes.py` and `ctc.py`.
 
 const HEIGHT = 2.2; // of a character, in standard deviations of the attention to it
 const NARROWEST = 0.3; // that it reaches to either side, in the same
@@ -33,6 +34,43 @@ export function characterBoxes(maps) {
     const sides = [x[i] - clip(left), middle - tall, x[i] + clip(right), middle + tall];
     return sides.map((side) => Math.min(1, Math.max(0, side)));
   });
+}
+
+/** The same of a text that columns spell, from the shares of all symbols under each of them. */
+export function columnBoxes(shares, text, flatness) {
+  const owners = alignment(shares, text);
+  const middles = text.map((_, i) => (owners.indexOf(i) + owners.lastIndexOf(i) + 1) / 2 / owners.length);
+  const half = (i) => (text.length > 1 ? (middles[i + 1] - middles[i]) / 2 : flatness / 4);
+  return middles.map((x, i) => [
+    Math.max(0, x - half(Math.max(0, i - 1))),
+    0,
+    Math.min(1, x + half(Math.min(middles.length - 2, i))),
+    1,
+  ]);
+}
+
+/** The place of the character under every column in the most probable way to spell a text. */
+function alignment(shares, text) {
+  const blank = shares[0].length - 1;
+  const states = [blank, ...text.flatMap((symbol) => [symbol, blank])];
+  let best = states.map((state, s) => (s < 2 ? Math.log(shares[0][state]) : -Infinity));
+  const steps = [[]];
+  for (const share of shares.slice(1)) {
+    const step = states.map((state, s) => {
+      const skips = s % 2 === 1 && state !== states[s - 2];
+      const ways = [best[s], best[s - 1] ?? -Infinity, skips ? (best[s - 2] ?? -Infinity) : -Infinity];
+      return ways.indexOf(Math.max(...ways));
+    });
+    best = states.map((state, s) => best[s - step[s]] + Math.log(share[state]));
+    steps.push(step);
+  }
+  let state = best.at(-2) > best.at(-1) ? states.length - 2 : states.length - 1;
+  const owners = [];
+  for (const step of steps.toReversed()) {
+    owners.unshift(state % 2 ? (state - 1) / 2 : -1);
+    state -= step[state] ?? 0;
+  }
+  return owners;
 }
 
 /** Mean and standard deviation of shares that lie evenly over patches side by side. */

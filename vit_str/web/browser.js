@@ -1,11 +1,11 @@
 // Reads words inside the browser with onnxruntime-web: no server, no network.
 
 import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
-import { attentionMap, boxInFrame, characterBoxes, mapInFrame } from "./boxes.js";
+import { attentionMap, boxInFrame, characterBoxes, columnBoxes, mapInFrame } from "./boxes.js";
 import { decode, normalize, turnOver, viewOf } from "./images.js";
 import { withoutMargins } from "./margins.js";
 import { BEAMS, MARGIN, openPrior } from "./prior.js";
-import { mergeViews, search } from "./search.js";
+import { CtcSteps, mergeViews, search } from "./search.js";
 
 const wasm = new URL("../runtime/ort-wasm-simd-threaded.wasm", import.meta.url).href;
 ort.env.wasm.wasmPaths = { wasm };
@@ -61,6 +61,7 @@ class BrowserReader {
     const { preprocessing: size, interface: how } = this.model;
     const picture = await decode(file);
     const { pixels: upright, frame } = withoutMargins(picture, size);
+    const width = upright.length / 3 / size.height;
     let best;
     for (const upsideDown of frame.turned ? [false, true] : [false]) {
       const pixels = upsideDown ? turnOver(upright) : upright;
@@ -85,7 +86,7 @@ class BrowserReader {
         unsure ||= best.hypotheses[0].confidence < limit;
         if (!unsure) break;
         for (const view of round) {
-          const pixels = viewOf(best.pixels, size.width, size.height, view);
+          const pixels = viewOf(best.pixels, width, size.height, view);
           views.push((await this.readView(pixels, beams, margin)).hypotheses);
         }
         merge();
@@ -105,14 +106,18 @@ class BrowserReader {
       }));
     }
     const maps = how.has_cross_attention ? await this.attention(best.seen, first.ids) : [];
-    const boxes = maps.length ? characterBoxes(maps) : [];
+    let boxes = maps.length ? characterBoxes(maps) : [];
+    if (how.loop === "ctc") {
+      const { shares } = new CtcSteps(rowsOf(best.seen.logits), this.model.temperature);
+      boxes = columnBoxes(shares, first.ids, size.height / width);
+    }
     record.characters = first.ids.map((id, i) => ({
       character: this.characters[id],
       confidence: rounded(first.confidences[i]),
       ...(boxes.length && {
         box: boxInFrame(boxes[i], best.frame).map((side) => rounded(side, 100)),
-        attention: mapInFrame(maps[i], best.frame),
       }),
+      ...(maps.length && { attention: mapInFrame(maps[i], best.frame) }),
     }));
     return record;
   }
@@ -133,7 +138,8 @@ class BrowserReader {
   async readView(pixels, width, margin) {
     const { preprocessing: size } = this.model;
     const values = normalize(pixels, size.mean, size.std);
-    const images = new ort.Tensor("float32", values, [1, 3, size.height, size.width]);
+    const shape = [1, 3, size.height, values.length / 3 / size.height];
+    const images = new ort.Tensor("float32", values, shape);
     const seen = await this.run("encoder", { pixel_values: images });
     return { seen, hypotheses: await this.write(seen, width, margin) };
   }
@@ -143,6 +149,10 @@ class BrowserReader {
     const { interface: how, temperature } = this.model;
     const longest = how.maximum_length;
     const options = { end: this.characters.length, longest, temperature, width, margin };
+    if (how.loop === "ctc") {
+      const steps = new CtcSteps(rowsOf(seen.logits), temperature);
+      return search(steps, { ...options, temperature: 1 });
+    }
     if (how.loop === "scores") return search(new Scores(seen.logits), options);
     const parallel = how.loop === "refine" && how.decoding === "parallel";
     let found = parallel ? [{ ids: [] }] : await search(new Steps(this, seen), options);

@@ -53,6 +53,15 @@ export function turnLeft({ width, height, pixels }) {
   return { width: height, height: width, pixels: turned };
 }
 
+/** The width that a picture is brought to. */
+export function widthOf({ width, height, width_step: step }, picture) {
+  if (!step) return width;
+  const steps = roundHalfEven(((picture.width / picture.height) * height) / step);
+  return Math.min(width, Math.max(1, steps) * step);
+}
+
+const roundHalfEven = (value) => (value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
+
 /** Resized with Pillow's antialiased bicubic filter: rows first, rounded to bytes in between. */
 export function resize(image, width, height) {
   let { pixels } = image;

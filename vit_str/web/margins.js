@@ -1,6 +1,6 @@
 // Empty margins: a word in the midst of nothing is cut out. `vit_str/runtime/margins.py`.
 
-import { resize, turnLeft } from "./images.js";
+import { resize, turnLeft, widthOf } from "./images.js";
 
 const NARROW = 0.28; // of the width
 const FLAT = 0.2; // of the height
@@ -17,8 +17,10 @@ export function withoutMargins(picture, size) {
   let [x, y] = [0, 0];
   for (let cuts = 0; ; cuts++) {
     const turned = size.turn_above !== null && seen.height > size.turn_above * seen.width;
-    const pixels = resize(turned ? turnLeft(seen) : seen, size.width, size.height);
-    const ink = cuts < CUTS && inkOf(pixels, size, seen, turned);
+    const along = turned ? turnLeft(seen) : seen;
+    const shape = { width: widthOf(size, along), height: size.height };
+    const pixels = resize(along, shape.width, shape.height);
+    const ink = cuts < CUTS && inkOf(pixels, shape, seen, turned);
     if (!ink) {
       const { width, height } = seen;
       return { pixels, frame: { width, height, turned, x, y, whole: [picture.width, picture.height] } };
@@ -30,8 +32,8 @@ export function withoutMargins(picture, size) {
 }
 
 /** Left, top, right and bottom of the ink in a picture, with a margin; null if all over it. */
-function inkOf(pixels, size, { width, height }, turned) {
-  const seen = steps(pixels, size);
+function inkOf(pixels, shape, { width, height }, turned) {
+  const seen = steps(pixels, shape);
   if (Math.min(Math.max(...seen.columns), Math.max(...seen.rows)) < INK) return null;
   // Turned to the left, columns of the picture are rows from the bottom.
   const columns = turned ? seen.rows.toReversed() : seen.columns;

@@ -1,4 +1,4 @@
-// Writing a text step by step with a beam: `vit_str/runtime/search.py` for one picture.
+// Writing a text step by step with a beam: `vit_str/runtime/search.py` and `ctc.py` for one picture.
 
 /**
  * The most probable texts, the best first.
@@ -39,6 +39,51 @@ export async function search(steps, { end, longest, temperature, width, margin =
     confidences: logs.slice(0, ids.length).map(Math.exp),
     confidence: Math.exp(total),
   }));
+}
+
+/** Exact probabilities of the next character under CTC, all alignments counted. */
+export class CtcSteps {
+  constructor(rows, temperature) {
+    this.shares = rows.map((row) => logSoftmax(row, temperature).map(Math.exp));
+    this.blank = rows[0].length - 1;
+    const afterBlank = new Float64Array(rows.length + 1).fill(1);
+    this.shares.forEach((share, c) => {
+      afterBlank[c + 1] = afterBlank[c] * share[this.blank];
+    });
+    this.texts = [{ afterBlank, afterCharacter: new Float64Array(rows.length + 1), last: -1 }];
+  }
+
+  step(symbols, position) {
+    if (position) this.texts = this.texts.map((text, row) => this.append(text, symbols[row]));
+    return this.texts.map((text) => this.next(text));
+  }
+
+  keep(rows) {
+    this.texts = rows.map((row) => this.texts[row]);
+  }
+
+  append({ afterBlank, afterCharacter, last }, symbol) {
+    const blank = new Float64Array(afterBlank.length);
+    const character = new Float64Array(afterBlank.length);
+    this.shares.forEach((share, c) => {
+      const before = afterBlank[c] + (symbol === last ? 0 : afterCharacter[c]);
+      blank[c + 1] = share[this.blank] * (blank[c] + character[c]);
+      character[c + 1] = share[symbol] * (character[c] + before);
+    });
+    return { afterBlank: blank, afterCharacter: character, last: symbol };
+  }
+
+  next({ afterBlank, afterCharacter, last }) {
+    const begins = new Float64Array(this.blank + 1);
+    this.shares.forEach((share, c) => {
+      for (let symbol = 0; symbol < this.blank; symbol++) {
+        const before = afterBlank[c] + (symbol === last ? 0 : afterCharacter[c]);
+        begins[symbol] += share[symbol] * before;
+      }
+    });
+    begins[this.blank] = afterBlank.at(-1) + afterCharacter.at(-1);
+    return begins.map(Math.log);
+  }
 }
 
 /** What all views of a picture together say, each a list of hypotheses: `test_time_augmentation.py`. */
