@@ -198,7 +198,7 @@ def test_margins_of_words_stop_half_way_to_their_neighbors() -> None:
     places = [("a", 1, 40), (" ", 40, 42), ("b", 42, 60), (" ", 60, 90), ("c", 90, 99)]
     characters = tuple(Character(c, 1.0, Box(left, 0, right, 20)) for c, left, right in places)
     found = words_of(whole(strip), Reading("a b c", 1.0, characters))
-    assert [piece.box for piece, _ in found] == [(0, 2, 41, 18), (41, 2, 63, 18), (87, 2, 100, 18)]
+    assert [piece.box for piece, _ in found] == [(0, 0, 41, 20), (41, 0, 63, 20), (87, 0, 100, 20)]
     ((piece, reading),) = words_of(whole(strip), Reading("", 1.0, ()))
     assert (piece.box, reading.text, reading.confidence) == ((0, 0, 100, 20), "", 0.0)
 

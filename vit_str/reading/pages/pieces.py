@@ -11,10 +11,10 @@ from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.page import Word
 from vit_str.runtime.readings import Box, Character, Reading
 
-_MARGIN, _INSET = 0.15, 0.08
-"""Added at the sides of a word, and taken off above and below it, over the height of its line."""
-_BESIDE, _ABOVE = 0.1, 0.05
-"""White at the sides of a word with its margins, and above and below it, over its height."""
+_MARGIN = 0.15
+"""Added at the sides of a word, over the height of its line."""
+_BESIDE, _ABOVE = 0.1, 0.12
+"""White at the sides of a word with its margin, and above and below it, over the same."""
 _MOST_BESIDE = 0.3
 """White at a side, over the width of the word."""
 _OVERLAP = 0.25
@@ -79,17 +79,16 @@ def whole(strip: Strip) -> Piece:
 def words_of(piece: Piece, reading: Reading) -> tuple[Read, ...]:
     """The words of a line that was read with boxes; the line with nothing in it if it has none.
 
-    They have margins that do not reach their neighbors, and less white above and below: readers of
-    words know crops, not what detectors give.
+    They have margins that do not reach their neighbors.
     """
     words = cut_at_spaces(piece, reading)
     middles = [(one.box[2] + other.box[0]) // 2 for (one, _), (other, _) in pairwise(words)]
     first, top, last, bottom = piece.box
-    margin, inset = round(_MARGIN * (bottom - top)), round(_INSET * (bottom - top))
+    margin = round(_MARGIN * (bottom - top))
     found = []
     for (part, read), start, end in zip(words, [first, *middles], [*middles, last], strict=False):
         left, _, right, _ = part.box
-        box = max(start, left - margin), top + inset, min(end, right + margin), bottom - inset
+        box = max(start, left - margin), top, min(end, right + margin), bottom
         found.append((replace(part, box=box), read))
     return tuple(found) or ((piece, Reading("", 0.0, ())),)
 
