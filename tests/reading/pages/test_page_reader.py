@@ -44,7 +44,7 @@ def test_characters_lie_in_their_words_and_words_in_their_lines(
         assert len(word.characters) == len(word.text)
         lefts = [character.box.left for character in word.characters if character.box]
         assert lefts == sorted(lefts) and len(lefts) == len(word.text)
-        assert word.box.left - 2 <= lefts[0] and lefts[-1] < word.box.right
+        assert word.box.left - 4 <= lefts[0] and lefts[-1] < word.box.right
 
 
 def test_a_line_across_the_page_is_turned_by_itself(draw: Draw, drawn: Drawn, tiny: Reader) -> None:

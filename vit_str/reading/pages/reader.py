@@ -44,7 +44,7 @@ _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
 _SURE = 0.95
 """Confidence from which on the other way up is not tried."""
-_DOUBTFUL = 0.97
+_DOUBTFUL = 0.98
 """Confidence below which a reader of words looks at a word too."""
 _HEADSTART = 1.1
 """Times the confidence of the reader of words, which knows signs and accents better."""
