@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from vit_str.runtime.boxes import Frame, attention_maps, boxes_in, character_boxes, maps_in
-from vit_str.runtime.charset import PADDING
-from vit_str.runtime.ctc import alignment, column_boxes
+from vit_str.runtime.ctc import column_boxes
 from vit_str.runtime.engine import Engine, open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
@@ -233,27 +232,19 @@ class Reader:
         """Scores at every step of writing given texts, before temperature and softmax.
 
         The last step is the end. A text of the greatest length that the model would go on with
-        was cut, and has no end. With CTC they are those under the first column of every character,
-        and there is no end.
+        was cut, and has no end.
 
         Raises:
-            ValueError: a text that the model cannot write, or a model that neither writes step by
-                step nor has columns.
+            ValueError: a text that the model cannot write, or a model that does not write step by
+                step.
         """
-        if self._interface.loop not in ("step", "ctc"):
+        if self._interface.loop != "step":
             raise ValueError(
                 f"{self._interface.decoder} has no scores step by step; use a model with a "
-                "TransformerDecoder, a RecurrentDecoder or a CtcDecoder"
+                "TransformerDecoder or a RecurrentDecoder"
             )
         longest, end = self._interface.maximum_length, len(self.charset)
         labels = self.charset.encode_array(texts)
-        if self._interface.loop == "ctc":
-            columns = self.engine.scores(self.encode(pixels))
-            firsts = (np.unique(row, return_index=True) for row in alignment(columns, labels))
-            return [
-                row[place[owner != PADDING]]
-                for row, (owner, place) in zip(columns, firsts, strict=True)
-            ]
         scores = teacher_forcing_scores(self.engine.begin(self.encode(pixels)), labels, end)
         return [
             steps[: len(text) + (len(text) < longest or steps[longest].argmax() == end)]
