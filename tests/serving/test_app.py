@@ -410,9 +410,10 @@ class TestPage:
         assert here.post("/v1/page", content=picture).json()["page"] == 1
         missing = here.post("/v1/page?page=2", content=picture)
         assert (missing.status_code, "no page 2" in error_of(missing)) == (422, True)
-        broken = here.post("/v1/page", content=b"x").json()
-        assert broken["text"] is None
-        assert "not an image" in broken["error"]
+        for content, problem in ((b"x", "not an image"), (b"%PDF-1.4 x", "damaged")):
+            broken = here.post("/v1/page", content=content).json()
+            assert broken["text"] is None
+            assert problem in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
 
     def test_while_a_pdf_file_is_drawn_others_are_answered(

@@ -66,7 +66,7 @@ class _PageJob(NamedTuple):
     upload: Upload
     number: int
     choice: Choice
-    picture: Image.Image | UnreadableImage | None = None
+    picture: Image.Image | None = None
 
 
 class _Interruptible(Reader):
@@ -169,9 +169,13 @@ class ReadingService:
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
         job = _PageJob(upload, number, choice)
         with self.pages.places(client, 1):
-            if upload.data.startswith(_PDF):
-                job = job._replace(picture=await self._drawing.do(job))
-            return await self._paging.do(job)
+            try:
+                if upload.data.startswith(_PDF):
+                    job = job._replace(picture=await self._drawing.do(job))
+                return await self._paging.do(job)
+            except UnreadableImage as error:
+                self.metrics.pictures.labels("unreadable").inc()
+                return error_row(upload.name, error.reason) | {"words": [], "page": number}
 
     async def _record(self, upload: Upload, options: ReadOptions) -> dict[str, Any]:
         try:
@@ -237,9 +241,6 @@ class ReadingService:
 
         self._check_pixels(upload)
         picture = picture or self._picture(upload, number)
-        if isinstance(picture, UnreadableImage):
-            self.metrics.pictures.labels("unreadable").inc()
-            return [error_row(upload.name, picture.reason) | {"words": [], "page": number}]
         detector, lines = self._page_parts() or (None, None)
         with _refused():
             search = _search_of(choice)
@@ -249,13 +250,16 @@ class ReadingService:
         self.metrics.pictures.labels("read").inc()
         return [page_row(upload.name, page) | {"page": number}]
 
-    def _draw(
-        self, jobs: Sequence[Job[_PageJob, Image.Image | UnreadableImage]]
-    ) -> list[Image.Image | UnreadableImage]:
+    def _draw(self, jobs: Sequence[Job[_PageJob, Image.Image]]) -> list[Image.Image]:
         return [self._picture(job.item.upload, job.item.number) for job in jobs]
 
-    def _picture(self, upload: Upload, number: int) -> Image.Image | UnreadableImage:
-        """A page of a file."""
+    def _picture(self, upload: Upload, number: int) -> Image.Image:
+        """A page of a file.
+
+        Raises:
+            UnreadableImage: it cannot be read.
+            Refusal: there is no such page.
+        """
         from vit_str.reading.pages.pictures import PageOptions, pictures_in
 
         suffix = ".pdf" if upload.data.startswith(_PDF) else ".image"
@@ -265,6 +269,8 @@ class ReadingService:
             wanted = PageOptions(((number, number),))
             with closing(pictures_in(file.name, wanted, self.limits.drawing)) as pictures:
                 for picture in pictures:
+                    if isinstance(picture, UnreadableImage):
+                        raise picture
                     return picture
         raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
 
