@@ -211,12 +211,15 @@ def test_a_folder_with_a_part_missing_or_of_another_model(
     assert capfd.readouterr().out == ""
 
 
-def test_the_command_exports_in_int8(tmp_path: Path, run: Run) -> None:
+def test_the_command_exports_in_int8(
+    tmp_path: Path, run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
     torch.manual_seed(0)
     weights = weights_of(MODELS["parallel"]())
     path, out = tmp_path / "a.safetensors", tmp_path / "out"
     save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {"by": "me"})
     assert run("export", path, "--out", out, "--int8")[0] == 0
+    assert "pre-processing" not in caplog.text
     reader = vit_str.load(out)
     assert reader.engine.number_format == "int8"
     assert reader.provenance == {"by": "me"}

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -187,7 +188,17 @@ def _quantized(graph: ModelProto) -> ModelProto:
     copied.CopyFrom(graph)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "quantized.onnx")
-        quantize_dynamic(
-            copied, path, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul", "Gemm"]
-        )
+        root = logging.getLogger()
+        root.addFilter(_is_no_advice)
+        try:
+            quantize_dynamic(
+                copied, path, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul", "Gemm"]
+            )
+        finally:
+            root.removeFilter(_is_no_advice)
         return onnx.load(path)
+
+
+def _is_no_advice(record: logging.LogRecord) -> bool:
+    """Whether a message is not the advice to infer shapes first, which the export has done."""
+    return "pre-processing before quantization" not in record.getMessage()
