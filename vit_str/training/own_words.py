@@ -93,20 +93,21 @@ class OwnWords(LightningDataModule):
         self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
         self.rendered: RenderedWords | None = None
         if rendered_share or rendered_limit:
-            renders = RenderedLines if width_step else RenderedWords
-            self.rendered = renders(
-                batch_size=batch_size,
-                seed=seed,
-                charset=charset,
-                image_size=image_size,
-                grid=grid,
-                maximum_length=maximum_length,
-                easy_images=easy_images,
-                rendered_limit=rendered_limit,
-                real=None,
-                real_limit=None,
-                **rendered,
-            )
+            shared: dict[str, Any] = {
+                "batch_size": batch_size,
+                "seed": seed,
+                "charset": charset,
+                "image_size": image_size,
+                "grid": grid,
+                "maximum_length": maximum_length,
+                "easy_images": easy_images,
+                "rendered_limit": rendered_limit,
+            }
+            # Called by their names: the command line finds their options so.
+            if width_step:
+                self.rendered = RenderedLines(real=None, real_limit=None, **shared, **rendered)
+            else:
+                self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
         self.rendered_limit = rendered_limit
         self.held_out, self._validated = self._hold_out(validation, validation_share)
         for source in self.mixture.sources:
