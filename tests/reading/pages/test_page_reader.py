@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -216,9 +217,7 @@ def test_the_detector_of_rapidocr_finds_the_lines(drawn: Drawn) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_paper_ends_with_a_short_column(
-    turned: bool, matplotlib_fonts: Path, tiny: Reader
-) -> None:
+def test_a_paper_ends_with_a_short_column(turned: bool, matplotlib_fonts: Path) -> None:
     """Found by the detector: headings over and between two columns, and upside down too."""
     pytest.importorskip("rapidocr")
     letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSans.ttf"), 22)
@@ -233,10 +232,29 @@ def test_a_paper_ends_with_a_short_column(
         for column, start in zip(columns, (60, 540), strict=True):
             for number, text in enumerate(column):
                 pen.text((start, top + 40 * number), text, "black", letters)
-    page = PageReader(tiny).read(image.rotate(180) if turned else image)
+    page = load_page().read(image.rotate(180) if turned else image)
     read = [" ".join(word.text for word in line) for block in page.blocks for line in block]
     expected = ["The heading of the page", *left, *right, "Another heading between"]
     assert read == [*expected, *below[0], *below[1]]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_marks_and_numbers_of_few_words_of_print_are_kept(
+    turned: bool, matplotlib_fonts: Path
+) -> None:
+    pytest.importorskip("rapidocr")
+    letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSerif.ttf"), 22)
+    image = Image.new("RGB", (900, 260), "white")
+    lines = [
+        "No. 1,234 / Page 7",
+        "It was so in 1968, and they told us, so often",
+        "that nobody -- not even we -- asked why.",
+        "Total 39.80 Tax 7 %",
+    ]
+    for number, text in enumerate(lines):
+        ImageDraw.Draw(image).text((30, 20 + 55 * number), text, "black", letters)
+    page = load_page().read(image.rotate(180) if turned else image)
+    assert [line for line in page.text.splitlines() if line] == lines
 
 
 def test_a_second_search_adds_lines_where_there_are_none() -> None:
