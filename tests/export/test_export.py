@@ -246,12 +246,13 @@ def test_the_graphs_of_the_package_fit_its_weights(name: str) -> None:
 
 @pytest.mark.parametrize("name", bundled_names())
 def test_the_graphs_of_the_package_read_in_8_bits_too(name: str) -> None:
+    tolerance = {"tiny": 0.05, "line": 0.1}[name]  # a reader of lines is less sure of signs
     both = [vit_str.load(name, "cpu", backend=backend) for backend in ("onnx", "onnx-int8")]
     assert [reader.engine.number_format for reader in both] == ["float32", "int8"]
     for image in SAMPLES:
         exact, quantized = (reader.read(image) for reader in both)
         assert quantized.text == exact.text
-        assert quantized.confidence == pytest.approx(exact.confidence, abs=0.05)
+        assert quantized.confidence == pytest.approx(exact.confidence, abs=tolerance)
         assert quantized.confidence != exact.confidence
 
 

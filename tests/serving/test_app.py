@@ -1,4 +1,5 @@
 import asyncio
+import io
 import json
 import threading
 import time
@@ -9,6 +10,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from PIL import Image
 
 from vit_str.runtime import Reader, load
 from vit_str.runtime.machine import install_hint
@@ -128,11 +130,16 @@ def test_requests_that_wait_are_read_together(site: OpenSite, slow: Slow, word: 
     assert here.metric("vit_str_queue") == 0
 
 
-@pytest.mark.parametrize("size", [(160, 32), (32, 160)])
-def test_attention_covers_the_picture(size: tuple[int, int], site: OpenSite, word: Word) -> None:
-    response = site().post("/v1/read?attention=1", content=word("Hallo", size))
+@pytest.mark.parametrize("runs_down", [False, True])
+def test_attention_covers_the_picture(runs_down: bool, site: OpenSite, word: Word) -> None:
+    image = Image.open(io.BytesIO(word("Hallo", (160, 32))))
+    if runs_down:
+        image = image.transpose(Image.Transpose.ROTATE_270)
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    response = site().post("/v1/read?attention=1", content=file.getvalue())
     (reading,) = response.json()["readings"]
-    width, height = size
+    width, height = image.size
     for character in reading["characters"]:
         seen = np.array(character["attention"])
         assert seen.shape == ((2, 32) if width > height else (32, 2))

@@ -184,6 +184,7 @@ def test_what_cannot_become_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]
 ) -> None:
     out = tmp_path / "page"
+    (tmp_path / "note").touch()
 
     def complaint(*arguments: object) -> str:
         code, _, err = run("export", *arguments)

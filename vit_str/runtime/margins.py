@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Window = tuple[int, int, int, int]
 """Left, top, right, bottom of a part of an image, in whole pixels."""
 
-# An image stays as it is with ink of a larger share of the width, and of the height; or with lower
-# ink, in pixels, which may be a mark in a line as high as the image.
+# An image stays as it is with ink of a larger share of its length, and of its height across the
+# line; or with lower ink, in pixels, which may be a mark in a line as high as the image.
 _NARROW, _FLAT, _LOWEST = 0.28, 0.2, 10
 _EMPTY = 10  # times smaller than where there is most are steps between pixels that are no ink
 _INK = 30  # of 255, the least step that counts as ink
@@ -60,12 +60,12 @@ def _ink(pixels: Pixels, size: tuple[int, int], runs_down: bool) -> Window | Non
         return None
     left, right = (place * width / seen_width for place in _extent(columns))
     top, bottom = (place * height / seen_height for place in _extent(rows))
-    is_small = right - left < _NARROW * width or bottom - top < _FLAT * height
-    if not is_small or bottom - top < _LOWEST:
-        return None
-    length, line = right - left, bottom - top
+    length, line, longest, highest = right - left, bottom - top, width, height
     if runs_down:
-        length, line = line, length
+        length, line, longest, highest = line, length, height, width
+    is_small = length < _NARROW * longest or line < _FLAT * highest
+    if not is_small or line < _LOWEST:
+        return None
     along, across = (share * max(line, length / _FLATTEST) for share in _MARGINS)
     beside, above = (across, along) if runs_down else (along, across)
     return (

@@ -252,7 +252,7 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = thread_count()
     options.log_severity_level = 4  # what is wrong comes as an exception
-    if path.name.startswith("step"):  # too little work to share
+    if path.name.startswith(("step", "verify")):  # too little work to share
         options.intra_op_num_threads = 1
     if tensors is not None:
         names = list(values["tensors"][path.stem])

@@ -2,8 +2,8 @@
 
 import { resize, turnLeft, widthOf } from "./images.js";
 
-const NARROW = 0.28; // of the width
-const FLAT = 0.2; // of the height
+const NARROW = 0.28; // of the length
+const FLAT = 0.2; // of the height across the line
 const LOWEST = 10; // pixels
 const EMPTY = 10;
 const INK = 30; // of 255
@@ -40,9 +40,10 @@ function inkOf(pixels, shape, { width, height }, turned) {
   const rows = turned ? seen.columns : seen.rows;
   const [left, right] = extent(columns).map((place) => (place * width) / columns.length);
   const [top, bottom] = extent(rows).map((place) => (place * height) / rows.length);
-  const isSmall = right - left < NARROW * width || bottom - top < FLAT * height;
-  if (!isSmall || bottom - top < LOWEST) return null;
   const [length, line] = turned ? [bottom - top, right - left] : [right - left, bottom - top];
+  const [longest, highest] = turned ? [height, width] : [width, height];
+  const isSmall = length < NARROW * longest || line < FLAT * highest;
+  if (!isSmall || line < LOWEST) return null;
   const [along, across] = MARGINS.map((share) => share * Math.max(line, length / FLATTEST));
   const [beside, above] = turned ? [across, along] : [along, across];
   return [

@@ -40,6 +40,8 @@ _LONG = 1.5
 """Length over height from which the direction of a line shows in its shape."""
 _CROP_HEIGHT = 300
 """Pixels up to which a flat picture may be a crop of a line that fills it."""
+_SPECK = 0.25
+"""Share of the height of such a crop below which what is found is no line."""
 _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
 _SURE = 0.95
@@ -110,9 +112,12 @@ class PageReader:
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(source)
         found = self.detector.lines(image)
-        if not found and image.height < _CROP_HEIGHT and image.width > _LONG * image.height:
-            found = [rectangle(0, 0, *image.size)]  # a crop of one line
-        lines, direction = self._read_lines(image, found)
+        is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
+        if is_flat and all(min(side_lengths(each)) < _SPECK * image.height for each in found):
+            # A crop of one upright line, of which no more than specks were found.
+            lines, direction = self._in_direction(image, [rectangle(0, 0, *image.size)], 0), 0
+        else:
+            lines, direction = self._read_lines(image, found)
         lines = self._sure(self._look_again(lines, boxes))
         return Page(image.width, image.height, self._arrange(lines, direction), path)
 
