@@ -41,7 +41,7 @@ _LONG = 1.5
 _CROP_HEIGHT = 300
 """Pixels up to which a flat picture may be a crop of a line that fills it."""
 _SPECK = 0.25
-"""Share of the height of such a crop below which what is found is no line."""
+"""Share of the height of such a picture up to which what is found is no line, but a speck."""
 _SAMPLE = 6
 """Lines that are read both ways up to find out how a page was turned."""
 _SURE = 0.95
@@ -113,7 +113,7 @@ class PageReader:
         image = next(load_pages(path)) if path else load_image(source)
         found = self.detector.lines(image)
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
-        if is_flat and all(min(side_lengths(each)) < _SPECK * image.height for each in found):
+        if is_flat and all(max(side_lengths(each)) < _SPECK * image.height for each in found):
             # A crop of one upright line, of which no more than specks were found.
             lines, direction = self._in_direction(image, [rectangle(0, 0, *image.size)], 0), 0
         else:
