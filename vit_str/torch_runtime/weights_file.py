@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -140,7 +141,8 @@ def load_weights(path: str | Path) -> WeightsFile:
     """
     contents = load_contents(path)
     tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
-    with fitting_parts(Path(path)):
+    with fitting_parts(Path(path)), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch remarks on tensors without elements
         recognizer = _build(contents, tensors)
         recognizer.load_state_dict(tensors)
     return WeightsFile(
