@@ -51,7 +51,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
     parser.add_argument("--system", choices=SYSTEMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    pictures = {f: labelled_pictures(f)[:: options.every] for f in options.folders}
+    try:
+        pictures = {f: labelled_pictures(f)[:: options.every] for f in options.folders}
+    except ValueError as error:
+        parser.error(str(error))
     if options.system:
         answer(
             SYSTEMS[options.system](options),
