@@ -11,7 +11,12 @@ from pathlib import Path
 
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
-from vit_str.synthesis.word_lists import count_words, language_words, word_shares
+from vit_str.synthesis.word_lists import (
+    count_words,
+    favor_accents,
+    language_words,
+    word_shares,
+)
 
 WEIGHTS: Mapping[str, float] = {
     "words": 0.50,
@@ -138,7 +143,8 @@ class Lexicon:
         for counts, weight in lists:
             usable = [w for w in counts if len(w) <= self.maximum_length and self._fit(w)]
             words += usable
-            shares += [weight * s for s in word_shares(usable, [counts[w] for w in usable])]
+            drawn = word_shares(usable, [counts[word] for word in usable])
+            shares += [weight * share for share in favor_accents(usable, drawn)]
         return words, list(accumulate(shares))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
