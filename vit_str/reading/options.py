@@ -68,8 +68,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--effort",
         "--care",
         choices=("fast", "careful"),
-        help="fast: read no doubtful image a second time, search pages for lines once, and decode "
-        "in parallel if the model can (default: as the model was saved)",
+        help="fast: read no doubtful image a second time, and decode in "
+        "parallel if the model can (default: as the model was saved)",
     )
 
 

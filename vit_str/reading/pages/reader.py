@@ -275,7 +275,7 @@ def load_page(
             or of another reader of lines, which reads alone; otherwise as for ``vit_str.load``.
         device: see there.
         backend: see there.
-        effort: see there; ``fast`` also searches for lines once only.
+        effort: see there.
         search: see there.
         minimum_confidence: words are left out whose characters have a lower geometric mean.
 
@@ -284,10 +284,9 @@ def load_page(
     """
     engine = open_engine(name_or_path, device, backend)
     reads_lines = engine.model.preprocessing.width_step > 0
-    if reads_lines and effort == "fast":  # which they always are, but for the search for lines
+    if reads_lines and effort == "fast":  # which they always are
         reader = Reader(engine, search=search)
     else:
         reader = Reader(engine, effort=effort, search=search)
     lines = None if reads_lines else load("line", device, backend=backend)
-    detector = RapidDetector(search_again=effort != "fast")
-    return PageReader(reader, detector, lines, minimum_confidence)
+    return PageReader(reader, None, lines, minimum_confidence)
