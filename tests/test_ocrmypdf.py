@@ -20,6 +20,7 @@ from ocrmypdf import pluginspec
 from ocrmypdf.exceptions import BadArgsError
 
 from vit_str import ocrmypdf as plugin
+from vit_str.reading.pages.page import Page, Word
 
 LINES = "Museum station", "opens every day", "Coffee and tea"
 DPI = 150
@@ -144,3 +145,17 @@ def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path: Path) -> None:
     assert 'class="ocrx_word"' not in paths[1].read_text()
     assert engine.get_orientation(paths[0], options_of()).confidence == 0
     assert engine.get_deskew(paths[0], options_of()) == 0
+
+
+def test_rising_lines_are_taken_apart() -> None:
+    """The letters of a line would be as high as the box around it."""
+
+    def line(slope: float) -> tuple[Word, ...]:
+        return tuple(
+            Word("word", 1.0, tuple((x, y + slope * x) for x, y in corners))  # type: ignore[arg-type]
+            for left in (0, 100, 200)
+            for corners in [((left, 0), (left + 80, 0), (left + 80, 20), (left, 20))]
+        )
+
+    page = plugin._level(Page(300, 100, ((line(0.0), line(-0.05), line(0.05)),)))
+    assert [len(each) for each in page.blocks[0]] == [3, 1, 1, 1, 3]

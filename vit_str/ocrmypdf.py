@@ -8,6 +8,7 @@ import os
 import threading
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ import vit_str
 from vit_str.reading.pages.detection import LineDetector, RapidDetector
 from vit_str.reading.pages.geometry import Quadrilateral, side_lengths
 from vit_str.reading.pages.output import hocr, text_quarters
-from vit_str.reading.pages.page import Page
+from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.runtime import Search
 from vit_str.runtime.images import UnreadableImage, load_image
@@ -36,6 +37,8 @@ _SURE = 20.0
 """A confidence of 1 in the unit of Tesseract, which ``--rotate-pages-threshold`` (14) is in."""
 _SAMPLE = 12
 """Lines that tell how a page is turned."""
+_RISE = 0.2
+"""Of its height, by which a line may rise and keep its words together."""
 _LONG = 3.0
 """Length over height of a line whose slope tells how a page is tilted."""
 
@@ -86,7 +89,7 @@ class VitStrEngine(OcrEngine):
     def generate_hocr(input_file: Path, output_hocr: Path, output_text: Path, options: Any) -> None:
         """Write what a page says and where."""
         page = _read(_reader(options), input_file)
-        output_hocr.write_text(hocr(input_file.name, {1: page}), encoding="utf-8")
+        output_hocr.write_text(hocr(input_file.name, {1: _level(page)}), encoding="utf-8")
         output_text.write_text(f"{page.text}\n", encoding="utf-8")
 
     @staticmethod
@@ -174,6 +177,24 @@ def _read(reader: PageReader, path: Path) -> Page:
         log.warning("%s: no text", error)
         with Image.open(path) as image:
             return Page(*image.size, ())
+
+
+def _level(page: Page) -> Page:
+    """A page whose rising lines are taken apart into words.
+
+    OCRmyPDF sets a line in a font that is as high as the box around the line.
+    """
+    blocks = tuple(
+        tuple(part for line in block for part in (zip(line) if _rises(line) else [line]))
+        for block in page.blocks
+    )
+    return replace(page, blocks=blocks)
+
+
+def _rises(line: Sequence[Word]) -> bool:
+    box = line[0].box
+    rise = line[0].polygon[3][1] - line[-1].polygon[2][1]
+    return not text_quarters(line) and rise > _RISE * (box.bottom - box.top)
 
 
 def _reader(options: Any) -> PageReader:
