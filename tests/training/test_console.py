@@ -1,17 +1,23 @@
 """What a run tells people: one log, the time left, and mistakes in one line."""
 
 import csv
+import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
-from vit_str.training import console
+from vit_str.runtime.machine import THREADS
+from vit_str.training import RecognizerTraining, console
 from vit_str.training.cli import main
 from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
 from vit_str.training.log import RunLog
+
+Run = Callable[..., Path]
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -85,3 +91,20 @@ def test_a_folder_that_cannot_be_written_is_one_line(
         f"vit-str train: {tmp_path}/file/run: Not a directory; once that is mended, the same "
         "command resumes"
     )
+
+
+def test_training_has_the_threads_that_are_asked_for(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(THREADS, "1")  # put back at the end
+    before, threads = torch.get_num_threads(), []
+    monkeypatch.setattr(
+        RecognizerTraining,
+        "on_train_batch_end",
+        lambda *_: threads.append((torch.get_num_threads(), os.environ[THREADS])),
+    )
+    try:
+        run("threads", "--threads", str(before + 1), "--trainer.max_steps", "2")
+    finally:
+        torch.set_num_threads(before)
+    assert threads == 2 * [(before + 1, str(before + 1))]

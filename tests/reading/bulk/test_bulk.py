@@ -12,12 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import torch
 
 from vit_str.files import exclusive
 from vit_str.reading.bulk.archives import ImageRef
 from vit_str.reading.bulk.output import LOCK, OutputFolder
 from vit_str.reading.bulk.workers import (
     Job,
+    PartReader,
     PartResult,
     RayError,
     Workers,
@@ -26,7 +28,7 @@ from vit_str.reading.bulk.workers import (
 )
 from vit_str.runtime import Reader, load
 from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.machine import install_hint
+from vit_str.runtime.machine import THREADS, install_hint
 
 WordImage = Callable[..., object]
 Png = Callable[[str], bytes]
@@ -293,13 +295,35 @@ def test_parquet_in_and_out(tmp_path: Path, reader: Reader, png: Png) -> None:
     ],
 )
 def test_workers(
-    resources: dict[str, float], device: str, count: int | None, expected: Workers | str
+    resources: dict[str, float],
+    device: str,
+    count: int | None,
+    expected: Workers | str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv(THREADS, raising=False)
     if isinstance(expected, Workers):
         assert choose_workers(resources, device, count) == expected
     else:
         with pytest.raises(ValueError, match=expected):
             choose_workers(resources, device, count)
+
+
+@pytest.mark.parametrize(("threads", "workers"), [("1", 8), ("3", 2), ("16", 1)])
+def test_a_worker_has_the_threads_that_are_asked_for(
+    threads: str, workers: int, monkeypatch: pytest.MonkeyPatch, weights_path: Path
+) -> None:
+    monkeypatch.setenv(THREADS, threads)
+    before = torch.get_num_threads()
+    chosen = choose_workers({"CPU": 8.0}, "auto", None)
+    assert chosen == Workers(workers, "cpu", min(8, int(threads)))
+    monkeypatch.setenv(THREADS, "1")  # as it is on another machine
+    try:
+        job = Job(characters=False, boxes=False, batch_size=1, backend="torch")
+        PartReader(job, chosen, weights_path.read_bytes(), None)
+        assert torch.get_num_threads() == chosen.threads
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.mark.slow

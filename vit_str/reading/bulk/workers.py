@@ -20,7 +20,7 @@ from vit_str.console import reason_of
 from vit_str.reading.bulk.archives import ImageRef, load_images
 from vit_str.runtime.engine import has_gpu
 from vit_str.runtime.images import UnreadableImage
-from vit_str.runtime.machine import cpu_count, use_threads
+from vit_str.runtime.machine import THREADS, cpu_count, thread_count, use_threads
 from vit_str.runtime.reader import Reader, load
 from vit_str.runtime.readings import error_row, reading_row
 from vit_str.runtime.text_decoding import Search
@@ -64,7 +64,10 @@ class Job:
 
 
 class Workers(NamedTuple):
-    """The processes that read: how many, their type of device, and threads that decode in each."""
+    """The processes that read: how many, their type of device, and their threads.
+
+    Threads decode images for a GPU; on CPUs they compute too.
+    """
 
     processes: int
     device: str
@@ -130,20 +133,24 @@ def _check_reachable(address: str | None) -> None:
 def choose_workers(resources: Mapping[str, float], device: str, count: int | None) -> Workers:
     """One worker per GPU, or per CPU where there is none or none is wanted.
 
+    Where a number of threads is asked for, a worker takes as many CPUs.
+
     Raises:
         ValueError: there are no such devices, or not so many.
     """
     cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
     if device == "auto":
         device = "cuda" if gpus else "cpu"
-    most = {"cuda": gpus, "cpu": cpus, "mps": int(device == "mps" and has_gpu())}[device]
+    asked = max(1, min(thread_count(), cpus)) if THREADS in os.environ else 1
+    mps = int(device == "mps" and has_gpu())
+    most = {"cuda": gpus, "cpu": cpus // asked, "mps": mps}[device]
     if not most:
         raise ValueError(
             f"no device {device!r} among {cpus} CPUs and {gpus} GPUs; use --device auto or cpu"
         )
     if count is not None and count > most:
         raise ValueError(f"--workers {count} is more than the {most} of type {device} there are")
-    threads = max(1, min(_MOST_DECODERS, cpus // gpus)) if device == "cuda" else 1
+    threads = max(1, min(_MOST_DECODERS, cpus // gpus)) if device == "cuda" else asked
     return Workers(count or most, device, threads)
 
 
@@ -208,7 +215,7 @@ class PartReader:
     def __init__(self, job: Job, workers: Workers, weights: bytes, attempts: Any) -> None:
         self._job, self._threads, self._attempts = job, workers.threads, attempts
         if workers.device == "cpu":
-            use_threads(1)
+            use_threads(workers.threads)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "weights.safetensors")
             path.write_bytes(weights)
