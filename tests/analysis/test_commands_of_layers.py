@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.images import Batch
-from vit_str.analysis.relevance.scores import located
 from vit_str.cli import main
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder
 from vit_str.runtime.charset import Charset
@@ -21,7 +18,6 @@ FILES = {
     "receptive-field": {"gradient_distance.csv", "theoretical.csv", "fields.png"},
     "similarity": {"similarity.csv", "similarity.png"},
     "rollout": {"rollout.csv", "rollout-distance.png", "words-1.png"},
-    "relevance": {"relevance.csv", "tests.png", "words.png"},
 }
 
 
@@ -53,7 +49,7 @@ def test_every_command_writes_its_files(
     command: str, weights_path: Path, conv_path: Path, words: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    models = [weights_path, *([] if command in ("rollout", "relevance") else [conv_path])]
+    models = [weights_path, *([] if command == "rollout" else [conv_path])]
     assert analyze(command, models, words, out) == 0
     names = {path.name for path in out.iterdir()}
     assert names >= FILES[command] | {"report.html", "summary.json"}
@@ -86,17 +82,3 @@ def check_similarities(out: Path) -> None:
 
 
 CHECKS = {"receptive-field": check_receptive_fields, "similarity": check_similarities}
-
-
-def test_maps_are_scored_by_boxes_of_words_read_right() -> None:
-    """One character whose box is the right half of a 2 x 4 grid of 4 x 8 pixels."""
-    grid = TokenGrid(2, 4, (4, 8))
-    maps = torch.tensor([[0.0, 0.1, 0.2, 0.0], [0.1, 0.0, 0.2, 0.4]]).double()
-    box = torch.tensor([[16.0, 0.0, 32.0, 8.0]])
-    batch = Batch(torch.zeros(1, 3, 8, 32).byte(), ["a"], box[None], ["one"])
-    found = located(batch, 0, "a", maps[None], grid)
-    assert found == pytest.approx({"energy": 0.8, "lift": 1.6, "pointing": 1.0})
-    assert located(batch, 0, "b", maps[None], grid) == {}
-    nowhere = Batch(batch.pixels, ["a"], torch.zeros(1, 1, 4), ["one"])
-    assert located(nowhere, 0, "a", maps[None], grid) == {}
-    assert located(Batch(batch.pixels, None, None, ["one"]), 0, "a", maps[None], grid) == {}

@@ -19,12 +19,10 @@ WRONG_USE = [
     (["characters", "SMALL", "--head", "0"], "--block and --head"),
     (["characters", "SMALL", "--show", "-1"], "--show must be from 0"),
     (["rollout", CONVOLUTIONAL], "ConvolutionalEncoder holds no attention"),
-    (["relevance", "SMALL", "--hide", "2"], "--hide must be above 0"),
     (["receptive-field", "SMALL", "--queries", "0"], "queries must be 1 or more"),
 ]
 OTHER_LIBRARIES = [
     (["characters", "timm:test_vit"], "is not a model that reads"),
-    (["relevance", "hf:google/vit"], "is not a model that reads"),
     (["rollout", "untrained:timm:swin_tiny_patch4_window7_224"], "attention inside windows"),
     (["distance", "untrained:timm:test_vit", "--data", "rendered"], "give --data FOLDER"),
     (["distance", "untrained:timm:nothing"], "timm has no model 'nothing'"),

@@ -172,17 +172,6 @@ def _rollout(parser: argparse.ArgumentParser) -> None:
     _show(parser)
 
 
-def _relevance(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--hide",
-        type=float,
-        default=0.1,
-        metavar="SHARE",
-        help="of the tokens to paint over in the test of the maps (0.1)",
-    )
-    _show(parser)
-
-
 class Analysis(NamedTuple):
     """A subcommand; ``report`` in ``page.py`` of its folder takes options of its own by name."""
 
@@ -225,15 +214,7 @@ ANALYSES = {
     "similarity": Analysis(
         "how alike layers are, of one model and of several (linear CKA)", _similarity
     ),
-    "rollout": Analysis("attention multiplied through the layers", _rollout, module="rollout.page"),
-    "relevance": Analysis(
-        "which tokens made the decoder write a character, by gradients",
-        _relevance,
-        models=1,
-        images=50,
-        with_untrained=True,
-        module="relevance.page",
-    ),
+    "rollout": Analysis("attention multiplied through the layers", _rollout),
 }
 
 

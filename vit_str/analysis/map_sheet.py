@@ -5,15 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from einops import rearrange
-from jaxtyping import Float, Int64, UInt8
+from jaxtyping import Float, UInt8
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from vit_str.analysis.images import Batch
 from vit_str.reports.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
-from vit_str.runtime.charset import Charset
 
 _WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
 _MOST_ROWS = 12
@@ -35,25 +33,6 @@ class MappedWord:
     maps: Mapping[str, Float[Tensor, "character row column"]]
     boxes: Sequence[Sequence[float]] = ()
     true_boxes: Sequence[Sequence[float]] = ()
-
-
-def mapped_words(
-    charset: Charset,
-    batch: Batch,
-    labels: Int64[Tensor, "batch position"],
-    maps: Mapping[str, Float[Tensor, "batch position row column"]],
-) -> list[MappedWord]:
-    """The words of a batch in which anything was read, with their maps by method."""
-    return [
-        MappedWord(
-            f"{text}    ({batch.names[index]})",
-            batch.pixels[index],
-            text,
-            {method: each[index] for method, each in maps.items()},
-        )
-        for index, text in enumerate(map(charset.decode, labels.tolist()))
-        if text
-    ]
 
 
 @styled()

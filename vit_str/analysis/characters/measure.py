@@ -6,11 +6,12 @@ others can be made to write the same text, to compare how they look at it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float64, UInt8
+import torch.nn.functional as F
+from jaxtyping import Float, Float64, Int64, UInt8
 from torch import Tensor
 
 from vit_str.analysis.characters.localization import Boxes, CharacterAttention, character_attention
@@ -18,6 +19,7 @@ from vit_str.analysis.geometry import TokenGrid, attention_maps
 from vit_str.analysis.images import Batch
 from vit_str.analysis.subjects import Subject
 from vit_str.evaluation.confusions import align
+from vit_str.models import Recognizer
 from vit_str.models.cross_attention import cross_attention, looking_blocks
 from vit_str.runtime.boxes import character_boxes
 from vit_str.torch_runtime.engine import generate
@@ -145,3 +147,33 @@ def matches(text: str, label: str) -> list[tuple[int, int]]:
         pairs += [(i, j)] * (written == read)
         i, j = i + bool(read), j + bool(written)
     return pairs
+
+
+def gradient_times_input(
+    recognizer: Recognizer,
+    images: Float[Tensor, "batch channel height width"],
+    labels: Int64[Tensor, "batch position"],
+) -> Float64[Tensor, "batch position row column"]:
+    """|gradient x input| of the score of each character, summed over colors and pixels of a token.
+
+    One backward pass per position (Simonyan et al. 2014; Shrikumar et al. 2016).
+
+    Raises:
+        ValueError: the decoder cannot score a given text.
+    """
+    images = images.detach().requires_grad_()
+    grid = recognizer.encoder.grid
+    decoder: Any = recognizer.decoder
+    if not hasattr(decoder, "logits"):
+        name = type(decoder).__name__
+        raise ValueError(f"{name} cannot score the characters of a given text")
+    maps = [images.new_zeros(len(images), 0, *grid)]
+    with torch.enable_grad():
+        scores = decoder.logits(recognizer.encode(images), labels)
+        for position in range(labels.shape[1]):
+            chosen = scores[:, position].gather(1, labels[:, position, None].clamp(min=0))
+            (gradients,) = torch.autograd.grad(chosen.sum(), images, retain_graph=True)
+            shares = (gradients * images).detach().abs().sum(1, keepdim=True)
+            maps.append(F.adaptive_avg_pool2d(shares, grid))
+    shares = torch.cat(maps, 1).cpu().double()
+    return shares / shares.sum((2, 3), keepdim=True).clamp(min=torch.finfo(torch.double).tiny)

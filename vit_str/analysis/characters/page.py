@@ -9,10 +9,9 @@ from torch import Tensor
 
 from vit_str.analysis.characters.figures import TITLES, center_errors, heads, scores_by_length
 from vit_str.analysis.characters.localization import METRICS, CharacterAttention
-from vit_str.analysis.characters.measure import Observer, Source, Word
+from vit_str.analysis.characters.measure import Observer, Source, Word, gradient_times_input
 from vit_str.analysis.characters.scores import GROUPS, Score, Scoreboard, comparisons, not_better
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
-from vit_str.analysis.relevance.methods import gradient_times_input
 from vit_str.analysis.results import AnalysisRun
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page

@@ -13,14 +13,20 @@ import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
+from vit_str.analysis.characters.measure import gradient_times_input
 from vit_str.analysis.geometry import TokenGrid, attention_maps
+from vit_str.analysis.images import Batch
 from vit_str.analysis.libraries.encoder import probe_layers
+from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.probe import Callback, map_of
-from vit_str.analysis.results import Measurement, of_layers
+from vit_str.analysis.receptive_field.figures import distance_by_depth
+from vit_str.analysis.results import AnalysisRun, Measurement, of_layers, table_of
 from vit_str.analysis.statistics import UNITS, AttentionStatistics, mean_over
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Decoder, Encoder, Recognizer
 from vit_str.models.cross_attention import cross_attention
+from vit_str.reports.tables import write_rows
+from vit_str.torch_runtime.engine import generate
 
 Mixed = Float64[Tensor, "batch token token"]
 
@@ -124,3 +130,86 @@ class RolloutAnalysis:
                 name, unit = f"{prefix}{metric}", UNITS[metric]
                 rows += of_layers(self.subject.name, name, unit, mean, statistics.norm)
         return rows
+
+
+@torch.no_grad()
+def rollout_words(
+    subject: Subject,
+    batch: Batch,
+    images: Float[Tensor, "batch channel height width"],
+    residual: float,
+) -> list[MappedWord]:
+    """The words read in the first images of a batch, with three maps for each character."""
+    recognizer = subject.recognizer
+    features = recognizer.encode(images)
+    labels = generate(recognizer.decoder, features).labels
+    seen = looked_at(recognizer.decoder, features, labels)
+    maps = {
+        "cross-attention": attention_maps(recognizer.encoder, seen),
+        "through the encoder by rollout": character_rollout(recognizer, images, labels, residual),
+        "|gradient × input|": gradient_times_input(recognizer, images, labels),
+    }
+    texts = map(subject.charset.decode, labels.tolist())
+    return [
+        MappedWord(
+            title=f"{text}    ({batch.names[index]})",
+            pixels=batch.pixels[index],
+            text=text,
+            maps={method: each[index] for method, each in maps.items()},
+        )
+        for index, text in enumerate(texts)
+        if text
+    ]
+
+
+_LEAD = """\
+Attention of one layer tells which tokens a token takes from; rollout multiplies the attention of \
+all layers up to it, with the skip connections, and tells which patches reach the token as far as \
+attention decides."""
+
+_METHOD = """\
+Every layer is taken as residual * I + (1 - residual) * A, A the mean of its heads. What values \
+and feed-forward layers do is left out, and a token that looks everywhere alike moves rollout \
+towards even, whatever it does with what it sees. Rollout of a model without training is a chance \
+line."""
+
+
+def report(run: AnalysisRun, residual: float, show: int) -> int:
+    """Roll out the attention of every model, and write a table and a page."""
+    rows: list[Measurement] = []
+    words: dict[str, list[MappedWord]] = {}
+    for subject in run.subjects:
+        analysis, shown = RolloutAnalysis(subject, residual), words.setdefault(subject.name, [])
+        for batch, pixels in run.batches(subject):
+            analysis.update(pixels)
+            if subject.reads and (missing := show - len(shown)) > 0:
+                shown += rollout_words(subject, batch, pixels[:missing], residual)
+        rows += analysis.measurements()
+    write_rows(run.folder / "rollout.csv", Measurement, rows)
+    grid = TokenGrid.of(run.subjects[0].encoder)
+    chance, n = {"uniform": grid.uniform_distance()}, rows[0].n
+    page = run.page("Attention rollout", _LEAD)
+    page.heading("By depth")
+    page.figure(
+        distance_by_depth(rows, chance, "rollout_distance", "distance (px)", dotted="distance"),
+        "rollout-distance",
+        "Mean distance from a token to the patches that reach it by rollout, in pixels (solid), "
+        f"and to the tokens that the layer alone attends to (dotted); n = {n:,} images, bands are "
+        "95 % intervals.",
+    )
+    page.paragraph(_METHOD)
+    page.heading("In numbers")
+    page.table(*table_of(rows), f"Means over n = {n:,} images with 95 % intervals")
+    if any(words.values()):
+        page.heading("Word by word")
+        page.note(CAUTION)
+    for number, (name, mapped) in enumerate(words.items(), 1):
+        if mapped:
+            page.figure(
+                map_sheet(mapped),
+                f"words-{number}",
+                f"{name}: for every character that it read the cross-attention of the last decoder "
+                "block, the same through the encoder by rollout, and gradients; dark is the most "
+                "of each map.",
+            )
+    return run.finish(page, n=n, chance=chance)

@@ -1,1 +1,0 @@
-"""Which tokens made the decoder write a character, by gradients."""
