@@ -15,6 +15,7 @@ from vit_str.runtime.machine import install_hint
 if TYPE_CHECKING:
     from vit_str.reading.bulk.archives import ImageRef
     from vit_str.reading.bulk.output import OutputFolder
+    from vit_str.reading.bulk.workers import Job
 
 _DEVICES = ("auto", "cpu", "cuda", "mps")
 # A multiple of the usual batch, so that batches are those of the plain engine.
@@ -26,6 +27,7 @@ def run_ray(options: argparse.Namespace) -> int:
     _check_ray(options)
     from vit_str.reading.bulk.archives import ARCHIVES, list_images
     from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8
+    from vit_str.reading.bulk.workers import Job
     from vit_str.reading.inputs import find_inputs, report
     from vit_str.runtime import load
     from vit_str.runtime.images import SUFFIXES
@@ -43,15 +45,12 @@ def run_ray(options: argparse.Namespace) -> int:
     if options.boxes:
         reader.require_boxes()
     weights = path.read_bytes()
+    options.characters = options.characters or options.boxes
+    job = Job(**{name: getattr(options, name) for name in Job._fields})
     settings = {
         "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
-        "effort": options.effort,
-        "backend": options.backend,
-        "boxes": options.boxes,
-        "characters": options.characters or options.boxes,
         "column": options.column,
-        "min_confidence": options.min_confidence,
-        "language": options.language,
+        **{name: value for name, value in job._asdict().items() if name != "batch_size"},
     }
     folder = OutputFolder(Path(options.out), options.format or "parquet", settings)
     with exclusive(folder.path / LOCK):
@@ -61,30 +60,10 @@ def run_ray(options: argparse.Namespace) -> int:
         left = [image for image in images if utf8(image.name) not in done]
         if done and left:
             console.warn(f"{len(done):,} images are read already, {len(left):,} are left")
-        _report_changed(images, folder)
         if left:
-            _read_and_write(left, folder, weights, options)
+            _read_and_write(left, folder, weights, job, options)
         complete = _summarize(folder, [image.name for image in images])
     return 0 if complete and not inputs.problems else 1
-
-
-def _report_changed(images: "Sequence[ImageRef]", folder: "OutputFolder") -> None:
-    """Name the files of results that are older than an image, or its archive."""
-    from vit_str.reading.bulk.output import utf8
-
-    files = folder.files()
-    stale = {
-        file.name
-        for image in images
-        if (file := files.get(utf8(image.name)))
-        and Path(image.path).stat().st_mtime > file.stat().st_mtime
-    }
-    if stale:
-        others = f" and {len(stale) - 1:,} others" if len(stale) > 1 else ""
-        console.warn(
-            f"images of {min(stale)}{others} have changed since; delete these files in "
-            f"{folder.path} to have them read again"
-        )
 
 
 def _check_ray(options: argparse.Namespace) -> None:
@@ -119,27 +98,17 @@ def _read_and_write(
     images: "Sequence[ImageRef]",
     folder: "OutputFolder",
     weights: bytes,
+    job: "Job",
     options: argparse.Namespace,
 ) -> None:
     """Read images and write a file for each part; say why if it ends early."""
     from vit_str.reading.bulk.workers import (
-        Job,
         RayError,
         noticing_interrupts,
         ray_workers,
         read_parts,
     )
 
-    characters = options.characters or options.boxes
-    job = Job(
-        characters,
-        options.boxes,
-        options.batch_size,
-        options.effort,
-        options.min_confidence,
-        options.backend,
-        options.language,
-    )
     began, count = time.monotonic(), 0
     with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
         try:

@@ -6,18 +6,16 @@ run that was stopped resumes with the images that have none.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vit_str.console import reason_of
 from vit_str.files import write_atomically
 from vit_str.runtime.readings import json_line
 
 # Readers of whole folders, such as pandas, pass over what begins like these.
 _SETTINGS = "_reading.json"
 LOCK = ".lock"
-_FORMAT = "vit-str read"
 
 
 class OutputFolder:
@@ -46,8 +44,7 @@ class OutputFolder:
             raise ValueError(f"{path} holds other files; give an empty or a new folder as --out")
         else:
             with write_atomically(record) as temporary:
-                content = {"format": _FORMAT, "settings": settings}
-                temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+                temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
     def parts(self) -> dict[int, Path]:
         """The files, by their numbers."""
@@ -56,20 +53,9 @@ class OutputFolder:
         return {int(match[1]): path for match, path in found if match}
 
     def done(self) -> dict[str, bool]:
-        """Names of the images that have a row, and whether they could be read.
-
-        Raises:
-            ValueError: a file is damaged.
-        """
-        return {row["path"]: row["error"] is None for _, row in self._all_rows()}
-
-    def files(self) -> dict[str, Path]:
-        """The file that holds the row of each image.
-
-        Raises:
-            ValueError: a file is damaged.
-        """
-        return {row["path"]: path for path, row in self._all_rows()}
+        """Names of the images that have a row, and whether they could be read."""
+        rows = (row for path in self.parts().values() for row in self._rows(path))
+        return {row["path"]: row["error"] is None for row in rows}
 
     def write(self, rows: Sequence[dict[str, Any]]) -> None:
         """Write a file with these rows, atomically."""
@@ -80,18 +66,6 @@ class OutputFolder:
                 temporary.write_text(lines, encoding="utf-8")
             else:
                 _write_parquet(temporary, rows)
-
-    def _all_rows(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        for path in self.parts().values():
-            try:
-                yield from (
-                    (path, {"path": r["path"], "error": r["error"]}) for r in self._rows(path)
-                )
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(
-                    f"{path} is damaged ({reason_of(error)}); delete it to have its images read "
-                    "again"
-                ) from error
 
     def _rows(self, path: Path) -> Iterable[dict[str, Any]]:
         if self.format == "jsonl":
@@ -104,12 +78,7 @@ class OutputFolder:
 
 def _compare(record: Path, settings: Mapping[str, Any]) -> None:
     """Refuse a folder that was begun with other settings."""
-    try:
-        before = dict(json.loads(record.read_text(encoding="utf-8"))["settings"])
-    except (ValueError, TypeError, KeyError):
-        raise ValueError(
-            f"{record} does not describe a run of vit-str read; give another --out"
-        ) from None
+    before = json.loads(record.read_text(encoding="utf-8"))
     for name, value in settings.items():
         if before.get(name) != value:
             raise ValueError(

@@ -5,14 +5,12 @@ import logging
 import os
 import pickle
 import signal
-import socket
 import tempfile
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +26,6 @@ from vit_str.runtime.text_decoding import Search
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
 _OBJECT_STORE = 512 << 20  # bytes; results pass through it, images do not
 _ATTEMPTS = 3  # at a part whose workers die
-_CONNECT_TIMEOUT = 20  # seconds
 _RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # it would report to its makers over the network
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -40,22 +37,11 @@ _RAY_ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """How to read every image.
+class Job(NamedTuple):
+    """How to read every image: options of ``vit-str read``."""
 
-    Attributes:
-        characters: whether to write the characters one by one.
-        boxes: whether to find out where they are.
-        batch_size: images that the model reads at once.
-        effort: see ``vit_str.load``.
-        min_confidence: below it, the text is left empty.
-        backend: see ``vit_str.load``.
-        language: see `Search`.
-    """
-
-    characters: bool
     boxes: bool
+    characters: bool
     batch_size: int
     effort: str | None = None
     min_confidence: float | None = None
@@ -112,7 +98,6 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
             options = {"num_cpus": cpu_count(), "object_store_memory": _OBJECT_STORE}
             options["include_dashboard"] = False
         try:
-            _check_reachable(address)
             ray.init(logging_level="CRITICAL", log_to_driver=False, **options)
         except Exception as error:  # of many types, some of them private
             where = f"at {address}" if address else "here"
@@ -121,13 +106,6 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
             yield choose_workers(ray.cluster_resources(), device, count)
         finally:
             ray.shutdown()
-
-
-def _check_reachable(address: str | None) -> None:
-    """OSError if nothing listens there; Ray would try for minutes."""
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_TIMEOUT).close()
 
 
 def choose_workers(resources: Mapping[str, float], device: str, count: int | None) -> Workers:
