@@ -74,10 +74,6 @@ def exclusive(path: str | Path, wait: bool = False) -> Iterator[None]:
 
     Where locks do not exist, on Windows and some network file systems, nothing is locked.
 
-    Args:
-        path: of the lock file.
-        wait: for a process that holds it, instead of an error.
-
     Raises:
         ValueError: another process holds it.
     """

@@ -43,11 +43,7 @@ class Head(NamedTuple):
 
 @contextmanager
 def without_heads(encoder: Encoder, heads: Iterable[Head]) -> Iterator[None]:
-    """Set the output of heads to zero inside the ``with``.
-
-    Raises:
-        ValueError: the encoder has no such head.
-    """
+    """Set the output of heads to zero inside the ``with``."""
     by_layer: dict[int, list[int]] = {}
     for layer, head in heads:
         by_layer.setdefault(layer, []).append(head - 1)
@@ -85,15 +81,7 @@ class Reading(NamedTuple):
 
 
 class Ablation:
-    """Reads the same words again and again, without other heads every time.
-
-    Args:
-        subject: a model of this project with attention in its encoder.
-        batches: normalized images, and their labels.
-
-    Raises:
-        ValueError: the labels are not known.
-    """
+    """Reads the same words again and again, without other heads every time."""
 
     def __init__(
         self, subject: Subject, batches: Iterable[tuple[Tensor, Sequence[str] | None]]

@@ -18,11 +18,7 @@ Filters = Float[Tensor, "filter channel height width"]
 
 
 def first_filters(encoder: nn.Module) -> Filters:
-    """The filters of the patch embedding, or of the first convolution.
-
-    Raises:
-        ValueError: there is neither.
-    """
+    """The filters of the patch embedding, or of the first convolution."""
     if isinstance(encoder, VisionTransformer) and not encoder.stem_widths:
         height, width = encoder.patch_size
         weight = encoder.embed_patches.weight.detach()

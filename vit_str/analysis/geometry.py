@@ -50,11 +50,7 @@ class TokenGrid:
         return self.rows * self.columns
 
     def merged(self) -> "TokenGrid":
-        """A grid of tokens that stand for two rows and two columns of tokens each.
-
-        Raises:
-            ValueError: an odd number of rows or columns.
-        """
+        """A grid of tokens that stand for two rows and two columns of tokens each."""
         if self.rows % 2 or self.columns % 2:
             raise ValueError(f"{self.rows} x {self.columns} tokens cannot be merged two by two")
         height, width = self.patch_size

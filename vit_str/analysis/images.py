@@ -92,9 +92,6 @@ def load_images(
         count: most images; those of a folder are evenly spread.
         seed: of rendered words.
         fonts: folders to render with instead of the system's.
-
-    Raises:
-        ValueError: no such folder, no images in it, no fonts to render with, or a count below 1.
     """
     if count < 1:
         raise ValueError(f"--count must be 1 or more, found {count}")
@@ -129,11 +126,7 @@ def batches_of(
     batch_size: int = 32,
     device: torch.device | str = "cpu",
 ) -> Iterator[tuple[Batch, Float[Tensor, "batch channel height width"]]]:
-    """Every batch and its images normalized for a model, which is moved to the device.
-
-    Raises:
-        ValueError: no image could be read.
-    """
+    """Every batch and its images normalized for a model, which is moved to the device."""
     device = choose_device(str(device))
     subject.model.to(device)
     seen = 0
@@ -153,9 +146,6 @@ def queries_of(batch: Batch, grid: TokenGrid, chosen: str) -> Bool[Tensor, "batc
         batch: with boxes of its characters.
         grid: of the tokens.
         chosen: ``text``: tokens whose middle lies in a box; ``background``: the others; ``all``.
-
-    Raises:
-        ValueError: where the characters are is not known.
     """
     if chosen == "all":
         return None

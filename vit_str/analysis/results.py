@@ -30,13 +30,7 @@ Streamed = TypeVar("Streamed", bound=_Updated)
 
 
 class AnalysisRun:
-    """One run of an analysis: its models and images, and the files it writes.
-
-    Args:
-        options: of the command line by name.
-        names: of the models.
-        with_untrained: the one model, and the same without training.
-    """
+    """One run of an analysis: its models and images, and the files it writes."""
 
     def __init__(
         self,

@@ -37,11 +37,7 @@ _METRICS = ("distance", "entropy", "self_mass")
 def rollout(
     maps: Sequence[Float[Tensor, "batch head query key"]], residual: float = RESIDUAL
 ) -> list[Mixed]:
-    """What every token is mixed of after each layer, from the maps of all; rows sum to 1.
-
-    Raises:
-        ValueError: a share below 0 or above 1.
-    """
+    """What every token is mixed of after each layer, from the maps of all; rows sum to 1."""
     if not 0 <= residual <= 1:
         raise ValueError(f"residual must be from 0 to 1, found {residual}")
     unmixed = torch.eye(maps[0].shape[-1], dtype=torch.float64)
@@ -59,11 +55,7 @@ def encoder_rollout(
     residual: float = RESIDUAL,
     *callbacks: Callback,
 ) -> list[Mixed]:
-    """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`.
-
-    Raises:
-        ValueError: the encoder has no attention, or attention inside windows.
-    """
+    """The rollout of a Vision Transformer after each of its layers; ``callbacks`` as of `probe`."""
     if encoder.windows:
         raise ValueError("attention inside windows: rollout needs the same tokens everywhere")
     maps: dict[str, Tensor] = {}

@@ -70,9 +70,6 @@ class LayerSimilarity:
         """CKA of every layer with every other.
 
         The unbiased estimator is not raised by few examples, and can be slightly negative.
-
-        Raises:
-            ValueError: fewer than four examples.
         """
         if self.examples < 4:
             raise ValueError(f"CKA needs four examples or more, found {self.examples}")

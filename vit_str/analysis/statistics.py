@@ -79,9 +79,6 @@ class AttentionStatistics:
         norm: ``renormalized`` or ``raw``, see above.
         chunk: most numbers of a map in memory at a time.
         windows: layer -> its windows.
-
-    Raises:
-        ValueError: an unknown metric or norm.
     """
 
     def __init__(
@@ -112,11 +109,7 @@ class AttentionStatistics:
         return list(self._measures)
 
     def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
-        """Of the next batches only these tokens of the grid count as queries; None for all.
-
-        Raises:
-            ValueError: a layer has windows, or the tokens are not those of the grid.
-        """
+        """Of the next batches only these tokens of the grid count as queries; None for all."""
         if queries is not None and (self.windows or queries.shape[1] != len(self.grid)):
             raise ValueError(
                 f"queries are chosen among the {len(self.grid)} tokens of the grid, in models "
@@ -337,9 +330,6 @@ def mean_over(values: Float64[Tensor, "case ..."]) -> Mean:
 
     The interval is right for few cases too, where percentiles of resamples are too narrow. Cases
     without a value (NaN) do not count in that cell; a single case has no width.
-
-    Raises:
-        ValueError: there is no case.
     """
     if not len(values):
         raise ValueError("no images to take the mean over")

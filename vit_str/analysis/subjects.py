@@ -64,11 +64,7 @@ class Subject:
 
     @property
     def recognizer(self) -> Recognizer:
-        """The whole model.
-
-        Raises:
-            ValueError: it is of another library.
-        """
+        """The whole model."""
         if not self.reads:
             raise ValueError(f"{self.name} is not a model that reads; give one of this project")
         return cast(Recognizer, self.model)
@@ -136,9 +132,6 @@ def load_subjects(
 
     The weights of ``checkpoint`` are for the only trained one of another library, the size is for
     all of other libraries.
-
-    Raises:
-        ValueError: none, the same name twice, or no such model.
     """
     if not names:
         raise ValueError("name one model or more: tiny, a .safetensors file, untrained:tiny")
@@ -166,11 +159,7 @@ def load_subjects(
 
 
 def load_with_untrained(name: str, seed: int = 0) -> list[Subject]:
-    """A model, and the same without training if it has some.
-
-    Raises:
-        ValueError: no such model, or one of another library.
-    """
+    """A model, and the same without training if it has some."""
     if is_library_name(name):
         raise ValueError(f"{name} is not a model that reads; give one of this project")
     subject = load_subject(name, seed)

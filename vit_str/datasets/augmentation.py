@@ -181,9 +181,6 @@ class Augmentation:
     Args:
         name: see `pipeline_of`.
         seed: of all numbers.
-
-    Raises:
-        ValueError: there is no such pipeline, or a negative seed.
     """
 
     def __init__(self, name: str = "light", seed: int = 0) -> None:

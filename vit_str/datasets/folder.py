@@ -46,12 +46,6 @@ class FolderReader(WordSource):
 
     Images are in the folder ``images`` beside the label file or in the folder itself, or where
     their names say from there; backslashes in names are separators.
-
-    Args:
-        path: the folder, or the label file.
-
-    Raises:
-        ValueError: no such folder or file, or no label file in it.
     """
 
     format = "folder"

@@ -41,9 +41,6 @@ def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
         path: of the data set.
         name: of the format; by default what the path says.
         shard_size: words in each of several archives, if the user gave a number.
-
-    Raises:
-        ValueError: it does not fit the format.
     """
     name = name or format_of(path)
     if name == "tar" and path.suffix.lower() != ".tar":

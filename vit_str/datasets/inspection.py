@@ -36,14 +36,7 @@ def bundled_characters() -> str:
 def inspect(
     source: WordSource, rules: Rules, report: SkipReport, limit: int | None = None
 ) -> dict[str, Any]:
-    """Look at every word and say what they are like, as plain values for JSON.
-
-    Args:
-        source: the words.
-        rules: which of them can be used.
-        report: gets those that cannot.
-        limit: look at the first ones only.
-    """
+    """Look at every word and say what they are like, as plain values for JSON."""
     total = min(len(source), limit or len(source))
     entries = islice(source, limit)
     bar = tqdm(entries, total=total, unit="word", disable=None, leave=False, delay=2)

@@ -18,13 +18,7 @@ LABELS = ("label", "text", "word", "words", "transcription", "transcript", "grou
 
 
 class LabelRow(NamedTuple):
-    """An image and what it says.
-
-    Attributes:
-        name: of the image file, as the label file has it.
-        label: the text.
-        boxes: of the characters, if the file has them.
-    """
+    """An image and what it says."""
 
     name: str
     label: str
@@ -38,12 +32,6 @@ class LabelFile:
     columns, any other file has tabs. If the first line has titles of both columns (``NAMES``,
     ``LABELS``), they say which columns count; else these are the first two. Only where lines start
     is kept in memory.
-
-    Args:
-        path: the file.
-
-    Raises:
-        ValueError: no such file.
     """
 
     def __init__(self, path: Path) -> None:

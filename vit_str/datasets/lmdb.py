@@ -92,11 +92,7 @@ class LmdbReader(WordSource):
 
 
 def library() -> Any:
-    """The module lmdb.
-
-    Raises:
-        ValueError: it is not installed.
-    """
+    """The module lmdb."""
     try:
         import lmdb
     except ImportError:

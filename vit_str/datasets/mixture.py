@@ -55,11 +55,7 @@ class Mixture:
         return self.sources[source][place]
 
     def picks(self, number: int) -> tuple[int, int]:
-        """Which source the word of a number comes from, and its place there.
-
-        Raises:
-            IndexError: the number is below 0.
-        """
+        """Which source the word of a number comes from, and its place there."""
         if number < 0:
             raise IndexError(f"words are numbered from 0 on, not {number}")
         block, place = divmod(number, _BLOCK)

@@ -28,9 +28,6 @@ def word_sheet(
         count: how many; 64 by default, 16 with an augmentation.
         seed: which ones, and of the augmentation.
         augment: name of an augmentation: every word as it is, and changed several times in its row.
-
-    Raises:
-        ValueError: there is no word to show, or no such augmentation.
     """
     change = None
     if augment is not None:

@@ -95,12 +95,6 @@ class WordSource(ABC):
     files are opened when they are first needed. Bytes of images are returned as they are stored,
     without a look at them.
 
-    Args:
-        path: where the data set is.
-
-    Attributes:
-        format: name of the format, one of ``FORMATS``.
-
     Raises:
         ValueError: there is no such data set, or it is not of this format as a whole.
     """

@@ -25,11 +25,7 @@ _SUFFIX = ".tar"
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path stands for several archives, as ``words-%06d.tar`` does.
-
-    Raises:
-        ValueError: it has a percent sign that is no place for one number.
-    """
+    """Whether a path stands for several archives, as ``words-%06d.tar`` does."""
     if "%" not in path.name:
         return False
     if len(NUMBER.findall(path.name)) != 1 or path.name.count("%") != 1:
@@ -132,9 +128,6 @@ def _archives_of(path: Path) -> list[Path]:
 
 def members(file: Any) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
     """The files in an uncompressed archive, without those that macOS hides in it.
-
-    Args:
-        file: the archive, open where a header begins.
 
     Raises:
         tarfile.TarError: it is damaged or cut short.

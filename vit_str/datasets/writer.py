@@ -33,10 +33,6 @@ class Layout:
 class DatasetWriter(ABC):
     """Writes a new data set.
 
-    Args:
-        path: where the data set will be; nothing is there yet.
-        layout: how it stores words.
-
     Attributes:
         done: number of words that are written.
 

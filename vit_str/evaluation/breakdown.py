@@ -62,13 +62,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Words that have something in common.
-
-    Attributes:
-        name: what that is.
-        n: words.
-        shares: metric of ``SHOWN`` -> accuracy.
-    """
+    """Words that have something in common."""
 
     name: str
     n: int

@@ -61,12 +61,7 @@ def calibrate(
     confidences: Values | Sequence[float],
     right: Bool[np.ndarray, " word"] | Sequence[bool],
 ) -> Calibration:
-    """Compare confidences with what is right.
-
-    Args:
-        confidences: of the words, 0 to 1.
-        right: which of them are read right.
-    """
+    """Compare confidences with what is right."""
     sure, truth = np.asarray(confidences, dtype=float), np.asarray(right, dtype=float)
     edges = np.linspace(0, 1, BINS + 1)
     # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.

@@ -26,11 +26,6 @@ def write_changes(comparison: Comparison, sets: Mapping[str, WordSource], folder
 
     Case and symbols count only where a label cannot be judged without, see `fitting_protocol`.
 
-    Args:
-        comparison: the weights before and after, on these sets.
-        sets: name -> where the pictures are.
-        folder: made if it is missing.
-
     Returns:
         The page.
     """

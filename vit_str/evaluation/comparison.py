@@ -14,13 +14,7 @@ from vit_str.reports.tables import plain
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two models set by set.
-
-    Attributes:
-        names: of the two.
-        first: set -> what the first reads.
-        second: set -> what the second reads in the same images.
-    """
+    """Two models set by set."""
 
     names: tuple[str, str]
     first: dict[str, ReadWords]

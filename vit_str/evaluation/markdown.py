@@ -34,15 +34,7 @@ def report_markdown(
     how: str,
     comparison: Sequence[str] = (),
 ) -> str:
-    """A page about a report. It holds no image of a word.
-
-    Args:
-        report: what was found.
-        model: the name of what was evaluated.
-        command: what makes the report again.
-        how: number format, device and version.
-        comparison: a section about another model, in Markdown, see `Comparison`.
-    """
+    """A page about a report. It holds no image of a word."""
     sections = [
         _head(report, model, command, how),
         _accuracy(report),

@@ -127,9 +127,6 @@ def normalize_pairs(
     Returns:
         (prediction, label) pairs of the words that the protocol can judge, and the number of
         words that it cannot because nothing is left of their label.
-
-    Raises:
-        ValueError: not as many predictions as labels.
     """
     if len(predictions) != len(labels):
         raise ValueError(

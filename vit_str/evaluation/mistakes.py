@@ -20,15 +20,7 @@ _SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on th
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A word that was read wrong.
-
-    Attributes:
-        set: where it is from.
-        place: its number there.
-        label: what it says.
-        text: what was read.
-        confidence: how surely.
-    """
+    """A word that was read wrong."""
 
     set: str
     place: int
@@ -47,10 +39,6 @@ def surest_mistakes(words: Mapping[str, ReadWords], most: int = 60) -> list[Mist
     """Words read wrong, the surest first.
 
     Case and symbols make no mistake here where `fitting_protocol` can do without them.
-
-    Args:
-        words: set -> what was read.
-        most: so many are given.
     """
     found = [
         Mistake(name, place, label, text, confidence)
@@ -78,16 +66,7 @@ def is_wrong(label: str, text: str) -> bool:
 def mistake_sheet(
     mistakes: Sequence[Mistake], sets: Mapping[str, WordSource], font: Font | None = None
 ) -> Image.Image:
-    """Pictures of the mistakes with label, text, confidence and set below, the surest first.
-
-    Args:
-        mistakes: from `surest_mistakes`.
-        sets: name -> where its pictures are.
-        font: see `sheets.sheet`.
-
-    Raises:
-        ValueError: no mistake has a picture.
-    """
+    """Pictures of the mistakes with label, text, confidence and set below, the surest first."""
     pictures = {
         name: images_at(each, {mistake.place for mistake in mistakes if mistake.set == name})
         for name, each in sets.items()

@@ -15,22 +15,13 @@ from vit_str.reports.sheets import caption_font, check_picture
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What to write besides the table.
-
-    Attributes:
-        markdown: file for a page of tables.
-        sheet: file for pictures of the surest mistakes.
-    """
+    """What to write besides the table."""
 
     markdown: Path | None
     sheet: Path | None
 
     def prepare(self) -> None:
-        """Find out before the reading, which may take long, whether it can be written.
-
-        Raises:
-            ValueError: it cannot.
-        """
+        """Find out before the reading, which may take long, whether it can be written."""
         if self.sheet:
             check_picture(self.sheet)
         for folder in [path.parent for path in (self.markdown, self.sheet) if path]:
@@ -42,16 +33,7 @@ class Output:
                 raise ValueError(f"cannot write {folder}: no permission")
 
     def write(self, report: Report, page: str, sets: Mapping[str, WordSource]) -> None:
-        """Write all of it.
-
-        Args:
-            report: what was found.
-            page: the text of the page.
-            sets: name -> where the pictures of mistakes are.
-
-        Raises:
-            OutputError: something cannot be written.
-        """
+        """Write all of it."""
         try:
             if self.markdown:
                 with write_atomically(self.markdown) as temporary:

@@ -83,9 +83,6 @@ def read_labels(path: Path, scale: float = 1.0) -> list[Label]:
     Args:
         path: of the labels.
         scale: of the picture that was read over that of the labels.
-
-    Raises:
-        ValueError: the file cannot be read, or a line is something else.
     """
     labels = []
     try:

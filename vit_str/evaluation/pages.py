@@ -41,11 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def labelled_pictures(folder: Path) -> list[tuple[Path, Path]]:
-    """Pictures in a folder's ``images``, and the files of the same name in its ``labels``.
-
-    Raises:
-        ValueError: a folder or file is missing.
-    """
+    """Pictures in a folder's ``images``, and the files of the same name in its ``labels``."""
     pictures = find_files(folder / "images", SUFFIXES)
     if not pictures:
         raise ValueError(

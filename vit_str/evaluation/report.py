@@ -73,11 +73,7 @@ class Report:
         return "\n".join([*lines, *self.notes()])
 
     def rows(self, titles: dict[str, str]) -> list[tuple[str, ...]]:
-        """A table: title, then a row for each set, then one for all.
-
-        Args:
-            titles: metric -> title of its column.
-        """
+        """A table: title, then a row for each set, then one for all."""
         rows = [("set", "words", *titles.values())]
         for name, (_, scores, _) in self.parts().items():
             cells = (percent(scores.values[each], scores.interval[each]) for each in titles)

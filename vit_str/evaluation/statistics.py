@@ -48,9 +48,6 @@ def mean_interval(values: Sequence[float]) -> tuple[float, Interval]:
     """Mean of independent repetitions, such as seeds, and its 95 % interval by Student's t.
 
     A single value has no interval: it is returned as both ends.
-
-    Raises:
-        ValueError: there is no value.
     """
     n = len(values)
     if not n:
@@ -148,9 +145,6 @@ def paired_difference(
     Args:
         right_first: which words the first reads right.
         right_second: which of the same words the second reads right.
-
-    Raises:
-        ValueError: not the same number of words.
     """
     first, second = np.asarray(right_first, dtype=bool), np.asarray(right_second, dtype=bool)
     if first.shape != second.shape:

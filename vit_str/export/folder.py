@@ -42,9 +42,6 @@ def write_exported(weights: WeightsFile, out: Path, int8: bool = False) -> None:
         weights: the model.
         out: the folder to make; its description is written last.
         int8: quantize the weights of matrix products, which makes files smaller.
-
-    Raises:
-        ValueError: the folder is there and not empty.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--out {out}: there already, and not empty; give a new folder")

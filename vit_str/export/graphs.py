@@ -36,11 +36,7 @@ _WRITTEN = ("decoder.key", "decoder.value")
 
 
 class Encode(nn.Module):
-    """Normalized images to the keys and values of cross-attention, or to the first state.
-
-    Args:
-        recognizer: the model.
-    """
+    """Normalized images to the keys and values of cross-attention, or to the first state."""
 
     def __init__(self, recognizer: Recognizer) -> None:
         super().__init__()
@@ -61,11 +57,7 @@ class Encode(nn.Module):
 
 
 class TransformerStep(nn.Module):
-    """One step of a Transformer decoder, and where its last block looks.
-
-    Args:
-        decoder: the decoder.
-    """
+    """One step of a Transformer decoder, and where its last block looks."""
 
     def __init__(self, decoder: TransformerDecoder | PermutedDecoder) -> None:
         super().__init__()
@@ -108,11 +100,7 @@ class TransformerStep(nn.Module):
 
 
 class RecurrentStep(nn.Module):
-    """One step of a recurrent decoder.
-
-    Args:
-        decoder: the decoder.
-    """
+    """One step of a recurrent decoder."""
 
     def __init__(self, decoder: RecurrentDecoder) -> None:
         super().__init__()
@@ -130,11 +118,7 @@ class RecurrentStep(nn.Module):
 
 
 class Refine(nn.Module):
-    """Every character again, from all others.
-
-    Args:
-        decoder: the decoder.
-    """
+    """Every character again, from all others."""
 
     def __init__(self, decoder: PermutedDecoder) -> None:
         super().__init__()
@@ -151,11 +135,7 @@ class Refine(nn.Module):
 
 
 class Verify(nn.Module):
-    """Every character of given texts, from those before it.
-
-    Args:
-        decoder: the decoder.
-    """
+    """Every character of given texts, from those before it."""
 
     def __init__(self, decoder: TransformerDecoder) -> None:
         super().__init__()

@@ -25,17 +25,7 @@ _HINT = (
 def write_page(
     weights: WeightsFile, out: Path, int8: bool = False, runtime: Path | None = None
 ) -> None:
-    """Write a page that reads with a model, for any server of static files.
-
-    Args:
-        weights: the model.
-        out: the folder to make.
-        int8: as `write_exported` has it.
-        runtime: a folder with onnxruntime-web; None to get it with npm.
-
-    Raises:
-        ValueError: the folder is there and not empty, or there is no onnxruntime-web.
-    """
+    """Write a page that reads with a model, for any server of static files."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
     files = _runtime(runtime)

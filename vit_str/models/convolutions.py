@@ -26,9 +26,6 @@ def token_grid(image_size: tuple[int, int], **stages: Sequence) -> tuple[int, in
         image_size: (height, width) of the images.
         stages: sequences with a value per stage, by name; those of the last are the (rows, columns)
             by which a stage makes the image smaller.
-
-    Raises:
-        ValueError: sequences of different lengths, or sizes that the stages do not divide.
     """
     *others, (name, strides) = stages.items()
     lengths = [len(values) for values in stages.values()]

@@ -12,11 +12,7 @@ from vit_str.models.interfaces import Decoder
 
 
 def looking_blocks(decoder: Decoder) -> list[DecoderBlock]:
-    """The blocks of a decoder that look at the image, in their order.
-
-    Raises:
-        ValueError: there are none.
-    """
+    """The blocks of a decoder that look at the image, in their order."""
     blocks = [module for module in decoder.modules() if isinstance(module, DecoderBlock)]
     if not blocks:
         raise ValueError(

@@ -35,11 +35,7 @@ class Encoder(nn.Module, ABC):
 
     @property
     def layer_modules(self) -> list[nn.Module]:
-        """Blocks of attention, or layers of convolutional stages, first to last.
-
-        Raises:
-            ValueError: an encoder without either.
-        """
+        """Blocks of attention, or layers of convolutional stages, first to last."""
         raise ValueError(
             f"{type(self).__name__} has no layers that are supported; give a VisionTransformer or "
             "a convolutional encoder"

@@ -6,11 +6,7 @@ from torch import Tensor, nn
 
 
 def sinusoidal_positions(length: int, dim: int) -> Float[Tensor, "length dim"]:
-    """Sines and cosines of geometric wavelengths (Vaswani et al. 2017, section 3.5).
-
-    Raises:
-        ValueError: ``dim`` is odd.
-    """
+    """Sines and cosines of geometric wavelengths (Vaswani et al. 2017, section 3.5)."""
     if dim % 2:
         raise ValueError(f"sinusoidal positions need an even dim, found {dim}")
     frequencies = 10_000 ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
@@ -62,11 +58,7 @@ class FixedPositions(nn.Module):
 def position_embedding(
     name: str, sinusoids: Float[Tensor, "length dim"]
 ) -> LearnedPositions | FixedPositions:
-    """Positions by name: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed).
-
-    Raises:
-        ValueError: there is no such name.
-    """
+    """Positions by name: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed)."""
     if name == "sinusoidal":
         return FixedPositions(sinusoids)
     if name == "learned":

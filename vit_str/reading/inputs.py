@@ -74,11 +74,7 @@ def _matches(pattern: str) -> set[str]:
 
 
 def listed(path: str) -> list[str]:
-    """The lines of a file that names inputs, or of standard input for ``-``.
-
-    Raises:
-        ValueError: it cannot be read.
-    """
+    """The lines of a file that names inputs, or of standard input for ``-``."""
     try:
         with open(0 if path == STANDARD_INPUT else path, "rb", closefd=path != "-") as file:
             content = file.read()

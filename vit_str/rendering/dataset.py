@@ -28,14 +28,6 @@ _ENCODINGS: dict[str, dict[str, Any]] = {
 def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int, seed: int) -> None:
     """Write a data set.
 
-    Args:
-        look: what to draw.
-        path: of the data set.
-        name: of its format, see ``writer_of``.
-        layout: how it stores words; ``.png`` or ``.jpg`` files.
-        count: number of words.
-        seed: same seed, same words.
-
     Raises:
         ValueError: fonts, words or pictures cannot be used, or something is at the target.
         OSError: it cannot be written.

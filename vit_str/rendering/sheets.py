@@ -63,11 +63,7 @@ class ShownWord:
 def write_ingredient_sheet(
     path: Path, look: Look, renderer: Renderer, name: str, seed: int, count: int
 ) -> None:
-    """The same words without an ingredient and with it.
-
-    Raises:
-        ValueError: it changes no word.
-    """
+    """The same words without an ingredient and with it."""
     words = changed_words(renderer, name, count, seed)
     if not words:
         need = "; give --pictures DIR" if name == "picture" else ""
@@ -82,14 +78,7 @@ def write_ingredient_sheet(
 
 
 def changed_words(renderer: Renderer, name: str, count: int, seed: int) -> list[ShownWord]:
-    """The words that one ingredient changes most, all else the same.
-
-    Args:
-        renderer: what draws; its other ingredients stay as they are.
-        name: of the ingredient.
-        count: most words.
-        seed: of the stream to look in.
-    """
+    """The words that one ingredient changes most, all else the same."""
     found: list[ShownWord] = []
     usual = renderer.ingredients
     try:
@@ -131,9 +120,6 @@ def write_font_sheet(path: Path, look: Look) -> tuple[int, list[Rejection]]:
 
     Returns:
         number of fonts in use, and those that are not, with reasons.
-
-    Raises:
-        ValueError: no font can be used.
     """
     paths = find_fonts(look.fonts)
     atlas, rejections = GlyphAtlas.build(paths, charset_of(look.charset))

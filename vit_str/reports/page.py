@@ -25,10 +25,6 @@ class Page:
     """A report: written from top to bottom, then to a folder.
 
     All text is plain: what looks like HTML in it is shown, not obeyed.
-
-    Args:
-        title: of the page.
-        lead: the paragraph under the title: what was done, in a sentence or two.
     """
 
     def __init__(self, title: str, lead: str) -> None:
@@ -86,9 +82,6 @@ class Page:
 
     def write(self, folder: Path) -> Path:
         """Write ``report.html`` and the figures, each file atomically.
-
-        Args:
-            folder: made if it is missing.
 
         Returns:
             Path of the page.

@@ -30,13 +30,7 @@ class Captioned:
 
 
 def sheet(cells: Sequence[Captioned], columns: int, font: Font | None = None) -> Image.Image:
-    """Pictures of one size in rows, each with its caption below.
-
-    Args:
-        cells: the pictures, at least one.
-        columns: pictures in a row.
-        font: of the captions; see `caption_font` for other letters than those of English.
-    """
+    """Pictures of one size in rows, each with its caption below."""
     font = font or ImageFont.load_default(_FONT_SIZE)
     width, height = cells[0].image.size
     across, down = width + _GAP, height + _CAPTION
@@ -64,11 +58,7 @@ def framed(
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a name that Pillow would not know how to write.
-
-    Raises:
-        ValueError: it does not end in .png, .jpg or .webp.
-    """
+    """Refuse a name that Pillow would not know how to write."""
     if path.suffix.lower() not in {".png", ".jpg", ".jpeg", ".webp"}:
         raise ValueError(f"a picture needs a name that ends in .png, .jpg or .webp, found {path}")
 
@@ -77,10 +67,6 @@ def caption_font(text: str, find_fonts: Callable[[], Iterable[Path]]) -> Font:
     """A font for captions that has every character of ``text``, or else the most of them.
 
     Without the library that looks into fonts it is Pillow's own, and a line says so.
-
-    Args:
-        text: all captions.
-        find_fonts: finds font files; called if Pillow's own font will not do.
     """
     default = ImageFont.load_default(_FONT_SIZE)
     needed = {ord(character) for character in text if not character.isspace()}

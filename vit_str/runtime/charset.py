@@ -57,9 +57,6 @@ CHARSETS: Mapping[str, str] = MappingProxyType(
 class Charset:
     """An ordered set of characters; the place of a character is its id.
 
-    Args:
-        characters: every character once, in order.
-
     Raises:
         ValueError: the set is empty or holds a character twice.
     """

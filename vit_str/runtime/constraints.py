@@ -27,11 +27,7 @@ _KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
 
 
 class Constraint(Protocol):
-    """What may follow what is written; a state stands for what is written.
-
-    Attributes:
-        start: the state before anything is written.
-    """
+    """What may follow what is written; a state stands for what is written."""
 
     start: Any
 
@@ -43,15 +39,7 @@ class Constraint(Protocol):
 
 
 class Alphabet:
-    """Characters of a set, in any order.
-
-    Args:
-        characters: the set.
-        charset: of the model.
-
-    Raises:
-        ValueError: an empty set, or one with characters that the model lacks.
-    """
+    """Characters of a set, in any order."""
 
     start = None
 
@@ -72,11 +60,6 @@ class Alphabet:
 
 class Lexicon:
     """Words of a list: a trie, whose nodes are ranges of the sorted list.
-
-    Args:
-        words: the list, in any order.
-        charset: of the model.
-        longest: most characters that the model writes.
 
     Raises:
         ValueError: no word, or words that the model cannot write.
@@ -132,9 +115,6 @@ class Pattern:
             take a second for each character that is written.
         charset: of the model.
         characters: those that may be written.
-
-    Raises:
-        ValueError: the pattern does not parse, is too large, or nothing can match it.
     """
 
     start = ""
@@ -170,9 +150,6 @@ class Expression:
 
     Args:
         pattern: see `Pattern`.
-
-    Raises:
-        ValueError: it does not parse, or is too large.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -197,9 +174,6 @@ class Expression:
             text: to match as a whole.
             end: on the monotonic clock, when to give up.
             partial: whether the text may go on.
-
-        Raises:
-            PatternTooSlow: the time is over, or the memory.
         """
         try:
             left = max(end - time.monotonic(), 1e-3)
@@ -218,18 +192,7 @@ def constraint_of(
     pattern: str | None = None,
     alphabet: str | None = None,
 ) -> Constraint | None:
-    """What is allowed by all that is given; None if nothing is.
-
-    Args:
-        charset: of the model.
-        longest: most characters that the model writes.
-        lexicon: words.
-        pattern: a regular expression.
-        alphabet: characters.
-
-    Raises:
-        ValueError: a part that allows nothing, does not parse, or is not for this model.
-    """
+    """What is allowed by all that is given; None if nothing is."""
     letters = None if alphabet is None else Alphabet(alphabet, charset)
     if lexicon is not None:
         words = Lexicon(lexicon, charset, longest)
@@ -249,11 +212,7 @@ def constraint_of(
 
 
 def read_lexicon(path: str | Path, kind: str = "lexicon") -> list[str]:
-    """The words of a text file, one a line.
-
-    Raises:
-        ValueError: a file that is missing, not UTF-8 text, or holds no word.
-    """
+    """The words of a text file, one a line."""
     try:
         words = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:

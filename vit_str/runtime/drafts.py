@@ -27,14 +27,6 @@ def greedy_from_drafts(
 
     The scores after every character of a draft tell whether the decoder would have written it. A
     text that it would not is corrected and checked again.
-
-    Args:
-        scorer: of a model that drafts texts.
-        encoded: the images.
-        count: how many they are.
-        end: id of the end.
-        longest: most characters.
-        temperature: divides the scores.
     """
     found: list[list[Hypothesis]] = [[] for _ in range(count)]
     rows = np.arange(count)

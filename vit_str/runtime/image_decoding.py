@@ -35,13 +35,7 @@ _MOST_WORKERS = 64
 
 
 class DecodedImage(NamedTuple):
-    """An image as the model gets it.
-
-    Attributes:
-        pixels: for the model.
-        size: height and width that it had, upright.
-        window: the part of it that the pixels show.
-    """
+    """An image as the model gets it."""
 
     pixels: UInt8[np.ndarray, "channel height width"]
     size: tuple[int, int]

@@ -149,10 +149,6 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
 def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
     """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
 
-    Args:
-        path: a file.
-        first: the page to begin with.
-
     Raises:
         UnreadableImage: see `load_image`; the pages before are handed out.
     """
@@ -330,12 +326,7 @@ def _check_size(image: Image.Image, name: str) -> None:
 def _upright_rgb(
     image: Image.Image, full: tuple[int, int] | None
 ) -> tuple[Image.Image, tuple[int, int]]:
-    """An image in RGB, scaled down if it is large, and the height and width of the whole.
-
-    Args:
-        image: to load.
-        full: its size as stored, if the decoder gives a smaller one.
-    """
+    """An image in RGB, scaled down if it is large, and the height and width of the whole."""
     image.load()
     orientation = _orientation(image)
     width, height = full or image.size  # some formats turn upright while they load

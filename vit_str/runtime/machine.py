@@ -65,9 +65,6 @@ def has_fast_int8() -> bool:
     ``VIT_STR_CPU_DTYPE`` in the environment decides, if it is set. Otherwise instructions for sums
     of four products, where it is known that the processor has them: VNNI of x86 on Linux, and the
     dot products that all ARM processors of Apple have.
-
-    Raises:
-        ValueError: the variable holds something else.
     """
     if name := os.environ.get(CPU_DTYPE):
         if name not in CPU_DTYPES:
@@ -103,11 +100,7 @@ def thread_count() -> int:
 
 
 def cpu_count(root: Path = Path("/")) -> int:
-    """Processors that this process may use: in a container fewer than the machine has.
-
-    Args:
-        root: of the file system that tells of limits.
-    """
+    """Processors that this process may use: in a container fewer than the machine has."""
     affinity = getattr(os, "sched_getaffinity", None)  # Linux
     there = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, math.ceil(min([there, *_quotas(root)])))

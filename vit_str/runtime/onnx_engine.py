@@ -47,19 +47,7 @@ _NAMES = {"encoder", "step", "refine", "verify"}
 
 
 class OnnxEngine:
-    """Runs graphs on the CPU.
-
-    Args:
-        folder: of the graphs.
-        values: its ``model.json``.
-        model: what they compute.
-        tensors: for graphs without weights.
-        weights: the file that they are of.
-        int8: compute matrix products in 8 bits, for graphs without weights.
-
-    Raises:
-        ValueError: a graph is missing, damaged or of another model.
-    """
+    """Runs graphs on the CPU."""
 
     backend, device = "onnx", "cpu"
 
@@ -162,15 +150,7 @@ class _OnnxSteps(Steps):
 
 
 def load_with_graphs(path: Path, int8: bool = False) -> OnnxEngine:
-    """An engine for a weights file whose graphs come with the package.
-
-    Args:
-        path: of the file.
-        int8: compute matrix products in 8 bits.
-
-    Raises:
-        ValueError: the file cannot be used, or there are no graphs for it.
-    """
+    """An engine for a weights file whose graphs come with the package."""
     contents = load_contents(path)
     folder = find_graphs(contents)
     if folder is None:
@@ -201,11 +181,7 @@ def load_with_graphs(path: Path, int8: bool = False) -> OnnxEngine:
 
 
 def load_exported(folder: Path) -> OnnxEngine:
-    """An engine for a folder of ``vit-str export``.
-
-    Raises:
-        ValueError: a part of the folder is missing, damaged or of another model.
-    """
+    """An engine for a folder of ``vit-str export``."""
     path = folder / DESCRIPTION
     try:
         values = json.loads(path.read_text(encoding="utf-8"))

@@ -146,15 +146,7 @@ def _cut(
 
 
 class _Beam:
-    """The texts so far, ``width`` places for each image; a row of the engine for each unfinished.
-
-    Args:
-        count: images.
-        width: texts for each.
-        end: id of the end.
-        longest: most characters.
-        margin: see `search`.
-    """
+    """The texts so far, ``width`` for each image; a row of the engine for each unfinished."""
 
     def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
         self.count, self.width, self.end, self.margin = count, width, end, margin

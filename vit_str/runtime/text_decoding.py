@@ -88,13 +88,7 @@ class BeamResult(NamedTuple):
 
 
 class TextDecoder:
-    """Texts of what an engine has encoded.
-
-    Args:
-        engine: what computes.
-        effort: see ``vit_str.load``.
-        search: which readings to look for.
-    """
+    """Texts of what an engine has encoded."""
 
     def __init__(self, engine: Engine, effort: str | None, options: Search) -> None:
         self._engine, self._options = engine, options

@@ -71,10 +71,6 @@ class Contents:
 def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -> Contents:
     """Read a weights file.
 
-    Args:
-        path: the file.
-        metadata: of the file, if it is read already.
-
     Raises:
         ValueError: no such file, cut short, of another format or version, not as it was written,
             or its parts do not fit together. One line that says what to do.
@@ -167,9 +163,6 @@ def checksum(file: BinaryIO) -> str:
     """SHA-256 of all that a safetensors file holds: tensors and metadata, but for the checksum.
 
     Not of the bytes of the file: the order of its header is free.
-
-    Args:
-        file: open at its start, and complete.
     """
     return _digest(_header(file), file)
 

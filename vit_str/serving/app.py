@@ -56,15 +56,7 @@ def create_app(
     origins: tuple[str, ...] = (),
     hosts: tuple[str, ...] = (),
 ) -> FastAPI:
-    """The application.
-
-    Args:
-        service: that reads.
-        model: its name, to be shown.
-        key: that requests have to carry; None for no key.
-        origins: of web pages that may ask, besides the own page.
-        hosts: names that it answers to, besides addresses and local names.
-    """
+    """The application."""
     app = FastAPI(
         title="vit-str",
         version=vit_str.__version__,

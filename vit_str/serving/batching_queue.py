@@ -15,12 +15,7 @@ Result = TypeVar("Result")
 
 
 class Job(Generic[Item, Result]):
-    """Something to do for a coroutine.
-
-    Attributes:
-        item: what to work on.
-        key: jobs are done together if they have the same.
-    """
+    """Something to do for a coroutine."""
 
     def __init__(self, item: Item, key: Any) -> None:
         self.item, self.key = item, key

@@ -23,15 +23,7 @@ _STOPPING = "the server stops; send this again, to another one"
 
 
 class Guard:
-    """Checks the key, refuses what there is no room for, and counts requests.
-
-    Args:
-        app: what answers.
-        metrics: to count in.
-        capacities: paths and what they need a place in.
-        key: of requests to ``/v1`` and ``/metrics``; None for no key.
-        hosts: names that are answered to without a key, besides addresses and local names.
-    """
+    """Checks the key, refuses what there is no room for, and counts requests."""
 
     def __init__(
         self,

@@ -82,11 +82,7 @@ class Capacity:
         self._taken: Counter[str] = Counter()
 
     def check(self, client: str, count: int = 1) -> None:
-        """Refuse at once what has no room.
-
-        Raises:
-            Refusal: so many places are not free, or not for this client.
-        """
+        """Refuse at once what has no room."""
         if count + self._taken[client] > self.each:
             reason = f"too many of your {self._what} are in progress; wait for their answers"
             raise Refusal(429, reason, 1)
@@ -174,9 +170,6 @@ def check_host(header: str, allowed: tuple[str, ...]) -> None:
     """Refuse names under which a web page elsewhere could reach this server (DNS rebinding).
 
     Addresses, names without a dot and those under ``localhost`` cannot be anybody else's.
-
-    Raises:
-        Refusal: such a name, which is not allowed.
     """
     name = re.sub(r":\d*$", "", header.lower()).strip("[]").removesuffix(".")
     with suppress(ValueError):

@@ -40,18 +40,7 @@ _LOCAL = {"localhost", "::1"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a process needs to know to serve.
-
-    Attributes:
-        model: see ``vit_str.load``, as the next three.
-        device: see there.
-        backend: see there.
-        effort: see there.
-        limits: of requests.
-        origins: of web pages that may ask.
-        hosts: names that it answers to, besides addresses and local names.
-        log: whether to print a line for each request.
-    """
+    """What a process needs to know to serve."""
 
     model: str
     device: str
@@ -148,11 +137,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _free_port(host: str, port: int) -> int:
-    """A port to listen on; 0 stands for any.
-
-    Raises:
-        ValueError: the address is wrong or taken.
-    """
+    """A port to listen on; 0 stands for any."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

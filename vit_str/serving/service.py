@@ -83,14 +83,7 @@ class _Interruptible(Reader):
 
 
 class ReadingService:
-    """Reads what requests bring, with one model.
-
-    Args:
-        reader: reads words.
-        limits: of all requests together.
-        metrics: to count in.
-        effort: of the reader, see ``vit_str.load``.
-    """
+    """Reads what requests bring, with one model."""
 
     def __init__(
         self, reader: Reader, limits: Limits, metrics: Metrics, effort: str | None = None
@@ -135,11 +128,7 @@ class ReadingService:
     async def read(
         self, uploads: Sequence[Upload], options: ReadOptions, client: str
     ) -> list[dict[str, Any]]:
-        """A record for each upload, see `reading_row`; one that cannot be read says so.
-
-        Raises:
-            Refusal: too many pictures, too large ones, or options that cannot be fulfilled.
-        """
+        """A record for each upload, see `reading_row`; one that cannot be read says so."""
         if options.boxes or options.attention:
             with _refused():
                 self.reader.require_boxes(options.attention)
@@ -159,11 +148,7 @@ class ReadingService:
     async def read_page(
         self, upload: Upload, number: int, choice: Choice, client: str
     ) -> dict[str, Any]:
-        """The record of one page of an upload, see `page_row`.
-
-        Raises:
-            Refusal: there is no such page, it is too large, or pages cannot be read here.
-        """
+        """The record of one page of an upload, see `page_row`."""
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")

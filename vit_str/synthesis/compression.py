@@ -42,13 +42,7 @@ _FROM_PLANES = ((1.0, 0.0, 1.402), (1.0, -0.344136, -0.714136), (1.0, 1.772, 0.0
 
 
 def compress(image: Images, strength: float, random: Random) -> None:
-    """Code and decode some pictures at qualities from about 15 to 80, in place.
-
-    Args:
-        image: pictures, 0 to 1.
-        strength: of the ingredient.
-        random: where numbers come from.
-    """
+    """Code and decode some pictures at qualities from about 15 to 80, in place."""
     chosen = random.subset(min(1.0, 0.35 * strength))
     coarseness = random.uniform(-1.2, 1.1, 1, 1, 1, 1)[chosen].exp() * min(strength, 2.0)
     if not len(chosen):

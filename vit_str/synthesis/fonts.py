@@ -40,9 +40,6 @@ def find_fonts(folders: Sequence[Path] | None = None) -> list[Path]:
 
     Without folders, looks where the system keeps its fonts and at those that come with matplotlib.
     Of files with the same content only the first is listed.
-
-    Raises:
-        ValueError: a folder does not exist.
     """
     if folders is None:
         folders = [folder for folder in _system_folders() if folder.is_dir()]
@@ -85,11 +82,6 @@ def limit_families(names: Sequence[str], indices: Sequence[int], most: int = 12)
 
     Fonts are drawn alike often; without a limit, every third word would be in a family that comes
     in hundreds of files.
-
-    Args:
-        names: of fonts, as ``family/file``.
-        indices: the fonts to choose from.
-        most: fonts kept of a family.
     """
     families = defaultdict(list)
     for index in indices:

@@ -59,11 +59,6 @@ def judge(
     """Mark glyphs that show something else than their character.
 
     With less than 8 fonts nothing is usual, and only the cases of letters are compared.
-
-    Args:
-        shapes: of the glyphs, as ``rasterize`` makes them: plain and thickened.
-        drawn: whether the font has the glyph.
-        characters: the charset.
     """
     correct = drawn & ~_wrong_case(shapes[:, :, 0], drawn, characters)
     if len(shapes) < _FEWEST_FONTS:

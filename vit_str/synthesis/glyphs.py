@@ -133,11 +133,7 @@ class GlyphAtlas:
 
     @classmethod
     def load(cls, path: Path) -> "GlyphAtlas":
-        """Read a file that ``save`` has written.
-
-        Raises:
-            ValueError: the file is something else, or damaged.
-        """
+        """Read a file that ``save`` has written."""
         try:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata() or {}

@@ -31,11 +31,6 @@ def keep_legible(degraded: Images, clean: Images, mask: Mask) -> Images:
     """Where too little is left of the letters, as much of the clean picture as they need.
 
     Where even the clean picture cannot be read, ink is added to it.
-
-    Args:
-        degraded: finished pictures; changed in place.
-        clean: the same before the damage.
-        mask: how much ink each pixel holds.
     """
     mix, ink = repairs(degraded, clean, mask)
     return degraded.lerp_(clean, mix).addcmul_(mask, ink).clamp_(0, 1)

@@ -9,13 +9,7 @@ _LEAST_CORE = 0.22
 
 
 def reshape_letters(mask: Mask, strengths: Ingredients, random: Random) -> None:
-    """Make some words bolder, thinner or hollow, in place.
-
-    Args:
-        mask: how much ink each pixel holds.
-        strengths: of the ingredients.
-        random: where numbers come from.
-    """
+    """Make some words bolder, thinner or hollow, in place."""
     _change_weight(mask, strengths.weight, random)
     _hollow(mask, strengths.hollow, random)
 

@@ -76,9 +76,6 @@ class LineTexts:
         charset: the characters that may occur; it must hold the space.
         lexicon: draws words of all kinds.
         language: of running text, as for `Lexicon`; the words of a line are of one language.
-
-    Raises:
-        ValueError: a charset without the space, or an unknown language.
     """
 
     def __init__(self, charset: Charset, lexicon: Lexicon, language: str = "en") -> None:

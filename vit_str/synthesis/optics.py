@@ -15,13 +15,7 @@ _MOTION_KERNEL = 9  # side, in pixels
 
 
 def light(image: Images, strengths: Ingredients, random: Random) -> Images:
-    """Light that falls off, glare, the tone curve, contrast and brightness.
-
-    Args:
-        image: clean pictures, 0 to 1.
-        strengths: of the ingredients.
-        random: where numbers come from.
-    """
+    """Light that falls off, glare, the tone curve, contrast and brightness."""
     falloff = (
         random.normal(1.0, 1, 2, 3) * random.uniform(0, 0.18, 1, 1, 1) * strengths.illumination
     )
@@ -39,14 +33,7 @@ def light(image: Images, strengths: Ingredients, random: Random) -> Images:
 def blur(
     image: Images, strengths: Ingredients, reach: Float[Tensor, "batch 1 1 1"], random: Random
 ) -> None:
-    """Out of focus, a little or a lot, and blurred in one direction by motion, in place.
-
-    Args:
-        image: pictures, 0 to 1.
-        strengths: of the ingredients.
-        reach: of the blur of each picture, 1 for the usual one.
-        random: where numbers come from.
-    """
+    """Out of focus, a little or a lot, and blurred in one direction by motion, in place."""
     for share, least, most, taps in ((0.3, 0.3, 0.8, 2), (0.35, 0.6, 2.2, 5)):
         chosen, deviation = random.subset(share), random.uniform(least, most, 1, 1, 1)
         if strengths.blur and len(chosen):

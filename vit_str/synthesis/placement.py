@@ -130,14 +130,7 @@ def sample_unevenness(
     jitter: float,
     random: Random,
 ) -> Unevenness:
-    """Draw letters off their baseline, and put letters of other sizes where they belong.
-
-    Args:
-        boxes: of all letters, on the baseline.
-        sizes: of all letters.
-        jitter: strength of the ingredient.
-        random: where numbers come from.
-    """
+    """Draw letters off their baseline, and put letters of other sizes where they belong."""
     positions = boxes.shape[1]
     chosen = random.subset(min(1.0, 0.10 * jitter))
     amount = random.uniform(0.3, 1.5, 1) * max(1.0, jitter)

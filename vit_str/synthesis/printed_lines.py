@@ -81,14 +81,7 @@ class TextLineRenderer:
         self._noise = noise_bank(atlas.columns.device)
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
-        """Batch number ``index`` of the endless stream of ``seed``.
-
-        Args:
-            size: number of lines.
-            seed: which stream.
-            index: which batch of it.
-            difficulty: from 0 (clean lines) to 1 (the full mix).
-        """
+        """Batch number ``index`` of the endless stream of ``seed``."""
         rng = python_random.Random(f"width {seed} {index // _SAME_WIDTH}")
         wanted = _MEDIAN_WIDTH * math.exp(rng.gauss(0, _WIDTH_SPREAD))
         rng.seed(f"{seed} {index}")

@@ -68,9 +68,6 @@ class Renderer:
 
     Attributes:
         typesetter: sets words in the fonts of the atlas.
-
-    Raises:
-        ValueError: pictures of less than 8 pixels, too small to read.
     """
 
     def __init__(
@@ -103,14 +100,7 @@ class Renderer:
         return other
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
-        """Batch number ``index`` of the endless stream of ``seed``.
-
-        Args:
-            size: number of pictures.
-            seed: which stream.
-            index: which batch of it.
-            difficulty: from 0 (clean words) to 1 (the full mix).
-        """
+        """Batch number ``index`` of the endless stream of ``seed``."""
         seed = _seed(seed * _BATCHES_PER_SEED + index)
         return self.render(self.lexicon.sample(size, seed), seed, difficulty)
 

@@ -26,13 +26,7 @@ _FEWEST_ROWS, _FEWEST_COLUMNS = 12.0, 6.0
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Which pictures were taken with fewer pixels than they are drawn with, and how many.
-
-    Attributes:
-        chosen: these pictures.
-        columns: of each of them, a whole number.
-        rows: of each of them.
-    """
+    """Which pictures were taken with fewer pixels than they are drawn with, and how many."""
 
     chosen: Int64[Tensor, " chosen"]
     columns: Counts

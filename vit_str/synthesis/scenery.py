@@ -77,16 +77,7 @@ def add_neighbors(
     strength: float,
     random: Random,
 ) -> None:
-    """Parts of another line above or below, mostly smaller, or of the words left and right.
-
-    Args:
-        image: what lies behind the word.
-        mask: the word; a line keeps its distance from it.
-        words: all words, of which others are taken.
-        ink: color of each word, which neighbors mostly share.
-        strength: of the ingredient.
-        random: where numbers come from.
-    """
+    """Parts of another line above or below, mostly smaller, or of the words left and right."""
     chosen = random.subset(min(1.0, 0.22 * strength))
     source = random.permutation()[chosen]
     zoom, aspect = random.uniform(0.8, 2.4, 1)[chosen], random.uniform(0.7, 1.3, 1)[chosen]

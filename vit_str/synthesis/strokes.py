@@ -13,14 +13,7 @@ Uniforms = Float[Tensor, "chosen number thing 1 1"]
 
 
 def add_clutter(image: Images, words: Mask, strength: float, random: Random) -> None:
-    """Bars and grids, a few strokes, or large pale letters behind the word.
-
-    Args:
-        image: what lies behind the word.
-        words: all words, of which others are enlarged.
-        strength: of the ingredient.
-        random: where numbers come from.
-    """
+    """Bars and grids, a few strokes, or large pale letters behind the word."""
     share = min(1.0, 0.04 * strength)
     _add_bars(image, share, random)
     chosen = random.subset(share)

@@ -17,13 +17,7 @@ _OVERSAMPLING = 2  # columns that are averaged to one
 
 
 def crop_mask(lines: Lines, view: View, size: tuple[int, int]) -> Float[Tensor, "batch 1 row col"]:
-    """How much ink each pixel of the crops holds, 0 to 1.
-
-    Args:
-        lines: the words.
-        view: where they are seen from.
-        size: height and width of a crop, in pixels.
-    """
+    """How much ink each pixel of the crops holds, 0 to 1."""
     height, width = size
     fine = width * _OVERSAMPLING
     coordinates = _line_coordinates(lines, view, height, fine)
@@ -61,13 +55,7 @@ def _line_coordinates(
 def token_characters(
     lines: Lines, view: View, grid: tuple[int, int]
 ) -> Int64[Tensor, "batch token"]:
-    """The character under the center of every token, ``PADDING`` where there is none.
-
-    Args:
-        lines: the words.
-        view: where they are seen from.
-        grid: rows and columns of tokens over the crop.
-    """
+    """The character under the center of every token, ``PADDING`` where there is none."""
     points = view.backward(_pixel_centers(*grid, lines.widths.device))
     column, row = _on_line(points, lines)
     owner = lines.owner(column)

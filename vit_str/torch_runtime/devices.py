@@ -24,11 +24,7 @@ def _survive_forks() -> None:
 
 
 def choose_device(device: str | torch.device = "auto") -> torch.device:
-    """The device of this name.
-
-    Raises:
-        ValueError: there is no such device.
-    """
+    """The device of this name."""
     _survive_forks()
     if device == "auto":
         if torch.cuda.is_available():
@@ -54,9 +50,6 @@ def fastest_dtype(device: torch.device) -> torch.dtype:
 
     ``VIT_STR_CPU_DTYPE`` in the environment, ``float32`` or ``bfloat16``, decides for the CPU;
     ``int8`` is for onnxruntime.
-
-    Raises:
-        ValueError: the variable holds something else.
     """
     if device.type == "cuda":
         major, _ = torch.cuda.get_device_capability(device)

@@ -99,11 +99,6 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
 
     Those may be temperature, preprocessing and provenance; all else stays as it is, to the bit.
 
-    Args:
-        source: the weights file.
-        target: the new one; may be the same.
-        file: what ``load_weights`` gave for the source, with the values to write.
-
     Raises:
         ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
     """

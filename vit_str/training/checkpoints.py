@@ -29,9 +29,6 @@ class CheckpointFiles(TorchCheckpointIO):
     Lightning's own writes to the folder for temporary files and copies from there, where that is on
     another disk: who is killed while copying has lost the checkpoint before, too. When `LAST` is
     replaced, the one before stays as `PREVIOUS`.
-
-    Attributes:
-        loaded: the checkpoint that was read last.
     """
 
     def __init__(self) -> None:

@@ -76,13 +76,6 @@ class Crops:
 
     In the place of a word that cannot be used or is held out comes the next of its source in the
     order of the epoch. So the shares stay, and a batch depends on its indices alone.
-
-    Attributes:
-        mixture: of the sources.
-        rules: which words can be used.
-        held_out: which are not to be trained on.
-        augmentation: of the images, upright and in natural size.
-        preprocessing: what the model is shown, the same as in reading.
     """
 
     mixture: Mixture

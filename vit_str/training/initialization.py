@@ -46,12 +46,6 @@ def start_from(
       image, begin as the sum of the patches below each other, and columns have no positions.
     * What else differs in shape stays as it is in ``recognizer``.
 
-    Args:
-        recognizer: the model; changed in place.
-        charset: of the model.
-        weights: the file.
-        source: how to call the file.
-
     Returns:
         Lines for people: what was taken over, what is new, and what of the file is not used.
     """
@@ -140,16 +134,7 @@ def _for_lines(given: dict[str, Tensor], rows: int, names: dict[str, Tensor]) ->
 
 
 def check_architecture(recognizer: Recognizer, given: Recognizer, source: str) -> None:
-    """Refuse weights that would mean something else in this model.
-
-    Args:
-        recognizer: the model.
-        given: that of the file.
-        source: how to call the file.
-
-    Raises:
-        ValueError: what differs.
-    """
+    """Refuse weights that would mean something else in this model."""
     agreeing = {name for part in _parts(recognizer) for name in part[2]} - {*_MUST_AGREE}
     differences = _differences(recognizer, given, agreeing)
     if _turns_to_lines(recognizer, given):

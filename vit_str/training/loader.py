@@ -32,14 +32,7 @@ def default_workers(devices: int = 1) -> int:
 def crop_batches(
     crops: Crops, sampler: CropSampler, workers: int, pinned: bool
 ) -> Iterator[CropBatch]:
-    """Batches in order, made ahead of time by worker processes, or here without any.
-
-    Args:
-        crops: the stream.
-        sampler: what each batch holds.
-        workers: number of processes.
-        pinned: whether to put images where a GPU can fetch them by itself.
-    """
+    """Batches in order, made ahead of time by worker processes, or here without any."""
     loader: DataLoader[CropBatch] = DataLoader(
         crops,  # type: ignore[arg-type]  # by tuples of numbers
         batch_size=None,
@@ -100,18 +93,7 @@ class SkippedWords:
 
 @dataclass(frozen=True, slots=True)
 class OwnStream:
-    """One device's share of the endless stream; every iteration starts at the same batch.
-
-    Attributes:
-        crops: the labeled crops.
-        sampler: what each batch holds.
-        charset: of the labels.
-        device: where batches are wanted.
-        workers: processes that make them.
-        token_count: tokens in an image of the full width.
-        on_skip: called with every word that cannot be used.
-        rendered: draws the rendered part of each batch; None without any.
-    """
+    """One device's share of the endless stream; every iteration starts at the same batch."""
 
     crops: Crops
     sampler: CropSampler

@@ -118,13 +118,6 @@ def make_optimizer(
     """Muon for the matrices of a model if it has a learning rate, AdamW for all other parameters.
 
     Norms, biases and embeddings do not decay.
-
-    Args:
-        model: whose matrices of attention and feed-forward Muon trains.
-        parameters: everything to train, by name.
-        learning_rate: of AdamW.
-        muon_learning_rate: of Muon; None to train everything with AdamW.
-        weight_decay: of both.
     """
     matrices, stacked = transformer_matrices(model) if muon_learning_rate is not None else ([], [])
     by_muon = {id(matrix) for matrix in matrices}

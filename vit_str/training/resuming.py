@@ -56,11 +56,7 @@ class StepCount:
 
 
 def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:
-    """Refuse a checkpoint whose rows stand for other characters.
-
-    Raises:
-        CannotStart: its charset is another one, or in another order.
-    """
+    """Refuse a checkpoint whose rows stand for other characters."""
     characters = checkpoint["charset"]
     if characters != charset.characters:
         order = "" if len(characters) != len(charset) else " or another order of them"
@@ -73,10 +69,6 @@ def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:
 
 def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
     """Refuse a checkpoint whose optimizer is not the configured one.
-
-    Args:
-        muon: whether the run trains matrices with Muon.
-        checkpoint: of Lightning.
 
     Raises:
         CannotStart: only one of them does.
@@ -95,11 +87,7 @@ def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
 
 
 def check_together(trainer: Trainer, images: int) -> None:
-    """Refuse to train if processes resume from different places.
-
-    Raises:
-        CannotStart: only some have found the checkpoint, or another one.
-    """
+    """Refuse to train if processes resume from different places."""
     first = trainer.strategy.broadcast(images)
     if not trainer.strategy.reduce_boolean_decision(images == first, all=True):
         raise CannotStart(

@@ -85,11 +85,7 @@ class Word:
 
 
 class Observer:
-    """Runs a model over images, and others of its architecture with the text that it read.
-
-    Raises:
-        ValueError: a decoder without cross-attention.
-    """
+    """Runs a model over images, and others of its architecture with the text that it read."""
 
     def __init__(self, subject: Subject, others: Sequence[Subject] = ()) -> None:
         self.subject = subject
@@ -99,11 +95,7 @@ class Observer:
         self._subjects = (subject, *others)
 
     def source(self, block: int | None, head: int | None) -> Source:
-        """A block (the last if None) and a head (the mean if None), which count from 1.
-
-        Raises:
-            ValueError: there is no such block or head.
-        """
+        """A block (the last if None) and a head (the mean if None), which count from 1."""
         block = self.blocks if block is None else block
         if not (1 <= block <= self.blocks and 1 <= (head or 1) <= self.heads) or head == 0:
             raise ValueError(
@@ -157,9 +149,6 @@ def gradient_times_input(
     """|gradient x input| of the score of each character, summed over colors and pixels of a token.
 
     One backward pass per position (Simonyan et al. 2014; Shrikumar et al. 2016).
-
-    Raises:
-        ValueError: the decoder cannot score a given text.
     """
     images = images.detach().requires_grad_()
     grid = recognizer.encoder.grid

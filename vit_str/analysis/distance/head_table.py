@@ -14,9 +14,6 @@ class HeadTable:
         shown: models, in the order of the rows; those without training only if there is no other.
         untrained: models to compare them with.
         layers: of the deepest model.
-
-    Raises:
-        ValueError: no such rows.
     """
 
     def __init__(self, rows: Iterable[Measurement], metric: str, unit: str) -> None:

@@ -34,14 +34,6 @@ if TYPE_CHECKING:
 class DistanceAnalysis:
     """Self-attention of a model in numbers, updated batch by batch.
 
-    Args:
-        model: its name.
-        encoder: in evaluation mode.
-        norm: of `statistics`, as are the metrics.
-        metrics: to measure.
-        grid: of the tokens of an encoder that does not tell.
-        keep_maps: keep the maps of so many images.
-
     Models with windows have no maps by offset.
     """
 
@@ -76,9 +68,6 @@ class DistanceAnalysis:
         Args:
             images: normalized.
             queries: the tokens of the grid that count as queries; all by default.
-
-        Raises:
-            ValueError: the encoder has no attention, or an image has values that are not finite.
         """
         if not images.isfinite().all():
             raise ValueError("images hold values that are not finite (NaN or infinite)")
@@ -123,9 +112,6 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> list[Meas
 
     A value is the mean over images of one training, ``n`` counts trainings. Heads have no order
     that trainings share: head 1 is the one that looks least far in its layer, in every training.
-
-    Raises:
-        ValueError: models with different layers or heads.
     """
     shapes = {tuple(v.shape[1] for v in each.statistics.values("distance")) for each in analyses}
     if len(shapes) > 1:

@@ -92,17 +92,7 @@ def report(
     maps: int,
     per_image: bool,
 ) -> int:
-    """Measure every model on the same images, and write tables and a page.
-
-    Args:
-        run: models and images.
-        norm: of attention.
-        gradients: images on which to measure gradient distance.
-        queries: ``all``, ``text`` or ``background``, see `queries_of`.
-        group: take all models as trainings of one architecture, of this name.
-        maps: images whose maps are written.
-        per_image: whether to write the values of every image.
-    """
+    """Measure every model on the same images, and write tables and a page."""
     subjects, seed = run.subjects, run.seed
     analyses = []
     for subject in [subject for subject in subjects if attends(subject)] or subjects:

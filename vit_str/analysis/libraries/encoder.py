@@ -57,9 +57,6 @@ class LibraryEncoder(Encoder):
         blocks: its layers, first to last.
         forward: from images to the features of the last layer.
         special: names of the tokens before those of the grid, such as ``class``, ``register 1``.
-
-    Raises:
-        ValueError: no layers.
     """
 
     def __init__(
@@ -126,11 +123,7 @@ def special_names(module: nn.Module) -> list[str]:
 
 @contextmanager
 def probe_layers(encoder: nn.Module, *callbacks: Callback) -> Iterator[None]:
-    """As `probe`; of models of other libraries the self-attention of every layer, nothing else.
-
-    Raises:
-        ValueError: a layer has attention that is not supported.
-    """
+    """As `probe`; of models of other libraries the self-attention of every layer, nothing else."""
     if not isinstance(encoder, LibraryEncoder):
         with probe(encoder, *callbacks):
             yield
@@ -161,11 +154,7 @@ class LibraryPreprocessing(Preprocessing):
     transform: Callable[[Image.Image], Any] | None = None
 
     def pixels(self, image: Image.Image) -> UInt8[Tensor, "channel height width"]:
-        """Resize and crop as the library does, before it normalizes.
-
-        Raises:
-            ValueError: the result is of another size than this model's images.
-        """
+        """Resize and crop as the library does, before it normalizes."""
         if self.transform is None:
             return Preprocessing.pixels(self, image)
         pixels = torch.as_tensor(self.transform(image))

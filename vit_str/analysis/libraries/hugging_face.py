@@ -216,11 +216,6 @@ def cross_attention(
 ) -> dict[str, Float[Tensor, "batch head position row column"]]:
     """Where the decoder of a reader such as TrOCR or Donut looks while it writes ``labels``.
 
-    Args:
-        model: a ``VisionEncoderDecoderModel``.
-        images: normalized.
-        labels: ids that the decoder is given, one for each position.
-
     Returns:
         Layer -> attention to the tokens of the grid; special tokens are left out, and the rest is
         as it is.

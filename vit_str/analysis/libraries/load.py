@@ -54,9 +54,6 @@ def load_library_model(
         seed: of random weights.
         checkpoint: file with the weights instead, ``.safetensors`` or of torch.
         image_size: height and width of images, which are then resized to it without cropping.
-
-    Raises:
-        ValueError: no such model or library, one that is not supported, or no weights.
     """
     trained = not name.startswith("untrained:")
     library, _, called = name.removeprefix("untrained:").partition(":")
@@ -120,11 +117,7 @@ def library_of(model: nn.Module) -> str | None:
 
 
 def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
-    """An instantiated model of timm, torchvision or transformers; image size is height, width.
-
-    Raises:
-        ValueError: a model of something else, or one that is not supported.
-    """
+    """An instantiated model of timm, torchvision or transformers; image size is height, width."""
     library = library_of(model)
     if library is None:
         raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")

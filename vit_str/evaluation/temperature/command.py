@@ -106,11 +106,7 @@ class _Words:
         self._progress = progress
 
     def read(self, sources: Sequence[WordSource], temperature: float) -> dict[str, JudgedWords]:
-        """Name of the set -> its words that can be judged, as users would see them.
-
-        Raises:
-            ValueError: a set without such a word.
-        """
+        """Name of the set -> its words that can be judged, as users would see them."""
         from vit_str.evaluation.run import read_sets
         from vit_str.evaluation.temperature.fit import JudgedWords
 

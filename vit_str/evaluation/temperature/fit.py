@@ -51,12 +51,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class JudgedWords:
-    """How surely words were read, and which of them right.
-
-    Attributes:
-        confidences: of the texts.
-        right: whether each is exactly the label.
-    """
+    """How surely words were read, and which of them right."""
 
     confidences: Float[np.ndarray, " word"]
     right: Bool[np.ndarray, " word"]
@@ -111,9 +106,6 @@ def fit(tried: Sequence[JudgedWords]) -> Fit:
 
     Args:
         tried: the same words, read at each of ``FACTORS``.
-
-    Raises:
-        ValueError: too few words, or all right or all wrong: no confidence is wrong then.
     """
     n = len(tried[0])
     counts = [int(words.right.sum()) for words in tried]

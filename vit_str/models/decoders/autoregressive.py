@@ -73,11 +73,7 @@ class AutoregressiveDecoder(Decoder):
     def inputs(
         self, labels: Int64[Tensor, "batch position"]
     ) -> Int64[Tensor, "batch position_and_start"]:
-        """The start, then the labels; the end in the place of the padding.
-
-        Raises:
-            ValueError: the labels are longer than ``maximum_length``.
-        """
+        """The start, then the labels; the end in the place of the padding."""
         if labels.shape[1] > self.maximum_length:
             raise ValueError(
                 f"labels of up to {labels.shape[1]} characters, but maximum_length is "

@@ -44,11 +44,7 @@ class ParallelDecoder(Decoder):
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, ""]:
-        """Mean cross-entropy per symbol, the end included, in nats.
-
-        Raises:
-            ValueError: the labels are longer than ``maximum_length``.
-        """
+        """Mean cross-entropy per symbol, the end included, in nats."""
         missing = self.least_tokens - labels.shape[1]
         if missing < 1:
             raise ValueError(

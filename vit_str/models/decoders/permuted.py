@@ -33,9 +33,6 @@ class PermutedDecoder(AutoregressiveDecoder):
             random ones, each followed by its reverse.
         decoding: ``autoregressive`` or ``parallel``.
         refinements: how often the label is read again, each character from all others.
-
-    Raises:
-        ValueError: ``decoding`` is neither, or a number below what makes sense.
     """
 
     loop = "refine"

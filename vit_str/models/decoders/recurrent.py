@@ -59,9 +59,6 @@ class RecurrentDecoder(AutoregressiveDecoder):
         attention: ``none``, ``additive`` or ``dot``.
         maximum_length: most characters it writes.
         label_smoothing: share of the target spread over all symbols in training.
-
-    Raises:
-        ValueError: no such cell or attention.
     """
 
     def __init__(

@@ -46,9 +46,6 @@ class RecurrentEncoder(ColumnEncoder):
         cell: ``rnn``, ``lstm`` or ``gru``.
         depth: number of recurrent layers.
         bidirectional: read from both sides; each direction has half of the width.
-
-    Raises:
-        ValueError: no such cell, or a width that two directions cannot share.
     """
 
     def __init__(

@@ -107,11 +107,7 @@ class VisionTransformer(Encoder):
 def convolutional_stem(
     widths: tuple[int, ...], depths: tuple[int, ...], patch_size: tuple[int, int]
 ) -> tuple[nn.Sequential, tuple[int, int]]:
-    """Convolutional stages before patches are cut, and the size of a patch after them.
-
-    Raises:
-        ValueError: another number of depths than of widths, or patches that they do not divide.
-    """
+    """Convolutional stages before patches are cut, and the size of a patch after them."""
     shrinking = 2 ** len(widths)
     if len(depths) != len(widths) or any(size % shrinking for size in patch_size):
         raise ValueError(

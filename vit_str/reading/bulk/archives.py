@@ -115,11 +115,7 @@ def _load_cells(path: str, column: str, rows: list[int]) -> Iterator[bytes]:
 
 
 def _choose_column(path: str, schema: Any, column: str | None) -> str:
-    """The column that holds the images.
-
-    Raises:
-        ValueError: there is no such column, none of bytes, or several.
-    """
+    """The column that holds the images."""
     of_bytes = [field.name for field in schema if _holds_bytes(field.type)]
     if column is not None and column in of_bytes:
         return column
