@@ -33,7 +33,7 @@ from tqdm import tqdm
 from vit_str.console import positive
 from vit_str.datasets.folder import FolderReader
 from vit_str.rendering.command import strengths
-from vit_str.rendering.material import BATCH, Look, renderer_of
+from vit_str.rendering.dataset import BATCH, renderer_of
 from vit_str.runtime.images import TALL, Preprocessing, UnreadableImage, load_image
 from vit_str.synthesis.renderer import Renderer
 
@@ -321,7 +321,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, write."""
     options = _parser().parse_args(arguments)
     renderer = renderer_of(
-        Look(fonts=options.fonts, pictures=options.pictures, strengths=options.ingredients)
+        fonts=options.fonts, pictures=options.pictures, strengths=options.ingredients
     )
     drawn = rendered_words(renderer, options.count, options.seed)
     tables = [measured(drawn, RENDERED, options.count)]

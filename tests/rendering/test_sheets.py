@@ -45,9 +45,7 @@ def test_words_are_shown_without_and_with_an_ingredient(
 
 def test_what_cannot_be_shown(fonts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["render", *fonts, "--show", "blurr"]) == 2
-    assert (
-        "nothing to show by the name 'blurr'; give all, fonts or one of" in capsys.readouterr().err
-    )
+    assert "nothing to show by the name 'blurr'; give all or one of" in capsys.readouterr().err
     assert main(["render", *fonts, "--show", "blur", "--out", "blur.xyz"]) == 2
     assert "a picture needs a name that ends in .png" in capsys.readouterr().err
 
@@ -58,18 +56,3 @@ def test_own_words_on_a_sheet(fonts: list[str]) -> None:
     assert main(["render", *fonts, *arguments]) == 0
     with Image.open("new/sheet.png") as picture:
         assert picture.size == (8 * 134, 2 * 50)
-
-
-def test_the_sheet_of_fonts_says_which_are_not_used(
-    fonts: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("broken").mkdir()
-    Path("broken", "broken.ttf").write_bytes(b"no font at all")
-    assert main(["render", *fonts, "broken", "--show", "fonts"]) == 0
-    assert capsys.readouterr().out.startswith("1 fonts: fonts.png; 1 are not used")
-    rows = Path("fonts.rejected.tsv").read_text(encoding="utf-8").splitlines()
-    assert rows[0] == "font\treason"
-    assert [Path(row.split("\t")[0]).name for row in rows[1:]] == ["broken.ttf"]
-    with Image.open("fonts.png") as picture:
-        samples = [picture.crop((x, 0, x + 160, 40)).convert("L") for x in (0, 166)]
-    assert [sample.getextrema()[0] < 60 for sample in samples] == [True, False]

@@ -180,16 +180,13 @@ def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
 
 
 def test_drawing_that_takes_long_is_announced(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In logs too: standard error of tests is no terminal."""
     for name in ("_LONG", "_LINE_EVERY"):
         monkeypatch.setattr(rasterize_parallel, name, 0.0)
     fonts = sorted(folder.iterdir())[:1]
-    assert list(rasterize_parallel.rasterize_parallel(fonts, "ab", tmp_path))
+    assert list(rasterize_parallel.rasterize_parallel(fonts, "ab"))
     first, second = capsys.readouterr().err.splitlines()
     assert first.endswith("drawing 2 characters of 1 fonts: about 1 min, kept for the next time")
     assert second.endswith("1 of 1 fonts are drawn")
@@ -200,7 +197,7 @@ def test_who_stops_waits_for_no_font(tmp_path: Path, monkeypatch: pytest.MonkeyP
     slow.write_text("import time; time.sleep(60)")
     monkeypatch.setattr(rasterize, "__file__", str(slow))
     start = time.monotonic()
-    with rasterize_parallel._Drawing("ab", tmp_path) as drawing:
+    with rasterize_parallel._Drawing("ab") as drawing:
         drawing.of([["one.ttf"], ["two.ttf"], ["three.ttf"]])
         time.sleep(1)
     assert time.monotonic() - start < 20

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.console import positive, probability, whole_number
-from vit_str.datasets.formats import WRITABLE, check_target, format_of
+from vit_str.datasets.formats import WRITABLE, check_target, format_of, writer_of
 from vit_str.datasets.writer import SHARD_SIZE, Layout
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
-ALL, FONTS = "all", "fonts"
+ALL = "all"
 _COUNT, _SHOWN = 160, 24  # words, unless the options say another number
 SEEDS = 1 << 24
 """Seeds from here on repeat the words of smaller ones."""
 
 if TYPE_CHECKING:
-    from vit_str.rendering.material import Look
+    from vit_str.synthesis.renderer import Renderer
 
 _EPILOG = """\
 examples:
@@ -58,7 +58,9 @@ def run(options: argparse.Namespace) -> int:
     if options.sheet:
         from vit_str.rendering.sheets import write_word_sheet
 
-        write_word_sheet(options.sheet, _look(options), options.seed, options.start, count)
+        write_word_sheet(
+            options.sheet, _renderer(options), options.fonts, options.seed, options.start, count
+        )
         console.write(f"{options.sheet}: {count:,} words")
         return 0
     _check_data_set(options)
@@ -66,8 +68,9 @@ def run(options: argparse.Namespace) -> int:
 
     size = options.shard_size or SHARD_SIZE
     layout = Layout(options.start, f".{options.image_format}", options.boxes, size)
+    writer_of(options.format).refuse_existing(options.out)  # at once, not after fonts are drawn
     try:
-        write_dataset(_look(options), options.out, options.format, layout, count, options.seed)
+        write_dataset(_renderer(options), options.out, options.format, layout, count, options.seed)
     except OSError as error:
         where, reason = error.filename or options.out, error.strerror or error
         raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error
@@ -75,11 +78,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _look(options: argparse.Namespace, difficulty: float = 1.0) -> "Look":
-    """What to draw; the difficulty is for options that do not name one."""
-    from vit_str.rendering.material import Look
+def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer":
+    """What to draw with; the difficulty is for options that do not name one."""
+    from vit_str.rendering.dataset import renderer_of
 
-    return Look(
+    return renderer_of(
         charset="ascii" if options.charset is None else options.charset,
         words=options.words,
         language=options.language,
@@ -94,38 +97,29 @@ def _look(options: argparse.Namespace, difficulty: float = 1.0) -> "Look":
 
 
 def _show(options: argparse.Namespace) -> int:
-    """Write the sheet of an ingredient, those of all, or that of the fonts."""
-    if options.show not in (*INGREDIENTS, ALL, FONTS):
+    """Write the sheet of an ingredient, or those of all."""
+    if options.show not in (*INGREDIENTS, ALL):
         raise ValueError(
-            f"nothing to show by the name {options.show!r}; give {ALL}, {FONTS} or one of "
+            f"nothing to show by the name {options.show!r}; give {ALL} or one of "
             f"{', '.join(INGREDIENTS)}"
         )
     out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
-    from vit_str.rendering.material import renderer_of
-    from vit_str.rendering.sheets import write_font_sheet, write_ingredient_sheet
+    from vit_str.rendering.sheets import write_ingredient_sheet
     from vit_str.reports.sheets import check_picture
 
     if options.show != ALL:
         check_picture(out)
-
     # Other ingredients would hide what this one does: clean words, if nothing else is asked for.
-    look = _look(options, difficulty=0.0)
-    if options.show == FONTS:
-        count, rejections = write_font_sheet(out, look)
-        rejected = out.with_suffix(".rejected.tsv")
-        lines = [f"{rejection.path}\t{rejection.reason}\n" for rejection in rejections]
-        rejected.write_text("font\treason\n" + "".join(lines), encoding="utf-8")
-        console.write(f"{count:,} fonts: {out}; {len(rejections):,} are not used: {rejected}")
-        return 0
-    renderer, count = renderer_of(look), options.count or _SHOWN
+    renderer = _renderer(options, difficulty=0.0)
+    fonts, seed, count = options.fonts, options.seed, options.count or _SHOWN
     if options.show != ALL:
-        write_ingredient_sheet(out, look, renderer, options.show, options.seed, count)
+        write_ingredient_sheet(out, renderer, fonts, options.show, seed, count)
         console.write(f"{out}: {options.show}")
         return 0
     for name in INGREDIENTS:
         try:
             path = out / f"{name}.png"
-            write_ingredient_sheet(path, look, renderer, name, options.seed, count)
+            write_ingredient_sheet(path, renderer, fonts, name, seed, count)
             console.write(f"{path}: {name}")
         except ValueError as error:  # an ingredient that changes nothing
             console.warn(str(error))
@@ -138,8 +132,7 @@ def _add_output(group: _Group) -> None:
     group.add_argument(
         "--show",
         metavar="INGREDIENT",
-        help="one picture of what an ingredient does to words; all: a folder with one for each; "
-        "fonts: a sample of every font, and which were rejected and why",
+        help="one picture of what an ingredient does to words; all: a folder with one for each",
     )
     group.add_argument("--count", type=positive, metavar="N", help="number of words (160)")
     group.add_argument("--start", type=whole_number, default=0, metavar="N", help="first word (0)")

@@ -1,6 +1,6 @@
 """Rendered words as a data set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from io import BytesIO
@@ -14,8 +14,16 @@ from tqdm import tqdm
 
 from vit_str import console
 from vit_str.datasets import LabeledWord, Layout, writer_of
-from vit_str.rendering.material import BATCH, Look, renderer_of
+from vit_str.runtime.charset import charset_of
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.torch_runtime.devices import choose_device
+
+BATCH = 64
+"""Words drawn together. Part of what a seed means: word 100 is the 37th of the second batch."""
 
 _ENCODERS = 4  # threads
 # The highest compression of PNG takes as long as the drawing and saves a twentieth of the space.
@@ -25,16 +33,53 @@ _ENCODINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def write_dataset(look: Look, path: Path, name: str, layout: Layout, count: int, seed: int) -> None:
-    """Write a data set.
+def renderer_of(
+    *,
+    charset: str = "ascii",
+    words: Path | None = None,
+    language: str = "en",
+    fonts: list[Path] | None = None,
+    held_out: bool = False,
+    pictures: list[Path] | None = None,
+    size: tuple[int, int] = (32, 128),
+    difficulty: float = 1.0,
+    strengths: Mapping[str, float] | None = None,
+    device: str = "cpu",
+) -> Renderer:
+    """What ``vit-str render`` draws with.
 
-    Raises:
-        ValueError: fonts, words or pictures cannot be used, or something is at the target.
-        OSError: it cannot be written.
+    Args:
+        charset: see `charset_of`.
+        words: a file of words; None for those of the language.
+        language: of the words.
+        fonts: folders; None for the system's.
+        held_out: draw in the fonts that training never sees.
+        pictures: folders of pictures for backgrounds.
+        size: height and width of the images.
+        difficulty: 0 for clean words to 1 for the full mix.
+        strengths: of ingredients, other than 1.
+        device: to draw on.
     """
+    characters = charset_of(charset)
+    chosen = choose_device(device)
+    lexicon = Lexicon(characters, language, words)
+    backgrounds = load_pictures(pictures) if pictures else None
+    atlas = GlyphAtlas.load_or_build(characters, fonts)
+    return Renderer(
+        (atlas.held_out() if held_out else atlas).to(chosen),
+        lexicon,
+        size,
+        ingredients=Ingredients(**(strengths or {})).at(difficulty),
+        pictures=backgrounds,
+        chunk=BATCH,
+    )
+
+
+def write_dataset(
+    renderer: Renderer, path: Path, name: str, layout: Layout, count: int, seed: int
+) -> None:
+    """Write a data set in the format of a name; its files are ``.png`` or ``.jpg``."""
     writer_class = writer_of(name)
-    writer_class.refuse_existing(path)  # at once, not after fonts are drawn
-    renderer = renderer_of(look)
     with (
         writer_class(path, layout) as writer,
         tqdm(total=count, unit="word", disable=None) as bar,

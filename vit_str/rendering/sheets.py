@@ -5,20 +5,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-import torch
-from jaxtyping import Int64
 from PIL import Image
-from torch import Tensor
 from tqdm import tqdm
 
-from vit_str.rendering.material import BATCH, Look, renderer_of
-from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
-from vit_str.runtime.charset import PADDING, Charset, charset_of
-from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts
-from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.synthesis.layout import Typesetter
+from vit_str.rendering.dataset import BATCH
+from vit_str.reports.sheets import Captioned, caption_font, sheet
+from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
+Fonts = list[Path] | None
+"""Folders of fonts for captions too; None for the system's."""
 STRENGTHS = (0.0, 0.5, 1.0, 2.0)
 _WORD_COLUMNS = 8
 _ZOOM = 2
@@ -26,14 +22,12 @@ _ZOOM = 2
 _FEWEST_BATCHES, _MOST_BATCHES = 4, 24
 # Mean difference of a color value, 0 to 255, from which on a change can be seen.
 _VISIBLE = 1.0
-_FONT_SAMPLE = "RabgQe25&a"
-_FONT_SIZE = 160, 40
-_FONTS_AT_ONCE = 256
 
 
-def write_word_sheet(path: Path, look: Look, seed: int, start: int, count: int) -> None:
+def write_word_sheet(
+    path: Path, renderer: Renderer, fonts: Fonts, seed: int, start: int, count: int
+) -> None:
     """Words with their labels."""
-    renderer = renderer_of(look)
     indices = range(start // BATCH, -(-(start + count) // BATCH))
     words = (
         word
@@ -42,7 +36,7 @@ def write_word_sheet(path: Path, look: Look, seed: int, start: int, count: int) 
     )
     skipped = start % BATCH
     cells = [Captioned(image, label) for image, label in islice(words, skipped, skipped + count)]
-    _save(path, cells, _WORD_COLUMNS, look)
+    _save(path, cells, _WORD_COLUMNS, fonts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +55,7 @@ class ShownWord:
 
 
 def write_ingredient_sheet(
-    path: Path, look: Look, renderer: Renderer, name: str, seed: int, count: int
+    path: Path, renderer: Renderer, fonts: Fonts, name: str, seed: int, count: int
 ) -> None:
     """The same words without an ingredient and with it."""
     words = changed_words(renderer, name, count, seed)
@@ -74,7 +68,7 @@ def write_ingredient_sheet(
         for word in words
         for image, caption in zip(word.images, [word.label, *captions[1:]], strict=True)
     ]
-    _save(path, cells, 2 * len(STRENGTHS), look)
+    _save(path, cells, 2 * len(STRENGTHS), fonts)
 
 
 def changed_words(renderer: Renderer, name: str, count: int, seed: int) -> list[ShownWord]:
@@ -115,62 +109,7 @@ def _labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Imag
     return [(Image.fromarray(image), label) for image, label in zip(pixels, labels, strict=True)]
 
 
-def write_font_sheet(path: Path, look: Look) -> tuple[int, list[Rejection]]:
-    """A sample of every font in use.
-
-    Returns:
-        number of fonts in use, and those that are not, with reasons.
-    """
-    paths = find_fonts(look.fonts)
-    atlas, rejections = GlyphAtlas.build(paths, charset_of(look.charset))
-    if not atlas.names:
-        reasons = "; ".join(f"{r.path}: {r.reason}" for r in rejections[:3])
-        raise ValueError(f"none of {len(paths)} fonts can be used ({reasons}); {NO_FONTS}")
-    atlas = atlas.held_out() if look.held_out else atlas
-    captions = [name.partition("/")[2] for name in atlas.names]
-    cells = [
-        Captioned(image, caption) for image, caption in zip(_samples(atlas), captions, strict=True)
-    ]
-    _save(path, cells, _WORD_COLUMNS, look)
-    return len(atlas), rejections
-
-
-def _samples(atlas: GlyphAtlas) -> list[Image.Image]:
-    """The same few characters in every font, those that it does not show truly left out."""
-    typesetter = Typesetter(atlas)
-    sample = _sample_ids(atlas.charset)
-    images = []
-    for first in range(0, len(atlas), _FONTS_AT_ONCE):
-        fonts = torch.arange(first, min(first + _FONTS_AT_ONCE, len(atlas)))
-        lines = typesetter.lay_out(
-            _correct_ids(atlas, sample, fonts), fonts, torch.full((len(fonts),), 2.0)
-        )
-        widths = lines.widths.long().tolist()
-        for mask, width in zip(lines.masks, widths, strict=True):
-            line = Image.fromarray(255 - mask[:, :width].numpy())
-            images.append(framed(line, _FONT_SIZE, "white"))
-    return images
-
-
-def _sample_ids(charset: Charset) -> list[int]:
-    known = [character for character in _FONT_SAMPLE if not charset.unknown(character)]
-    step = max(1, len(charset) // len(_FONT_SAMPLE))
-    return charset.encode("".join(known) if len(known) > 3 else charset.characters[::step][:10])
-
-
-def _correct_ids(
-    atlas: GlyphAtlas, sample: list[int], fonts: Int64[Tensor, " font"]
-) -> Int64[Tensor, "font position"]:
-    """The sample for each font; characters that it must not be used for are left out."""
-    rows = []
-    for font in fonts.tolist():
-        shown = [character for character in sample if atlas.is_correct[font, character]]
-        shown = shown or atlas.is_correct[font].nonzero()[: len(sample), 0].tolist()
-        rows.append(shown + [PADDING] * (len(sample) - len(shown)))
-    return torch.tensor(rows)
-
-
-def _save(path: Path, cells: Sequence[Captioned], columns: int, look: Look) -> None:
+def _save(path: Path, cells: Sequence[Captioned], columns: int, fonts: Fonts) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    font = caption_font("".join(cell.caption for cell in cells), lambda: find_fonts(look.fonts))
+    font = caption_font("".join(cell.caption for cell in cells), lambda: find_fonts(fonts))
     sheet(cells, columns, font).save(path)

@@ -3,11 +3,9 @@
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
@@ -59,26 +57,12 @@ class GlyphAtlas:
         return len(self.names)
 
     @classmethod
-    def build(
-        cls, paths: Sequence[Path], charset: Charset, drawn_folder: Path | None = None
-    ) -> tuple["GlyphAtlas", list[Rejection]]:
-        """Draw all fonts, in two processes, and sort out those that cannot be used.
-
-        Args:
-            paths: font files; the first face of each is used.
-            charset: the characters to draw.
-            drawn_folder: keeps what is drawn, so that an interrupted call can be repeated;
-                removed at the end. A temporary one if None.
-        """
-        with TemporaryDirectory() as temporary:
-            folder = drawn_folder or Path(temporary)
-            folder.mkdir(parents=True, exist_ok=True)
-            drawn = list(rasterize_parallel(paths, charset.characters, folder))
-            shutil.rmtree(folder, ignore_errors=True)
+    def build(cls, paths: Sequence[Path], charset: Charset) -> tuple["GlyphAtlas", list[Rejection]]:
+        """Draw the first face of all fonts, and sort out those that cannot be used."""
         accepted: list[str] = []
         rejections: list[Rejection] = []
         drawings: list[dict[str, np.ndarray]] = []
-        for batch, drawing in drawn:
+        for batch, drawing in rasterize_parallel(paths, charset.characters):
             accepted += [batch[place] for place in drawing["used"]]
             reasons = zip(batch, drawing["reasons"], strict=True)
             rejections += [Rejection(path, str(reason)) for path, reason in reasons if reason]
@@ -195,7 +179,7 @@ class GlyphAtlas:
         cls, charset: Charset, paths: Sequence[Path], where: str, file: Path
     ) -> "GlyphAtlas":
         remove_partial(file.parent, least_age=_ABANDONED)
-        atlas, rejections = cls.build(paths, charset, file.with_suffix(".parts"))
+        atlas, rejections = cls.build(paths, charset)
         if not atlas.names:
             raise ValueError(
                 f"none of the {len(paths)} fonts {where} can be used, the first because it "

@@ -250,4 +250,4 @@ def rasterize_many(paths: Sequence[str], characters: str) -> dict[str, np.ndarra
 if __name__ == "__main__":
     request = json.load(sys.stdin)
     drawing: dict[str, Any] = rasterize_many(request["paths"], request["characters"])
-    np.savez(request["out"], **drawing)
+    np.savez(sys.stdout.buffer, **drawing)

@@ -1,16 +1,13 @@
 """Draw the characters of many fonts in processes of their own, a batch of fonts in each."""
 
-import errno
-import hashlib
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +27,8 @@ Batch = tuple[list[str], dict[str, np.ndarray]]
 """Paths of fonts, and what ``rasterize_many`` makes of them."""
 
 
-def rasterize_parallel(paths: Sequence[Path], characters: str, folder: Path) -> Iterator[Batch]:
-    """Draw ``characters`` with all fonts, in the order of ``paths``, and say how far it is.
-
-    Args:
-        paths: of the fonts.
-        characters: to draw.
-        folder: where batches are kept that are drawn: a call that is interrupted can be repeated.
-    """
+def rasterize_parallel(paths: Sequence[Path], characters: str) -> Iterator[Batch]:
+    """Draw ``characters`` with all fonts, in the order of ``paths``, and say how far it is."""
     names = [str(path) for path in paths]
     batches = [names[start : start + _BATCH] for start in range(0, len(names), _BATCH)]
     seconds = len(names) * len(characters) / _GLYPHS_PER_SECOND
@@ -47,7 +38,7 @@ def rasterize_parallel(paths: Sequence[Path], characters: str, folder: Path) -> 
             f"{max(1, round(seconds / 60))} min, kept for the next time"
         )
     with (
-        _Drawing(characters, folder) as drawing,
+        _Drawing(characters) as drawing,
         tqdm(total=len(names), unit="font", desc="drawing fonts", disable=None, delay=1) as bar,
     ):
         done = 0
@@ -64,9 +55,8 @@ def rasterize_parallel(paths: Sequence[Path], characters: str, folder: Path) -> 
 class _Drawing:
     """Processes that draw, and end with the block that they are used in."""
 
-    def __init__(self, characters: str, folder: Path) -> None:
+    def __init__(self, characters: str) -> None:
         self.characters = characters
-        self.folder = folder
         self._pool = ThreadPoolExecutor(_WORKERS)
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
@@ -87,28 +77,16 @@ class _Drawing:
     def _draw(self, paths: list[str]) -> list[Batch]:
         """Draw some fonts in a process of its own; if one crashes it, find out which."""
         request = {"paths": paths, "characters": self.characters}
-        digest = hashlib.blake2b(json.dumps(request).encode(), digest_size=8).hexdigest()
-        kept = self.folder / f"{digest}.npz"
-        if not kept.is_file():
-            partial = kept.with_name(f"{digest}.partial.npz")
-            code, errors = self._run(json.dumps(request | {"out": str(partial)}).encode())
-            if self._stopped or code == -signal.SIGINT:  # no font is to blame
-                raise KeyboardInterrupt
-            full = os.strerror(errno.ENOSPC)
-            if full.encode() in errors:  # no font is to blame
-                raise OSError(errno.ENOSPC, full, str(self.folder))
-            if code:
-                return self._without_crash(paths, code)
-            partial.replace(kept)
-        try:
-            with kept.open("rb") as file, np.load(file) as arrays:
-                return [(paths, dict(arrays))]
-        except (OSError, ValueError, zipfile.BadZipFile):  # cut off, as by a full disk
-            kept.unlink()
-            return self._draw(paths)
+        code, drawn = self._run(json.dumps(request).encode())
+        if self._stopped or code == -signal.SIGINT:  # no font is to blame
+            raise KeyboardInterrupt
+        if code:
+            return self._without_crash(paths, code)
+        with np.load(BytesIO(drawn)) as arrays:
+            return [(paths, dict(arrays))]
 
     def _run(self, request: bytes) -> tuple[int, bytes]:
-        """Exit status and standard error of a process that draws.
+        """Exit status and output of a process that draws.
 
         Not multiprocessing: that would run an unguarded script of the user's again.
         """
@@ -116,12 +94,12 @@ class _Drawing:
             raise KeyboardInterrupt
         command = [sys.executable, "-P", rasterize.__file__]
         process = subprocess.Popen(  # noqa: S603 (our own program, paths go through its input)
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self._running.add(process)
-        _, errors = process.communicate(request)
+        drawn, _ = process.communicate(request)
         self._running.discard(process)
-        return process.returncode, errors
+        return process.returncode, drawn
 
     def _without_crash(self, paths: list[str], code: int) -> list[Batch]:
         """The halves of a batch that ended the process that drew it."""
