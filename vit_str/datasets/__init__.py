@@ -1,7 +1,4 @@
-"""Labeled word images on disk: what reads and writes each format, mixtures and rules.
-
-The reader of each format is in a module of its own, imported when it is needed: `open_words`.
-"""
+"""Labeled word images on disk: what reads and writes each format, mixtures and rules."""
 
 from vit_str.datasets.formats import (
     FORMATS,
@@ -13,8 +10,15 @@ from vit_str.datasets.formats import (
 )
 from vit_str.datasets.mixture import Mixture
 from vit_str.datasets.rules import Rules, SkipReport
-from vit_str.datasets.source import LabeledWord, Reason, Skipped, WordSource
-from vit_str.datasets.writer import SHARD_SIZE, DatasetWriter, Layout
+from vit_str.datasets.source import (
+    SHARD_SIZE,
+    DatasetWriter,
+    LabeledWord,
+    Layout,
+    Reason,
+    Skipped,
+    WordSource,
+)
 
 __all__ = [
     "FORMATS",

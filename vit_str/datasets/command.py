@@ -11,7 +11,7 @@ from tqdm import tqdm
 from vit_str import console
 from vit_str.console import positive, whole_number
 from vit_str.datasets.formats import FORMATS, WRITABLE, check_target, format_of, open_words
-from vit_str.datasets.writer import SHARD_SIZE
+from vit_str.datasets.source import SHARD_SIZE
 
 if TYPE_CHECKING:
     from vit_str.datasets import Rules, SkipReport, WordSource

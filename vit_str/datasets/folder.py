@@ -5,8 +5,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vit_str.datasets.label_file import LabelFile, LabelRow
-from vit_str.datasets.source import Boxes, LabeledWord, Reason, Skipped, WordSource
-from vit_str.datasets.writer import DatasetWriter, Layout
+from vit_str.datasets.source import (
+    Boxes,
+    DatasetWriter,
+    LabeledWord,
+    Layout,
+    Reason,
+    Skipped,
+    WordSource,
+)
 
 IMAGES = "images"
 LABELS = "labels.tsv"

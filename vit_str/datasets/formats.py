@@ -1,24 +1,18 @@
 """The formats by name, and what reads and writes them."""
 
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from vit_str.datasets.folder import LABELS
-from vit_str.datasets.source import WordSource
-from vit_str.datasets.tar import is_pattern
-from vit_str.datasets.writer import DatasetWriter
+from vit_str.datasets.folder import LABELS, FolderReader, FolderWriter
+from vit_str.datasets.lmdb import LmdbReader, LmdbWriter
+from vit_str.datasets.source import DatasetWriter, WordSource
+from vit_str.datasets.tar import TarReader, TarWriter, is_pattern
 
-# Module and class, in the order in which formats are recognized.
-_READERS = {
-    "lmdb": ("lmdb", "LmdbReader"),
-    "tar": ("tar", "TarReader"),
-    "folder": ("folder", "FolderReader"),
-}
-_WRITERS = {
-    "folder": ("folder", "FolderWriter"),
-    "lmdb": ("lmdb", "LmdbWriter"),
-    "tar": ("tar", "TarWriter"),
+# In the order in which formats are recognized.
+_READERS = {"lmdb": LmdbReader, "tar": TarReader, "folder": FolderReader}
+_WRITERS: dict[str, type[DatasetWriter]] = {
+    "folder": FolderWriter,
+    "lmdb": LmdbWriter,
+    "tar": TarWriter,
 }
 
 FORMATS = tuple(_READERS)
@@ -55,12 +49,14 @@ def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
 
 def writer_of(name: str) -> type[DatasetWriter]:
     """What writes a format."""
-    return _load(_WRITERS, name)
+    return _WRITERS[name]
 
 
 def reader_of(name: str) -> type[WordSource]:
     """What reads a format."""
-    return _load(_READERS, name)
+    if name not in _READERS:
+        raise ValueError(f"format must be one of {', '.join(_READERS)}, found {name!r}")
+    return _READERS[name]
 
 
 def open_words(path: str | Path, format: str | None = None) -> WordSource:  # noqa: A002
@@ -77,18 +73,10 @@ def open_words(path: str | Path, format: str | None = None) -> WordSource:  # no
         format = "folder"  # noqa: A001
     if format is not None:
         return reader_of(format)(path)
-    for name in FORMATS:
-        reader: Any = reader_of(name)
+    for reader in _READERS.values():
         if reader.recognizes(Path(path)):
             return reader(path)
     what = "found no data set there" if Path(path).exists() else "no such file or folder"
     raise ValueError(
         f"{path}: {what}; looked for labels.tsv, .csv or .jsonl with images, data.mdb and *.tar"
     )
-
-
-def _load(classes: dict[str, tuple[str, str]], name: str) -> Any:
-    if name not in classes:
-        raise ValueError(f"format must be one of {', '.join(classes)}, found {name!r}")
-    module, class_name = classes[name]
-    return getattr(import_module(f"vit_str.datasets.{module}"), class_name)

@@ -8,8 +8,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from vit_str.datasets.label_file import boxes_of
-from vit_str.datasets.source import LabeledWord, Reason, Skipped, WordSource
-from vit_str.datasets.writer import DatasetWriter, Layout
+from vit_str.datasets.source import DatasetWriter, LabeledWord, Layout, Reason, Skipped, WordSource
 
 _DATA = "data.mdb"
 _COUNT = b"num-samples"

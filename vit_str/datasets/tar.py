@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vit_str.datasets.label_file import LABELS, boxes_of, text_under
-from vit_str.datasets.source import LabeledWord, Reason, Skipped, WordSource
-from vit_str.datasets.writer import DatasetWriter, Layout
+from vit_str.datasets.source import DatasetWriter, LabeledWord, Layout, Reason, Skipped, WordSource
 
 NUMBER = re.compile(r"%0?\d*d")
 """Where the number of an archive is in a pattern such as ``words-%06d.tar``."""

@@ -2,15 +2,18 @@
 
 import argparse
 import json
+import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
+from vit_str.files import write_atomically
 from vit_str.reading.options import add_reader_arguments, search_of
 
 if TYPE_CHECKING:
+    from vit_str.datasets import WordSource
     from vit_str.evaluation.comparison import Comparison
     from vit_str.evaluation.report import Report
     from vit_str.runtime import Reader
@@ -84,7 +87,6 @@ def run(options: argparse.Namespace) -> int:
 
         return pages.run(options)
     from vit_str.evaluation.markdown import report_markdown
-    from vit_str.evaluation.output import Output
     from vit_str.evaluation.report import Report
     from vit_str.evaluation.run import named, opened, read_sets
     from vit_str.runtime import load
@@ -92,8 +94,7 @@ def run(options: argparse.Namespace) -> int:
     if options.changes and not options.against:
         raise ValueError("--changes needs --against: the weights before")
     sets = [opened(source) for source in options.sources]
-    output = Output(options.markdown, options.sheet)
-    output.prepare()
+    _prepare(options.markdown, options.sheet)
     models = [options.model, *([options.against] if options.against else [])]
     search = search_of(options)
     readers = [
@@ -116,12 +117,49 @@ def run(options: argparse.Namespace) -> int:
     command = _command(options, named(sets))
     subject = _name(options.model), command, _how(readers[0])
     section = comparison.markdown() if comparison else []
-    output.write(reports[0], report_markdown(reports[0], *subject, section), named(sets))
+    if options.markdown:
+        page = report_markdown(reports[0], *subject, section)
+        with write_atomically(options.markdown) as temporary:
+            temporary.write_text(page, encoding="utf-8", newline="\n")
+    if options.sheet:
+        _write_sheet(options.sheet, reports[0], named(sets))
     if comparison and options.changes:
         from vit_str.evaluation.changes import write_changes
 
         console.write(f"what changed: {write_changes(comparison, named(sets), options.changes)}")
     return 1 if reports[0].problems else 0
+
+
+def _prepare(markdown: Path | None, picture: Path | None) -> None:
+    """Find out before the reading, which may take long, whether files can be written."""
+    if picture:
+        from vit_str.reports.sheets import check_picture
+
+        check_picture(picture)
+    for folder in [path.parent for path in (markdown, picture) if path]:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"cannot write {folder}: {error.strerror}") from error
+        if not os.access(folder, os.W_OK):
+            raise ValueError(f"cannot write {folder}: no permission")
+
+
+def _write_sheet(path: Path, report: "Report", sets: "Mapping[str, WordSource]") -> None:
+    """Write the pictures of the surest mistakes."""
+    from vit_str.evaluation.mistakes import mistake_sheet, surest_mistakes
+    from vit_str.reports.sheets import caption_font
+    from vit_str.synthesis.fonts import find_fonts
+
+    mistakes = surest_mistakes(report.words)
+    font = caption_font("".join(mistake.caption() for mistake in mistakes), find_fonts)
+    try:
+        picture = mistake_sheet(mistakes, sets, font)
+    except ValueError as error:
+        console.warn(f"{path} is not written: {error}")
+        return
+    with write_atomically(path) as temporary:
+        picture.save(temporary)
 
 
 def _text(

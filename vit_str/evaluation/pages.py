@@ -27,9 +27,7 @@ def run(options: argparse.Namespace) -> int:
     models = [options.model, *([options.against] if options.against else [])]
     readers = [load_page_reader(options, model) for model in models]
     with console.Progress(len(models) * len(pictures)) as progress:
-        scores = [
-            score_pictures(reader, pictures, progress.advance, progress.warn) for reader in readers
-        ]
+        scores = [score_pictures(reader, pictures, progress.advance) for reader in readers]
     values = summary(scores[0])
     if options.against:
         values["against"] = summary(scores[1])
@@ -59,7 +57,6 @@ def score_pictures(
     reader: PageReader,
     pictures: Sequence[tuple[Path, Path]],
     advance: Callable[[], object],
-    complain: Callable[[str], object],
 ) -> list[PageScore | None]:
     """Read pictures and compare them with their labels; None for what cannot be read."""
     scores: list[PageScore | None] = []

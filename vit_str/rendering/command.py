@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vit_str import console
 from vit_str.console import positive, probability, whole_number
 from vit_str.datasets.formats import WRITABLE, check_target, format_of, writer_of
-from vit_str.datasets.writer import SHARD_SIZE, Layout
+from vit_str.datasets.source import SHARD_SIZE, Layout
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,10 +16,6 @@ from vit_str.runtime.charset import PADDING, Charset
 if TYPE_CHECKING:
     from jaxtyping import Bool
 
-_MOST_CHARACTERS = 1000  # of a pattern
-_REPEATS = 10_000  # the regex package compiles x{100}{100} to as many copies
-_COUNTS = re.compile(r"\{[^}]*?(\d+)\s*\}")
-_RECURSION = re.compile(r"(?<!\\)\(\?(?:R|[+-]?\d|&|P>)")  # which no timeout ends
 _SECONDS, _LEXICON_SECONDS = 1.0, 30.0
 _KNOWN_STATES = 1 << 14  # masks kept, the oldest dropped first
 
@@ -111,8 +105,8 @@ class Pattern:
     """Texts that a regular expression matches as a whole.
 
     Args:
-        pattern: as the ``regex`` package takes it, of bounded size and without recursion; it may
-            take a second for each character that is written.
+        pattern: as the ``regex`` package takes it; it may take a second for each character that
+            is written.
         charset: of the model.
         characters: those that may be written.
     """
@@ -120,7 +114,7 @@ class Pattern:
     start = ""
 
     def __init__(self, pattern: str, charset: Charset, characters: str) -> None:
-        self._expression = Expression(pattern)
+        self._expression = _compiled(pattern)
         self._charset, self._characters = charset, characters
         self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
         if not self._masks("").any():
@@ -139,50 +133,38 @@ class Pattern:
     def _find_mask(self, text: str) -> Bool[np.ndarray, " symbol"]:
         end = time.monotonic() + _SECONDS
         mask = np.zeros(len(self._charset) + 1, dtype=bool)
-        following = [c for c in self._characters if self._expression.matches(text + c, end, True)]
+        following = [
+            character
+            for character in self._characters
+            if _matches(self._expression, text + character, end, partial=True)
+        ]
         mask[self._charset.encode("".join(following))] = True
-        mask[-1] = self._expression.matches(text, end)
+        mask[-1] = _matches(self._expression, text, end)
         return mask
 
 
-class Expression:
-    """A regular expression of bounded size.
+def _compiled(pattern: str) -> Any:
+    import regex
 
-    Args:
-        pattern: see `Pattern`.
+    try:
+        return regex.compile(pattern)
+    except (regex.error, RecursionError) as error:
+        raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
+
+
+def _matches(expression: Any, text: str, end: float, partial: bool = False) -> bool:
+    """Whether it matches a text as a whole, or with ``partial`` a longer one that begins like it.
+
+    Until ``end`` on the monotonic clock, then it is given up.
     """
-
-    def __init__(self, pattern: str) -> None:
-        import regex
-
-        repeats = prod(max(1, int(count[:9])) for count in _COUNTS.findall(pattern))
-        if len(pattern) > _MOST_CHARACTERS or repeats > _REPEATS or _RECURSION.search(pattern):
-            raise ValueError(
-                f"a pattern may hold {_MOST_CHARACTERS:,} characters, counts such as {{3}} whose "
-                f"product is at most {_REPEATS:,}, and no recursion; make it simpler"
-            )
-        self._pattern = pattern
-        try:
-            self._compiled = regex.compile(pattern)
-        except (regex.error, RecursionError) as error:
-            raise ValueError(f"the pattern {pattern!r} does not parse: {error}") from None
-
-    def matches(self, text: str, end: float, partial: bool = False) -> bool:
-        """Whether it matches a text, or with ``partial`` a longer one that begins like it.
-
-        Args:
-            text: to match as a whole.
-            end: on the monotonic clock, when to give up.
-            partial: whether the text may go on.
-        """
-        try:
-            left = max(end - time.monotonic(), 1e-3)
-            found = self._compiled.fullmatch(text, partial=partial, timeout=left, concurrent=True)
-        except (TimeoutError, MemoryError):
-            raise PatternTooSlow(
-                f"matching the pattern {self._pattern!r} takes too long; make it simpler"
-            ) from None
-        return found is not None
+    try:
+        left = max(end - time.monotonic(), 1e-3)
+        found = expression.fullmatch(text, partial=partial, timeout=left, concurrent=True)
+    except (TimeoutError, MemoryError):
+        raise PatternTooSlow(
+            f"matching the pattern {expression.pattern!r} takes too long; make it simpler"
+        ) from None
+    return found is not None
 
 
 def constraint_of(
@@ -198,11 +180,11 @@ def constraint_of(
         words = Lexicon(lexicon, charset, longest)
         if pattern is None and alphabet is None:
             return words
-        expression = Expression(pattern or ".*")
+        expression = _compiled(pattern or ".*")
         end = time.monotonic() + _LEXICON_SECONDS
         known = set(charset.characters if alphabet is None else alphabet)
         fitting = (word for word in set(lexicon) if set(word) <= known)
-        left = [word for word in fitting if expression.matches(word, end)]
+        left = [word for word in fitting if _matches(expression, word, end)]
         if not left:
             raise ValueError("no word of the lexicon fits the pattern and the alphabet")
         return Lexicon(left, charset, longest)
