@@ -120,7 +120,7 @@ def test_commands_of_the_documents_are_understood(document: Path) -> None:
     for name, *arguments in commands(document.read_text(encoding="utf-8")):
         if name != "train":
             parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
-            import_module(f"vit_str.{COMMANDS[name].room}.command").add_arguments(parser)
+            import_module(f"vit_str.{COMMANDS[name].module}").add_arguments(parser)
             parser.parse_args(arguments)
 
 

@@ -1,6 +1,6 @@
 """The command line: ``vit-str read | evaluate | train | render | analyze``.
 
-Every room owns its command: ``command.py`` with ``add_arguments(parser)`` and ``run(options)``,
+Every room owns its command: a module with ``add_arguments(parser)`` and ``run(options)``,
 which returns the exit code. It is imported when its command is asked for, so that help and mistakes
 are answered at once, and a command needs only its own libraries.
 """
@@ -49,12 +49,12 @@ class Command(NamedTuple):
 
     Attributes:
         help: one line.
-        room: where its ``command.py`` is.
+        module: with `add_arguments` and `run`.
         extra: of the package, with the libraries that the command needs.
     """
 
     help: str
-    room: str
+    module: str
     extra: str | None = None
 
 
@@ -166,7 +166,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
 
 def _add_arguments(parser: argparse.ArgumentParser, name: str) -> Any:
     """Add the options of a command; returns its module."""
-    command = import_module(f"vit_str.{COMMANDS[name].room}.command")
+    command = import_module(f"vit_str.{COMMANDS[name].module}")
     command.add_arguments(parser)
     parser.add_argument(
         "--threads",
@@ -193,13 +193,17 @@ def _train(arguments: Sequence[str]) -> int:
 
 
 COMMANDS = {
-    "read": Command("read the text in image files", "reading"),
-    "evaluate": Command("measure accuracy on labeled images", "evaluation", "analyze"),
-    "train": Command("train a model on rendered text", "training", "train"),
-    "render": Command("render labeled word images", "rendering", "analyze"),
-    "analyze": Command("look into models: where attention goes, and more", "analysis", "analyze"),
-    "data": Command("inspect, convert and show labeled word images on disk", "datasets", "train"),
-    "calibrate": Command("make confidences mean what they say", "evaluation.temperature", "torch"),
-    "export": Command("write a model for onnxruntime", "export", "export"),
-    "serve": Command("read pictures that come over HTTP", "serving", "serve"),
+    "read": Command("read the text in image files", "reading.command"),
+    "evaluate": Command("measure accuracy on labeled images", "evaluation.command", "analyze"),
+    "train": Command("train a model on rendered text", "training.cli", "train"),
+    "render": Command("render labeled word images", "rendering.command", "analyze"),
+    "analyze": Command(
+        "look into models: where attention goes, and more", "analysis.command", "analyze"
+    ),
+    "data": Command(
+        "inspect, convert and show labeled word images on disk", "datasets.command", "train"
+    ),
+    "calibrate": Command("make confidences mean what they say", "evaluation.calibrate", "torch"),
+    "export": Command("write a model for onnxruntime", "export.command", "export"),
+    "serve": Command("read pictures that come over HTTP", "serving.command", "serve"),
 }

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vit_str.evaluation.temperature.fit import FACTORS, JudgedWords, fit
+from vit_str.evaluation.temperature import FACTORS, JudgedWords, fit
 from vit_str.evaluation.words import ReadWords
 
 

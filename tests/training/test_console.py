@@ -15,7 +15,7 @@ from vit_str.training import RecognizerTraining, console
 from vit_str.training.cli import main
 from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
-from vit_str.training.log import RunLog
+from vit_str.training.exports import RunLog
 
 Run = Callable[..., Path]
 

@@ -10,8 +10,7 @@ from torch import nn
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.training import module as training_module
-from vit_str.training.averaging import MovingAverage
-from vit_str.training.module import RecognizerTraining
+from vit_str.training.module import MovingAverage, RecognizerTraining
 from vit_str.training.resuming import StepCount
 
 pytestmark = pytest.mark.filterwarnings("default")

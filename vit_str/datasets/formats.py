@@ -8,7 +8,11 @@ from vit_str.datasets.source import DatasetWriter, WordSource
 from vit_str.datasets.tar import TarReader, TarWriter, is_pattern
 
 # In the order in which formats are recognized.
-_READERS = {"lmdb": LmdbReader, "tar": TarReader, "folder": FolderReader}
+_READERS: dict[str, type[LmdbReader | TarReader | FolderReader]] = {
+    "lmdb": LmdbReader,
+    "tar": TarReader,
+    "folder": FolderReader,
+}
 _WRITERS: dict[str, type[DatasetWriter]] = {
     "folder": FolderWriter,
     "lmdb": LmdbWriter,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import multiprocessing
@@ -15,14 +16,15 @@ from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vit_str import console
 from vit_str.runtime.machine import THREADS, cpu_count
+from vit_str.serving.guard import FOLDER, LOG, Metrics
 from vit_str.serving.limits import Limits
-from vit_str.serving.metrics import FOLDER, Metrics
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -52,6 +54,47 @@ class Settings:
     log: bool
 
 
+class BoundedConnection(H11Protocol):
+    """HTTP of uvicorn, closed where a request does not begin, with all of its head, in time.
+
+    Uvicorn closes what is silent after an answer, and the application what does not send its body;
+    nobody else waits for the first request, or for a head that comes byte by byte.
+
+    Attributes:
+        seconds: for the head of a request; set before the server starts.
+    """
+
+    seconds = 20.0
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._closing: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Wait for the rest of a head; stop waiting when a request is in progress."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_watching()
+        elif self._closing is None:
+            self._closing = self.loop.call_later(self.seconds, self.transport.close)
+
+    def _stop_watching(self) -> None:
+        if self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
+
+
 def serve(settings: Settings, host: str, port: int, workers: int) -> int:
     """Serve until a signal comes; returns the exit code.
 
@@ -75,7 +118,7 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
             host=host,
             port=port,
             workers=workers,
-            http="vit_str.serving.connections:BoundedConnection",
+            http="vit_str.serving.server:BoundedConnection",
             ws="none",
             log_config=None,
             log_level="error",
@@ -91,8 +134,6 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
 def create() -> FastAPI:
     """The application of one process, its model warm, for the settings in the environment."""
     from vit_str.serving.app import create_app
-    from vit_str.serving.connections import BoundedConnection
-    from vit_str.serving.guard import LOG
     from vit_str.serving.service import ReadingService
 
     values = json.loads(os.environ[_SETTINGS])

@@ -21,8 +21,8 @@ from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
 from vit_str.serving.batching_queue import BatchingQueue, Job
+from vit_str.serving.guard import Metrics
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
-from vit_str.serving.metrics import Metrics
 
 if TYPE_CHECKING:
     from vit_str.reading.pages.detection import LineDetector

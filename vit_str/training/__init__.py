@@ -1,11 +1,9 @@
 """Training with Lightning: the module, the data, the schedule."""
 
 from vit_str.training.callbacks import BeforeDecay, RandomStates, StopCleanly
-from vit_str.training.data import RenderedWords
-from vit_str.training.exports import PredictionSheet, WeightsExport, WeightsHistory
+from vit_str.training.data import RenderedLines, RenderedWords
+from vit_str.training.exports import PredictionSheet, RunLog, WeightsExport, WeightsHistory
 from vit_str.training.initialization import StartFromWeights
-from vit_str.training.lines import RenderedLines
-from vit_str.training.log import RunLog
 from vit_str.training.module import RecognizerTraining
 from vit_str.training.own_words import OwnWords
 from vit_str.training.schedule import WarmupStableDecay

@@ -1,6 +1,7 @@
-"""Data of training: an endless rendered stream, and words to validate on."""
+"""Data of training: an endless rendered stream of words or lines, and some to validate on."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count, groupby
 from pathlib import Path
@@ -18,6 +19,7 @@ from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
+from vit_str.synthesis.line_texts import LineTexts
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
@@ -25,6 +27,7 @@ from vit_str.synthesis.renderer import RenderedBatch, Renderer
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
 _VALIDATION_BATCH = 64
+_LONGEST_WORD = 25  # characters, of the words of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,8 @@ class RenderedWords(LightningDataModule):
         self.pictures = load_pictures(pictures) if pictures else None
         self.real = [FolderReader(folder) for folder in real or []]
         self.real_limit, self.rendered_limit = real_limit, rendered_limit
+        self._preprocessing = Preprocessing(*image_size, turn_above=TALL)
+        self._validation_batch = _VALIDATION_BATCH
         self._atlas: GlyphAtlas | None = None
         self._start = 0, 0
 
@@ -216,22 +221,63 @@ class RenderedWords(LightningDataModule):
         renderer = self._renderer(self._atlas.held_out())
         seed = self.seed + VALIDATION_SEED_OFFSET
         batches = []
-        for index in range(-(-self.rendered_limit // _VALIDATION_BATCH)):
-            batch = renderer.batch(_VALIDATION_BATCH, seed, index)
+        for index in range(-(-self.rendered_limit // self._validation_batch)):
+            batch = renderer.batch(self._validation_batch, seed, index)
             labels = [self.charset.decode(row) for row in batch.labels.tolist()]
             batches.append(LabeledPixels("rendered", batch.images, labels))
         return Batches(batches)
 
     def _crops(self, folder: FolderReader) -> Batches:
-        preprocessing = Preprocessing(*self.image_size, turn_above=TALL)
         files = folder.files()
-        limit = self.real_limit or len(files.paths)
-        step = max(1, len(files.paths) // limit) if limit else 1
+        limit = self.real_limit or len(files.paths) or 1
+        step = max(1, len(files.paths) // limit)
         images, labels = [], []
         for path, label in list(zip(files.paths, files.labels, strict=True))[::step][:limit]:
-            try:
-                images.append(preprocessing.pixels(load_image(path)))
+            with suppress(UnreadableImage):  # `vit-str evaluate` reports them
+                images.append(self._preprocessing.pixels(load_image(path)))
                 labels.append(label)
-            except UnreadableImage:
-                continue  # `vit-str evaluate` reports them; here they would only stop the run
         return Batches.of(folder.name, images, labels)
+
+
+class RenderedLines(RenderedWords):
+    """Rendered lines of print and of signs; held-out fonts and real lines to validate on.
+
+    Args:
+        batch_size: lines in a step, on each device.
+        charset: the characters to write, the space among them; linked to the model's.
+        language: of the words, as for `RenderedWords`.
+        image_size: the height, and the largest width; linked to the encoder's.
+        grid: columns of features of the widest line; linked to the encoder's.
+        maximum_length: linked to the decoder's; lines are as long as their width allows.
+        width_step: linked to the encoder's.
+        words: all else that `RenderedWords` takes.
+    """
+
+    def __init__(
+        self,
+        batch_size: int = 32,
+        charset: str = PRINTABLE_ASCII,
+        language: str = "en",
+        image_size: tuple[int, int] = (32, 1600),
+        grid: tuple[int, int] = (1, 800),
+        maximum_length: int = 250,
+        width_step: int = 32,
+        **words: Any,
+    ) -> None:
+        super().__init__(
+            batch_size=batch_size,
+            charset=charset,
+            language=language,
+            image_size=image_size,
+            grid=grid,
+            maximum_length=_LONGEST_WORD,
+            **words,
+        )
+        self._preprocessing = Preprocessing(*image_size, width_step=width_step)
+        self._validation_batch = batch_size
+        self.texts = LineTexts(self.charset, self.lexicon, language)
+
+    def _renderer(self, atlas: GlyphAtlas) -> TextLineRenderer:
+        height, widest = self.image_size
+        stride = widest // self.grid[1]
+        return TextLineRenderer(atlas, self.texts, height, widest, stride, self.pictures)

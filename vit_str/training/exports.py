@@ -1,5 +1,6 @@
-"""What a run writes for people: weights files and pictures of readings."""
+"""What a run writes for people: weights files, a log and pictures of readings."""
 
+import csv
 import sys
 import time
 from pathlib import Path
@@ -7,8 +8,11 @@ from typing import Any
 
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
+from lightning.pytorch.loggers import CSVLogger
+from lightning.pytorch.utilities import rank_zero_only
 from PIL import Image
 
+from vit_str.files import write_atomically
 from vit_str.reports.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.training.callbacks import StepCallback
@@ -16,6 +20,7 @@ from vit_str.training.module import RecognizerTraining
 from vit_str.weights import save_weights
 
 _SHEET_COLUMNS = 6
+_STEPS_BETWEEN_SAVES = 100  # of the log
 
 
 class WeightsExport(Callback):
@@ -163,3 +168,61 @@ def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
             cells.append(Captioned(image, f"{text} ({label})", "red"))
     captions = "".join(cell.caption for cell in cells)
     return sheet(cells, _SHEET_COLUMNS, caption_font(captions, find_fonts))
+
+
+class RunLog(CSVLogger):
+    """Writes ``metrics.csv``; a run that resumes appends to it.
+
+    Rows of steps that a run takes again, because its last checkpoint is older, are replaced.
+
+    Args:
+        save_dir: folder of the run.
+        name: folder of the log in it.
+    """
+
+    def __init__(self, save_dir: Path, name: str = "log") -> None:
+        super().__init__(save_dir, name, version="")
+        self.path = Path(self.log_dir) / "metrics.csv"
+        self._rows: list[dict[str, Any]] | None = None
+
+    @property
+    def experiment(self) -> None:
+        """Lightning's own writer deletes what a leg before has written."""
+
+    @rank_zero_only
+    def log_metrics(  # type: ignore[override]
+        self, metrics: dict[str, float], step: int | None = None
+    ) -> None:
+        step = step or 0
+        if self._rows is None:
+            self._rows = [row for row in self._earlier_rows() if int(row["step"]) < step]
+        self._rows.append({**metrics, "step": step})
+        if (step + 1) % _STEPS_BETWEEN_SAVES == 0:
+            self.save()
+
+    def _earlier_rows(self) -> list[dict[str, Any]]:
+        if not self.path.exists():
+            return []
+        with self.path.open(newline="", encoding="utf-8") as file:
+            return [row for row in csv.DictReader(file) if (row.get("step") or "").isdigit()]
+
+    @rank_zero_only
+    def log_hyperparams(self, *_: Any, **__: Any) -> None:
+        """The whole configuration is kept in ``config.yaml``."""
+
+    @rank_zero_only
+    def save(self) -> None:
+        if not self._rows:
+            return
+        names = sorted({str(name) for row in self._rows for name in row})
+        with (
+            write_atomically(self.path) as temporary,
+            temporary.open("w", newline="", encoding="utf-8") as file,
+        ):
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(self._rows)
+
+    @rank_zero_only
+    def finalize(self, status: str) -> None:
+        self.save()

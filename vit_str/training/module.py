@@ -6,9 +6,10 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int64, UInt8
 from lightning.pytorch import LightningModule
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import AdamW, Optimizer
+from torch.optim.swa_utils import AveragedModel
 
 from vit_str.evaluation.metrics import FULL, character_accuracy, one_minus_ned, word_accuracy
 from vit_str.models import Recognizer
@@ -19,7 +20,6 @@ from vit_str.runtime.images import TALL, Preprocessing
 from vit_str.runtime.test_time_augmentation import DOUBTFUL
 from vit_str.synthesis.renderer import RenderedBatch
 from vit_str.torch_runtime.engine import generate
-from vit_str.training.averaging import MovingAverage
 from vit_str.training.console import report
 from vit_str.training.data import LabeledPixels
 from vit_str.training.muon import MuonAdamW, has_matrices, make_optimizer
@@ -244,3 +244,42 @@ class RecognizerTraining(LightningModule):
             named = {f"{source}/{name}": value for name, value in values.items()}
             self.log_dict(named, sync_dist=self.trainer.world_size > 1)
         self._readings.clear()
+
+
+class MovingAverage(AveragedModel):
+    """Exponential moving average of the parameters of a model.
+
+    Unlike `AveragedModel.update_parameters`, `update` looks only once at the counter, which is a
+    tensor on the device: a GPU would be waited for in every step. Before the first update the
+    average is a copy of the model.
+
+    Args:
+        model: what is averaged.
+        decay: share of the average that stays at each update.
+    """
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        super().__init__(model)
+        self.decay = decay
+        self.requires_grad_(False)
+        self._started: bool | None = None
+
+    @torch.no_grad()
+    def update(self, model: nn.Module) -> None:
+        """Move the average towards the model; the first update copies it."""
+        if self._started is None:
+            self._started = bool(self.n_averaged > 0)
+        averages: list[Tensor] = list(self.module.parameters())
+        parameters: list[Tensor] = list(model.parameters())
+        if self._started:
+            torch._foreach_lerp_(averages, parameters, 1 - self.decay)
+        else:
+            torch._foreach_copy_(averages, parameters)
+        self.n_averaged += 1
+        self._started = True
+
+    @torch.no_grad()
+    def start(self, model: nn.Module) -> None:
+        """Take a model as the average so far."""
+        torch._foreach_copy_(list(self.module.parameters()), list(model.parameters()))
+        self.n_averaged.fill_(1)

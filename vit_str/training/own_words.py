@@ -14,8 +14,7 @@ from vit_str.runtime.images import TALL, Preprocessing
 from vit_str.seeds import shuffled
 from vit_str.training.console import report
 from vit_str.training.crops import Crops, CropSampler, HeldOut, digest
-from vit_str.training.data import Batches, RenderedWords
-from vit_str.training.lines import RenderedLines
+from vit_str.training.data import Batches, RenderedLines, RenderedWords
 from vit_str.training.loader import OwnStream, SkippedWords, default_workers
 
 _LOOKED_AT = 1000

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from vit_str.datasets import WordSource
-    from vit_str.evaluation.temperature.fit import JudgedWords
+    from vit_str.evaluation.temperature import JudgedWords
     from vit_str.runtime import Reader
     from vit_str.weights import WeightsFile
 
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fit, print what it brings, and write the weights; returns the exit code."""
     from vit_str.evaluation.run import opened
-    from vit_str.evaluation.temperature.fit import FACTORS, fit
+    from vit_str.evaluation.temperature import FACTORS, fit
     from vit_str.runtime import load
     from vit_str.weights import load_weights
 
@@ -108,7 +108,7 @@ class _Words:
     def read(self, sources: Sequence[WordSource], temperature: float) -> dict[str, JudgedWords]:
         """Name of the set -> its words that can be judged, as users would see them."""
         from vit_str.evaluation.run import read_sets
-        from vit_str.evaluation.temperature.fit import JudgedWords
+        from vit_str.evaluation.temperature import JudgedWords
 
         engine = self._reader.engine
         engine.model = replace(engine.model, temperature=temperature)
@@ -136,7 +136,7 @@ def _all_but(sets: Mapping[str, JudgedWords], left_out: Mapping[str, np.ndarray]
     """The words of all sets but some as one."""
     import numpy as np
 
-    from vit_str.evaluation.temperature.fit import JudgedWords
+    from vit_str.evaluation.temperature import JudgedWords
 
     return JudgedWords.together(
         [
@@ -152,7 +152,7 @@ def _what_it_brought(
     places: Mapping[str, np.ndarray],
 ) -> dict[str, dict[str, Any]]:
     """Set -> scores before and after of the half to judge on; of all sets as well."""
-    from vit_str.evaluation.temperature.fit import JudgedWords
+    from vit_str.evaluation.temperature import JudgedWords
 
     pairs = {
         f"{name}, other half": (before[name].select(where), after[name].select(where))

@@ -1,1 +1,0 @@
-"""Temperatures that make confidences mean what they say: ``vit-str calibrate``."""
