@@ -25,16 +25,6 @@ def evaluate(folder: Path, model: list[str], run: Run) -> Run:
     return lambda *options: run("evaluate", folder, *options, *model)
 
 
-def test_breakdown(evaluate: Run) -> None:
-    code, short, err = evaluate()
-    assert (code, err, short.split()[:3]) == (0, "", ["set", "words", "word"])
-    code, out, err = evaluate("--breakdown")
-    assert (code, err) == (0, "")
-    assert out.startswith(short.rstrip("\n"))
-    for title in ("length", "case", "orientation", "aspect", "height", "confidence", "kept"):
-        assert f"\n{title} " in out
-
-
 def test_page_and_sheet(evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, _, err = evaluate("--sheet", "new/worst.jpg", "--markdown", "docs/report.md")

@@ -55,7 +55,6 @@ def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
     assert report.to_dict()["overall"]["n"] == 0
     assert report.to_dict()["overall"]["word_accuracy_36"] is None
     assert report.table().splitlines()[1].split()[1:] == ["0", "-", "-", "-", "-"]
-    assert report.breakdown_table().splitlines()[1].split()[-3:] == ["-", "-", "-"]
 
 
 class Made(WordSource):

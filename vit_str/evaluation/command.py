@@ -57,9 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, fractions")
     parser.add_argument(
-        "--breakdown", action="store_true", help="print accuracy by kind of word too"
-    )
-    parser.add_argument(
         "--markdown",
         type=Path,
         metavar="FILE",
@@ -113,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         console.write(_json(reports, comparison))
     else:
-        console.write(_text(models, reports, comparison, options.breakdown))
+        console.write(_text(models, reports, comparison))
     command = _command(options, named(sets))
     subject = _name(options.model), command, _how(readers[0])
     section = comparison.markdown() if comparison else []
@@ -166,12 +163,8 @@ def _text(
     models: Sequence[str],
     reports: "Sequence[Report]",
     comparison: "Comparison | None",
-    with_breakdown: bool,
 ) -> str:
-    tables = [
-        report.table() + (f"\n\n{report.breakdown_table()}" if with_breakdown else "")
-        for report in reports
-    ]
+    tables = [report.table() for report in reports]
     if comparison is None:
         return tables[0]
     parts = [f"{model}\n{table}" for model, table in zip(models, tables, strict=True)]

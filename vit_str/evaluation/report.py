@@ -80,15 +80,6 @@ class Report:
             rows.append((one_line(name), f"{scores.n:,}", *cells))
         return rows
 
-    def breakdown_table(self) -> str:
-        """Text for a terminal: accuracy of all words by kind, and if the least sure drop out."""
-        parts = [
-            "\n".join(aligned(group_rows(name, groups)))
-            for name, groups in breakdown(self.whole).items()
-            if groups
-        ]
-        return "\n\n".join([*parts, "\n".join(aligned(kept_rows(rejection(self.whole))))])
-
     def notes(self) -> Iterator[str]:
         """What the numbers leave out, one line each."""
         for metric, protocol in WORD_PROTOCOLS.items():

@@ -48,10 +48,6 @@ HEAT: Colormap = LinearSegmentedColormap.from_list(
     "heat", ["#fbfaf7", "#f3d9a4", "#e79a62", "#c44f5c", "#7a2365", "#25103f"], 128
 )
 """Attention, from none (the ground of the page) to the most."""
-DIFFERENCE: Colormap = LinearSegmentedColormap.from_list(
-    "difference", ["#00496f", "#4a9fce", "#f6f4ef", "#e08a4f", "#8a3a00"], 128
-)
-"""From less to more, zero in the middle."""
 RATIO: Colormap = LinearSegmentedColormap.from_list(
     "ratio",
     [
@@ -192,37 +188,23 @@ def ready_to_draw(sheet: Figure) -> Iterator[None]:
     than none.
     """
     texts = cast(list[Text], sheet.findobj(Text))
-    fallbacks = _fallbacks("".join(text.get_text() for text in texts))
-    for text in texts:
-        text.set_fontfamily(list(dict.fromkeys([*text.get_fontfamily(), *fallbacks])))
+    letters = "".join(text.get_text() for text in texts)
+    if any(unicodedata.category(letter) == "Lo" for letter in letters):  # not of a Latin alphabet
+        for text in texts:
+            text.set_fontfamily([*text.get_fontfamily(), *_fallbacks()])
     log = logging.getLogger("matplotlib.font_manager")  # reports families that have no bold
     level = log.level
     log.setLevel(logging.ERROR)
     try:
         with styled(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"Glyph \d+", UserWarning)
-            matplotlib.rcParams["font.family"] = [*STYLE["font.family"], *fallbacks]
             yield
     finally:
         log.setLevel(level)
 
 
-def _fallbacks(text: str) -> list[str]:
-    """Installed families, best first, for the letters of a text that our own font lacks."""
-    needed = {ord(letter) for letter in text if letter.isprintable()}
-    missing = needed - _letters(STYLE["font.family"][0])
-    families = []
-    for family in _FALLBACKS if missing else ():
-        if missing & _letters(family):
-            families.append(family)
-            missing -= _letters(family)
-    return families
-
-
 @cache
-def _letters(family: str) -> frozenset[int]:
-    """What a family can draw; nothing if it is not installed."""
-    if family not in font_manager.get_font_names():
-        return frozenset()
-    path = font_manager.findfont(font_manager.FontProperties(family=[family]))
-    return frozenset(font_manager.get_font(path).get_charmap())
+def _fallbacks() -> list[str]:
+    """Installed families with letters that our own font lacks, best first."""
+    installed = set(font_manager.get_font_names())
+    return [family for family in _FALLBACKS if family in installed]
