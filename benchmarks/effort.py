@@ -25,7 +25,8 @@ from vit_str.evaluation.statistics import paired_difference, wilson_interval
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.models import PermutedDecoder
 from vit_str.runtime import Reader
-from vit_str.weights import load_weights, resolve
+from vit_str.runtime.weights_contents import resolve
+from vit_str.torch_runtime.weights_file import load_weights
 
 _BATCH = 32
 _TIMED = 256

@@ -36,7 +36,7 @@ from vit_str.runtime.charset import Charset
 from vit_str.runtime.constraints import Pattern
 from vit_str.runtime.image_decoding import decode
 from vit_str.runtime.images import Preprocessing
-from vit_str.weights import save_weights
+from vit_str.torch_runtime.weights_file import save_weights
 
 _MEMORY, _SECONDS, _CHUNK = 1 << 30, 5.0, 100  # at most for a case; cases of a child process
 _EXTREMES = (0, 1, 127, 128, 255, 65_535, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, (1 << 64) - 1)

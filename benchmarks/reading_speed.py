@@ -45,8 +45,9 @@ from vit_str.reading.inputs import find_inputs
 from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.image_decoding import decode
 from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.devices import fastest_dtype
-from vit_str.weights import load_weights, resolve
+from vit_str.torch_runtime.weights_file import load_weights
 
 _BACKENDS = "onnx-int8", "onnx"
 _BATCHES = 1, 32

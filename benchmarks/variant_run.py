@@ -21,7 +21,7 @@ import torch
 import yaml
 from measuring import REPOSITORY
 
-from vit_str.weights import load_weights, save_weights
+from vit_str.torch_runtime.weights_file import load_weights, save_weights
 
 WEIGHTS = ("trained", "averaged")
 """The model as it was trained, and its moving average, which lags behind in a short run."""

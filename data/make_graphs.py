@@ -5,7 +5,8 @@ import shutil
 from vit_str import console
 from vit_str.export.folder import write_bundled
 from vit_str.runtime.onnx_engine import GRAPHS
-from vit_str.weights import bundled_names, load_weights, resolve
+from vit_str.runtime.weights_contents import bundled_names, resolve
+from vit_str.torch_runtime.weights_file import load_weights
 
 
 def main() -> None:

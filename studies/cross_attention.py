@@ -35,8 +35,9 @@ from studies.training import Labels, Tokens
 from vit_str.evaluation.metrics import cer
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.runtime.charset import PADDING, Charset
+from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.engine import generate
-from vit_str.weights import WeightsFile, load_weights, resolve
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 INTACT, ZEROS, MEAN, OTHER = "intact", "zeros", "mean of the images", "another image"
 ABLATED = (ZEROS, MEAN, OTHER)

@@ -37,16 +37,17 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from studies import filter_measures as measure
 from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict
-from vit_str.analysis import filters as measure
 from vit_str.evaluation.statistics import Interval
 from vit_str.runtime.charset import CHARSETS, Charset
 from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.weights_contents import resolve
 from vit_str.synthesis.renderer import RenderedBatch
-from vit_str.weights import load_weights, resolve
+from vit_str.torch_runtime.weights_file import load_weights
 
 TRAINED, UNTRAINED, LEARNED = "trained", "untrained", "learned part"
 STATES = (UNTRAINED, TRAINED, LEARNED)

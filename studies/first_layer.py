@@ -39,7 +39,8 @@ from vit_str import models
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 from vit_str.runtime.images import Preprocessing
-from vit_str.weights import load_weights, resolve
+from vit_str.runtime.weights_contents import resolve
+from vit_str.torch_runtime.weights_file import load_weights
 
 VIT, RESIDUAL, PLAIN = "ViT", "residual convolution", "plain convolution"
 TRAINED = "tiny, trained"

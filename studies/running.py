@@ -19,7 +19,7 @@ from vit_str.evaluation.statistics import mean_interval
 from vit_str.files import write_atomically
 from vit_str.reports.style import figure, ready_to_draw, styled
 from vit_str.reports.tables import write_csv, write_json
-from vit_str.weights import resolve
+from vit_str.runtime.weights_contents import resolve
 
 RESULT, TABLE, FIGURE = "result.json", "table.csv", "figure.png"
 """Files in the folder of a study."""

@@ -19,7 +19,7 @@ from vit_str.runtime import Reader
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.weights import WeightsFile, save_weights
+from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,7 +16,7 @@ import torch
 
 from vit_str.analysis.command import ANALYSES
 from vit_str.cli import COMMANDS, main
-from vit_str.weights import bundled_names
+from vit_str.runtime.weights_contents import bundled_names
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return _run(name, arguments[1:]) if name else _without_command(arguments)
         finally:
-            console.flush()
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail(name, "interrupted", 130)
     except BrokenPipeError:  # the reader of our output, such as head, has seen enough
@@ -85,10 +85,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(name, f"needs {error.name}, run: {hint}", 2)
     except ValueError as error:
         return _fail(name, str(error), 2)
-    except console.OutputError as error:
-        console.drop_output()
-        return _fail(name, str(error), 1)
     except OSError as error:
+        if error.filename is None:  # perhaps of standard output
+            console.drop_output()
         where = f"{error.filename}: " if error.filename else ""
         return _fail(name, f"{where}{error.strerror or error}", 1)
 

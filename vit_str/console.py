@@ -4,16 +4,11 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 _LONGEST = 2000  # characters of a line on standard error
 _LONGEST_REASON = 240
-
-
-class OutputError(Exception):
-    """Standard output takes no more: exit code 1."""
 
 
 def prepare() -> None:
@@ -24,28 +19,8 @@ def prepare() -> None:
 
 def write(line: str) -> None:
     """Print a line at once, so that a following program sees results as they come."""
-    with _output_errors():
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-
-
-def flush() -> None:
-    """Hand everything printed to the system; raises as ``write`` does."""
-    if sys.stdout is not None:
-        with _output_errors():
-            sys.stdout.flush()
-
-
-@contextmanager
-def _output_errors() -> Iterator[None]:
-    if sys.stdout is None:
-        raise OutputError("cannot write the output: standard output is closed")
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"cannot write the output: {error.strerror}") from error
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def drop_output() -> None:
@@ -88,12 +63,6 @@ def warn(line: str, command: str | None = None) -> None:
         program = f"vit-str {command}" if command else "vit-str"
         sys.stderr.write(f"{program}: {line}\n")
         sys.stderr.flush()
-
-
-def fail(line: str, code: int) -> int:
-    """Say why the command ends and return its exit code."""
-    warn(line)
-    return code
 
 
 class Progress:

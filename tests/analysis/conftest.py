@@ -12,7 +12,7 @@ from vit_str.analysis.subjects import load_subject
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
-from vit_str.weights import save_weights
+from vit_str.torch_runtime.weights_file import save_weights
 
 
 def make_weights(path: Path, seed: int = 0, **options: object) -> Path:

@@ -17,7 +17,7 @@ from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.cli import main
 from vit_str.models.attention import record_attention
 from vit_str.runtime import Reader
-from vit_str.weights import load_weights, save_weights
+from vit_str.torch_runtime.weights_file import load_weights, save_weights
 
 Weights = Callable[..., Path]
 

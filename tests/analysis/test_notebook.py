@@ -14,7 +14,7 @@ from torch import nn
 
 from vit_str.analysis import AttentionDistance, attention_distance
 from vit_str.analysis.distance.measure import DistanceAnalysis, measurements
-from vit_str.weights import load_weights
+from vit_str.torch_runtime.weights_file import load_weights
 
 Weights = Callable[..., Path]
 DOCS = Path(__file__).parents[2] / "docs"

@@ -50,7 +50,6 @@ def test_errors_by_hand() -> None:
         (2, pytest.approx(0.9), 0.5),
     ]
     # With four words, bins of as many words each hold one word each.
-    assert found.equal_mass_error == pytest.approx((0.1 + 0.9 + 0.5 + 0.5) / 4)
 
 
 def test_every_confidence_has_its_bin() -> None:
@@ -66,7 +65,6 @@ def test_who_promises_too_much_has_the_larger_error() -> None:
     honest, boastful = calibrate(*words(5000)), calibrate(*words(5000, honest=False))
     assert honest.error < 0.03
     assert boastful.error == pytest.approx(1 / 6, abs=0.03)  # mean of x - x^2
-    assert boastful.equal_mass_error == pytest.approx(1 / 6, abs=0.03)
     assert honest.interval[1] < boastful.interval[0]
 
 
@@ -82,7 +80,6 @@ def test_the_interval_holds_the_error_and_most_errors_of_other_words() -> None:
 def test_nothing_to_say() -> None:
     found = calibrate([], [])
     assert math.isnan(found.error)
-    assert math.isnan(found.equal_mass_error)
     values = json.loads(json.dumps(plain_values(found), allow_nan=False))
     assert (values["n"], values["error"], values["interval"]) == (0, None, [None, None])
     assert [each["n"] for each in values["bins"]] == [0] * BINS

@@ -8,7 +8,7 @@ from PIL import Image
 
 from vit_str.datasets import LabeledWord, Layout
 from vit_str.datasets.tar import TarWriter
-from vit_str.weights import WeightsFile, save_weights
+from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
 
 Run = Callable[..., tuple[int, str, str]]
 

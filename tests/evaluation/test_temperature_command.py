@@ -10,7 +10,7 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from vit_str.runtime import Reader
-from vit_str.weights import WeightsFile, load_weights
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 Run = Callable[..., tuple[int, str, str]]
 WordImage = Callable[..., Image.Image]

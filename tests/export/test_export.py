@@ -34,8 +34,8 @@ from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import CPU_DTYPE
 from vit_str.runtime.onnx_engine import GRAPHS, description_digest, load_with_graphs
-from vit_str.runtime.weights_contents import load_contents
-from vit_str.weights import WeightsFile, bundled_names, load_weights, resolve, save_weights
+from vit_str.runtime.weights_contents import bundled_names, load_contents, resolve
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 
 pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 Run = Callable[..., tuple[int, str, str]]

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from vit_str.runtime import Reader, Search
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.prior import TABLE, WordPrior, languages, prior_of
-from vit_str.weights import WeightsFile
+from vit_str.torch_runtime.weights_file import WeightsFile
 
 EUROPEAN = "en*48+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
 

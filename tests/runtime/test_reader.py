@@ -17,7 +17,7 @@ from vit_str.runtime import Reader, Reading, Source, load
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing, UnreadableImage
 from vit_str.torch_runtime.engine import generate
-from vit_str.weights import WeightsFile, load_weights, save_weights
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 
 WordImage = Callable[..., Image.Image]
 

@@ -26,7 +26,7 @@ from vit_str.runtime.ctc import CtcSteps
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.search import ScoreSteps, log_softmax, search
 from vit_str.torch_runtime.engine import TorchSteps, generate
-from vit_str.weights import WeightsFile
+from vit_str.torch_runtime.weights_file import WeightsFile
 
 CHARACTERS = "abcdefgh12"
 LONGEST = 4

@@ -15,7 +15,7 @@ from vit_str.runtime.test_time_augmentation import (
     other_views,
 )
 from vit_str.runtime.text_decoding import BeamResult
-from vit_str.weights import WeightsFile
+from vit_str.torch_runtime.weights_file import WeightsFile
 
 
 def hypothesis(text: tuple[int, ...], probability: float) -> Hypothesis:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from vit_str.analysis.filters import (
+from studies.filter_measures import (
     Components,
     PatchCovariance,
     bank_means,

@@ -16,7 +16,7 @@ from studies.tokens import NextToken, Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.runtime.charset import Charset
 from vit_str.torch_runtime.engine import generate
-from vit_str.weights import WeightsFile
+from vit_str.torch_runtime.weights_file import WeightsFile
 
 REVERSE = SequenceTask(4, (2, 5), True)
 

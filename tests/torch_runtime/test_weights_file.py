@@ -16,8 +16,14 @@ import vit_str.runtime.weights_contents
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.engine import generate
-from vit_str.weights import WeightsFile, load_weights, renew_weights, resolve, save_weights
+from vit_str.torch_runtime.weights_file import (
+    WeightsFile,
+    load_weights,
+    renew_weights,
+    save_weights,
+)
 
 PREPROCESSING = json.dumps(Preprocessing().to_dict())
 

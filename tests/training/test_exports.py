@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training.exports import prediction_sheet
-from vit_str.weights import load_weights
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's own
 

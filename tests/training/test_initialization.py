@@ -9,9 +9,9 @@ from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.torch_runtime.engine import generate
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 from vit_str.training.cli import main
 from vit_str.training.initialization import start_from
-from vit_str.weights import WeightsFile, load_weights, save_weights
 
 pytestmark = pytest.mark.filterwarnings("default")
 

@@ -15,9 +15,9 @@ from vit_str.models import (
 )
 from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.images import Preprocessing
+from vit_str.torch_runtime.weights_file import WeightsFile
 from vit_str.training import RenderedLines
 from vit_str.training.initialization import start_from
-from vit_str.weights import WeightsFile
 
 EUROPEAN = charset_of("european").characters
 

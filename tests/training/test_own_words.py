@@ -20,12 +20,13 @@ from vit_str.datasets.source import LabeledWord
 from vit_str.models.auxiliary import UNKNOWN
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.runtime.images import TALL, Preprocessing, load_image
+from vit_str.runtime.weights_contents import resolve
 from vit_str.synthesis.renderer import RenderedBatch, join
+from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training import OwnWords
 from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut
 from vit_str.training.loader import SkippedWords, crop_batches, default_workers
 from vit_str.training.module import RecognizerTraining
-from vit_str.weights import load_weights, resolve
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
 

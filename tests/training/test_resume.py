@@ -15,10 +15,10 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 
 import vit_str
 from vit_str.files import exclusive
+from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.data import RenderedWords
 from vit_str.training.module import RecognizerTraining
-from vit_str.weights import load_weights
 
 # What Lightning and jsonargparse warn about in each other is theirs to mend.
 pytestmark = pytest.mark.filterwarnings("default")

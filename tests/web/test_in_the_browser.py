@@ -22,7 +22,7 @@ from vit_str.runtime import Search
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing, load_image
 from vit_str.runtime.weights_contents import resolve
-from vit_str.weights import WeightsFile, load_weights
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"

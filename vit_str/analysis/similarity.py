@@ -66,7 +66,7 @@ class LayerSimilarity:
                 products = x.T @ features[j]
                 self._products[i, j] = self._products.get((i, j), 0) + products
 
-    def cka(self, unbiased: bool = True) -> Float64[Tensor, "layer layer"]:
+    def cka(self) -> Float64[Tensor, "layer layer"]:
         """CKA of every layer with every other.
 
         The unbiased estimator is not raised by few examples, and can be slightly negative.
@@ -76,15 +76,10 @@ class LayerSimilarity:
         layers = len(self._sums)
         criterion = torch.zeros(layers, layers, dtype=torch.float64)
         for i, j in self._products:
-            value = self._unbiased(i, j) if unbiased else self._plain(i, j)
+            value = self._unbiased(i, j)
             criterion[i, j] = criterion[j, i] = value
         scale = criterion.diagonal().clamp(min=0).sqrt()
         return criterion / torch.outer(scale, scale)
-
-    def _plain(self, i: int, j: int) -> Tensor:
-        """|X'Y|^2 of centered features: tr(KHLH)."""
-        means = torch.outer(self._sums[i], self._sums[j]) / self.examples
-        return (self._products[i, j] - means).square().sum()
 
     def _unbiased(self, i: int, j: int) -> Tensor:
         """Of K = XX' and L = YY' without their diagonals, up to a factor that cancels in CKA."""
@@ -156,19 +151,19 @@ def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
     subjects = run.subjects
     runs = [run.batches(subject) for subject in subjects]
     similarity, depths, n = compare_layers([each.encoder for each in subjects], runs, examples)
-    unbiased, plain = similarity.cka(), similarity.cka(unbiased=False)
+    values = similarity.cka()
     models = list(zip((subject.name for subject in subjects), depths, strict=True))
     layers = [(name, layer) for name, depth in models for layer in range(1, depth + 1)]
     rows = [
-        [*one, *other, float(unbiased[i, j]), float(plain[i, j]), similarity.examples]
+        [*one, *other, float(values[i, j]), similarity.examples]
         for (i, one), (j, other) in product(enumerate(layers), repeat=2)
     ]
-    columns = ["model", "layer", "other model", "other layer", "cka", "cka plain", "n"]
+    columns = ["model", "layer", "other model", "other layer", "cka", "n"]
     write_csv(run.folder / "similarity.csv", columns, rows)
     page = run.page("Similarity of layers", _LEAD)
     page.heading("Every layer against every other")
     page.figure(
-        similarity_matrix(unbiased.numpy(), models),
+        similarity_matrix(values.numpy(), models),
         "similarity",
         f"Linear CKA, unbiased, of n = {similarity.examples:,} {examples} of {n:,} images.",
         vector=True,

@@ -13,7 +13,8 @@ from vit_str.console import reason_of
 from vit_str.models import Encoder, Recognizer, build, describe
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.runtime.images import Preprocessing
-from vit_str.weights import load_weights, resolve
+from vit_str.runtime.weights_contents import resolve
+from vit_str.torch_runtime.weights_file import load_weights
 
 UNTRAINED = "untrained:"
 HASH_LENGTH = 12

@@ -107,7 +107,8 @@ def _convert(options: argparse.Namespace) -> int:
         words = _copy(sources, options, report)
     if not words:
         reason = report.first or "there is none"
-        return console.fail(f"no word of {report.total:,} can be used; {reason}", 1)
+        console.warn(f"no word of {report.total:,} can be used; {reason}")
+        return 1
     console.write(f"{options.target}: {words:,} words")
     if report.total:
         console.warn(f"words left out: {report.total:,}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vit_str.datasets import WordSource
     from vit_str.evaluation.temperature import JudgedWords
     from vit_str.runtime import Reader
-    from vit_str.weights import WeightsFile
+    from vit_str.torch_runtime.weights_file import WeightsFile
 
 _DESCRIPTION = """\
 Fit the temperature that makes the confidence of a word the share of such words that is right, on
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     from vit_str.evaluation.run import opened
     from vit_str.evaluation.temperature import FACTORS, fit
     from vit_str.runtime import load
-    from vit_str.weights import load_weights
+    from vit_str.torch_runtime.weights_file import load_weights
 
     source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
@@ -200,7 +200,7 @@ def _text(values: Mapping[str, Any]) -> str:
 
 def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
     """The weights file and the new one, checked before the words are read, which takes long."""
-    from vit_str.weights import resolve
+    from vit_str.runtime.weights_contents import resolve
 
     source, out = resolve(weights), Path(new)
     if out.suffix != ".safetensors" or out.is_dir():
@@ -216,7 +216,7 @@ def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
 
 def _write(source: Path, out: Path, file: WeightsFile, values: Mapping[str, Any]) -> None:
     """Write the weights with the temperature, which their provenance notes."""
-    from vit_str.weights import renew_weights
+    from vit_str.torch_runtime.weights_file import renew_weights
 
     note = {name: value for name, value in values.items() if name not in ("before", "sets")}
     provenance = file.provenance | {"calibration": note}

@@ -44,7 +44,6 @@ class Calibration:
         interval: its 95 % interval, from drawing words with replacement. Chance alone makes the
             error larger than it is with few words, and drawing adds as much again: that is taken
             off the interval.
-        equal_mass_error: the same over bins of as many words each (Nguyen and O'Connor 2015).
         confidence: mean; above the accuracy, readings promise too much.
         bins: of equal width, the reliability table.
     """
@@ -52,7 +51,6 @@ class Calibration:
     n: int
     error: float
     interval: Interval
-    equal_mass_error: float
     confidence: float
     bins: tuple[Bin, ...]
 
@@ -67,13 +65,10 @@ def calibrate(
     # Bins are open below and closed above, so that a confidence of exactly 1 has a bin.
     bin_of = np.clip(np.searchsorted(edges, sure, side="left") - 1, 0, BINS - 1)
     members = [bin_of == index for index in range(BINS)]
-    equal_masses = np.empty(len(sure), dtype=np.int64)  # as many words each, the surest last
-    equal_masses[sure.argsort(kind="stable")] = np.arange(len(sure)) * BINS // max(1, len(sure))
     return Calibration(
         n=len(sure),
         error=_error(sure - truth, bin_of),
         interval=_interval(sure - truth, bin_of),
-        equal_mass_error=_error(sure - truth, equal_masses),
         confidence=_mean(sure),
         bins=tuple(
             Bin(float(low), float(high), int(mask.sum()), _mean(sure[mask]), _mean(truth[mask]))

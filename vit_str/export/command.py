@@ -39,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Export the model; returns the exit code."""
     from vit_str.export.folder import write_exported
-    from vit_str.weights import load_weights, resolve
+    from vit_str.runtime.weights_contents import resolve
+    from vit_str.torch_runtime.weights_file import load_weights
 
     if options.runtime and not options.web:
         raise ValueError("--runtime needs --web")

@@ -29,7 +29,7 @@ from vit_str.runtime.onnx_engine import (
     description_digest,
 )
 from vit_str.torch_runtime.engine import interface_of
-from vit_str.weights import WeightsFile
+from vit_str.torch_runtime.weights_file import WeightsFile
 
 _LARGEST_CONSTANT = 64  # numbers; a larger one that is no tensor of the model would be weights
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vit_str.export.folder import write_exported
 from vit_str.runtime.prior import TABLE
-from vit_str.weights import WeightsFile
+from vit_str.torch_runtime.weights_file import WeightsFile
 
 PAGE = Path(__file__).parents[1] / "web"
 RUNTIME = "onnxruntime-web@1.30.0"

@@ -50,7 +50,7 @@ def load(
     """A reader with the weights of the package (``tiny``), of a file, or of an exported folder.
 
     Args:
-        name_or_path: see ``vit_str.weights.resolve``.
+        name_or_path: see ``vit_str.runtime.weights_contents.resolve``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
         effort: ``fast`` reads no image a second time, and decodes in parallel if the model can;
             ``careful`` reads doubtful images again if the model asks for it, and decodes step by

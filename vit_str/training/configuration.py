@@ -12,9 +12,10 @@ import yaml
 
 from vit_str.console import one_line
 from vit_str.models import describe
+from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
+from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training.checkpoints import CannotStart
-from vit_str.weights import load_weights, resolve
 
 _PATH_ARGUMENTS = ("dirpath", "path", "folder", "save_dir")
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}

@@ -15,9 +15,9 @@ from PIL import Image
 from vit_str.files import write_atomically
 from vit_str.reports.sheets import Captioned, caption_font, sheet
 from vit_str.synthesis.fonts import find_fonts
+from vit_str.torch_runtime.weights_file import save_weights
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
-from vit_str.weights import save_weights
 
 _SHEET_COLUMNS = 6
 _STEPS_BETWEEN_SAVES = 100  # of the log

@@ -13,10 +13,11 @@ from torch import Tensor, nn
 
 from vit_str.models import LineTransformer, Recognizer, VisionTransformer, describe
 from vit_str.runtime.charset import Charset
+from vit_str.runtime.weights_contents import resolve
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 from vit_str.training.checkpoints import CannotStart
 from vit_str.training.console import report
 from vit_str.training.module import RecognizerTraining
-from vit_str.weights import WeightsFile, load_weights, resolve
 
 # First axis: one row for each character in the order of the charset, then one for start or end.
 _EMBEDDINGS = "decoder.embed_characters.weight"
