@@ -200,6 +200,12 @@ def test_a_folder_with_a_part_missing_or_of_another_model(
             with pytest.raises(ValueError, match=f"{file}: {problem}"):
                 vit_str.load(copy)
         (copy / file).write_bytes(kept)
+    (copy / "encoder.onnx").write_bytes(kept[:-2000] + bytes([kept[-2000] ^ 1]) + kept[-1999:])
+    with pytest.raises(ValueError, match=r"encoder.onnx: damaged"):
+        vit_str.load(copy)
+    with pytest.raises(ValueError, match=r"encoder\.onnx: damaged, not as it was written"):
+        vit_str.load(copy)
+    (copy / "encoder.onnx").write_bytes(kept)
     with pytest.raises(ValueError, match="--backend onnx"):
         vit_str.load(copy, backend="torch")
     assert capfd.readouterr().out == ""

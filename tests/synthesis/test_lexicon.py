@@ -7,6 +7,7 @@ import pytest
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.word_lists import favor_accents
 
 ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyz"
 SYLLABLES = "".join(chr(code) for code in range(0xAC00, 0xAC00 + 400))
@@ -92,6 +93,12 @@ def test_languages_have_weights() -> None:
             Lexicon(Charset(), mistake)
     with pytest.raises(ValueError, match="or several as in en\\*8\\+de, found 'ko\\+xx'"):
         Lexicon(Charset(), "ko+xx")
+
+
+def test_words_with_accents_are_drawn_four_times_as_often() -> None:
+    words, shares = ["citta", "perché"], [0.8, 0.2]
+    assert favor_accents(words, shares) == pytest.approx([0.5, 0.5])
+    assert favor_accents(["one", "two"], [1.0, 3.0]) == [0.25, 0.75]
 
 
 def test_unwritable_ingredients_are_left_out() -> None:

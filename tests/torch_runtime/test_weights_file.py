@@ -3,6 +3,7 @@ import os
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,13 @@ import pytest
 import torch
 from PIL import Image
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save, save_file
 
 import vit_str.runtime.weights_contents
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.weights_contents import resolve
+from vit_str.runtime.weights_contents import checksum, is_intact, resolve
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import (
     WeightsFile,
@@ -35,11 +36,12 @@ def metadata(path: Path) -> dict[str, str]:
 
 
 def change(path: Path, **values: str) -> Path:
-    """Write the file again with other metadata."""
+    """Write the file again with other metadata, and a checksum that fits."""
     return write(path, load_file(path), metadata(path) | values)
 
 
 def write(path: Path, tensors: dict[str, torch.Tensor], values: dict[str, str]) -> Path:
+    values = values | {"sha256": checksum(BytesIO(save(tensors, values)))}
     save_file(tensors, path, values)
     return path
 
@@ -175,9 +177,11 @@ def test_the_version_is_the_lowest_that_understands_the_file(
     values = metadata(weights_path)
     with pytest.raises(ValueError, match=r"version 3, this vit-str reads 1 and 2"):
         load_weights(change(weights_path, version="3"))
-    del values["temperature"]  # as files of the first version were
+    for name in ("temperature", "sha256"):  # as files of the first version were
+        del values[name]
     save_file(load_file(weights_path), weights_path, values | {"version": "1"})
-    assert load_weights(weights_path).temperature == 1
+    file = load_weights(weights_path)
+    assert (file.temperature, is_intact(weights_path)) == (1, None)
     with pytest.raises(ValueError, match=r"a temperature is 0\.01 to 100\.0, found 0"):
         renew_weights(weights_path, weights_path, replace(weights, temperature=0.0))
     assert load_weights(weights_path).temperature == 1
@@ -199,8 +203,16 @@ def test_renewing_keeps_every_tensor_to_the_bit(
     assert (found.temperature, found.provenance) == (1.25, {"a": 1})
 
 
-def test_weights_that_are_no_numbers_or_not_described(weights_path: Path) -> None:
+def test_the_checksum_covers_tensors_and_metadata(weights_path: Path) -> None:
+    assert is_intact(weights_path) is True
     tensors, values = load_file(weights_path), metadata(weights_path)
+    save_file(tensors, weights_path, values | {"charset": Charset().characters[::-1]})
+    assert is_intact(weights_path) is False
+    tensors["decoder.norm.weight"][3] *= 1.01
+    save_file(tensors, weights_path, values)
+    assert is_intact(weights_path) is False
+    with pytest.raises(ValueError, match="not as it was written, its checksum does not fit; down"):
+        load_weights(weights_path)
     for value in (float("nan"), float("inf"), 1e30):
         tensors["decoder.norm.weight"][3] = value
         with pytest.raises(ValueError, match=r"decoder\.norm\.weight holds what is no number"):

@@ -28,6 +28,7 @@ from vit_str.runtime.onnx_engine import (
     VERSION,
     description_digest,
 )
+from vit_str.runtime.weights_contents import CHECKSUM
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.torch_runtime.weights_file import WeightsFile
 
@@ -102,6 +103,8 @@ def _write(
     out: Path, graphs: Mapping[str, ModelProto], values: dict[str, Any], page: str | None = None
 ) -> None:
     files = {f"{name}.onnx": graph.SerializeToString() for name, graph in graphs.items()}
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    values = {**values, CHECKSUM: digests}
     if page:
         files["README.md"] = page.encode()
     files[DESCRIPTION] = (json.dumps(values, indent=1, ensure_ascii=False) + "\n").encode()

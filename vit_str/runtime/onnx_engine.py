@@ -26,7 +26,7 @@ from vit_str.runtime.search import (
     teacher_forcing_inputs,
     teacher_forcing_scores,
 )
-from vit_str.runtime.weights_contents import BUNDLED, Contents, load_contents, unusable
+from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, Contents, load_contents, unusable
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
@@ -238,6 +238,9 @@ def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> 
         )
     if not path.is_file():
         raise ValueError(f"{path}: no such file; export the model again")
+    listed = values.get(CHECKSUM, {}).get(path.name)
+    if listed and listed != hashlib.sha256(path.read_bytes()).hexdigest():
+        raise ValueError(f"{path}: damaged, not as it was written; export the model again")
     try:
         session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
     except Exception as error:  # of types of its own

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from safetensors import SafetensorError, deserialize, safe_open
@@ -28,8 +29,11 @@ PRETRAINED = "model.safetensors"
 
 FORMAT = "vit-str"
 VERSIONS = ("1", "2")  # 2 can have a temperature, which 1 would leave out
-OUTDATED = ("golden", "golden.images", "sha256")
-"""What files of version 0.1.0 may have beside all else: texts and images for tests, a checksum."""
+GOLDEN = ("golden", "golden.images")
+"""Texts and images for tests of machines, which files of version 0.1.0 may have."""
+
+CHECKSUM = "sha256"
+"""Name of the checksum in the metadata of a weights file."""
 
 _MOST_PIXELS = 1 << 20  # of an image as the model gets it
 _LONGEST_REASON = 300  # characters
@@ -68,8 +72,8 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
     """Read a weights file.
 
     Raises:
-        ValueError: no such file, cut short, of another format or version, or its parts do not fit
-            together. One line that says what to do.
+        ValueError: no such file, cut short, of another format or version, not as it was written,
+            or its parts do not fit together. One line that says what to do.
     """
     path = Path(path)
     metadata = metadata or read_metadata(path)
@@ -83,7 +87,7 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
             raise ValueError(f"images of more than {_MOST_PIXELS:,} pixels")
         with damage_reported(path):
             stored = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
-        tensors = {name: _array(name, entry) for name, entry in stored if name not in OUTDATED}
+        tensors = {name: _array(name, entry) for name, entry in stored if name not in GOLDEN}
         _check_numbers(tensors)
         return Contents(
             description,
@@ -119,6 +123,9 @@ def read_metadata(path: Path) -> dict[str, str]:
         known = " and ".join(VERSIONS)
         reason = f"version {version}, this vit-str reads {known}; use the vit-str it came with"
         raise unusable(path, reason)
+    if is_intact(path) is False:
+        reason = "not as it was written, its checksum does not fit; download or export it again"
+        raise unusable(path, reason)
     return metadata
 
 
@@ -152,12 +159,40 @@ def checked_temperature(temperature: float) -> float:
     return float(temperature)
 
 
+def checksum(file: BinaryIO) -> str:
+    """SHA-256 of all that a safetensors file holds: tensors and metadata, but for the checksum.
+
+    Not of the bytes of the file: the order of its header is free.
+    """
+    return _digest(_header(file), file)
+
+
+def is_intact(path: Path) -> bool | None:
+    """Whether a weights file is as it was written; None without a checksum."""
+    with path.open("rb") as file:
+        header = _header(file)
+        stored = header.get("__metadata__", {}).get(CHECKSUM)
+        return None if stored is None else bool(stored == _digest(header, file))
+
+
 def unusable(path: Path, reason: str) -> ValueError:
     """The error that says in one line what is wrong with a weights file."""
     reason = one_line(reason)
     if len(reason) > _LONGEST_REASON:
         reason = f"{reason[: _LONGEST_REASON // 2]} ... {reason[-_LONGEST_REASON // 2 :]}"
     return ValueError(f"weights file {one_line(str(path))}: {reason}")
+
+
+def _header(file: BinaryIO) -> dict[str, Any]:
+    header: dict[str, Any] = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return header
+
+
+def _digest(header: dict[str, Any], data: BinaryIO) -> str:
+    metadata = header.get("__metadata__", {})
+    said = {name: value for name, value in metadata.items() if name != CHECKSUM}
+    described = json.dumps(header | {"__metadata__": said}, sort_keys=True)
+    return hashlib.sha256(described.encode() + data.read()).hexdigest()
 
 
 def _parsed(text: str) -> Any:

@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from vit_str.models import Recognizer, build, describe
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.weights_contents import (
+    CHECKSUM,
     FORMAT,
-    OUTDATED,
+    GOLDEN,
     VERSIONS,
     Contents,
     checked_temperature,
+    checksum,
     damage_reported,
     fitting_parts,
     load_contents,
@@ -101,8 +104,8 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     """
     metadata = read_metadata(Path(source))
     with damage_reported(Path(source)):
-        tensors = {name: each for name, each in load_file(source).items() if name not in OUTDATED}
-    kept = {name: value for name, value in metadata.items() if name not in OUTDATED}
+        tensors = {name: each for name, each in load_file(source).items() if name not in GOLDEN}
+    kept = {name: value for name, value in metadata.items() if name not in GOLDEN}
     kept["provenance"] = json.dumps(file.provenance, ensure_ascii=False)
     kept["preprocessing"] = json.dumps(file.preprocessing.to_dict())
     _write(Path(target), tensors, kept, file.temperature)
@@ -114,11 +117,12 @@ def _write(
     metadata: dict[str, str],
     temperature: float,
 ) -> None:
-    """Write the file with what a file may have."""
+    """Write the file with what a file may have, and a checksum over everything."""
     metadata = metadata | {
         "version": VERSIONS[temperature != 1],
         "temperature": repr(checked_temperature(temperature)),
     }
+    metadata[CHECKSUM] = checksum(BytesIO(save(tensors, metadata)))
     with write_atomically(path) as temporary:
         temporary.write_bytes(save(tensors, metadata))
 
@@ -127,8 +131,8 @@ def load_weights(path: str | Path) -> WeightsFile:
     """Read a weights file.
 
     Raises:
-        ValueError: no such file, cut short, of another format or version, or it describes no model
-            that its tensors fit. One line that says what to do.
+        ValueError: no such file, cut short, of another format or version, not as it was written,
+            or it describes no model that its tensors fit. One line that says what to do.
     """
     contents = load_contents(path)
     tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
