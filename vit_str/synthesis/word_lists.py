@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 _LIST_SIZE = 200_000  # most frequent words of a language
-_FAVOR_OF_ACCENTS = 4.0  # one in six Italian words has one then, one in three German ones
+_FAVOR_OF_ACCENTS = 4.0  # times; then one in six Italian words has one, one in three German ones
 
 
 def count_words(path: Path) -> Mapping[str, float]:
@@ -68,8 +68,8 @@ def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
 def favor_accents(words: Sequence[str], shares: Sequence[float]) -> list[float]:
     """Draw words with letters that ASCII lacks four times as often; all together 1.
 
-    One in twenty Italian words has an accent, and an accent is a pixel or two of the image: easy to
-    overlook, and by the words alone a good guess.
+    An accent is a pixel or two of the image, and one in twenty Italian words has one: a model that
+    sees so few overlooks them.
     """
     favored = [
         share * (1 if word.isascii() else _FAVOR_OF_ACCENTS)
