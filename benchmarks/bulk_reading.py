@@ -32,7 +32,7 @@ from measuring import (
 )
 
 from vit_str.console import positive
-from vit_str.reading.inputs import find_inputs
+from vit_str.reading.options import find_inputs
 
 
 class Round(NamedTuple):

@@ -41,7 +41,7 @@ from peers import Peer, RapidOCR, Tesseract, first_output
 from vit_str.console import positive
 from vit_str.datasets.folder import FolderReader
 from vit_str.evaluation.metrics import word_accuracy
-from vit_str.reading.inputs import find_inputs
+from vit_str.reading.options import find_inputs
 from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.image_decoding import decode
 from vit_str.runtime.images import UnreadableImage, load_image

@@ -12,7 +12,7 @@ from PIL import Image
 
 from vit_str.cli import main
 from vit_str.console import one_line
-from vit_str.reading.inputs import find_inputs
+from vit_str.reading.options import find_inputs
 
 Run = Callable[..., tuple[int, str, str]]
 WordImage = Callable[..., Image.Image]
@@ -151,7 +151,7 @@ def test_pages_are_told_from_words(
         *((1.0, tmp_path / "word.png", 0), (1.0, tmp_path / "page.png", 1)),
         (1.0, tmp_path / "line.png", 1),
     ):
-        monkeypatch.setattr("vit_str.reading.crops._PAGE_CONFIDENCE", confidence)
+        monkeypatch.setattr("vit_str.reading.command._PAGE_CONFIDENCE", confidence)
         code, _, err = run("read", path, *model)
         assert (code, err.count("\n")) == (0, hints)
     assert "line.png looks like a whole picture or a long line: --page finds its words" in err

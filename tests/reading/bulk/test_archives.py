@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vit_str.reading.bulk.archives import ARCHIVES, ImageRef, list_images, load_images
-from vit_str.reading.inputs import find_inputs
+from vit_str.reading.options import find_inputs
 from vit_str.runtime.images import SUFFIXES
 
 TarOf = Callable[..., Path]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.files import exclusive
+from vit_str.reading.options import find_inputs, report
 from vit_str.runtime.machine import install_hint
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ def run_ray(options: argparse.Namespace) -> int:
     from vit_str.reading.bulk.archives import ARCHIVES, list_images
     from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8
     from vit_str.reading.bulk.workers import Job
-    from vit_str.reading.inputs import find_inputs, report
     from vit_str.runtime import load
     from vit_str.runtime.images import SUFFIXES
     from vit_str.runtime.weights_contents import resolve

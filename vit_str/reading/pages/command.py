@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vit_str import console
 from vit_str.console import one_line
 from vit_str.files import exclusive, write_atomically
-from vit_str.reading.options import load_page_reader
+from vit_str.reading.options import find_inputs, load_page_reader, report
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -27,7 +27,6 @@ FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr", "tsv": ".tsv", "m
 
 def run_pages(options: argparse.Namespace) -> int:
     """Read whole pictures and print their text, or write a file for each of them."""
-    from vit_str.reading.inputs import find_inputs, report
     from vit_str.reading.pages.pictures import PAGE_SUFFIXES, PageOptions
     from vit_str.reading.pages.results import PageFolder
 
