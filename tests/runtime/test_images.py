@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from vit_str.runtime import images, rgb
+from vit_str.runtime import images
 from vit_str.runtime.images import (
     MAX_PIXELS,
     MAX_SIDE,
@@ -299,10 +299,10 @@ def test_large_images_are_scaled_down_strip_by_strip(
     else:
         image = image.convert(mode)
     whole, size = load_sized_image(image)
-    monkeypatch.setattr(rgb, "_STRIP", 1000)
+    monkeypatch.setattr(images, "_STRIP", 1000)
     strips, _ = load_sized_image(image)
     assert strips.tobytes() == whole.tobytes()
-    monkeypatch.setattr(rgb, "_LARGE", 203 * 61 // 4)
+    monkeypatch.setattr(images, "_LARGE", 203 * 61 // 4)
     reduced, full = load_sized_image(image)
     assert full == size == (61, 203)
     assert reduced.size == (68, 21)

@@ -13,7 +13,7 @@ import os
 import stat
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -26,7 +26,6 @@ import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
 
 from vit_str.console import one_line
-from vit_str.runtime.rgb import to_rgb
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
@@ -41,8 +40,6 @@ class BinaryFile(Protocol):
 
 
 ImageSource = Path | str | bytes | BinaryFile | Image.Image
-
-_EXPECTED = "an image is a path, the bytes of a file, an open file, a Pillow image or an array"
 
 SUFFIXES = (
     *(".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".tif", ".tiff"),
@@ -80,6 +77,9 @@ _ORIENTATIONS = {
     8: Image.Transpose.ROTATE_90,
 }
 QUARTER_TURNS = {5, 6, 7, 8}
+# Pixels of which there may be temporary copies, and above which an image is scaled down first.
+_STRIP = 1 << 20
+_LARGE = 1 << 24
 
 
 class UnreadableImage(ValueError):  # noqa: N818 - it says what the image is
@@ -126,13 +126,13 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
 
     The size is that of the picture before a JPEG photograph is reduced: that in which its user
     counts pixels.
-
-    Raises:
-        UnreadableImage: see `load_image`.
     """
     name = source_name(source)
     if not isinstance(source, str | os.PathLike | bytes | BinaryFile | Image.Image):
-        raise ValueError(f"{_EXPECTED}, found {type(source).__name__}")
+        raise ValueError(
+            "an image is a path, the bytes of a file, an open file, a Pillow image or an array, "
+            f"found {type(source).__name__}"
+        )
     if isinstance(source, Image.Image):
         with reported_in_one_line(name):
             _check_size(source, name)
@@ -147,11 +147,7 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
 
 
 def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
-    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
-
-    Raises:
-        UnreadableImage: see `load_image`; the pages before are handed out.
-    """
+    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size."""
     name = source_name(path)
     with reported_in_one_line(name), _open_file(path, name) as file, _opened(file, name) as image:
         several = image.format in _PAGED_FORMATS
@@ -332,7 +328,7 @@ def _upright_rgb(
     width, height = full or image.size  # some formats turn upright while they load
     if orientation in QUARTER_TURNS:
         width, height = height, width
-    rgb = to_rgb(image)
+    rgb = _to_rgb(image)
     upright = rgb.transpose(_ORIENTATIONS[orientation]) if orientation in _ORIENTATIONS else rgb
     return upright, (height, width)
 
@@ -343,6 +339,78 @@ def _orientation(image: Image.Image) -> int:
         return int(image.getexif().get(ORIENTATION_TAG, 1))
     except Exception:  # damaged metadata of any kind must not stop the reading of good pixels
         return 1
+
+
+def _to_rgb(image: Image.Image) -> Image.Image:
+    """An image in RGB, as `load_image` describes it, a strip at a time to save memory.
+
+    One of more than 16 million pixels is scaled down by a whole factor.
+    """
+    convert = _conversion(image)
+    pixels = math.prod(image.size)
+    if pixels <= _STRIP:
+        return convert(image)
+    factor = math.ceil(math.sqrt(pixels / _LARGE))
+    rgb = Image.new("RGB", (-(-image.width // factor), -(-image.height // factor)))
+    for top, strip in _strips(image, factor):
+        converted = convert(strip)
+        rgb.paste(converted.reduce(factor) if factor > 1 else converted, (0, top // factor))
+    return rgb
+
+
+def _strips(image: Image.Image, factor: int = 1) -> Iterator[tuple[int, Image.Image]]:
+    """The first row and the pixels of strips whose heights are multiples of ``factor``."""
+    rows = -(-max(1, _STRIP // image.width) // factor) * factor
+    for top in range(0, image.height, rows):
+        yield top, image.crop((0, top, image.width, min(top + rows, image.height)))
+
+
+def _conversion(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
+    """How to bring an image, or any strip of it, into RGB."""
+    if image.mode.startswith("I;16") or image.mode in {"I", "F"}:
+        return _eight_bit(image)
+    if image.has_transparency_data:
+        return _opaque(image)
+    return lambda strip: strip.convert("RGB")
+
+
+def _eight_bit(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
+    """Scale deep gray by the range of values in the image."""
+    ranges = []
+    for _, strip in _strips(image):
+        values = np.asarray(strip)
+        finite = values[np.isfinite(values)]
+        if finite.size:
+            ranges.append((float(finite.min()), float(finite.max())))
+    low, high = min((r[0] for r in ranges), default=0.0), max((r[1] for r in ranges), default=0.0)
+    if image.mode != "F" and low >= 0 and high <= 65535:
+        low, high = 0.0, next(full for full in (255.0, 4095.0, 65535.0) if high <= full)
+
+    def convert(strip: Image.Image) -> Image.Image:
+        with np.errstate(all="ignore"):  # what is no number may warn
+            values = np.asarray(strip).astype(np.float64)
+            values = np.nan_to_num(values, copy=False, nan=low, posinf=high, neginf=low)
+            scaled = (values - low) / (high - low or 1) * 255
+        return Image.fromarray(np.rint(scaled).astype(np.uint8)).convert("RGB")
+
+    return convert
+
+
+def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
+    """Lay a transparent image on white or black, whichever its visible pixels stand out from."""
+    light = total = 0.0
+    for _, strip in _strips(image):
+        rgba = strip.convert("RGBA")
+        alpha = np.asarray(rgba.getchannel("A"), dtype=np.float64)
+        lightness = np.asarray(rgba.convert("RGB").convert("L"), dtype=np.float64)
+        light, total = light + (lightness * alpha).sum(), total + alpha.sum()
+    background = "black" if light > 127.5 * total else "white"
+
+    def convert(strip: Image.Image) -> Image.Image:
+        rgba = strip.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", rgba.size, background), rgba).convert("RGB")
+
+    return convert
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +428,6 @@ class Preprocessing:
             if 0.
         width_step: images keep their shape as nearly as a width allows that is a multiple of it,
             and ``width`` at most; all have ``width`` if 0.
-
-    Raises:
-        ValueError: a size below 1, or not three finite numbers, or a ``std`` of 0.
     """
 
     height: int = 32
@@ -439,11 +504,7 @@ class Preprocessing:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Preprocessing:
-        """Inverse of ``to_dict``.
-
-        Raises:
-            ValueError: a value is missing, unknown, or of the wrong kind.
-        """
+        """Inverse of ``to_dict``."""
         names = [field.name for field in fields(cls)]
         # Files without these turn no image, read none again and bring all to one width.
         values = {"turn_above": None, "reread_below": 0.0, "width_step": 0, **values}
