@@ -4,7 +4,7 @@ import shutil
 
 from vit_str import console
 from vit_str.export.folder import write_bundled
-from vit_str.runtime.onnx_engine import GRAPHS
+from vit_str.runtime.engine import GRAPHS
 from vit_str.runtime.weights_contents import bundled_names, resolve
 from vit_str.torch_runtime.weights_file import load_weights
 

@@ -16,8 +16,7 @@ from vit_str.export.graphs import export_graphs
 from vit_str.export.readme import readme
 from vit_str.files import write_atomically
 from vit_str.models import describe
-from vit_str.runtime.engine import Interface
-from vit_str.runtime.onnx_engine import (
+from vit_str.runtime.engine import (
     DESCRIPTION,
     FORMAT,
     GRAPHS,
@@ -26,6 +25,7 @@ from vit_str.runtime.onnx_engine import (
     QUANTIZED,
     SCALE,
     VERSION,
+    Interface,
     description_digest,
 )
 from vit_str.runtime.weights_contents import CHECKSUM

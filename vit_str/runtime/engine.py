@@ -1,7 +1,14 @@
-"""What a reader asks of the library that computes, and which library computes."""
+"""What a reader asks of what computes, which library that is, and that of onnxruntime.
+
+The graphs of the package hold no weights: an initializer has the name of a tensor of the weights
+file, with ``.T`` behind it if it is the transpose, and ``:int8`` or ``:scale`` if it is quantized.
+Those of an exported folder hold all they need.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -10,20 +17,48 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
+from vit_str.console import reason_of
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.machine import has_fast_int8
+from vit_str.runtime.machine import has_fast_int8, thread_count
+from vit_str.runtime.search import (
+    Steps,
+    teacher_forcing_inputs,
+    teacher_forcing_scores,
+)
+from vit_str.runtime.weights_contents import (
+    BUNDLED,
+    CHECKSUM,
+    Contents,
+    load_contents,
+    resolve,
+    unusable,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     from jaxtyping import Float, Int64
+    from onnxruntime import InferenceSession
 
-    from vit_str.runtime.search import Steps
     from vit_str.torch_runtime.weights_file import WeightsFile
+
+    Arrays = dict[str, Float[np.ndarray, "batch ..."]]
+    Tensors = Mapping[str, Float[np.ndarray, "..."]]
 
 BACKENDS = ("auto", "onnx", "onnx-int8", "torch")
 LOOPS = ("step", "refine", "scores", "ctc")
 TORCH_HINT = 'run: pip install "vit-str[torch]"'
+
+GRAPHS = BUNDLED / "graphs"
+DESCRIPTION = "model.json"
+FORMAT = "vit-str-onnx"
+VERSION = 1
+IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
+_PAST, _PRESENT = "past_key_values", "present"
+INT8 = ".int8"  # behind the name of a graph whose matrix products are quantized
+QUANTIZED, SCALE = ":int8", ":scale"
+_NAMES = {"encoder", "step", "refine", "verify"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +189,6 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
     Raises:
         ValueError: there is no such model, device or backend, or it cannot be used.
     """
-    from vit_str.runtime.onnx_engine import load_exported, load_with_graphs
-    from vit_str.runtime.weights_contents import resolve
-
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, found {backend!r}")
     path = resolve(name_or_path)
@@ -184,9 +216,6 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
 
 def _fastest_backend(path: Path, device: str) -> str:
     """What is fastest of the backends that can read with a model on a device."""
-    from vit_str.runtime.onnx_engine import find_graphs
-    from vit_str.runtime.weights_contents import load_contents
-
     if path.is_dir():
         return "onnx"
     wants_torch = device not in ("auto", "cpu") or (device == "auto" and has_gpu())
@@ -223,3 +252,236 @@ def has_gpu() -> bool:
     from vit_str.torch_runtime.devices import choose_device
 
     return choose_device("auto").type != "cpu"
+
+
+class OnnxEngine:
+    """Runs graphs on the CPU."""
+
+    backend, device = "onnx", "cpu"
+
+    def __init__(
+        self,
+        folder: Path,
+        values: Mapping[str, Any],
+        model: Model,
+        tensors: Tensors | None = None,
+        weights: Path | None = None,
+        int8: bool = False,
+    ) -> None:
+        size, expected = (model.preprocessing.height, model.preprocessing.width), model.interface
+        if size != expected.image_size:
+            reason = f"prepares images of {size} for a model of {expected.image_size}"
+            raise ValueError(f"{weights or folder}: {reason} (height, width); export it again")
+        self.model = model
+        self.number_format = "int8" if int8 else str(values["number_format"])
+        self._suffix = INT8 if int8 else ""
+        self._folder, self._values, self._weights = folder, values, weights
+        self._sessions, self._process = self._open(tensors), os.getpid()
+
+    def _open(self, tensors: Tensors | None) -> dict[str, InferenceSession]:
+        return {
+            name: _session(self._folder / f"{name}{self._suffix}.onnx", self._values, tensors)
+            for name in self._values["graphs"]
+        }
+
+    def session(self, name: str) -> InferenceSession:
+        """A graph; opened anew in a forked process, where the threads of a session are missing."""
+        if self._process != os.getpid():
+            tensors = load_contents(self._weights).tensors if self._weights else None
+            self._sessions, self._process = self._open(tensors), os.getpid()
+        return self._sessions[name]
+
+    def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
+        """See `Engine`."""
+        return _run(self.session("encoder"), {"pixel_values": np.ascontiguousarray(images)})
+
+    def select(self, encoded: Arrays, rows: Sequence[int]) -> Arrays:
+        """See `Engine`."""
+        return {name: values[rows] for name, values in encoded.items()}
+
+    def begin(self, encoded: Arrays) -> _OnnxSteps:
+        """See `Engine`."""
+        return _OnnxSteps(self.session("step"), encoded)
+
+    def scores(self, encoded: Arrays) -> Float[np.ndarray, "batch position symbol"]:
+        """See `Engine`."""
+        return encoded["logits"]
+
+    def refine(
+        self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """See `Engine`."""
+        missing = self.model.interface.maximum_length - labels.shape[1]
+        labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
+        return _run(self.session("refine"), {"input_ids": labels, **_as_past(encoded)})["logits"]
+
+    def verify(
+        self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """See `Engine`."""
+        inputs = teacher_forcing_inputs(labels, len(self.model.charset))
+        return _run(self.session("verify"), {"input_ids": inputs, **_as_past(encoded)})["logits"]
+
+    def attention(
+        self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position token"]:
+        """See `Engine`."""
+        steps = self.begin(encoded)
+        teacher_forcing_scores(steps, labels, len(self.model.charset))
+        return np.stack(steps.attention, 1)[:, : labels.shape[1]]
+
+
+class _OnnxSteps(Steps):
+    """Texts that the step graph writes; see `Steps`."""
+
+    def __init__(self, session: InferenceSession, encoded: Arrays) -> None:
+        self._session = session
+        self._state = _as_past(encoded)
+        batch = len(next(iter(encoded.values())))
+        for value in session.get_inputs():
+            if value.name.startswith(_PAST) and value.name not in self._state:
+                _, heads, _, head_dim = value.shape
+                self._state[value.name] = np.zeros((batch, heads, 0, head_dim), np.float32)
+        self.attention: list[Float[np.ndarray, "row token"]] = []
+
+    def step(
+        self, symbols: Int64[np.ndarray, " row"], position: int
+    ) -> Float[np.ndarray, "row symbol"]:
+        found = _run(self._session, {"input_ids": symbols[:, None], **self._state})
+        self._state |= _as_past(found)
+        if "cross_attentions" in found:
+            self.attention.append(found["cross_attentions"])
+        return found["logits"][:, -1]
+
+    def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
+        self._state = {name: values[rows] for name, values in self._state.items()}
+
+
+def load_with_graphs(path: Path, int8: bool = False) -> OnnxEngine:
+    """An engine for a weights file whose graphs come with the package."""
+    contents = load_contents(path)
+    folder = find_graphs(contents)
+    if folder is None:
+        raise ValueError(
+            f"weights file {path}: the package has no graphs of this model; make some with "
+            "vit-str export and read their folder, or use --backend torch"
+        )
+    values = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    named = {
+        name: shape
+        for graph in values["graphs"]
+        for name, shape in values["tensors"][graph].items()
+    }
+    expected = {n.removesuffix(".T"): s[::-1] if n.endswith(".T") else s for n, s in named.items()}
+    found = {name: list(t.shape) for name, t in contents.tensors.items() if t.size}
+    odd = sorted(n for n in {*found, *expected} if found.get(n) != expected.get(n))
+    if odd:
+        reason = f"its parts do not fit together (tensor {odd[0]}); export it again"
+        raise unusable(path, reason)
+    model = Model(
+        contents.charset,
+        contents.preprocessing,
+        contents.temperature,
+        contents.provenance,
+        Interface.from_dict(values["interface"]),
+    )
+    return OnnxEngine(folder, values, model, contents.tensors, path, int8)
+
+
+def load_exported(folder: Path) -> OnnxEngine:
+    """An engine for a folder of ``vit-str export``."""
+    path = folder / DESCRIPTION
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values["format"] != FORMAT or values["version"] != VERSION:
+            raise ValueError("another format or version")
+        model = Model(
+            Charset(values["charset"]),
+            Preprocessing.from_dict(values["preprocessing"]),
+            float(values["temperature"]),
+            dict(values["provenance"]),
+            Interface.from_dict(values["interface"]),
+        )
+        if "encoder" not in values["graphs"] or not {*values["graphs"]} <= _NAMES:
+            raise ValueError(f"{path}: does not fit, graphs {values['graphs']}; export it again")
+        engine = OnnxEngine(folder, values, model)
+        outputs = engine.session("step" if "step" in values["graphs"] else "encoder").get_outputs()
+        symbols = next(int(each.shape[-1]) for each in outputs if each.name == "logits")
+        if symbols != len(model.charset) + 1:
+            raise ValueError(
+                f"{path}: {len(model.charset)} characters, but the graphs write {symbols - 1}; "
+                "export the model again"
+            )
+        return engine
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file; give a folder of vit-str export") from None
+    except (LookupError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as e:
+        raise ValueError(f"{path}: damaged ({e}); export the model again") from None
+
+
+def find_graphs(contents: Contents) -> Path | None:
+    """The folder of graphs for models of this description, if the package has one."""
+    folder = GRAPHS / description_digest(contents.description)
+    return folder if folder.is_dir() else None
+
+
+def description_digest(description: Mapping[str, Any]) -> str:
+    """A name for an architecture with its sizes, whatever its weights."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _session(path: Path, values: Mapping[str, Any], tensors: Tensors | None) -> InferenceSession:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = thread_count()
+    options.log_severity_level = 4  # what is wrong comes as an exception
+    if path.name.startswith(("step", "verify")):  # too little work to share
+        options.intra_op_num_threads = 1
+    if tensors is not None:
+        names = list(values["tensors"][path.stem])
+        given = [_initializer(name, tensors) for name in names]
+        options.add_external_initializers(
+            names, [onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for tensor in given]
+        )
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file; export the model again")
+    listed = values.get(CHECKSUM, {}).get(path.name)
+    if listed and listed != hashlib.sha256(path.read_bytes()).hexdigest():
+        raise ValueError(f"{path}: damaged, not as it was written; export the model again")
+    try:
+        session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
+    except Exception as error:  # of types of its own
+        reason = reason_of(error)
+        raise ValueError(f"{path}: damaged ({reason}); export the model again") from None
+    identity = session.get_modelmeta().custom_metadata_map.get(IDENTITY)
+    if identity != values["identity"]:
+        raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
+    return session
+
+
+def _initializer(name: str, tensors: Tensors) -> np.ndarray:
+    """What a graph of the package calls by a name, made of the tensors of a weights file."""
+    base = name.removesuffix(QUANTIZED).removesuffix(SCALE)
+    tensor = tensors[base.removesuffix(".T")]
+    tensor = np.ascontiguousarray(tensor.T) if base.endswith(".T") else tensor
+    if base == name:
+        return tensor
+    scale = np.float32(np.abs(tensor).max() / 127)
+    if name.endswith(SCALE):
+        return np.array(scale)
+    return np.rint(tensor / scale).astype(np.int8)
+
+
+def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:
+    names = [value.name for value in session.get_outputs()]
+    return dict(zip(names, session.run(None, inputs), strict=True))
+
+
+def _as_past(arrays: Arrays) -> Arrays:
+    """What one call gives for the next, under the names that it takes."""
+    return {
+        _PAST + name.removeprefix(_PRESENT): values
+        for name, values in arrays.items()
+        if name.startswith(_PRESENT)
+    }
