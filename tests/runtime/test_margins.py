@@ -9,10 +9,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
 from vit_str.runtime import Reader
-from vit_str.runtime.boxes import Frame, maps_in
+from vit_str.runtime.boxes import Box, Frame, maps_in
 from vit_str.runtime.image_decoding import decode, without_margins
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.readings import Box
 
 PREPROCESSING = Preprocessing(turn_above=1.5)
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"

@@ -24,7 +24,7 @@ from vit_str.runtime.charset import PADDING, Charset
 from vit_str.runtime.constraints import Pattern, PatternTooSlow
 from vit_str.runtime.ctc import CtcSteps
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.search import ScoreSteps, log_softmax, search
+from vit_str.runtime.search import ScoreSteps, log_softmax, search, teacher_forcing_scores
 from vit_str.torch_runtime.engine import TorchSteps, generate
 from vit_str.torch_runtime.weights_file import WeightsFile
 
@@ -140,10 +140,11 @@ def test_texts_far_behind_the_best_are_dropped() -> None:
 def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarray:
     """Of a text, for a model with scores for every step, from its own teacher forcing."""
     reader = Reader(weights, "cpu", torch.float32)
-    ids = [*weights.charset.encode(text), len(CHARACTERS)]
-    scores = reader.scores(pixels, [text] * len(pixels))
-    logs = (log_softmax(steps.astype(float) / weights.temperature) for steps in scores)
-    return np.exp([sum(word[range(len(word)), ids[: len(word)]]) for word in logs])
+    ids, end = weights.charset.encode(text), len(CHARACTERS)
+    labels = np.tile(ids, (len(pixels), 1))
+    scores = teacher_forcing_scores(reader.engine.begin(reader.encode(pixels)), labels, end)
+    logs = [log_softmax(steps.astype(float) / weights.temperature) for steps in scores]
+    return np.exp([word[range(len(ids) + 1), [*ids, end]].sum() for word in logs])
 
 
 @torch.no_grad()

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from vit_str.runtime.boxes import Box
     from vit_str.runtime.image_decoding import Source
-    from vit_str.runtime.reader import Reader, load
-    from vit_str.runtime.readings import Box, Character, Reading
+    from vit_str.runtime.reader import Character, Reader, Reading, load
     from vit_str.runtime.text_decoding import Search
 
 __all__ = ["Box", "Character", "Reader", "Reading", "Search", "Source", "load"]

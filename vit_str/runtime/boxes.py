@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vit_str.runtime.readings import Box
-
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
 
@@ -24,6 +22,15 @@ if TYPE_CHECKING:
 # spread over a side of length 1 has the deviation 1 / sqrt(12) = 1 / 3.46; attention has tails.
 _HEIGHT = 2.2  # of a character, in standard deviations of the attention to it
 _NARROWEST, _WIDEST = 0.3, 4.0  # that it reaches to either side, in the same
+
+
+class Box(NamedTuple):
+    """Where a character is, in pixels from the left and the top of the image, turned upright."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
 
 
 class Frame(NamedTuple):

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from vit_str.runtime.boxes import Frame, attention_maps, boxes_in, character_boxes, maps_in
+from vit_str.runtime.boxes import Box, Frame, attention_maps, boxes_in, character_boxes, maps_in
 from vit_str.runtime.ctc import column_boxes
 from vit_str.runtime.engine import Engine, open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
-from vit_str.runtime.readings import Character, Reading
-from vit_str.runtime.search import Hypothesis, padded, teacher_forcing_scores
+from vit_str.runtime.search import Hypothesis, padded
 from vit_str.runtime.test_time_augmentation import (
     DOUBTFUL_AFTER_PRIOR,
     DOUBTFUL_AFTER_VIEWS,
@@ -30,13 +29,61 @@ from vit_str.runtime.text_decoding import BeamResult, Search, TextDecoder
 
 if TYPE_CHECKING:
     import torch
-    from jaxtyping import Float, UInt8
+    from jaxtyping import UInt8
 
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 _Located = Sequence[tuple[Any, ...]]  # a box and perhaps a map, for each character
 _REREAD_TOGETHER = 4  # doubtful images: three views of ten beams each are 120 rows
 _NOTHING = Hypothesis((), (), 0.0, 0.0)  # of what is allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """One character that was read.
+
+    Attributes:
+        character: the character.
+        confidence: probability that the model gives it after those before it, 0 to 1.
+        box: about where it is, from where the model looked; None if that was not asked for.
+        attention: where the decoder looked while it wrote this, as shares of 1 in rows and columns
+            that cover the image, turned upright; None if that was not asked for.
+    """
+
+    character: str
+    confidence: float
+    box: Box | None = None
+    attention: tuple[tuple[float, ...], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an image says.
+
+    Attributes:
+        text: the characters together; empty if the model sees no text.
+        confidence: probability of the whole text: of every character and of the end after them,
+            among what is allowed. 0 if nothing that is allowed could be written.
+        characters: one by one.
+        path: the file of the image; None if it came from memory.
+        free: what is read if every text is allowed; None if every text is.
+        alternatives: the next most probable readings, if they were asked for.
+        prior: what the frequency of its words added to the logarithm of the probability of the
+            text; 0 where the image left no doubt, or without a language.
+    """
+
+    text: str
+    confidence: float
+    characters: tuple[Character, ...]
+    path: str | None = None
+    free: Reading | None = None
+    alternatives: tuple[Reading, ...] = ()
+    prior: float = 0.0
+
+    def with_minimum_confidence(self, least: float | None) -> Reading:
+        """This reading, with empty text if its confidence is below ``least``."""
+        doubtful = least is not None and self.confidence < least
+        return replace(self, text="", characters=()) if doubtful else self
 
 
 def load(
@@ -223,33 +270,6 @@ class Reader:
     def encode(self, pixels: UInt8[np.ndarray, "batch channel height width"]) -> Any:
         """What the encoder makes of images on the size of the model, as the engine keeps it."""
         return self.engine.encode(self.preprocessing.normalize_array(pixels))
-
-    def scores(
-        self,
-        pixels: UInt8[np.ndarray, "batch channel height width"],
-        texts: Sequence[str],
-    ) -> list[Float[np.ndarray, "step symbol"]]:
-        """Scores at every step of writing given texts, before temperature and softmax.
-
-        The last step is the end. A text of the greatest length that the model would go on with
-        was cut, and has no end.
-
-        Raises:
-            ValueError: a text that the model cannot write, or a model that does not write step by
-                step.
-        """
-        if self._interface.loop != "step":
-            raise ValueError(
-                f"{self._interface.decoder} has no scores step by step; use a model with a "
-                "TransformerDecoder or a RecurrentDecoder"
-            )
-        longest, end = self._interface.maximum_length, len(self.charset)
-        labels = self.charset.encode_array(texts)
-        scores = teacher_forcing_scores(self.engine.begin(self.encode(pixels)), labels, end)
-        return [
-            steps[: len(text) + (len(text) < longest or steps[longest].argmax() == end)]
-            for text, steps in zip(texts, scores, strict=True)
-        ]
 
     def read_pixels(
         self, pixels: UInt8[np.ndarray, "batch channel height width"], *, boxes: bool = False

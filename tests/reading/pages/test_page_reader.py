@@ -15,7 +15,8 @@ from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, whole, wo
 from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.reading.pages.reader import _Line as Line
 from vit_str.runtime import Reader, Reading, Search, load
-from vit_str.runtime.readings import Box, Character
+from vit_str.runtime.boxes import Box
+from vit_str.runtime.reader import Character
 
 Drawn = tuple[Image.Image, Any]
 Draw = Callable[..., Drawn]

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from vit_str.runtime.readings import Box, Character
+from vit_str.runtime.boxes import Box
+from vit_str.runtime.reader import Character
 
 Point = tuple[float, float]
 
