@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.drafts import greedy_from_drafts
-from vit_str.runtime.search import Steps, search
+from vit_str.runtime.search import Steps, greedy_from_drafts, search
 
 END = 4
 LONGEST = 6

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.search import Hypothesis, hypothesis, padded
+from vit_str.runtime.search import Hypothesis, collapse, hypothesis
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
@@ -190,17 +190,6 @@ def _viterbi(
         owners[:, column] = np.where(state % 2, state // 2, PADDING)
         state = state - steps[column, every, state]
     return owners
-
-
-def collapse(
-    scores: Float[np.ndarray, "row column symbol"], longest: int
-) -> Int64[np.ndarray, "row position"]:
-    """The texts of the most probable alignments, up to ``longest`` characters, padded."""
-    best = scores.argmax(2)
-    blank = scores.shape[2] - 1
-    before = np.pad(best, ((0, 0), (1, 0)), constant_values=blank)[:, :-1]
-    spelled = (best != blank) & (best != before)
-    return padded([row[kept][:longest].tolist() for row, kept in zip(best, spelled, strict=True)])
 
 
 def best_alignments(

@@ -1,11 +1,11 @@
-"""Writing texts step by step: greedily, with beams, freely or among what is allowed."""
+"""Writing texts: step by step, greedily or with beams, among what is allowed, or from drafts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from jaxtyping import Float, Int64
 
     from vit_str.runtime.constraints import Constraint
+    from vit_str.runtime.engine import Scorer
+
+_MOST_CHECKS = 3  # of a draft, before the text is written step by step
 
 
 class Steps(Protocol):
@@ -120,6 +123,71 @@ def search(
         if not np.array_equal(rows, np.arange(len(scores))):
             steps.keep(rows)
     return beam.hypotheses()
+
+
+def greedy_from_drafts(
+    scorer: Scorer, encoded: Any, count: int, end: int, longest: int, temperature: float = 1.0
+) -> list[list[Hypothesis]]:
+    """What `search` with a width of 1 finds, mostly in one call of the decoder.
+
+    Speculative decoding (Leviathan et al. 2023), with a draft from the encoder (`CtcHead`).
+    The scores after every character of a draft tell whether the decoder would have written it. A
+    text that it would not is corrected and checked again.
+    """
+    found: list[list[Hypothesis]] = [[] for _ in range(count)]
+    rows = np.arange(count)
+    texts = collapse(scorer.scores(encoded), longest)
+    for _ in range(_MOST_CHECKS):
+        labels, remaining = texts[:, : longest - 1], encoded
+        if len(rows) < count:
+            remaining = scorer.select(encoded, rows.tolist())
+        scores = scorer.verify(remaining, labels).astype(np.float64) / temperature
+        logs = log_softmax(scores.reshape(-1, scores.shape[2])).reshape(scores.shape)
+        texts = _until_end(logs.argmax(2), end)
+        agreed = _equal(texts, labels)
+        for row, ids, log in zip(rows[agreed], texts[agreed], logs[agreed], strict=True):
+            found[row] = [_greedy(ids[ids != PADDING], log, end)]
+        rows, texts = rows[~agreed], texts[~agreed]
+        if not len(rows):
+            return found
+    steps = scorer.begin(scorer.select(encoded, rows.tolist()))
+    for row, written in zip(rows, search(steps, len(rows), end, longest, temperature), strict=True):
+        found[row] = written
+    return found
+
+
+def _until_end(
+    best: Int64[np.ndarray, "row position"], end: int
+) -> Int64[np.ndarray, "row position"]:
+    """Texts without their ends and what follows, padded."""
+    return np.where((best == end).cumsum(1) > 0, PADDING, best)
+
+
+def _equal(
+    texts: Int64[np.ndarray, "row position_and_end"], labels: Int64[np.ndarray, "row position"]
+) -> np.ndarray:
+    """Which texts are the labels and end after them."""
+    padded_labels = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
+    return (texts == padded_labels).all(1)
+
+
+def _greedy(
+    ids: Int64[np.ndarray, " character"], logs: Float[np.ndarray, "position symbol"], end: int
+) -> Hypothesis:
+    written = np.append(ids, end)
+    chosen = logs[np.arange(len(written)), written]
+    return hypothesis(ids, chosen, float(chosen.sum()))
+
+
+def collapse(
+    scores: Float[np.ndarray, "row column symbol"], longest: int
+) -> Int64[np.ndarray, "row position"]:
+    """The texts of the most probable alignments, up to ``longest`` characters, padded."""
+    best = scores.argmax(2)
+    blank = scores.shape[2] - 1
+    before = np.pad(best, ((0, 0), (1, 0)), constant_values=blank)[:, :-1]
+    spelled = (best != blank) & (best != before)
+    return padded([row[kept][:longest].tolist() for row, kept in zip(best, spelled, strict=True)])
 
 
 def log_softmax(scores: Float[np.ndarray, "row symbol"]) -> Float[np.ndarray, "row symbol"]:

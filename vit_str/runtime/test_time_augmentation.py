@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ from vit_str.runtime.text_decoding import BeamResult
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
 
-    TextPrior = Callable[[Sequence[Hypothesis]], Float[np.ndarray, " hypothesis"]]
+    from vit_str.runtime.text_decoding import TextPrior
 
 DOUBTFUL = 0.9
 """Confidence below which reading again mends more than it spoils."""

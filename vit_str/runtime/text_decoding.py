@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from vit_str.runtime.constraints import Constraint, constraint_of
 from vit_str.runtime.ctc import CtcSteps, best_alignments
-from vit_str.runtime.drafts import greedy_from_drafts
 from vit_str.runtime.engine import Engine, Scorer
-from vit_str.runtime.prior import BEAMS, MARGIN, NO_LANGUAGE, WordPrior, prior_of
+from vit_str.runtime.prior import BEAMS, MARGIN, NO_LANGUAGE, prior_of
 from vit_str.runtime.search import (
     Hypothesis,
     ScoreSteps,
+    greedy_from_drafts,
     padded,
     search,
 )
 
 if TYPE_CHECKING:
     from jaxtyping import Float
+
+    TextPrior = Callable[[Sequence[Hypothesis]], Float[np.ndarray, " hypothesis"]]
 
 _EFFORTS = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
 _CONSTRAINED_BEAMS = 5
@@ -93,17 +96,17 @@ class TextDecoder:
     def __init__(self, engine: Engine, effort: str | None, options: Search) -> None:
         self._engine, self._options = engine, options
         self._decoding = decoding_options(engine, effort)
-        self._constraint = constraint_of(
-            engine.model.charset,
-            self._decoding.longest,
-            options.lexicon,
-            options.pattern,
-            options.alphabet,
-        )
-        self._words: WordPrior | None = None
-        if not options.is_constrained:
-            self._words = prior_of(options.language, engine.model.provenance.get("language"))
-        self.prior = self._log_priors if self._words else None
+        self._constraint: Constraint | None = None
+        if options.is_constrained:
+            self._constraint = constraint_of(
+                engine.model.charset,
+                self._decoding.longest,
+                options.lexicon,
+                options.pattern,
+                options.alphabet,
+            )
+        elif options.language:
+            _ = self.prior  # refuses what is no language
 
     def decode(self, encoded: Any, count: int) -> list[BeamResult]:
         """The readings of ``count`` images."""
@@ -120,11 +123,17 @@ class TextDecoder:
         found = self._hypotheses(encoded, count, width, None, MARGIN)
         return [BeamResult(hypotheses, None) for hypotheses in found]
 
-    def _log_priors(self, hypotheses: Sequence[Hypothesis]) -> Float[np.ndarray, " hypothesis"]:
-        """What speaks for texts before the image is seen."""
-        assert self._words
-        decode = self._engine.model.charset.decode
-        return self._words.log_weights([decode(each.ids) for each in hypotheses])
+    @cached_property
+    def prior(self) -> TextPrior | None:
+        """What speaks for texts before the image is seen; only doubtful images ask for it."""
+        if self._options.is_constrained:
+            return None
+        model = self._engine.model
+        words = prior_of(self._options.language, model.provenance.get("language"))
+        if words is None:
+            return None
+        decode = model.charset.decode
+        return lambda hypotheses: words.log_weights([decode(each.ids) for each in hypotheses])
 
     def _hypotheses(
         self,
