@@ -45,13 +45,7 @@ exit codes: 0 trained; 2 wrong use; 130 interrupted with Ctrl-C."""
 
 
 class Command(NamedTuple):
-    """A command of ``vit-str``.
-
-    Attributes:
-        help: one line.
-        module: with `add_arguments` and `run`.
-        extra: of the package, with the libraries that the command needs.
-    """
+    """A command of ``vit-str``."""
 
     help: str
     module: str

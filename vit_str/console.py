@@ -68,12 +68,8 @@ def warn(line: str, command: str | None = None) -> None:
 class Progress:
     """A bar on standard error for what takes longer than two seconds.
 
-    Only where it does not get in the way: standard error is a terminal that the results do not
-    go to as well.
-
-    Args:
-        total: images.
-        alone: whether the results go to files.
+    Only where it does not get in the way: standard error is a terminal, and alone there, or the
+    results do not go to one as well.
     """
 
     def __init__(self, total: int, alone: bool = False) -> None:

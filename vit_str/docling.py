@@ -74,11 +74,7 @@ class VitStrOcrModel(BaseOcrModel):
         return OcrLanguageSupport(bcp47=list(languages()), native=[NO_LANGUAGE])
 
     def map_ocr_language(self, language: OcrLanguage) -> str:
-        """``de`` and ``iso:de`` are the same.
-
-        Raises:
-            OcrLanguageNotSupportedError: the package has no words of it.
-        """
+        """``de`` and ``iso:de`` are the same."""
         code = language.native or language.bcp47_language
         if code not in (*languages(), NO_LANGUAGE):
             raise OcrLanguageNotSupportedError(

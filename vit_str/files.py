@@ -31,12 +31,7 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
 
 def remove_partial(folder: Path, least_age: float = 0.0) -> None:
-    """Remove temporary files that killed processes have left in a folder and below it.
-
-    Args:
-        folder: where `write_atomically` has written.
-        least_age: seconds since the last change; younger ones may still be written.
-    """
+    """Remove what `write_atomically` left in killed processes: files of ``least_age`` seconds."""
     for partial in folder.rglob(".*.partial*"):
         with suppress(OSError):
             if time.time() - partial.stat().st_mtime >= least_age:

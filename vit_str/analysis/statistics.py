@@ -125,11 +125,7 @@ class AttentionStatistics:
         keys: Float[Tensor, "batch head key head_dim"],
         mask: Tensor | None = None,
     ) -> None:
-        """Add a batch of images, from what goes into the softmax, see `probe`.
-
-        Raises:
-            ValueError: the tokens are not those of the grid.
-        """
+        """Add a batch of images, from what goes into the softmax, see `probe`."""
         special = self._checked_grid(layer, queries.shape[-2], keys.shape[-2]).special_tokens
         queries, keys = _at_least_single(queries), _at_least_single(keys)
         if mask is not None:
@@ -152,11 +148,7 @@ class AttentionStatistics:
 
     @torch.no_grad()
     def update_maps(self, layer: str, maps: Float[Tensor, "batch head query key"]) -> None:
-        """Add a batch of images whose maps are there already.
-
-        Raises:
-            ValueError: the tokens are not those of the grid.
-        """
+        """Add a batch of images whose maps are there already."""
         special = self._checked_grid(layer, *maps.shape[-2:]).special_tokens
         self._add_special(layer, _at_least_single(maps[..., :special, :]))
         maps = maps[..., special:, :]

@@ -94,9 +94,6 @@ def load_subject(
         seed: of the random weights.
         checkpoint: weights for a model of another library.
         image_size: height and width of the images of a model of another library.
-
-    Raises:
-        ValueError: no such model, in one line.
     """
     if is_library_name(name):
         encoder, preparation = load_library_model(name, seed, checkpoint, image_size)

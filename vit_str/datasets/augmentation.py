@@ -144,10 +144,6 @@ def pipeline_of(name: str) -> Pipeline:
     Args:
         name: ``light``, or where a function without arguments is: ``module.function``, the module
             installed or on ``PYTHONPATH``.
-
-    Raises:
-        ValueError: there is no such function, it returns something else, or albumentations is not
-            installed.
     """
     function: Any = PIPELINES.get(name)
     if function is None:
@@ -177,10 +173,6 @@ class Augmentation:
     for one of 1,200. That is twice the height at which models read: what is drawn finer would be
     lost. Where a faint word is lost in noise or in the dark, see `still_legible`, only its
     geometry is changed.
-
-    Args:
-        name: see `pipeline_of`.
-        seed: of all numbers.
     """
 
     def __init__(self, name: str = "light", seed: int = 0) -> None:
@@ -192,11 +184,7 @@ class Augmentation:
         self._composed: list[Any] | None = None
 
     def __call__(self, image: Image.Image, number: int) -> Image.Image:
-        """Change an upright RGB picture.
-
-        Args:
-            image: the picture; it stays as it is.
-            number: from 0 on; another one gives another change.
+        """Change an upright RGB picture; another number, from 0 on, gives another change.
 
         Returns:
             An RGB picture, of another size as a rule.

@@ -35,13 +35,7 @@ LABEL_SUFFIXES = (".tsv", ".csv", ".jsonl", ".txt")
 
 
 class LabeledFiles(NamedTuple):
-    """Image files and what they say.
-
-    Attributes:
-        paths: of the images that are there.
-        labels: of them.
-        missing: names of images that are not there, and of lines that cannot be understood.
-    """
+    """Image files and what they say."""
 
     paths: list[Path]
     labels: list[str]

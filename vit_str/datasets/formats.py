@@ -33,13 +33,7 @@ def format_of(path: Path) -> str:
 
 
 def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
-    """Refuse a path that a data set cannot be written to.
-
-    Args:
-        path: of the data set.
-        name: of the format; by default what the path says.
-        shard_size: words in each of several archives, if the user gave a number.
-    """
+    """Refuse a path that a data set cannot be written to."""
     name = name or format_of(path)
     if name == "tar" and path.suffix.lower() != ".tar":
         raise ValueError(f"expected a name that ends in .tar, found {path}")
@@ -69,9 +63,6 @@ def open_words(path: str | Path, format: str | None = None) -> WordSource:  # no
     Args:
         path: where it is; for tar archives also a pattern.
         format: one of ``FORMATS`` instead of what is recognized.
-
-    Raises:
-        ValueError: nothing is there that can be read as a data set.
     """
     if format is None and (Path(path) / LABELS).is_file():
         format = "folder"  # noqa: A001

@@ -120,15 +120,7 @@ def _lines_of_images(images: dict[str, Any], repeated: dict[str, int]) -> Iterat
 
 
 class Properties(NamedTuple):
-    """What is kept of a word.
-
-    Attributes:
-        label: the text.
-        height: of the image upright, in pixels.
-        width: of the image upright, in pixels.
-        suffix: of files of its type.
-        image: 8 bytes that differ for images with different bytes.
-    """
+    """What is kept of a word: label, upright size in pixels, suffix, and a digest of the file."""
 
     label: str
     height: int

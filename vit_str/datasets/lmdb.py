@@ -24,13 +24,7 @@ class LmdbReader(WordSource):
     """Words under ``image-000000001`` and ``label-000000001``, as many as ``num-samples`` says.
 
     This is what the scripts of clovaai's benchmark and of PARSeq make, and what `LmdbWriter`
-    makes. Do not read a database while it is written.
-
-    Args:
-        path: a folder with ``data.mdb``, or a database in a single file.
-
-    Raises:
-        ValueError: no such database, one of another layout, or one that is cut short.
+    makes: a folder with ``data.mdb``, or a single file. Do not read it while it is written.
     """
 
     format = "lmdb"

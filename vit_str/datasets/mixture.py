@@ -30,9 +30,6 @@ class Mixture:
 
     Attributes:
         shares: of every source, adding up to 1.
-
-    Raises:
-        ValueError: no source, one without words, or wrong weights.
     """
 
     def __init__(

@@ -20,15 +20,7 @@ _LARGEST_SHOWN = 1024, 1024  # enough to look at; photographs are larger
 def word_sheet(
     source: WordSource, rules: Rules, count: int | None, seed: int, augment: str | None
 ) -> tuple[Image.Image, int]:
-    """A picture of words that can be used, and how many there are on it.
-
-    Args:
-        source: where they are from.
-        rules: which can be used.
-        count: how many; 64 by default, 16 with an augmentation.
-        seed: which ones, and of the augmentation.
-        augment: name of an augmentation: every word as it is, and changed several times in its row.
-    """
+    """A picture of words that can be used, and how many there are on it."""
     change = None
     if augment is not None:
         from vit_str.datasets.augmentation import Augmentation

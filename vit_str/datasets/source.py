@@ -145,9 +145,6 @@ class Layout:
 class DatasetWriter(ABC):
     """Writes a new data set.
 
-    Attributes:
-        done: number of words that are written.
-
     Raises:
         ValueError: something is at ``path``.
         OSError: it cannot be written.

@@ -126,11 +126,7 @@ def _archives_of(path: Path) -> list[Path]:
 
 
 def members(file: Any) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """The files in an uncompressed archive, without those that macOS hides in it.
-
-    Raises:
-        tarfile.TarError: it is damaged or cut short.
-    """
+    """The files in an uncompressed archive, without those that macOS hides in it."""
     with tarfile.open(fileobj=file, mode="r:") as archive:
         for member in iter(archive.next, None):
             archive.members.clear()  # type: ignore[attr-defined]  # else all are kept

@@ -47,13 +47,7 @@ _CONFIDENCES = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in range
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A word accuracy.
-
-    Attributes:
-        n: words that the protocol can judge.
-        value: share of them that is right; nan without any.
-        interval: its 95 % interval (Wilson 1927).
-    """
+    """Accuracy of n words that a protocol can judge (nan without any), with Wilson's interval."""
 
     n: int
     value: float

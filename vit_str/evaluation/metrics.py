@@ -102,9 +102,6 @@ def normalize_label(label: str, protocol: Protocol) -> str:
 
     ``FULL`` drops nothing: the text as it is, code point by code point. It is the one for labels
     in other scripts, of which the others judge the ASCII part: nothing of 한글, 24 of 한글24.
-
-    Raises:
-        ValueError: another protocol.
     """
     if protocol == FULL:
         return label

@@ -80,9 +80,7 @@ class Score(NamedTuple):
 def read_labels(path: Path, scale: float = 1.0) -> list[Label]:
     """Labels of one picture: eight corner coordinates and a text in every line, with commas.
 
-    Args:
-        path: of the labels.
-        scale: of the picture that was read over that of the labels.
+    The scale is that of the picture that was read over that of the labels.
     """
     labels = []
     try:

@@ -27,9 +27,6 @@ CHARACTER_TITLES = {
 class Report:
     """Scores of every set and of all words together.
 
-    Args:
-        words: name -> what was read, in the order of the tables.
-
     Attributes:
         words: name -> what was read.
         whole: what was read in all of them.

@@ -23,18 +23,7 @@ def read_sets(
     workers: int | None = None,
     advance: Callable[[], object] = lambda: None,
 ) -> dict[str, ReadWords]:
-    """Read labeled images: name of the set -> words.
-
-    Args:
-        reader: what reads.
-        sources: one set each: data sets, or what `open_words` opens.
-        batch_size: images read at once.
-        workers: threads that decode images, see ``Reader.stream``.
-        advance: called after every image, to show progress.
-
-    Raises:
-        ValueError: no source, or one that is no set of labeled images.
-    """
+    """Read labeled images: name of the set -> words."""
     sets = named([opened(source) for source in sources])
     if not sets:
         raise ValueError("nothing to evaluate: give one folder with labels.tsv or more")

@@ -140,12 +140,7 @@ def paired_difference(
     right_first: Bool[np.ndarray, " word"] | Sequence[bool],
     right_second: Bool[np.ndarray, " word"] | Sequence[bool],
 ) -> PairedDifference:
-    """Second minus first, word by word, so that what makes words easy or hard cancels.
-
-    Args:
-        right_first: which words the first reads right.
-        right_second: which of the same words the second reads right.
-    """
+    """Second minus first, word by word, so that what makes words easy or hard cancels."""
     first, second = np.asarray(right_first, dtype=bool), np.asarray(right_second, dtype=bool)
     if first.shape != second.shape:
         raise ValueError(

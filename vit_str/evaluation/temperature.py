@@ -102,11 +102,7 @@ class JudgedWords:
 
 
 def fit(tried: Sequence[JudgedWords]) -> Fit:
-    """The factor under which right and wrong words are most likely.
-
-    Args:
-        tried: the same words, read at each of ``FACTORS``.
-    """
+    """The factor under which right and wrong words, read at each of ``FACTORS``, are likeliest."""
     n = len(tried[0])
     counts = [int(words.right.sum()) for words in tried]
     if n < LEAST_WORDS or max(counts) == n or min(counts) == 0:

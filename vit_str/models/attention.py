@@ -54,11 +54,7 @@ class ScaledDotProductAttention(nn.Module):
 
 
 class AdditiveAttention(nn.Module):
-    """softmax(vᵀ tanh(Q + K)) V: Bahdanau et al. 2014, with what projects queries and keys outside.
-
-    Args:
-        head_dim: width of a query and of a key.
-    """
+    """softmax(vᵀ tanh(Q + K)) V (Bahdanau et al. 2014); queries and keys are projected outside."""
 
     def __init__(self, head_dim: int) -> None:
         super().__init__()
@@ -98,9 +94,6 @@ class KeyValueCache:
     """Keys and values of the positions decoded so far, in memory taken once.
 
     The decoding loop owns it; the modules stay without state.
-
-    Args:
-        capacity: most positions it will hold.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -234,11 +227,7 @@ def record_attention(model: nn.Module) -> Iterator[AttentionMaps]:
 
 
 def attention_modules(model: nn.Module) -> dict[str, nn.Module]:
-    """Every attention of a model of this project, by the name of its `MultiHeadAttention`.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """Every attention of a model of this project, by the name of its `MultiHeadAttention`."""
     modules: dict[str, nn.Module] = {
         name.removesuffix(".attend"): module
         for name, module in model.named_modules()

@@ -50,11 +50,7 @@ def describe(recognizer: Recognizer) -> dict[str, Any]:
 
 
 def build(description: dict[str, Any]) -> Recognizer:
-    """The model of a description, with fresh weights.
-
-    Raises:
-        ValueError: a part or an argument is not known.
-    """
+    """The model of a description, with fresh weights."""
     try:
         encoder, decoder = description["encoder"], description["decoder"]
         return Recognizer(_build(encoder, ENCODERS), _build(decoder, DECODERS))

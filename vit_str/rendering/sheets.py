@@ -41,17 +41,11 @@ def write_word_sheet(
 
 @dataclass(frozen=True, slots=True)
 class ShownWord:
-    """A word at every strength, and how much the pictures differ from the first.
-
-    Attributes:
-        label: the word.
-        images: one for each strength.
-        change: mean difference of a color value, 0 to 255, over all strengths.
-    """
+    """A word at every strength, and how much the pictures differ from the first."""
 
     label: str
     images: tuple[Image.Image, ...]
-    change: float
+    change: float  # mean difference of a color value, 0 to 255
 
 
 def write_ingredient_sheet(

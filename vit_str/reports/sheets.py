@@ -16,13 +16,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @dataclass(frozen=True, slots=True)
 class Captioned:
-    """A picture on a sheet and what is written below it.
-
-    Attributes:
-        image: the picture.
-        caption: cut where it is longer than the picture is wide.
-        color: of the caption.
-    """
+    """A picture on a sheet and what is written below it."""
 
     image: Image.Image
     caption: str = ""

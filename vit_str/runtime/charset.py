@@ -55,11 +55,7 @@ CHARSETS: Mapping[str, str] = MappingProxyType(
 
 
 class Charset:
-    """An ordered set of characters; the place of a character is its id.
-
-    Raises:
-        ValueError: the set is empty or holds a character twice.
-    """
+    """An ordered set of characters; the place of a character is its id."""
 
     def __init__(self, characters: str = PRINTABLE_ASCII) -> None:
         repeated = sorted(c for c, count in Counter(characters).items() if count > 1)
@@ -90,11 +86,7 @@ class Charset:
         return "".join(character for character in label if character not in self._ids)
 
     def encode(self, label: str) -> list[int]:
-        """Ids of the characters of ``label``.
-
-        Raises:
-            ValueError: the label holds characters outside the set.
-        """
+        """Ids of the characters of ``label``."""
         try:
             return [self._ids[character] for character in label]
         except KeyError:
@@ -119,11 +111,7 @@ class Charset:
         return torch.from_numpy(self.encode_array(labels))
 
     def encode_array(self, labels: Sequence[str]) -> Int64[np.ndarray, "batch position"]:
-        """Ids of several labels, padded with ``PADDING`` to the longest.
-
-        Raises:
-            ValueError: a label holds characters outside the set.
-        """
+        """Ids of several labels, padded with ``PADDING`` to the longest."""
         lengths = np.array([len(label) for label in labels], dtype=np.int64)
         text = "".join(labels).encode("utf-32-le", "surrogatepass")
         ids = self._table[np.minimum(np.frombuffer(text, "<u4"), len(self._table) - 1)]

@@ -53,11 +53,7 @@ class Alphabet:
 
 
 class Lexicon:
-    """Words of a list: a trie, whose nodes are ranges of the sorted list.
-
-    Raises:
-        ValueError: no word, or words that the model cannot write.
-    """
+    """Words of a list: a trie, whose nodes are ranges of the sorted list."""
 
     def __init__(self, words: Iterable[str], charset: Charset, longest: int) -> None:
         ordered = sorted({word for word in words if word})

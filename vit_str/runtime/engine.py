@@ -92,11 +92,7 @@ class Interface:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Interface:
-        """Inverse of ``asdict``.
-
-        Raises:
-            ValueError: values are missing, unknown or make no sense.
-        """
+        """Inverse of ``asdict``."""
         try:
             found = cls(**values)
             grid, size = tuple(map(int, found.grid)), tuple(map(int, found.image_size))
@@ -110,15 +106,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What reading needs to know of a model.
-
-    Attributes:
-        charset: the characters that it writes.
-        preprocessing: what images go through before they come to it.
-        temperature: divides scores, so that confidences mean what they say.
-        provenance: where the weights come from.
-        interface: how it is used.
-    """
+    """What reading needs to know of a model."""
 
     charset: Charset
     preprocessing: Preprocessing
@@ -151,14 +139,7 @@ class Scorer(Protocol):
 
 
 class Engine(Scorer, Protocol):
-    """Runs a model on numpy arrays; what it makes of images is its own.
-
-    Attributes:
-        model: what it runs.
-        backend: ``onnx`` or ``torch``.
-        device: where it computes.
-        number_format: in what.
-    """
+    """Runs a model on numpy arrays; what it makes of images is its own."""
 
     model: Model
     backend: str
@@ -180,14 +161,6 @@ def open_engine(name_or_path: str | Path, device: str = "auto", backend: str = "
     ``auto`` takes a GPU if torch is installed and sees one. On a CPU it takes onnxruntime, which
     reads faster and starts sooner, with matrix products in 8 bits where the processor has
     instructions for that (``onnx-int8``), and torch for models without graphs.
-
-    Args:
-        name_or_path: a weights file, a model of the package, or a folder of ``vit-str export``.
-        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1`` or ``mps``.
-        backend: of ``BACKENDS``.
-
-    Raises:
-        ValueError: there is no such model, device or backend, or it cannot be used.
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, found {backend!r}")

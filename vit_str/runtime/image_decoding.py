@@ -139,12 +139,8 @@ def decode_batches(
 ) -> Generator[list[tuple[Source, DecodedImage | UnreadableImage]], None, None]:
     """Batches of images, in order; at most two batches and one image per worker are ahead.
 
-    Args:
-        sources: images; what cannot be read is handed out as ``UnreadableImage``.
-        preprocessing: of the model.
-        batch_size: images in a batch.
-        workers: threads that decode, at most 64 of them; None for as many as compute, up to 4;
-            1 for none beside the caller's.
+    Workers are threads, at most 64: None for as many as compute, up to 4; 1 for none beside the
+    caller's.
     """
 
     def outcome(source: Source) -> DecodedImage | UnreadableImage:

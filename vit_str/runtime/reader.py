@@ -134,9 +134,6 @@ class Reader:
             in it, else float32.
         effort: see ``load``.
         search: see ``load``.
-
-    Raises:
-        ValueError: see ``load``.
     """
 
     def __init__(
@@ -246,11 +243,7 @@ class Reader:
                     yield source, next(readings) if isinstance(image, DecodedImage) else image
 
     def require_boxes(self, attention: bool = False) -> None:
-        """Refuse boxes, or attention, from a model that does not say where characters are.
-
-        Raises:
-            ValueError: that.
-        """
+        """Refuse boxes, or attention, from a model that does not say where characters are."""
         if not (self._interface.has_cross_attention if attention else self.has_boxes):
             raise ValueError(
                 f"{self._interface.decoder} has no cross-attention, which tells where a character "
@@ -259,12 +252,7 @@ class Reader:
             )
 
     def pixels(self, source: Source) -> UInt8[np.ndarray, "channel height width"]:
-        """One image as the model gets it, before normalization.
-
-        Raises:
-            UnreadableImage: it cannot be read.
-            ValueError: an array that is no image.
-        """
+        """One image as the model gets it, before normalization."""
         return decode(source, self.preprocessing).pixels
 
     def encode(self, pixels: UInt8[np.ndarray, "batch channel height width"]) -> Any:
@@ -287,14 +275,6 @@ class Reader:
 
         A tall image was turned by a quarter. Its line may as well run the other way: it is read
         upside down too, and what was read more surely is kept. Doubtful images are read again.
-
-        Args:
-            images: one or more.
-            boxes: see ``read``.
-            attention: give boxes, and where the decoder looked while it wrote each character.
-
-        Raises:
-            ValueError: boxes or attention from a model whose decoder has no cross-attention.
         """
         if boxes or attention:
             self.require_boxes(attention)

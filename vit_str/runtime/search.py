@@ -234,10 +234,7 @@ class _Beam:
     ) -> tuple[Int64[np.ndarray, " row"], Int64[np.ndarray, " row"]]:
         """Write the next symbol; returns the index of each row's parent, and its new symbol.
 
-        Args:
-            free: logarithms of probabilities, which decide.
-            chosen: the same among what is allowed; minus infinity forbids.
-            position: characters written so far.
+        Logarithms of probabilities, free, decide among those chosen that are not minus infinity.
         """
         symbols = free.shape[1]
         totals = np.full((self.count * self.width, symbols), -np.inf)

@@ -73,11 +73,6 @@ def merge_views(
     text is the geometric mean of its probability in the view that reads it most surely and of its
     mean over views, 0 where another text is read: the best alone is too sure, the mean too unsure.
     The confidence is scaled alike.
-
-    Args:
-        views: what was read in each.
-        count: hypotheses to give.
-        prior: logarithms of what speaks for each hypothesis before the image is seen, if any.
     """
     hypotheses = _ranked([found.hypotheses for found in views])
     if prior and hypotheses:

@@ -100,11 +100,7 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """Metadata of a file that is a weights file as far as can be seen from outside.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Metadata of a file that is a weights file as far as can be seen from outside."""
     if not path.is_file():
         what = "not a file; give a .safetensors file" if path.exists() else "no such file"
         raise unusable(path, f"{what}; check the path")
@@ -149,11 +145,7 @@ def fitting_parts(path: Path) -> Iterator[None]:
 
 
 def checked_temperature(temperature: float) -> float:
-    """The temperature, if it is one.
-
-    Raises:
-        ValueError: it is outside 0.01 to 100.
-    """
+    """The temperature, if it is one."""
     if not _COLDEST <= temperature <= _HOTTEST:
         raise ValueError(f"a temperature is {_COLDEST} to {_HOTTEST}, found {temperature}")
     return float(temperature)
@@ -210,9 +202,6 @@ def resolve(name_or_path: str | Path) -> Path:
         name_or_path: a file, if it ends in ``.safetensors`` or holds a path separator, a folder
             that ``vit-str export`` or ``vit_str.hub`` has made, else the name of weights that come
             with the package.
-
-    Raises:
-        ValueError: there is no such file or name.
     """
     text = os.fspath(name_or_path)
     if text and (Path(text) / PRETRAINED).is_file():

@@ -90,11 +90,7 @@ class Capacity:
             raise Refusal(503, f"too many {self._what} are in progress; try again in a second", 1)
 
     def take(self, client: str, count: int) -> None:
-        """Take some places, or give them back if there are fewer than 0.
-
-        Raises:
-            Refusal: they are not free.
-        """
+        """Take some places, or give them back if there are fewer than 0."""
         self.check(client, count)
         self._taken[client] += count
         if not self._taken[client]:
@@ -103,11 +99,7 @@ class Capacity:
 
     @contextmanager
     def places(self, client: str, count: int) -> Iterator[None]:
-        """Take some places for a while.
-
-        Raises:
-            Refusal: they are not free.
-        """
+        """Take some places for a while."""
         self.take(client, count)
         try:
             yield
@@ -132,12 +124,7 @@ class Bodies:
             self._capacity.take(client, -len(body))
 
     async def receive(self, request: Request, body: bytearray) -> None:
-        """Fill the body.
-
-        Raises:
-            Refusal: it is larger or slower than the limits allow, or there is no room for it.
-            ClientDisconnected: it ends before its length.
-        """
+        """Fill the body."""
         from starlette.requests import ClientDisconnect
 
         length = request.headers.get("content-length", "0")

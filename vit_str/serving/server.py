@@ -59,9 +59,6 @@ class BoundedConnection(H11Protocol):
 
     Uvicorn closes what is silent after an answer, and the application what does not send its body;
     nobody else waits for the first request, or for a head that comes byte by byte.
-
-    Attributes:
-        seconds: for the head of a request; set before the server starts.
     """
 
     seconds = 20.0
@@ -96,11 +93,7 @@ class BoundedConnection(H11Protocol):
 
 
 def serve(settings: Settings, host: str, port: int, workers: int) -> int:
-    """Serve until a signal comes; returns the exit code.
-
-    Raises:
-        ValueError: a host or port that cannot be listened on, or a model that cannot be used.
-    """
+    """Serve until a signal comes; returns the exit code."""
     for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn raises them again when it has ended
         signal.signal(number, _leave)
     port = _free_port(host, port)

@@ -239,12 +239,7 @@ class ReadingService:
         return [self._picture(job.item.upload, job.item.number) for job in jobs]
 
     def _picture(self, upload: Upload, number: int) -> Image.Image:
-        """A page of a file.
-
-        Raises:
-            UnreadableImage: it cannot be read.
-            Refusal: there is no such page.
-        """
+        """A page of a file."""
         from vit_str.reading.pages.pictures import PageOptions, pictures_in
 
         suffix = ".pdf" if upload.data.startswith(_PDF) else ".image"

@@ -63,10 +63,6 @@ def split_fonts(names: Sequence[str], held_out: float = 0.03) -> tuple[list[int]
 
     All styles of a family fall on the same side, on every machine. At least one family is held
     out, and one is not, if there are two.
-
-    Args:
-        names: of fonts, as ``family/file``.
-        held_out: share of the families to hold out, 0 to 1.
     """
     ranked = sorted({family_of(name) for name in names}, key=_place)
     count = sum(_place(family) < held_out for family in ranked)

@@ -148,10 +148,6 @@ class GlyphAtlas:
             folders: where to look for fonts instead of the system's folders.
             cache: folder to keep atlases in. By default ``VIT_STR_CACHE`` in the environment, or
                 ``vit-str`` in the user's cache folder.
-
-        Raises:
-            ValueError: there is no usable font.
-            OSError: the cache cannot be written.
         """
         where = "on this system" if folders is None else f"in {', '.join(map(str, folders))}"
         paths = find_fonts(folders)

@@ -99,9 +99,5 @@ class Ingredients:
                 raise ValueError(f"strength of {field.name} must be 0 or more")
 
     def at(self, difficulty: float) -> "Ingredients":
-        """The same mix with what makes reading hard scaled down, for the start of training.
-
-        Args:
-            difficulty: from 0 (clean words) to 1 (these strengths).
-        """
+        """The same mix, with what makes reading hard scaled by 0 (clean words) to 1 (as it is)."""
         return replace(self, **{name: getattr(self, name) * difficulty for name in _HARD})

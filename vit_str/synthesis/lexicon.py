@@ -64,12 +64,6 @@ class Lexicon:
             words of ``language``; words that occur more often in it are drawn more often.
         weights: ingredients to use and their shares, instead of ``WEIGHTS``.
         maximum_length: of a string, in characters.
-
-    Attributes:
-        ingredients: those in use and their weights.
-
-    Raises:
-        ValueError: an unknown ingredient or language, a word list without a usable word.
     """
 
     def __init__(

@@ -26,11 +26,6 @@ class Random:
     GPU. They are drawn in blocks and a block is moved at once, without waiting: a few copies for
     all the parameters of a chunk. What is made of the numbers on the device is exact there too
     (one multiplication, addition or comparison at a time).
-
-    Args:
-        seed: decides every draw.
-        count: number of images.
-        bank: noise, from `noise_bank`; its device is where the draws go.
     """
 
     def __init__(self, seed: int, count: int, bank: Float[Tensor, " pixel"]) -> None:

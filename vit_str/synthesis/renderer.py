@@ -65,9 +65,6 @@ class Renderer:
         pictures: photographs to use as backgrounds.
         chunk: words drawn at a time; by default 64 on a CPU, so that they stay in its cache, and
             4096 on a GPU. Part of what a seed means.
-
-    Attributes:
-        typesetter: sets words in the fonts of the atlas.
     """
 
     def __init__(

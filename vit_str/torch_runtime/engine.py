@@ -66,17 +66,7 @@ class DecoderScores:
 
 
 class TorchEngine(DecoderScores):
-    """Runs a copy of a model; several threads may use it.
-
-    Args:
-        weights: the model with its charset and preprocessing.
-        device: see `choose_device`.
-        dtype: number format; None for bfloat16 or float16 where the device computes in it, else
-            float32.
-
-    Raises:
-        ValueError: no such device.
-    """
+    """Runs a copy of a model, by default in the fastest format; several threads may use it."""
 
     backend = "torch"
 

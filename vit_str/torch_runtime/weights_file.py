@@ -78,9 +78,6 @@ def save_weights(
         dtype: of the stored weights, for example ``torch.float16`` for half the size; as they are
             if None.
         temperature: of the confidences, see ``WeightsFile``.
-
-    Raises:
-        ValueError: a temperature outside 0.01 to 100.
     """
     metadata = {
         "format": FORMAT,
@@ -98,9 +95,6 @@ def renew_weights(source: str | Path, target: str | Path, file: WeightsFile) -> 
     """Write a weights file again with other values beside the tensors.
 
     Those may be temperature, preprocessing and provenance; all else stays as it is, to the bit.
-
-    Raises:
-        ValueError: the source cannot be used, or a temperature outside 0.01 to 100.
     """
     metadata = read_metadata(Path(source))
     with damage_reported(Path(source)):

@@ -116,12 +116,7 @@ class StopCleanly(StepCallback):
         self._claimed = False
 
     def claim_folder(self, trainer: Trainer) -> None:
-        """Make and lock the folder, and remove what a killed run left half written.
-
-        Raises:
-            CannotStart: another run writes there.
-            OSError: the folder cannot be made.
-        """
+        """Make and lock the folder, and remove what a killed run left half written."""
         if self._claimed or not trainer.is_global_zero:
             return
         folder = self.path.parent

@@ -56,11 +56,7 @@ class CheckpointFiles(TorchCheckpointIO):
     def load_checkpoint(
         self, path: str | Path, map_location: Any = None, weights_only: bool | None = None
     ) -> dict[str, Any]:
-        """Read a checkpoint; ``weights_only`` or not, no code in it is run.
-
-        Raises:
-            CannotStart: it cannot be read, is damaged, or no checkpoint.
-        """
+        """Read a checkpoint; ``weights_only`` or not, no code in it is run."""
         self.loaded = Path(path)
         try:
             if "://" in str(path):

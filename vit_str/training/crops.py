@@ -57,13 +57,7 @@ def digest(image: bytes) -> bytes:
 
 
 class CropBatch(NamedTuple):
-    """Some words of a stream.
-
-    Attributes:
-        images: what a model sees; without words, of 0 images.
-        labels: their texts.
-        skipped: words in between that cannot be used, their sources in their names.
-    """
+    """Some words of a stream."""
 
     images: UInt8[Tensor, "batch 3 height width"]
     labels: list[str]

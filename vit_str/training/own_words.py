@@ -52,9 +52,6 @@ class OwnWords(LightningDataModule):
         maximum_length: most characters in a word; linked to the decoder's.
         width_step: of lines, linked to the encoder's; 0 for words.
         rendered: all else that `RenderedWords` takes: fonts, texts, ingredients and so on.
-
-    Raises:
-        ValueError: a source or augmentation cannot be used, or no word of a source.
     """
 
     def __init__(

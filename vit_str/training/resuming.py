@@ -68,12 +68,7 @@ def check_charset(charset: Charset, checkpoint: dict[str, Any]) -> None:
 
 
 def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
-    """Refuse a checkpoint whose optimizer is not the configured one.
-
-    Raises:
-        CannotStart: only one of them does.
-        ValueError: it has no optimizer.
-    """
+    """Refuse a checkpoint whose optimizer is not the configured one."""
     groups = checkpoint["optimizer_states"][0]["param_groups"]
     if not groups:
         raise ValueError("its optimizer has no parameters")

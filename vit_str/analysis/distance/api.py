@@ -106,9 +106,6 @@ class AttentionDistance:
             ax: that may show other models too; a new pyplot figure by default.
             unit: px, patches, share of uniform or share of diagonal.
             color: of the dots and the line; the next one of the axis by default.
-
-        Raises:
-            ValueError: no such unit.
         """
         import matplotlib.pyplot as plt
 

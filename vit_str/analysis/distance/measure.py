@@ -63,12 +63,7 @@ class DistanceAnalysis:
         images: Float[Tensor, "batch channel height width"],
         queries: Bool[Tensor, "batch token"] | None = None,
     ) -> None:
-        """Add images that are prepared as the encoder takes them, on its device.
-
-        Args:
-            images: normalized.
-            queries: the tokens of the grid that count as queries; all by default.
-        """
+        """Add normalized images, on the encoder's device; by default all tokens are queries."""
         if not images.isfinite().all():
             raise ValueError("images hold values that are not finite (NaN or infinite)")
         self.statistics.only(queries)

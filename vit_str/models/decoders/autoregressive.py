@@ -48,11 +48,7 @@ class AutoregressiveDecoder(Decoder):
         features: Float[Tensor, "batch token dim"],
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
-        """Scores of every symbol after the start and after each character of ``labels``.
-
-        Raises:
-            ValueError: the labels are longer than ``maximum_length``.
-        """
+        """Scores of every symbol after the start and after each character of ``labels``."""
 
     @abstractmethod
     def begin(self, features: Float[Tensor, "batch token dim"]) -> DecodingState:
@@ -62,12 +58,9 @@ class AutoregressiveDecoder(Decoder):
     def step(
         self, symbols: Int64[Tensor, " batch"], position: int, state: DecodingState
     ) -> Float[Tensor, "batch symbol"]:
-        """Scores of the next symbol of each row; ``state`` remembers ``symbols``.
+        """Scores of the symbol after ``position`` characters, of which ``symbols`` are the last.
 
-        Args:
-            symbols: the start, or the characters written last.
-            position: number of characters written so far.
-            state: from `begin`.
+        The first are the start; ``state`` remembers them.
         """
 
     def inputs(

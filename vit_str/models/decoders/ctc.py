@@ -73,12 +73,8 @@ def ctc_loss(
 ) -> Float[Tensor, ""]:
     """Negative logarithm of the probability of the labels, per character, in nats.
 
-    Labels with more characters (and repeats) than there are columns cannot be spelled and do not
-    count.
-
-    Args:
-        scores: of every character and, last, the blank.
-        labels: padded with ``PADDING``.
+    The last symbol is the blank. Labels with more characters (and repeats) than there are columns
+    cannot be spelled and do not count.
     """
     batch, columns, symbols = scores.shape
     lengths = (labels != PADDING).sum(1)

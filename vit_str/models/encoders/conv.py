@@ -25,9 +25,6 @@ class ConvolutionalEncoder(Encoder):
             ``image_size``.
         image_size: what it reads.
         reach: how far the first window looks past its cell on every side, in pixels.
-
-    Attributes:
-        grid: (rows, columns) of tokens, in reading order; each lies on the center of its cell.
     """
 
     def __init__(

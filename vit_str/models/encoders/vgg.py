@@ -38,9 +38,6 @@ class PlainConvolutionalEncoder(Encoder):
         pools: (rows, columns) of the pooling window of every stage; together they must divide
             ``image_size``.
         image_size: (height, width) of what it reads.
-
-    Attributes:
-        grid: (rows, columns) of tokens, in reading order.
     """
 
     def __init__(

@@ -36,13 +36,7 @@ class ImageRef(NamedTuple):
 
 
 def list_images(paths: Iterable[str], column: str | None, report: Report) -> Iterator[ImageRef]:
-    """All images in image files, tar archives and Parquet files, each once.
-
-    Args:
-        paths: files.
-        column: of Parquet files, with bytes; None for the only one.
-        report: called with a path and what is wrong with that archive.
-    """
+    """All images in image files, tar archives and Parquet files, each once."""
     for path in dict.fromkeys(paths):
         lower = path.lower()
         if lower.endswith(_COMPRESSED):

@@ -21,15 +21,7 @@ LOCK = ".lock"
 class OutputFolder:
     """The folder that results go to, ``part-000000.parquet`` and so on.
 
-    Args:
-        path: the folder; it is made.
-        file_format: ``parquet`` or ``jsonl``.
-        settings: what decides how results look, plain values by name; a run that resumes must have
-            the same.
-
-    Raises:
-        ValueError: the folder holds something else, or was begun with other settings.
-        OSError: it cannot be written.
+    A run that resumes must have the same settings: what decides how results look.
     """
 
     def __init__(self, path: Path, file_format: str, settings: Mapping[str, Any]) -> None:

@@ -79,10 +79,6 @@ def ray_workers(address: str | None, device: str, count: int | None) -> Iterator
         address: of a cluster, as ``ray.init`` takes it; None for processes of this machine.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         count: workers; None for one per GPU, or per CPU where there is none.
-
-    Raises:
-        ValueError: there are no such devices, or not so many.
-        RayError: Ray cannot be started or reached.
     """
     for name, value in _RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -112,9 +108,6 @@ def choose_workers(resources: Mapping[str, float], device: str, count: int | Non
     """One worker per GPU, or per CPU where there is none or none is wanted.
 
     Where a number of threads is asked for, a worker takes as many CPUs.
-
-    Raises:
-        ValueError: there are no such devices, or not so many.
     """
     cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
     if device == "auto":
@@ -135,18 +128,7 @@ def choose_workers(resources: Mapping[str, float], device: str, count: int | Non
 def read_parts(
     images: Sequence[ImageRef], part_size: int, job: Job, weights: bytes, workers: Workers
 ) -> Iterator[PartResult]:
-    """Read images part by part, while `ray_workers` runs.
-
-    Args:
-        images: to read.
-        part_size: images in a part.
-        job: how to read.
-        weights: content of the weights file, which machines of a cluster need not share.
-        workers: who reads.
-
-    Raises:
-        RayError: Ray stopped.
-    """
+    """Read images part by part, while `ray_workers` runs."""
     import ray
 
     starts = range(0, len(images), part_size)
@@ -224,11 +206,7 @@ class PartReader:
 def read_images(
     reader: Reader, images: Sequence[ImageRef], job: Job, threads: int = 1
 ) -> list[dict[str, Any]]:
-    """A row for every image: what it says, or why it cannot be read.
-
-    Raises:
-        OSError: this machine does not see an archive, or any of the files.
-    """
+    """A row for every image: what it says, or why it cannot be read."""
     if not any(os.path.exists(image.path) for image in images):
         raise OSError(
             f"{images[0].path} and {len(images) - 1} others are not there; all machines must see "

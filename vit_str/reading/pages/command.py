@@ -85,15 +85,7 @@ def _not_done(paths: list[str], texts: "PageFolder", overlays: "PageFolder | Non
 
 
 class _Run:
-    """Reads files, writes texts and overlays, and counts.
-
-    Args:
-        name: of the format.
-        wanted: which pages, and how they are drawn.
-        texts: where the texts go to; None for standard output.
-        overlays: where pictures of what was found go to, if anywhere.
-        several: whether standard output gets the text of several files.
-    """
+    """Reads files, writes texts and overlays, and counts."""
 
     def __init__(
         self,

@@ -59,11 +59,7 @@ def _why_closed(reason: str, password: str | None) -> str:
 
 
 def _draw(page: Any, resolution: int, pixels: int) -> Any:
-    """A page as a Pillow image of at most about so many pixels.
-
-    Raises:
-        ValueError: it is too thin to hold text.
-    """
+    """A page as a Pillow image of at most about so many pixels."""
     width, height = page.get_size()
     if not min(width, height) >= _THINNEST:
         raise ValueError(f"it measures {width:.4g} x {height:.4g} points")

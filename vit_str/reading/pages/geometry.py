@@ -90,11 +90,7 @@ def rectangle(left: float, top: float, right: float, bottom: float) -> Quadrilat
 
 
 class Strip:
-    """What lies inside a quadrilateral, pulled straight at the resolution of the image.
-
-    Attributes:
-        image: the strip; the text runs from left to right.
-    """
+    """What lies inside a quadrilateral, pulled straight at the resolution of the image."""
 
     def __init__(self, image: Image.Image, quadrilateral: Quadrilateral) -> None:
         size = np.clip(np.round(side_lengths(quadrilateral)), 1, _MOST_PIXELS)

@@ -21,9 +21,6 @@ def reading_order(boxes: Sequence[BoxArray]) -> list[list[list[int]]]:
     sides is running text, even if a few lines such as headings lie across, else at white rows.
     Short pieces on both sides of a white column, as names and prices on a receipt, belong to the
     same rows.
-
-    Args:
-        boxes: of the lines that were found, on the upright page.
     """
     if not len(boxes):
         return []

@@ -57,12 +57,7 @@ def _character(character: Character) -> dict[str, Any]:
 
 
 def hocr(name: str, pages: Mapping[int, Page]) -> str:
-    """An hOCR 1.2 document with what Tesseract's has, which tools for searchable PDF files take.
-
-    Args:
-        name: of the file.
-        pages: by number, from 1.
-    """
+    """An hOCR 1.2 document with what Tesseract's has, which tools for searchable PDF files take."""
     body = "\n".join(_hocr_page(number, name, page) for number, page in pages.items())
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" \

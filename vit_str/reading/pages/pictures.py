@@ -52,11 +52,7 @@ class PageOptions:
 
     @classmethod
     def of(cls, text: str, **values: Any) -> "PageOptions":
-        """Options with ranges as users write them: ``3``, ``3-5``, ``8-``, several with commas.
-
-        Raises:
-            ValueError: it is written otherwise.
-        """
+        """Options with ranges as users write them: ``3``, ``3-5``, ``8-``, several with commas."""
         ranges: list[tuple[int, int | None]] = []
         for part in text.split(","):
             match = re.fullmatch(r"([1-9]\d{0,8})(-([1-9]\d{0,8})?)?", part.strip(), re.ASCII)
@@ -83,13 +79,9 @@ def pictures_in(
 ) -> Generator[Image.Image | UnreadableImage, None, None]:
     """The pages of a file, upright and in RGB; what cannot be read is handed out as an error.
 
-    The pages of PDF files are drawn by a process of its own with bounded memory and time: PDF is
-    large, and such a file may take hours, gigabytes, or the program that draws it down.
-
-    Args:
-        path: a file.
-        options: which pages, and how.
-        seconds: of the processor, for a page of a PDF file.
+    The pages of PDF files are drawn by a process of its own with bounded memory, in so many seconds
+    of the processor at most: PDF is large, and such a file may take hours, gigabytes, or the
+    program that draws it down.
     """
     if path.lower().endswith(".pdf"):
         yield from _drawn(path, options, seconds)

@@ -24,12 +24,7 @@ _OVERLAP = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A word, or a part of one, within the strip of its line.
-
-    Attributes:
-        strip: the line.
-        box: the word, in whole pixels of the strip.
-    """
+    """A word, or a part of one, within the strip of its line."""
 
     strip: Strip
     box: tuple[int, int, int, int]

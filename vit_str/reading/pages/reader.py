@@ -105,9 +105,6 @@ class PageReader:
         Args:
             source: what ``load_image`` takes: a file, bytes, a Pillow image, an array.
             boxes: say where every character is.
-
-        Raises:
-            UnreadableImage: it cannot be read.
         """
         path = source_name(source) if isinstance(source, str | os.PathLike) else None
         image = next(load_pages(path)) if path else load_image(source)

@@ -12,13 +12,7 @@ _RECORD = ".vit-str-pages.jsonl"
 
 
 class PageFolder:
-    """A folder with a file for each picture, and a record of what each of them was made from.
-
-    Args:
-        path: the folder; it is made.
-        suffix: of its files.
-        options: what decides how they look, plain values by name.
-    """
+    """A folder with a file for each picture, and a record of what each of them was made from."""
 
     def __init__(self, path: Path, suffix: str, options: Mapping[str, Any]) -> None:
         path.mkdir(parents=True, exist_ok=True)
