@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.synthesis.fields import Images
+from vit_str.synthesis.ingredients import share_of
 from vit_str.synthesis.random_numbers import Random
 
 _BLOCK = 8  # pixels, of JPEG (ITU-T T.81)
@@ -43,7 +44,7 @@ _FROM_PLANES = ((1.0, 0.0, 1.402), (1.0, -0.344136, -0.714136), (1.0, 1.772, 0.0
 
 def compress(image: Images, strength: float, random: Random) -> None:
     """Code and decode some pictures at qualities from about 15 to 80, in place."""
-    chosen = random.subset(min(1.0, 0.35 * strength))
+    chosen = random.subset(share_of("compression", strength))
     coarseness = random.uniform(-1.2, 1.1, 1, 1, 1, 1)[chosen].exp() * min(strength, 2.0)
     if not len(chosen):
         return

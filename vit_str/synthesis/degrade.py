@@ -6,7 +6,7 @@ from torch import Tensor
 
 from vit_str.synthesis.compression import compress
 from vit_str.synthesis.fields import Images
-from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.optics import blur, light
 from vit_str.synthesis.random_numbers import Random
 from vit_str.synthesis.resolution import sample_resolution
@@ -43,7 +43,7 @@ def degrade(
 
 def _add_noise(image: Images, strength: float, random: Random) -> None:
     """Sensor noise, of one brightness or of three colors: common, and mostly weak."""
-    chosen = random.subset(min(1.0, 0.6 * strength))
+    chosen = random.subset(share_of("noise", strength))
     amount = random.uniform(0, 0.2, 1, 1, 1)[chosen].square() * min(strength, 2.0)
     colored = random.bernoulli(0.6, 1, 1, 1)[chosen]
     noise = random.pixels(1, *image.shape[2:]).index_select(0, chosen)

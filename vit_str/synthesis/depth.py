@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.synthesis.fields import Images, Mask, dilate, luminance, shifted, smooth
+from vit_str.synthesis.ingredients import share_of
 from vit_str.synthesis.random_numbers import Random
 
 Colors = Float[Tensor, "batch 3 1 1"]
@@ -14,7 +15,7 @@ _DEEPEST = 4  # side of a letter, in pixels
 
 def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, random: Random) -> None:
     """A dark wall, letters nearly white, and their color around them; changes the ink too."""
-    chosen = random.subset(min(1.0, 0.03 * strength))
+    chosen = random.subset(share_of("neon", strength))
     dark = random.uniform(0.1, 0.5, 1, 1, 1)[chosen]
     core = random.uniform(0.2, 0.9, 1, 1, 1)[chosen]
     power = random.uniform(0.5, 1.6, 1, 1, 1)[chosen]
@@ -29,7 +30,7 @@ def add_neon(image: Images, mask: Mask, ink: Colors, strength: float, random: Ra
 
 def add_shadows(image: Images, mask: Mask, strength: float, random: Random) -> None:
     """The letters again, to one side, soft or sharp, mostly dark."""
-    chosen = random.subset(min(1.0, 0.16 * strength))
+    chosen = random.subset(share_of("shadow", strength))
     down, right = random.integers(4)[chosen] - 1, random.integers(7)[chosen] - 3
     depth = random.uniform(0.3, 0.9, 1, 1, 1)[chosen]
     color = random.uniform(0, 0.4, 3, 1, 1)[chosen]
@@ -44,7 +45,7 @@ def add_shadows(image: Images, mask: Mask, strength: float, random: Random) -> N
 
 def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, random: Random) -> None:
     """Sides of letters that stand out from the wall, darker towards it."""
-    chosen = random.subset(min(1.0, 0.05 * strength))
+    chosen = random.subset(share_of("extrusion", strength))
     down, right = random.integers(3)[chosen] - 1, random.integers(2)[chosen] * 2 - 1
     deepest = random.integers(_DEEPEST - 1)[chosen] + 2
     shade = random.uniform(0.25, 0.7, 1, 1, 1)[chosen]
@@ -64,7 +65,7 @@ def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, rando
 
 def add_outlines(image: Images, mask: Mask, strength: float, random: Random) -> None:
     """A border of another color around the letters."""
-    chosen = random.subset(min(1.0, 0.1 * strength))
+    chosen = random.subset(share_of("outline", strength))
     color = random.uniform(0, 1, 3, 1, 1)[chosen]
     wide = random.bernoulli(0.5, 1, 1, 1)[chosen]
     if not len(chosen):
@@ -92,7 +93,7 @@ def add_relief(
         strength: of the ingredient.
         random: where numbers come from.
     """
-    chosen = random.subset(min(1.0, 0.05 * strength))
+    chosen = random.subset(share_of("emboss", strength))
     right, down = random.integers(2)[chosen] * 2 - 1, random.integers(2)[chosen]
     light = random.uniform(0.25, 0.6, 1, 1, 1)[chosen]
     left = random.uniform(0.0, 0.35, 1, 1, 1)[chosen]

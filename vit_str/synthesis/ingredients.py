@@ -10,6 +10,38 @@ _HARD = (
 )
 """What makes a word harder to read, and comes in slowly at the start of training."""
 
+SHARES = {
+    "spacing": 0.34,
+    "jitter": 0.10,
+    "raised": 0.03,
+    "stacked": 0.02,
+    "turned": 0.05,
+    "curve": 0.3,
+    "weight": 0.1,
+    "hollow": 0.05,
+    "gradient": 0.35,
+    "pattern": 0.05,
+    "texture": 0.15,  # two materials that meet; stains and grain are everywhere
+    "clutter": 0.04,  # for each of three kinds
+    "picture": 0.4,
+    "outline": 0.1,
+    "shadow": 0.16,
+    "extrusion": 0.05,
+    "emboss": 0.05,
+    "neon": 0.03,
+    "faint": 0.06,
+    "neighbors": 0.22,
+    "underline": 0.04,
+    "frame": 0.1,
+    "occlusion": 0.025,  # for each of two kinds
+    "glare": 0.05,
+    "motion": 0.12,
+    "low_resolution": 0.8,
+    "noise": 0.6,
+    "compression": 0.35,
+}
+"""Shares of words that ingredients change at strength 1, as in the table of docs/rendering.md."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ingredients:
@@ -101,3 +133,8 @@ class Ingredients:
     def at(self, difficulty: float) -> "Ingredients":
         """The same mix, with what makes reading hard scaled by 0 (clean words) to 1 (as it is)."""
         return replace(self, **{name: getattr(self, name) * difficulty for name in _HARD})
+
+
+def share_of(name: str, strength: float) -> float:
+    """Share of words that an ingredient changes which is more frequent where it is stronger."""
+    return min(1.0, SHARES[name] * strength)

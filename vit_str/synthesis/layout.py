@@ -10,7 +10,7 @@ from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.ingredients import SHARES, Ingredients, share_of
 from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes, sample_unevenness
 from vit_str.synthesis.random_numbers import Random
 
@@ -114,7 +114,7 @@ class Typesetter:
         there = ids != PADDING
         spacing = _sample_spacing(strengths.spacing, random)
         sizes = sample_sizes(there, strengths.raised, random)
-        stacked = random.subset(min(1.0, 0.02 * strengths.stacked))
+        stacked = random.subset(share_of("stacked", strengths.stacked))
         lines = self.lay_out(ids, fonts, spacing, sizes.scale, stacked)
         return self._place(lines, there, sizes, stacked, strengths.jitter, random)
 
@@ -249,7 +249,8 @@ def _most_complete(atlas: GlyphAtlas) -> Int64[Tensor, " font"]:
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Pixels between letters beyond the font's own: mostly none, at times a lot."""
     usual, wide = random.uniform(-3, 16), random.uniform(16, 44)
-    return torch.where(random.bernoulli(0.12) > 0, wide, usual) * random.bernoulli(0.34) * strength
+    pixels = torch.where(random.bernoulli(0.12) > 0, wide, usual)
+    return pixels * random.bernoulli(SHARES["spacing"]) * strength
 
 
 def _extent(

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.synthesis.fields import Images, pixel_columns, pixel_rows, spread
-from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.ingredients import SHARES, Ingredients, share_of
 from vit_str.synthesis.random_numbers import Random
 
 _MOTION_KERNEL = 9  # side, in pixels
@@ -50,7 +50,7 @@ def _bend(exponent: Float[Tensor, "batch 1 1 1"]) -> Float[Tensor, "batch 1 1 1"
 
 def _add_glare(image: Images, strength: float, random: Random) -> None:
     """Light reflected into the camera: soft spots and streaks, partly saturating, in place."""
-    chosen = random.subset(min(1.0, 0.05 * strength))
+    chosen = random.subset(share_of("glare", strength))
     x, y, turn, size, long, power = random.uniform(0, 1, 6, 1, 1)[chosen].unsqueeze(2).unbind(1)
     tint = random.uniform(0.7, 1, 3, 1, 1)[chosen]
     if not len(chosen):
@@ -92,7 +92,7 @@ def _move(
     image: Images, strength: float, reach: Float[Tensor, "batch 1 1"], random: Random
 ) -> None:
     """Blur along a line, with one kernel for each picture, in place."""
-    chosen = random.subset(0.12)
+    chosen = random.subset(SHARES["motion"])
     length = (random.uniform(0.6, 3.0, 1, 1) * reach)[chosen] * strength
     angle = random.uniform(0, math.pi, 1, 1)[chosen]
     if not strength or not len(chosen):

@@ -23,7 +23,7 @@ from vit_str.synthesis.fields import (
     pixel_rows,
     spread,
 )
-from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.random_numbers import Random
 from vit_str.synthesis.scenery import (
     add_frames,
@@ -91,7 +91,7 @@ def reshape_letters(mask: Mask, strengths: Ingredients, random: Random) -> None:
 
 def _change_weight(mask: Mask, strength: float, random: Random) -> None:
     """Half of them grow by up to a pixel, half lose as much where that leaves something."""
-    chosen = random.subset(min(1.0, 0.1 * strength))
+    chosen = random.subset(share_of("weight", strength))
     amount = random.uniform(0.4, 1.0, 1, 1, 1)[chosen]
     bolder = random.bernoulli(0.5, 1, 1, 1)[chosen]
     if not len(chosen):
@@ -105,7 +105,7 @@ def _change_weight(mask: Mask, strength: float, random: Random) -> None:
 
 def _hollow(mask: Mask, strength: float, random: Random) -> None:
     """Only the rim of the letters, where strokes are thick enough to have one."""
-    chosen = random.subset(min(1.0, 0.05 * strength))
+    chosen = random.subset(share_of("hollow", strength))
     left = random.uniform(0.0, 0.15, 1, 1, 1)[chosen]
     if not len(chosen):
         return
@@ -148,7 +148,7 @@ def _readable(ink: Colors, image: Images, mask: Mask) -> tuple[Colors, Numbers]:
 
 def _opacity(ink: Colors, behind: Numbers, strength: float, random: Random) -> Numbers:
     """How much of the ink is seen: little where it is faint, so that a hint of contrast is left."""
-    chosen = random.subset(min(1.0, 0.06 * strength))
+    chosen = random.subset(share_of("faint", strength))
     wanted = random.uniform(0.09, 0.22, 1, 1, 1)[chosen]
     opacity = torch.ones_like(behind)
     contrast = (luminance(ink) - behind).abs()[chosen]
@@ -157,7 +157,7 @@ def _opacity(ink: Colors, behind: Numbers, strength: float, random: Random) -> N
 
 
 def _add_gradients(fill: Images, strength: float, random: Random) -> None:
-    chosen = random.subset(min(1.0, 0.35 * strength))
+    chosen = random.subset(share_of("gradient", strength))
     change, tint = random.normal(1.0, 1, 2, 4)[chosen], random.normal(0.1, 3, 1, 1)[chosen]
     if len(chosen):
         fill.index_add_(0, chosen, spread(change * strength, fill.shape[-2:]) * tint)
@@ -167,7 +167,7 @@ def _add_patterns(
     fill: Images, ink: Colors, behind: Numbers, strength: float, random: Random
 ) -> None:
     """Stripes, dots or patches of a second color, further away from the background's."""
-    chosen = random.subset(min(1.0, 0.05 * strength))
+    chosen = random.subset(share_of("pattern", strength))
     angle = random.uniform(0, math.pi, 1, 1, 1)[chosen]
     period = random.uniform(2.5, 9, 1, 1, 1)[chosen]
     patches, kind = random.normal(1.0, 1, 8, 24)[chosen], random.integers(3, 1, 1, 1)[chosen]

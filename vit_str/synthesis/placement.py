@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
+from vit_str.synthesis.ingredients import share_of
 from vit_str.synthesis.random_numbers import Random
 
 Letters = Float[Tensor, "word position"]
@@ -132,7 +133,7 @@ def sample_unevenness(
 ) -> Unevenness:
     """Draw letters off their baseline, and put letters of other sizes where they belong."""
     positions = boxes.shape[1]
-    chosen = random.subset(min(1.0, 0.10 * jitter))
+    chosen = random.subset(share_of("jitter", jitter))
     amount = random.uniform(0.3, 1.5, 1) * max(1.0, jitter)
     lift = random.normal(2.2, positions) * amount
     slope = (random.normal(0.09, positions) * amount).clamp(-0.5, 0.5)
@@ -155,7 +156,7 @@ def sample_sizes(there: Bool[Tensor, "batch position"], strength: float, random:
     The last one or two letters are smaller, as in prices and ordinal numbers, or all but the
     first, as in titles.
     """
-    chosen = random.subset(min(1.0, 0.03 * strength))
+    chosen = random.subset(share_of("raised", strength))
     small, at_top = random.uniform(0.5, 0.8, 1), random.bernoulli(0.6)
     tail, title = random.integers(2, 1) + 1, random.bernoulli(0.4, 1) > 0
     length = there.sum(1, keepdim=True)

@@ -35,7 +35,7 @@ _CHARACTER = 7.0, 17.0
 """Pixels that a character takes, from narrow to wide type."""
 _NARROWEST = 5.0
 """Pixels for a character, below which letters cannot be told apart."""
-_SIGN_SHARE, _WIDEST_SIGN = 0.25, 512
+_SIGN_SHARE, _WIDEST_SIGN = 0.25, 512  # of batches, in up to so many pixels, by `Renderer`
 _SIGNS = Ingredients(
     stacked=0.0, turned=0.0, raised=0.3, curve=0.3, margin=1.3, rotation=0.4, perspective=0.5
 )
@@ -47,7 +47,7 @@ _LEAST_ADVANCE = 3.2
 """Pixels of a scan from letter to letter."""
 _FINEST = 36
 """Rows from which on letters are drawn without averaging."""
-_CHUNK = 16
+_CHUNK = 16  # lines drawn at a time
 _LINE_PITCH = 40.0, 60.0
 """Rows of the atlas from a line to the next."""
 

@@ -13,12 +13,12 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from vit_str.synthesis.fields import Images
+from vit_str.synthesis.ingredients import share_of
 from vit_str.synthesis.random_numbers import Random
 
 Counts = Float[Tensor, " picture"]
 Matrices = Float[Tensor, "picture output input"]
 
-_SHARE = 0.8  # of words whose crop has other pixels than the model sees
 _MEDIAN_ROWS, _SPREAD = 27.0, 0.5  # pixels, and the deviation of their logarithm
 _FEWEST_ROWS, _FEWEST_COLUMNS = 12.0, 6.0
 """Of a crop, and of a letter: with fewer, nobody would have labelled it."""
@@ -75,7 +75,7 @@ def sample_resolution(
         strength: of the ingredient.
         random: where numbers come from.
     """
-    chosen = random.subset(min(1.0, _SHARE * strength))
+    chosen = random.subset(share_of("low_resolution", strength))
     rows = (random.normal(_SPREAD).exp() * _MEDIAN_ROWS)[chosen].clamp(min=_FEWEST_ROWS)
     fewest = lengths[chosen] * _FEWEST_COLUMNS
     rows = torch.maximum(rows, fewest / aspects[chosen])

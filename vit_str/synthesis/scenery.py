@@ -6,6 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.synthesis.fields import Images, Mask, dilate, pixel_columns, pixel_rows, spread
+from vit_str.synthesis.ingredients import share_of
 from vit_str.synthesis.random_numbers import Random
 
 
@@ -20,7 +21,7 @@ def add_texture(image: Images, strength: float, random: Random) -> None:
     )
     # Light and dirt change the brightness of a wall more than its color.
     tint = 1 + random.normal(0.35, 3, 1, 1)
-    chosen = random.subset(min(1.0, 0.15 * strength))
+    chosen = random.subset(share_of("texture", strength))
     edge, other = random.normal(8.0, 1, 2, 4)[chosen], random.uniform(0, 1, 3, 1, 1)[chosen]
     hidden = random.uniform(0.2, 0.7, 1, 1, 1)[chosen]
     if not strength:
@@ -38,7 +39,7 @@ def put_pictures(
     random: Random,
 ) -> None:
     """Parts of photographs, from nearly all of one to a small piece."""
-    chosen = random.subset(min(1.0, 0.4 * strength))
+    chosen = random.subset(share_of("picture", strength))
     scale, place = random.uniform(0.15, 1.0, 2)[chosen], random.uniform(-1, 1, 2)[chosen]
     which = random.integers(len(pictures))[chosen]
     if not len(chosen):
@@ -50,7 +51,7 @@ def put_pictures(
 
 def add_frames(image: Images, strength: float, random: Random) -> None:
     """A plate behind the word: another color beyond its border, or a line around it."""
-    chosen = random.subset(min(1.0, 0.1 * strength))
+    chosen = random.subset(share_of("frame", strength))
     inset = random.uniform(0.0, 0.16, 4, 1, 1)[chosen].unsqueeze(1)
     color = random.uniform(0, 1, 3, 1, 1)[chosen]
     line = random.bernoulli(0.5, 1, 1, 1)[chosen]
@@ -78,7 +79,7 @@ def add_neighbors(
     random: Random,
 ) -> None:
     """Parts of another line above or below, mostly smaller, or of the words left and right."""
-    chosen = random.subset(min(1.0, 0.22 * strength))
+    chosen = random.subset(share_of("neighbors", strength))
     source = random.permutation()[chosen]
     zoom, aspect = random.uniform(0.8, 2.4, 1)[chosen], random.uniform(0.7, 1.3, 1)[chosen]
     beside, place = random.bernoulli(0.35, 1)[chosen], random.uniform(0.0, 0.35, 1)[chosen]
@@ -102,7 +103,7 @@ def add_underlines(
     image: Images, ink: Float[Tensor, "batch 3 1 1"], strength: float, random: Random
 ) -> None:
     """A line of ink under the word."""
-    chosen = random.subset(min(1.0, 0.04 * strength))
+    chosen = random.subset(share_of("underline", strength))
     place, slope = random.uniform(0.9, 0.99, 1, 1, 1)[chosen], random.normal(0.05, 1, 1, 1)[chosen]
     half = random.uniform(0.015, 0.04, 1, 1, 1)[chosen]
     if not len(chosen):

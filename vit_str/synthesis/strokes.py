@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.synthesis.fields import Images, Mask, pixel_columns, pixel_rows
+from vit_str.synthesis.ingredients import share_of
 from vit_str.synthesis.random_numbers import Random
 
 Uniforms = Float[Tensor, "chosen number thing 1 1"]
@@ -14,7 +15,7 @@ Uniforms = Float[Tensor, "chosen number thing 1 1"]
 
 def add_clutter(image: Images, words: Mask, strength: float, random: Random) -> None:
     """Bars and grids, a few strokes, or large pale letters behind the word."""
-    share = min(1.0, 0.04 * strength)
+    share = share_of("clutter", strength)
     _add_bars(image, share, random)
     chosen = random.subset(share)
     uniforms = _uniforms(random, 5, 3)
@@ -34,7 +35,7 @@ def add_clutter(image: Images, words: Mask, strength: float, random: Random) -> 
 
 def add_occlusion(image: Images, strength: float, random: Random) -> None:
     """Wires, twigs and small spots in front of the word: too thin to hide a letter."""
-    share = min(1.0, 0.025 * strength)
+    share = share_of("occlusion", strength)
     chosen, uniforms = random.subset(share), _uniforms(random, 5, 2)
     dark, color = random.bernoulli(0.6, 1, 1, 1), random.uniform(0, 1, 3, 1, 1)
     color = color * (1 - 0.8 * dark)

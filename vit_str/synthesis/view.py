@@ -14,7 +14,7 @@ from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
 from vit_str.runtime.images import TALL
-from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.ingredients import SHARES, Ingredients, share_of
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.random_numbers import Random
 
@@ -132,7 +132,8 @@ def _sample_arc(
 ) -> Float[Tensor, " batch"]:
     """Mostly flat, at times slightly bent, at times up to nearly a half circle."""
     slight, strong = random.normal(0.35), random.uniform(-1.45, 1.45)
-    arc = torch.where(random.bernoulli(0.7) > 0, slight, strong) * random.bernoulli(0.3) * strength
+    arc = torch.where(random.bernoulli(0.7) > 0, slight, strong)
+    arc = arc * random.bernoulli(SHARES["curve"]) * strength
     # The lower ends of letters must not meet in the center of the circle.
     widest = (aspect * 0.6).clamp(max=1.5)
     return arc.clamp(-1.5, 1.5).minimum(widest).maximum(-widest)
@@ -203,7 +204,7 @@ def _sample_foreshortening(
 
 def _sample_turns(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Degrees: mostly none, at times a quarter left or right, rarely a half turn or any angle."""
-    chosen = random.subset(min(1.0, 0.05 * strength))
+    chosen = random.subset(share_of("turned", strength))
     kind, anywhere = random.uniform(0, 1), random.uniform(-180.0, 180.0)
     turn = torch.where(kind < 0.45, -90.0, torch.where(kind < 0.9, 90.0, 180.0))
     turn = torch.where(kind > 0.95, anywhere, turn)
