@@ -35,12 +35,9 @@ NAME = "vit-str"
 _MODEL = "--vit-str-model"
 _SURE = 20.0
 """A confidence of 1 in the unit of Tesseract, which ``--rotate-pages-threshold`` (14) is in."""
-_SAMPLE = 12
-"""Lines that tell how a page is turned."""
-_RISE = 0.2
-"""Of its height, by which a line may rise and keep its words together."""
-_LONG = 3.0
-"""Length over height of a line whose slope tells how a page is tilted."""
+_SAMPLE = 12  # lines that tell how a page is turned
+_RISE = 0.2  # of its height, by which a line may rise and keep its words together
+_LONG = 3.0  # length over height of a line whose slope tells how a page is tilted
 
 log = logging.getLogger(__name__)
 

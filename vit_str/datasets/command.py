@@ -29,8 +29,7 @@ word that cannot be used is left out whole, counted and listed; none is changed.
 exit codes: 0 all well, also if words are left out; 1 output not written;
 2 wrong use; 130 interrupted with Ctrl-C."""
 
-_LOOKED_AT = 256
-"""Words of each source that are looked at to see whether it has boxes."""
+_LOOKED_AT = 256  # words of each source that are looked at to see whether it has boxes
 
 _Commands = argparse._SubParsersAction
 

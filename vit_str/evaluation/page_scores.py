@@ -20,8 +20,7 @@ from vit_str.reading.pages.page import Page, Word
 _UNJUDGED = "###"
 _OVERLAP = 0.5
 OUTCOMES = ("read", "read wrong", "cut wrong", "not found")
-_LINES = 0.2
-"""Share of labels with spaces from which on they are lines, not words."""
+_LINES = 0.2  # share of labels with spaces from which on they are lines, not words
 _MARKS = "!?.:,*\"()[]/'-"
 
 

@@ -18,8 +18,7 @@ Products = Float[Tensor, "batch part field field"]
 _PARTS = 4  # of a word, from left to right, each of which has to be legible
 _FIELDS = 5  # letters, their two slopes, the picture before and after the damage
 _LETTERS, _CLEAN = 0, 4  # places of two of them
-_LEAST_INK = 0.4
-"""A part with less than this share of the ink of an average one is not judged."""
+_LEAST_INK = 0.4  # a part with less than this share of the ink of an average one is not judged
 _NEARNESS = 6.0  # how steeply what is far from the ink counts less
 _LEAST_FIT = 0.35  # share of the detail of a part that letters explain
 _LEAST_SWING = 0.05  # least contrast of letters, 1 from black to white

@@ -18,12 +18,9 @@ _SILENT = 0xE000
 """Added to the code of a character that is drawn, but is no text (in the private use area)."""
 _FLATNESS = 0.75
 """Power of the frequency of a word: below 1, rare words come more often than in books."""
-_FREQUENT = 60_000
-"""Words of each language; `Lexicon` draws the rare ones."""
-_SHORT = 10.0
-"""Characters below which a line is mostly one entry of a table or a form."""
-_CUT = 1.25
-"""Times the length asked for, beyond which a line is cut."""
+_FREQUENT = 60_000  # words of each language; `Lexicon` draws the rare ones
+_SHORT = 10.0  # characters below which a line is mostly one entry of a table or a form
+_CUT = 1.25  # times the length asked for, beyond which a line is cut
 _FIELD = re.compile(r"{(\w+)}")
 
 

@@ -31,25 +31,19 @@ _MEDIAN_WIDTH, _WIDTH_SPREAD = 260.0, 0.85
 """Of lines, and the deviation of its logarithm: what stands in columns is short."""
 _SAME_WIDTH = 4
 """Batches in a row with one width: devices that wait for each other have as much to do."""
-_CHARACTER = 7.0, 17.0
-"""Pixels that a character takes, from narrow to wide type."""
-_NARROWEST = 5.0
-"""Pixels for a character, below which letters cannot be told apart."""
+_CHARACTER = 7.0, 17.0  # pixels that a character takes, from narrow to wide type
+_NARROWEST = 5.0  # pixels for a character, below which letters cannot be told apart
 _SIGN_SHARE, _WIDEST_SIGN = 0.25, 512  # of batches, in up to so many pixels, by `Renderer`
 _SIGNS = Ingredients(
     stacked=0.0, turned=0.0, raised=0.3, curve=0.3, margin=1.3, rotation=0.4, perspective=0.5
 )
-_MONOSPACED = 0.3
-"""Share of print in the faces of typewriters and receipts."""
+_MONOSPACED = 0.3  # share of print in the faces of typewriters and receipts
 _SCANS = ((0.45, 11, 20), (0.35, 20, 32), (0.2, 32, 44))
 """Shares of scans by the pixels that a line is high in them: from and up to."""
-_LEAST_ADVANCE = 3.2
-"""Pixels of a scan from letter to letter."""
-_FINEST = 36
-"""Rows from which on letters are drawn without averaging."""
+_LEAST_ADVANCE = 3.2  # pixels of a scan from letter to letter
+_FINEST = 36  # rows from which on letters are drawn without averaging
 _CHUNK = 16  # lines drawn at a time
-_LINE_PITCH = 40.0, 60.0
-"""Rows of the atlas from a line to the next."""
+_LINE_PITCH = 40.0, 60.0  # rows of the atlas from a line to the next
 
 
 class TextLineRenderer:

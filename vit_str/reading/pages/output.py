@@ -13,8 +13,7 @@ from vit_str.reports.sheets import caption_font
 from vit_str.runtime.reader import Character
 
 _DIGITS = 6
-_BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")
-"""What may reach below the line."""
+_BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")  # what may reach below the line
 _DESCENT = 0.2
 _TSV_COLUMNS = (
     *("level", "page_num", "block_num", "par_num", "line_num", "word_num"),

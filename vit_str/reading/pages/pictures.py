@@ -26,12 +26,9 @@ from vit_str.runtime.machine import install_hint
 PAGE_SUFFIXES = (*SUFFIXES, ".pdf")
 _PIXELS = 16_000_000
 """Most pixels of a drawn page, as of other pictures: larger ones are drawn smaller."""
-_BYTES = 2 << 30
-"""Memory of the process that draws."""
-_SECONDS = 20
-"""Of the processor, for a page."""
-_PATIENCE = 5
-"""How often the same time may go by on the clock, on a machine that is busy."""
+_BYTES = 2 << 30  # memory of the process that draws
+_SECONDS = 20  # of the processor, for a page
+_PATIENCE = 5  # how often the same time may go by on the clock, on a machine that is busy
 
 
 @dataclass(frozen=True, slots=True)

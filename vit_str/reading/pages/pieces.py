@@ -12,14 +12,11 @@ from vit_str.reading.pages.page import Word
 from vit_str.runtime.boxes import Box
 from vit_str.runtime.reader import Character, Reading
 
-_MARGIN = 0.15
-"""Added at the sides of a word, over the height of its line."""
+_MARGIN = 0.15  # added at the sides of a word, over the height of its line
 _BESIDE, _ABOVE = 0.1, 0.12
 """White at the sides of a word with its margin, and above and below it, over the same."""
-_MOST_BESIDE = 0.3
-"""White at a side, over the width of the word."""
-_OVERLAP = 0.25
-"""Share of a long word that both of its halves hold."""
+_MOST_BESIDE = 0.3  # white at a side, over the width of the word
+_OVERLAP = 0.25  # share of a long word that both of its halves hold
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,22 +32,15 @@ from vit_str.runtime.images import load_image, load_pages, source_name
 
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
-_PRINT = 40
-"""Words from which on a picture is one of print."""
-_SENTENCE = 3
-"""Words of a line of print from which on they are judged together."""
-_LONG = 1.5
-"""Length over height from which the direction of a line shows in its shape."""
-_CROP_HEIGHT = 300
-"""Pixels up to which a flat picture may be a crop of a line that fills it."""
+_PRINT = 40  # words from which on a picture is one of print
+_SENTENCE = 3  # words of a line of print from which on they are judged together
+_LONG = 1.5  # length over height from which the direction of a line shows in its shape
+_CROP_HEIGHT = 300  # pixels up to which a flat picture may be a crop of a line that fills it
 _SPECK = 0.25
 """Share of the height of such a picture up to which what is found is no line, but a speck."""
-_SAMPLE = 6
-"""Lines that are read both ways up to find out how a page was turned."""
-_SURE = 0.95
-"""Confidence from which on the other way up is not tried."""
-_DOUBTFUL = 0.98
-"""Confidence below which a reader of words looks at a word too."""
+_SAMPLE = 6  # lines that are read both ways up to find out how a page was turned
+_SURE = 0.95  # confidence from which on the other way up is not tried
+_DOUBTFUL = 0.98  # confidence below which a reader of words looks at a word too
 _HEADSTART = 1.1
 """Times the confidence of the reader of words, which knows signs and accents better."""
 
