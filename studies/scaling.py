@@ -3,21 +3,6 @@
 Claim (V, S, L): As d_k gets large the variance of qᵀk increases, the softmax "gets very peaked",
 "hence, its gradient gets smaller"; dividing by √d_k keeps the variance at 1 (L; V and S divide
 too).
-
-Expected: The variance of q·k is d_k and 1 after the division. Without it, the median norm of the
-softmax's Jacobian first rises, to d_k of about 16, and then falls; the three numbers drawn in L
-contradict the claim that they illustrate, the expectation supports it.
-
-Experiment: Queries and 32 keys of independent normal numbers, d_k = 2 to 1024: variance of the
-products, entropy of their softmax, median norm of its Jacobian and of the gradient that reaches
-the query. Then one attention learns to name the token to the right, d_k = 16, 64, 256, with the
-division, without it, and without it but with query weights that start √d_k times smaller.
-
-Correction: "Dimension 10" in L means a standard deviation of 10, which is dimension 100. L's draw
-of (8, -11, 7) for 100 dimensions gives a largest weight of 0.73, its (1.1, -0.8, -1.7) for 2
-dimensions one of 0.83: the less peaked of the two is the one that should be more, and neither is
-near 30 to 50 % each. Three numbers drawn once show nothing; on average over draws the claim holds.
-It is about the typical softmax at wide heads: at narrow ones the gradient grows with d_k.
 """
 
 import math

@@ -3,20 +3,6 @@
 Claim (V): Sinusoidal positions give every position a vector of its own, work for sequences of any
 length, and keep the distance between two indices the same whatever the length.
 
-Expected: All three hold, the constant distance to rounding (1e-13): moving by k rotates each pair
-of sine and cosine by a fixed angle. The distance does not say which comes first, and it does not
-grow steadily with the offset.
-
-Experiment: Positions of our Transformer of 2000 tokens (600 in the small version), dim 16 to 512:
-smallest distance of any two; for each offset k, largest minus smallest |PE(p+k) - PE(p)| over p;
-error of the rotation that should give PE(p+k); the same beside plain numbers p and fractions p /
-length. In double precision by the formula, against which the code of the models, which rounds to
-single precision, is compared. Nothing is random.
-
-Correction: That the vectors exist for any length does not mean that a model works at lengths that
-it was not trained on. The distance is symmetric: it tells how far, not in which direction (the
-rotation does), and it is not monotone in the offset.
-
 Kind: identity
 """
 

@@ -1,6 +1,7 @@
 """What a study is: a claim, what to expect, an experiment, a table, a figure, a verdict."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,6 +23,8 @@ POSTS: Mapping[str, str] = {
     "L": "lecture-notes-attention",
 }
 """The posts that the claims are from, by their letters."""
+HEADINGS = ("Expected", "Experiment", "Changed after first results", "Correction")
+"""Of what is written by hand on the page of a study: the first one before it was run."""
 
 
 class Values(list[float]):
@@ -188,24 +191,22 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One claim, and how anyone can see whether it holds, as the docstring of a module says it."""
+    """One claim, as the docstring of a module says it, and the words on its page in the docs."""
 
     posts: str  # letters of those that make the claim
     claim: str
-    expected: str  # written down before the experiment was run
-    experiment: str
-    correction: str = ""  # what else a reader of the posts should know
     kind: str = ""  # ``identity`` if it holds by construction: no evidence of the same kind
     over: str = "seeds"  # what intervals are over
     weights: str = ""  # bundled weights that it measures, between spaces
     rule: str = ""  # how its rule was changed after results had been seen
-    revised: str = ""  # in the experiment or its rule after first results had been seen
+    words: Mapping[str, str] = field(default_factory=dict)  # Markdown by heading, see `HEADINGS`
 
     @classmethod
-    def parse(cls, docstring: str) -> "Study":
-        """From paragraphs such as ``Claim (V, E): ...`` and ``Expected: ...``."""
+    def parse(cls, docstring: str, page: str = "") -> "Study":
+        """From paragraphs such as ``Claim (V, E): ...``, and ``**Expected.** ...`` of its page."""
         paragraphs = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")[1:]]
         texts = dict(paragraph.split(": ", 1) for paragraph in paragraphs)
         title = next(title for title in texts if title.startswith("Claim"))
-        texts = {"posts": title[7:-1], "Claim": texts.pop(title)} | texts
-        return cls(**{name.lower(): text for name, text in texts.items()})
+        texts = {"posts": title[7:-1], "claim": texts.pop(title)} | texts
+        words = re.findall(rf"^\*\*({'|'.join(HEADINGS)})\.\*\* (.*)$", page, re.MULTILINE)
+        return cls(**{name.lower(): text for name, text in texts.items()}, words=dict(words))

@@ -4,18 +4,6 @@ Claim (L, S): Rows of X become queries, keys and values by three matrices; a sof
 of QKᵀ / √d_k gives weights that sum to 1, and with V their weighted means, whose dimension d_v
 need not be d_k.
 
-Expected: All ways of computing it agree to rounding, and every statement about shapes holds.
-
-Experiment: The cases of post L in double precision: 3 queries and 4 keys with the row of weights
-.2 .1 .4 .3 and d_v = 5, two words of 4 dimensions with 4 x 3 projections, and random matrices of 7
-queries and 9 keys (normal, one draw for each seed), by loops over plain numbers, einsum, the
-textbook formula and the fused kernel of our models; and our multi-head attention against a loop
-over its heads.
-
-Correction: The formula in post L without √d_k is the same with queries multiplied by it. Softmax
-by row makes rows sum to 1, columns do not. In post S the input seems to be divided over heads; it
-is the projections that are.
-
 Kind: identity
 """
 

@@ -37,10 +37,6 @@ MODULE = '''
 """A study.
 
 Claim (V): One is one.
-
-Expected: It is.
-
-Experiment: Look.
 """
 from studies.study import Findings, Table, Verdict
 
@@ -75,7 +71,7 @@ def test_every_study_says_what_it_is(name: str) -> None:
     study = describe(name)
     assert study.posts
     assert set(study.posts.split(", ")) <= set(POSTS)
-    for text in (study.claim, study.expected, study.experiment):
+    for text in (study.claim, study.words["Expected"], study.words["Experiment"]):
         assert text.endswith((".", "!", '."'))
     assert callable(load_study(name).run)
 
