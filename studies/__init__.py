@@ -18,18 +18,18 @@ __all__ = ["NAMES", "Findings", "Settings", "Study", "Table", "Verdict", "descri
 
 
 PAGES = Path(__file__).parents[1] / "docs" / "claims"
-"""Folder of the pages of studies: what to expect, the experiment, corrections to the posts."""
+"""Where every study has a page: its claim, what to expect and how it is tried are written there
+by hand, before the first run; `studies.page` adds what came out."""
 
 
 def load_study(name: str) -> ModuleType:
-    """The module of a study: it has ``run`` and says its claim in its docstring, see `Study`."""
+    """The module of a study, which has ``run``."""
     if name not in NAMES:
         raise ValueError(f"no study {name!r}; known are {', '.join(NAMES)}")
     return import_module(f"studies.{name.replace('-', '_')}")
 
 
 def describe(name: str) -> Study:
-    """What a study claims; what it expects and does, if it has a page."""
-    page = PAGES / f"{name}.md"
-    text = page.read_text(encoding="utf-8") if page.exists() else ""
-    return Study.parse(str(load_study(name).__doc__), text)
+    """What a study claims, expects and does."""
+    page = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    return Study.parse(str(load_study(name).__doc__), page)

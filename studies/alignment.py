@@ -1,8 +1,5 @@
 """Does attention look, at each step of writing, where the answer stands?
 
-Claim (V, E, L): At every step, attention takes the inner products of the decoder's state with the
-states of the encoder; their softmax says how much to concentrate on each of them (V).
-
 Rule: the verdict between was added
 """
 

@@ -1,9 +1,4 @@
-"""Whether an RNN can use what comes later, and whether two directions make distance harmless.
-
-Claim (R, L): An RNN of one direction cannot reflect what comes later at all, so that a
-bidirectional RNN is needed; but distance still matters to it, so it is no solution at the root (R;
-L shows why two directions are joined).
-"""
+"""Whether an RNN can use what comes later, and whether two directions make distance harmless."""
 
 from collections.abc import Mapping, Sequence
 

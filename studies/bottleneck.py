@@ -1,9 +1,4 @@
-"""Is one context vector a bottleneck, and does attention remove it?
-
-Claim (R, V, S): The context vector of a sequence-to-sequence model is a bottleneck, so that longer
-inputs are handled worse; attention over all states of the encoder makes up for it (V, in R and S
-alike).
-"""
+"""Is one context vector a bottleneck, and does attention remove it?"""
 
 from itertools import product
 from typing import Any

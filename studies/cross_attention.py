@@ -1,11 +1,6 @@
 """What the decoder writes when it cannot see the image, or sees another one.
 
-Claim (S): In the encoder-decoder structure that the Transformer keeps, the encoder reads the input
-and the decoder makes the output from it: queries, keys and values are of one sequence in
-self-attention only, so that between the two the queries are the decoder's own.
-
 Weights: tiny
-
 Over: batches of words, one model
 """
 

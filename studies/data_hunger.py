@@ -1,8 +1,4 @@
-"""How well a ViT and a convolution read after the same number of images of few or many words.
-
-Claim (V): Unlike convolutions, a ViT has to learn from data that neighbors belong together, so it
-wants more of it (in the pages that the post links to).
-"""
+"""How well a ViT and a convolution read after the same number of images of few or many words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,12 +1,7 @@
 """How far the heads of a ViT look by depth, beside the growing field of a convolution.
 
-Claim (V): The mean attention distance of a ViT by network depth, set beside the receptive field of
-convolutional layers, which grows: both near and far heads below, only far ones above.
-
 Weights: tiny
-
 Over: batches of words, one model
-
 Kind: caption of a figure
 """
 

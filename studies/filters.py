@@ -1,12 +1,7 @@
 """What the first filters of a ViT and of a convolution become when they learn to read.
 
-Claim (V): The filters of a ViT, shown beside those of AlexNet, are patterns that were learned from
-images, as those of a convolution are.
-
 Weights: tiny
-
 Rule: made stricter
-
 Kind: caption of a figure
 """
 

@@ -1,12 +1,7 @@
 """From which layer on a token can see the whole image, in a ViT and in convolutions.
 
-Claim (V): To take in patterns between pixels, convolutions had to be stacked; in a ViT,
-interaction between pixels is there from the first multi-head attention layer on.
-
 Kind: identity
-
 Weights: tiny
-
 Over: seeds; in the row of tiny, batches of words, one model
 """
 

@@ -1,9 +1,4 @@
-"""Whether the gates of LSTM and GRU keep what a plain RNN forgets.
-
-Claim (V, R): The LSTM makes up for the vanishing gradient of the RNN: its gates learn to give what
-has to be remembered for long a higher weight (V); LSTM and GRU ease the problem, but do not solve
-it at its root (R).
-"""
+"""Whether the gates of LSTM and GRU keep what a plain RNN forgets."""
 
 from collections.abc import Mapping
 

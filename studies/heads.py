@@ -1,8 +1,5 @@
 """Do several heads help, and is it because attention is weak in position?
 
-Claim (E, S): Multi-head attention is used "because self-attention is weak in position" (E,
-translated); it is self-attention in parallel over parts of the input (S).
-
 Kind: identity in part: that outputs move with inputs
 """
 

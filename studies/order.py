@@ -1,8 +1,5 @@
 """Does attention without positions know the order?
 
-Claim (V, E): What attention puts out says nothing about positions in the sequence, so that a
-positional encoding has to be added.
-
 Kind: identity in part: that permuted inputs give permuted outputs
 """
 

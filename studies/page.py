@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from studies import NAMES, describe
 from studies.running import FIGURE, Result, load_result
-from studies.study import HEADINGS, POSTS, Cell, Study, Verdict
+from studies.study import POSTS, Cell, Study, Verdict
 from vit_str.files import write_atomically
 from vit_str.reports.tables import piped, plain, write_json
 
@@ -44,7 +44,7 @@ def _write(page: Path, text: str) -> None:
 def study_text(result: Result) -> str:
     """The page of one study."""
     template = _environment().get_template("study.md.jinja")
-    return template.render(result=result, study=describe(result["name"]), headings=HEADINGS) + "\n"
+    return template.render(result=result, study=describe(result["name"])) + "\n"
 
 
 def page_text(results: Sequence[Result], figures: str) -> str:

@@ -1,8 +1,5 @@
 """Can attention be computed in parallel where a recurrent network cannot, and is it faster?
 
-Claim (E, L): A recurrent network works through its steps one after the other and can hardly be
-parallelized, while attention is a product of matrices and trains much faster (L, E).
-
 Rule: longer sequences were added
 """
 

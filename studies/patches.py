@@ -1,8 +1,5 @@
 """A ViT is the Transformer's encoder on patches of an image.
 
-Claim (V): A ViT hardly differs from the Transformer: the image is torn into patches that make a
-sequence, and only the encoder is used, not the decoder.
-
 Kind: identity in part: the blocks are shared by construction
 """
 

@@ -1,9 +1,4 @@
-"""Does self-attention reach any distance in one step, and is long-term dependency solved by it?
-
-Claim (E, L): However far apart two words are, self-attention fetches one for the other directly,
-without passing the steps between, and so solves long-term dependency at its root (L; E: the
-operations are constant in number).
-"""
+"""Does self-attention reach any distance in one step, and is long-term dependency solved by it?"""
 
 import math
 from collections.abc import Sequence

@@ -1,9 +1,4 @@
-"""Does a token attend to itself unless queries and keys are projected apart?
-
-Claim (L, R): The product of a token with itself is "usually much larger" (translated) than with
-others, so its own information dominates until W_Q and W_K separate the roles (L); products alone
-have no weights to optimize (R).
-"""
+"""Does a token attend to itself unless queries and keys are projected apart?"""
 
 from collections.abc import Mapping
 

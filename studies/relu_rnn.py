@@ -1,8 +1,5 @@
 """Whether the state of an RNN diverges with ReLU or GELU in the place of tanh.
 
-Claim (R): With ReLU or GELU in the place of tanh an RNN may be rid of the vanishing gradient, but
-its hidden state piles up and diverges, as both are linear for positive numbers (R).
-
 Rule: a case was added
 """
 

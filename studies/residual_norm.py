@@ -1,8 +1,4 @@
-"""Do residual connections and LayerNorm carry a deep stack of attention?
-
-Claim (V, E): Both parts of an encoder layer "are residual connected and finally go through layer
-norm" (E, translated), and ViT uses the same LayerNorm and residual structure (V): they carry depth.
-"""
+"""Do residual connections and LayerNorm carry a deep stack of attention?"""
 
 import math
 from collections.abc import Mapping

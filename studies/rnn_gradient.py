@@ -1,9 +1,4 @@
-"""Whether a tanh RNN loses the gradient of its older inputs, and on what that depends.
-
-Claim (R, V, E, L): In an RNN the first inputs inevitably lose their connection to the last ones,
-as weights between 0 and 1 are multiplied again and again (V), and as the slope of tanh is 1 at
-most: merely for being far away (R; E and L call it long-term dependency).
-"""
+"""Whether a tanh RNN loses the gradient of its older inputs, and on what that depends."""
 
 import math
 from copy import deepcopy

@@ -1,9 +1,4 @@
-"""Does the softmax over products of wide vectors peak, and does dividing by √d_k cure it?
-
-Claim (V, S, L): As d_k gets large the variance of qᵀk increases, the softmax "gets very peaked",
-"hence, its gradient gets smaller"; dividing by √d_k keeps the variance at 1 (L; V and S divide
-too).
-"""
+"""Does the softmax over products of wide vectors peak, and does dividing by √d_k cure it?"""
 
 import math
 from collections.abc import Mapping, Sequence

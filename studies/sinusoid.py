@@ -1,8 +1,5 @@
 """What sinusoidal positions are good for: one of a kind, any length, the same distance.
 
-Claim (V): Sinusoidal positions give every position a vector of its own, work for sequences of any
-length, and keep the distance between two indices the same whatever the length.
-
 Kind: identity
 """
 

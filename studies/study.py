@@ -23,8 +23,6 @@ POSTS: Mapping[str, str] = {
     "L": "lecture-notes-attention",
 }
 """The posts that the claims are from, by their letters."""
-HEADINGS = ("Expected", "Experiment", "Changed after first results", "Correction")
-"""Of what is written by hand on the page of a study: the first one before it was run."""
 
 
 class Values(list[float]):
@@ -191,22 +189,21 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One claim, as the docstring of a module says it, and the words on its page in the docs."""
+    """One claim: what its page in the docs says of it, and the docstring of its module."""
 
     posts: str  # letters of those that make the claim
-    claim: str
+    words: Mapping[str, str]  # Markdown of the paragraphs of the page, by heading
     kind: str = ""  # ``identity`` if it holds by construction: no evidence of the same kind
     over: str = "seeds"  # what intervals are over
     weights: str = ""  # bundled weights that it measures, between spaces
     rule: str = ""  # how its rule was changed after results had been seen
-    words: Mapping[str, str] = field(default_factory=dict)  # Markdown by heading, see `HEADINGS`
 
     @classmethod
-    def parse(cls, docstring: str, page: str = "") -> "Study":
-        """From paragraphs such as ``Claim (V, E): ...``, and ``**Expected.** ...`` of its page."""
-        paragraphs = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")[1:]]
-        texts = dict(paragraph.split(": ", 1) for paragraph in paragraphs)
-        title = next(title for title in texts if title.startswith("Claim"))
-        texts = {"posts": title[7:-1], "claim": texts.pop(title)} | texts
-        words = re.findall(rf"^\*\*({'|'.join(HEADINGS)})\.\*\* (.*)$", page, re.MULTILINE)
-        return cls(**{name.lower(): text for name, text in texts.items()}, words=dict(words))
+    def parse(cls, docstring: str, page: str) -> "Study":
+        """From lines such as ``Kind: ...``, and paragraphs such as ``**Expected.** ...``."""
+        words = dict(re.findall(r"^\*\*([A-Z][a-z ]+)\.\*\* (.*)$", page, re.MULTILINE))
+        claim = re.search(r"^\*\*Claim\*\* \((.*)\)\. (.*)$", page, re.MULTILINE)
+        if not claim:
+            raise ValueError(f"expected a page that begins with **Claim** (V). ..., found {page!r}")
+        notes = re.findall(r"^(Kind|Over|Weights|Rule): (.*)$", docstring, re.MULTILINE)
+        return cls(claim[1], {"Claim": claim[2]} | words, **{n.lower(): text for n, text in notes})

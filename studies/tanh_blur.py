@@ -1,8 +1,4 @@
-"""Does stacking tanh blur what went in?
-
-Claim (R): tanh maps everything to a narrow range and is almost 1 from 2.5 on, so that after tens
-or hundreds of them the input is blurred and hard to tell from other inputs.
-"""
+"""Does stacking tanh blur what went in?"""
 
 from collections.abc import Callable
 from itertools import pairwise

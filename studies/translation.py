@@ -1,9 +1,4 @@
-"""Is the Transformer a sequence-to-sequence model: an encoder that reads, a decoder that writes?
-
-Claim (R, V, E, S): The Transformer was made as a sequence-to-sequence model for translation: the
-encoder takes the meaning of the source, the decoder makes of it the sequence most like it in the
-other language (R).
-"""
+"""Is the Transformer a sequence-to-sequence model: an encoder that reads, a decoder that writes?"""
 
 from collections.abc import Mapping, Sequence
 

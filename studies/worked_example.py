@@ -1,9 +1,5 @@
 """The worked matrices of the posts, computed in every way there is here.
 
-Claim (L, S): Rows of X become queries, keys and values by three matrices; a softmax over each row
-of QKᵀ / √d_k gives weights that sum to 1, and with V their weighted means, whose dimension d_v
-need not be d_k.
-
 Kind: identity
 """
 

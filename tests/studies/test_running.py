@@ -33,11 +33,7 @@ from studies.running import command, load_result, run_studies, run_study
 from studies.sequences import SequenceTask
 from studies.study import POSTS, Values
 
-MODULE = '''
-"""A study.
-
-Claim (V): One is one.
-"""
+MODULE = """
 from studies.study import Findings, Table, Verdict
 
 def run(settings):
@@ -47,7 +43,14 @@ def run(settings):
         table=table, summary=table, verdict=Verdict.SUPPORTED, measure="one", because="It is.",
         values=table.values("one"), draw=lambda figure: figure.subplots().plot([0]),
     )
-'''
+"""
+
+PAGE = """**Claim** (V). One is one.
+
+**Expected.** It is.
+
+**Experiment.** Look.
+"""
 
 
 @pytest.fixture
@@ -59,6 +62,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for name, body in bodies.items():
         (folder / f"{name}.py").write_text(dedent(MODULE).lstrip().format(body=body))
         monkeypatch.delitem(sys.modules, f"studies.{name}", raising=False)
+        (folder / f"{name}.md").write_text(PAGE)
+    monkeypatch.setattr(studies, "PAGES", folder)
     monkeypatch.setattr(studies, "NAMES", tuple(bodies))
     monkeypatch.setattr(studies, "__path__", [*studies.__path__, str(folder)])
     for module in ("page", "__main__"):
@@ -71,8 +76,8 @@ def test_every_study_says_what_it_is(name: str) -> None:
     study = describe(name)
     assert study.posts
     assert set(study.posts.split(", ")) <= set(POSTS)
-    for text in (study.claim, study.words["Expected"], study.words["Experiment"]):
-        assert text.endswith((".", "!", '."'))
+    for heading in ("Claim", "Expected", "Experiment"):
+        assert study.words[heading].endswith((".", "!", '."'))
     assert callable(load_study(name).run)
 
 
@@ -102,12 +107,6 @@ def test_values_have_a_mean_with_its_interval_and_paired_differences() -> None:
     assert (values.text(1), Values().text()) == ("2.0 [-0.5, 4.5]", "")
     table = Settings(seeds=2).repeat("seed double", lambda seed: [(seed, 2 * seed)])
     assert table == [{"seed": 0, "double": 0}, {"seed": 1, "double": 2}]
-
-
-def test_parts_of_a_claim() -> None:
-    assert Verdict.of(True, True) is Verdict.SUPPORTED
-    assert Verdict.of(True, False) is Verdict.PARTLY
-    assert Verdict.of(False) is Verdict.NOT_SUPPORTED
 
 
 @pytest.mark.parametrize(
