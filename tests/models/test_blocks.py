@@ -9,8 +9,6 @@ from vit_str.models import TransformerDecoder
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import DecoderBlock, EncoderBlock, FeedForward
 
-DIM, HEADS = 24, 3
-
 
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
     weight, bias = theirs.in_proj_weight, theirs.in_proj_bias
@@ -47,33 +45,6 @@ def unlike(module: nn.Module) -> nn.Module:
         if parameter.ndim == 1:
             nn.init.normal_(parameter)
     return module.eval()
-
-
-def layer(kind: type[nn.Module]) -> nn.Module:
-    torch.manual_seed(0)
-    return unlike(
-        kind(DIM, HEADS, 4 * DIM, 0.0, "gelu", batch_first=True, norm_first=True)  # type: ignore[call-arg]
-    )
-
-
-@pytest.mark.parametrize("training", [False, True])
-def test_encoder_block(training: bool) -> None:
-    theirs, ours = layer(nn.TransformerEncoderLayer), EncoderBlock(DIM, HEADS, 4.0, 0.0)
-    assert isinstance(theirs, nn.TransformerEncoderLayer)
-    copy_encoder_block(ours, theirs)
-    x = torch.randn(2, 7, DIM, requires_grad=training)
-    torch.testing.assert_close(ours.train(training)(x), theirs.train(training)(x))
-
-
-def test_decoder_block() -> None:
-    theirs, ours = layer(nn.TransformerDecoderLayer), DecoderBlock(DIM, HEADS, 4.0, 0.0).eval()
-    assert isinstance(theirs, nn.TransformerDecoderLayer)
-    copy_decoder_block(ours, theirs)
-    x, image = torch.randn(2, 5, DIM), torch.randn(2, 9, DIM)
-    causal = torch.ones(5, 5, dtype=torch.bool).tril()
-    expected = theirs(x, image, tgt_mask=~causal)
-    keys_values = ours.cross_attention.project_keys_values(image)
-    torch.testing.assert_close(ours(x, keys_values, mask=causal), expected)
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from vit_str.models import CtcDecoder, LineTransformer, Recognizer, build, describe
+from vit_str.models import LineTransformer
 
 
 def encoder() -> LineTransformer:
@@ -35,11 +35,3 @@ def test_where_a_letter_stands_does_not_matter() -> None:
 def test_other_sizes_are_refused(size: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="height 32 and of a width up to 640 that 32 divides"):
         encoder()(torch.randn(1, 3, *size))
-
-
-def test_it_is_built_from_its_description() -> None:
-    recognizer = Recognizer(encoder(), CtcDecoder(11, 24, 100)).eval()
-    again = build(describe(recognizer)).eval()
-    again.load_state_dict(recognizer.state_dict())
-    images = torch.randn(1, 3, 32, 96)
-    assert torch.equal(again.encode(images), recognizer.encode(images))

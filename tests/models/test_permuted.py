@@ -21,10 +21,6 @@ def decoder(sharpness: float = 4.0, **arguments: object) -> PermutedDecoder:
 FEATURES = torch.randn(40, 5, 24, generator=torch.Generator().manual_seed(3))
 
 
-def test_from_left_to_right_a_position_sees_what_stands_left_of_it() -> None:
-    assert torch.equal(permutation_mask(torch.arange(4)), torch.ones(4, 4, dtype=torch.bool).tril())
-
-
 def test_orders_are_orders_and_the_first_two_are_plain() -> None:
     orders = sample_orders(5, 7)
     assert len(orders) == 7
@@ -81,14 +77,6 @@ def test_a_refinement_reads_every_character_from_the_others() -> None:
     assert torch.equal(written, again[:, : written.shape[1]])
     assert (again[:, written.shape[1] :] == PADDING).all()
     assert not torch.equal(generate(decoder(refinements=0), FEATURES).labels, first)
-
-
-def test_one_set_of_weights_reads_fast_or_carefully() -> None:
-    model = decoder(refinements=0)
-    for decoding in ("parallel", "autoregressive"):
-        other = decoder(decoding=decoding, refinements=1)
-        found = generate(model, FEATURES, decoding=decoding, refinements=1).labels
-        assert torch.equal(found, generate(other, FEATURES).labels)
 
 
 def test_other_ways_to_decode_are_refused() -> None:

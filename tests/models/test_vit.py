@@ -4,12 +4,6 @@ import torch
 from vit_str.models import VisionTransformer
 
 
-def test_features_and_grid_of_an_image_that_is_not_square() -> None:
-    encoder = VisionTransformer(dim=16, depth=1, heads=2, image_size=(24, 40), patch_size=(4, 8))
-    assert encoder.grid == (6, 5)
-    assert encoder(torch.randn(2, 3, 24, 40)).shape == (2, 30, 16)
-
-
 def test_patches_are_cut_in_reading_order() -> None:
     encoder = VisionTransformer(dim=16, depth=1, heads=2, image_size=(8, 12), patch_size=(4, 6))
     image = torch.arange(3 * 8 * 12, dtype=torch.float).view(1, 3, 8, 12)
