@@ -89,15 +89,6 @@ def test_nothing_to_break_down() -> None:
     assert values[0]["shares"]["word_accuracy_36"]["value"] is None
 
 
-def test_plain_values() -> None:
-    groups = breakdown(ReadWords(["한"], ["한"], [0.3]))
-    values = json.loads(json.dumps(groups["length"][0].to_dict(), allow_nan=False))
-    assert (values["name"], values["n"]) == ("1", 1)
-    assert values["word_accuracy_full"]["value"] == 1
-    assert (values["word_accuracy_36"]["n"], values["word_accuracy_36"]["value"]) == (0, None)
-    assert groups["height"] == []
-
-
 @pytest.mark.parametrize(
     ("case", "labels"),
     [

@@ -49,7 +49,6 @@ def test_errors_by_hand() -> None:
         (2, pytest.approx(0.5), 1.0),
         (2, pytest.approx(0.9), 0.5),
     ]
-    # With four words, bins of as many words each hold one word each.
 
 
 def test_every_confidence_has_its_bin() -> None:
@@ -59,13 +58,6 @@ def test_every_confidence_has_its_bin() -> None:
     assert found.bins[-1].high == 1
     for before, after in zip(found.bins, found.bins[1:], strict=False):
         assert before.high == after.low
-
-
-def test_who_promises_too_much_has_the_larger_error() -> None:
-    honest, boastful = calibrate(*words(5000)), calibrate(*words(5000, honest=False))
-    assert honest.error < 0.03
-    assert boastful.error == pytest.approx(1 / 6, abs=0.03)  # mean of x - x^2
-    assert honest.interval[1] < boastful.interval[0]
 
 
 def test_the_interval_holds_the_error_and_most_errors_of_other_words() -> None:

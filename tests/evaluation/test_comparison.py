@@ -36,16 +36,6 @@ def test_comparison_by_set_and_together() -> None:
     assert blocks[-1].splitlines()[-1].startswith("new minus old")
 
 
-def test_words_in_another_script_are_compared_in_full() -> None:
-    labels = ["한글", "서울"]
-    sets = [{"korean": read(labels, texts)} for texts in (["한굴", "서을"], ["한글", "서울"])]
-    comparison = Comparison(("old", "new"), *sets)
-    assert comparison.differences()["korean"].n == 0
-    found = comparison.differences("full")["korean"]
-    assert (found.n, found.difference, found.only_second) == (2, 1, 2)
-    assert comparison.table().splitlines()[1].split()[:3] == ["korean", "0", "-"]
-
-
 def test_a_section_in_markdown() -> None:
     sets = {"a|b": read(["a"], ["a"])}
     lines = Comparison(("old_1", "new"), sets, sets).markdown()

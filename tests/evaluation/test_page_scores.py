@@ -22,11 +22,6 @@ def _label(text: str, left: float, right: float) -> Label:
     return Label(rectangle(left, 0, right, 10), text)
 
 
-def test_everything_right() -> None:
-    score = score_page(_page(_word("open", 0, 40)), [_label("OPEN", 0, 40)])
-    assert (score.labels, score.words, score.detected, score.read) == (1, 1, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("left", "right", "outcome"),
     [(0, 40, "read"), (0, 21, "read"), (0, 20, "cut wrong"), (0, 100, "cut wrong"),

@@ -42,15 +42,3 @@ def test_calibration_of_what_was_read() -> None:
     line = next(line for line in report.table().splitlines() if line.startswith("calibration"))
     assert "set 45.0 [" in line
     assert "all" not in line.split("bins:")[1]
-
-
-def test_words_in_another_script_are_judged_in_full() -> None:
-    words = ReadWords(["한글", "서울24", "부산"], ["한글", "서을24", "부산"], [0.9, 0.8, 0.7])
-    report = Report({"korean": words})
-    values = report.overall.values
-    assert values["word_accuracy_full"] == pytest.approx(2 / 3)
-    assert values["character_accuracy_full"] == pytest.approx(7 / 8)
-    assert values["word_accuracy_94"] == 1, "24 is all that it sees"
-    lines = report.table().splitlines()
-    assert "2 labels with none of the 94 characters: not in word 94" in lines
-    assert lines[-1].startswith("3 labels with spaces, accents or other scripts: judged whole in")

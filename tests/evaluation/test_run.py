@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from vit_str.datasets import LabeledWord, Reason, Skipped, WordSource
 from vit_str.evaluation.metrics import METRICS
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets, size_of
@@ -55,47 +54,6 @@ def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
     assert report.to_dict()["overall"]["n"] == 0
     assert report.to_dict()["overall"]["word_accuracy_36"] is None
     assert report.table().splitlines()[1].split()[1:] == ["0", "-", "-", "-", "-"]
-
-
-class Made(WordSource):
-    """Words in memory, in a format of its own."""
-
-    format = "made"
-    words: tuple[LabeledWord | Skipped, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def __getitem__(self, index: int) -> LabeledWord | Skipped:
-        return self.words[index]
-
-
-def test_words_that_are_bytes_read_as_those_in_files(
-    reader: Reader, tmp_path: Path, word_image: WordImage, labeled_set: Callable[..., Path]
-) -> None:
-    folder = labeled_set(tmp_path / "set", {f"{n}.png": f"word{n}" for n in range(9)})
-    from_files = read_sets(reader, [folder], batch_size=2)["set"]
-    images = [(folder / "images" / f"{n}.png").read_bytes() for n in range(9)]
-    read = reader.read(images, 2)
-    assert from_files.confidences == pytest.approx([reading.confidence for reading in read])
-    made = Made(tmp_path / "made")
-    made.words = (
-        *(LabeledWord(image, f"word{n}") for n, image in enumerate(images[:4])),
-        Skipped("key 4", Reason.NO_LABEL),
-        LabeledWord(b"no image", "x", name="key 5"),
-        *(LabeledWord(image, f"word{n}") for n, image in enumerate(images[4:], 4)),
-    )
-    found = read_sets(reader, [made], batch_size=2)["made"]
-    assert found.places == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
-    assert found.texts.pop(4) == found.labels.pop(4).replace("x", "") == ""
-    assert found.confidences.pop(4) is None
-    assert found.sizes.pop(4) is None
-    assert (found.labels, found.texts) == (from_files.labels, from_files.texts)
-    assert found.confidences == pytest.approx(from_files.confidences, rel=1e-3)
-    assert found.sizes == from_files.sizes == [(32, 128)] * 9
-    assert found.missing == [f"{tmp_path / 'made'}: key 4: no label"]
-    (damaged,) = found.damaged
-    assert damaged.startswith(f"{tmp_path / 'made'}: key 5: not an image")
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "BMP"])

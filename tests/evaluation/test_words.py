@@ -1,5 +1,3 @@
-import pytest
-
 from vit_str.evaluation.words import ReadWords, together
 
 
@@ -25,11 +23,3 @@ def test_what_a_protocol_judges() -> None:
     assert words.judged("full").tolist() == [True, True, True, False]
     assert words.right(36).tolist() == [True]
     assert words.right("full").tolist() == [False, True, True]
-
-
-def test_calibration_under_a_protocol() -> None:
-    words = ReadWords(["a", "!", "b"], ["A", "!", ""], [0.8, 0.6, None])
-    assert words.calibration(36).n == 1
-    assert words.calibration(36).error == pytest.approx(0.2)
-    assert words.calibration("full").n == 2
-    assert words.calibration("full").error == pytest.approx((0.8 + 0.4) / 2)
