@@ -17,7 +17,6 @@ from vit_str.datasets.augmentation import (
     WORKING_HEIGHT,
     Augmentation,
     Pipeline,
-    still_legible,
     strong,
 )
 
@@ -139,16 +138,3 @@ def test_mistakes_are_one_line(own: str) -> None:
     with pytest.raises(ValueError, match="expected an RGB image, found L"):
         Augmentation()(Image.new("L", (8, 8)), 0)
     assert all(isinstance(pipeline(), Pipeline) for pipeline in PIPELINES.values())
-
-
-def test_a_word_is_legible_in_other_colors_and_not_in_noise() -> None:
-    before = np.array(scaled(word("Faint", "#7c7c7c", "#747474")))
-    noise = np.random.default_rng(0).normal(0, 60, before.shape)
-    noisy = (before + noise).clip(0, 255).astype(np.uint8)
-    assert still_legible(before, 255 - before)
-    assert still_legible(before, before[..., ::-1])
-    assert not still_legible(before, noisy)
-    assert not still_legible(before, np.zeros_like(before))
-    bold = np.array(scaled(word("Bold", "black", "white")))
-    noisy = (bold + np.random.default_rng(0).normal(0, 60, bold.shape)).clip(0, 255)
-    assert still_legible(bold, noisy.astype(np.uint8)), "the same noise does little there"

@@ -3,12 +3,10 @@
 import os
 import pickle
 from collections.abc import Callable
-from io import BytesIO
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from vit_str.datasets import (
     LabeledWord,
@@ -82,21 +80,6 @@ def test_forked_processes_do_not_disturb_each_other(
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_images_keep_their_bytes_and_are_named_by_what_they_are(name: str, tmp_path: Path) -> None:
-    words = []
-    for kind in ("PNG", "JPEG", "WEBP", "BMP"):
-        file = BytesIO()
-        Image.new("RGB", (20, 10)).save(file, kind)
-        words.append(LabeledWord(file.getvalue(), kind))
-    with writer_of(format_of(tmp_path / name))(tmp_path / name, Layout(suffix="")) as writer:
-        writer.add(words)
-    found = list(open_words(tmp_path / name))
-    assert content(found) == content(list(words))
-    suffixes = [Path(word.name).suffix for word in found]
-    assert suffixes == ([""] * 4 if ".lmdb" in name else [".png", ".jpg", ".webp", ".bmp"])
 
 
 def test_an_empty_data_set(tmp_path: Path) -> None:

@@ -68,12 +68,6 @@ def test_files_hold_what_others_expect_there(tmp_path: Path) -> None:
     assert members == {"000000007.png": image, "000000007.txt": label.encode()}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_pieces_are_read_as_they_were_written(name: str, tmp_path: Path) -> None:
-    write(tmp_path / name, 46, batch=7)
-    assert rows(tmp_path / name) == expected(46)
-
-
 def test_a_map_of_lmdb_grows_with_what_is_in_it(tmp_path: Path) -> None:
     image = bytes(1 << 20)
     with open_writer(tmp_path / "words.lmdb", Layout()) as writer:
