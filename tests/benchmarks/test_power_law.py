@@ -23,23 +23,6 @@ def test_a_power_law_is_found_again(floor: float, exponent: float) -> None:
     assert law.at(1e7) == pytest.approx(floor + 0.5 * 100**-exponent, abs=2e-3)
 
 
-def test_without_a_floor_the_forecast_is_bolder() -> None:
-    points = curve(0.1, 150, 0.5)
-    bold, careful = fit_power_law(points, with_floor=False), fit_power_law(points, with_floor=True)
-    assert bold.floor == 0
-    assert not bold.samples[:, 0].any()
-    assert bold.at(1e8) < 0.1 < careful.at(1e8)
-
-
-def test_no_floor_below_zero() -> None:
-    """A line in the logarithms that bends down would need one."""
-    errors = [0.5, 0.45, 0.3, 0.1]
-    points = [Point(10**5 * 2**n, error, 500, "constant") for n, error in enumerate(errors)]
-    law = fit_power_law(points, with_floor=True)
-    assert law.floor == 0
-    assert (law.samples[:, 0] >= 0).all()
-
-
 def test_the_interval_widens_with_the_distance_and_narrows_with_words() -> None:
     widths = {}
     for n in (500, 50_000):
