@@ -1,8 +1,5 @@
 import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +8,7 @@ import pytest
 from PIL import Image
 
 from vit_str.cli import main
-from vit_str.datasets import LabeledWord, open_words
+from vit_str.datasets import open_words
 from vit_str.datasets.folder import FolderReader
 from vit_str.rendering import dataset
 
@@ -80,17 +77,6 @@ def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> No
         assert image.format == "JPEG"
 
 
-def test_what_is_there_stays_as_it_is(render: Render, tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "labels.tsv").write_text("mine")
-    (tmp_path / "out.tar").write_text("mine")
-    for name in ("out", "out.tar"):
-        error = render("--count", 5, "--out", tmp_path / name, code=2).err
-        assert "is there already; remove it or give another name" in error
-        assert error.count("\n") == 1
-    assert (tmp_path / "out" / "labels.tsv").read_text() == "mine"
-
-
 def test_ctrl_c_says_how_to_write_the_others(
     render: Render, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,24 +98,6 @@ def test_ctrl_c_says_how_to_write_the_others(
         "vit-str render: interrupted",
     ]
     assert len(open_words(path)) == 64
-
-
-@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
-def test_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
-    """A limit on the size of files stands for a full disk: writing fails in the same place."""
-    program = """
-import resource, sys
-from vit_str.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
-sys.exit(main(sys.argv[1:]))
-"""
-    more = ["--count", "300", "--out", str(tmp_path / "out.tar")]
-    command = [sys.executable, "-c", program, *arguments, *more]
-    answer = subprocess.run(command, capture_output=True, check=False)
-    error = answer.stderr.decode()
-    assert answer.returncode == 1, error
-    assert error.startswith("vit-str render: cannot write ")
-    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -174,10 +142,3 @@ def test_wrong_values(wrong: list[str], message: str, capsys: pytest.CaptureFixt
         main(["render", "--out", "out", *wrong])
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
-
-
-def test_boxes_are_one_line_of_json() -> None:
-    word = LabeledWord(b"", "가b", ((1.0, 2.25, 3.0, 4.0), (3.0, 2.0, 5.5, 4.0)))
-    assert word.json_of_boxes(image="x.png") == (
-        '{"image":"x.png","label":"가b","boxes":[[1.0,2.25,3.0,4.0],[3.0,2.0,5.5,4.0]]}'
-    )
