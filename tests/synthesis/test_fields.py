@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from vit_str.synthesis.fields import dilate, erode, luminance, shifted, smooth, spread
+from vit_str.synthesis.fields import dilate, erode, shifted, smooth, spread
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 2), (2, 2), (0, 3)])
@@ -34,9 +34,3 @@ def test_smooth_keeps_what_is_large(size: tuple[int, int]) -> None:
     assert (smooth(ramp, 4, 4) - ramp).abs().max() < 0.05
     stripes = (torch.arange(size[1]) % 2).float().expand(1, 1, *size).contiguous()
     assert smooth(stripes, 4, 4)[..., 8:-8].std() < 0.01
-
-
-def test_green_is_brighter_than_blue() -> None:
-    colors = torch.zeros(3, 3, 2, 2)
-    colors[0, 0], colors[1, 1], colors[2, 2] = 1, 1, 1
-    assert luminance(colors)[:, 0, 0, 0].tolist() == pytest.approx([0.299, 0.587, 0.114])

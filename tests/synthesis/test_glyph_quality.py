@@ -60,14 +60,6 @@ def test_ornaments_are_recognized_as_such(texts: list[str]) -> None:
     assert quality.recognized[:-1].min() > 0.9
 
 
-def test_undrawn_is_not_correct_ids(texts: list[str]) -> None:
-    drawn = everything(texts)
-    drawn[3, 5] = False
-    assert judge(
-        shapes_of(texts), drawn, CHARACTERS
-    ).is_correct.logical_not().nonzero().tolist() == [[3, 5]]
-
-
 def test_a_character_that_no_font_draws_harms_nothing(texts: list[str]) -> None:
     drawn = everything(texts)
     drawn[:, 5] = False

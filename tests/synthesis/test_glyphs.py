@@ -23,7 +23,6 @@ def folder(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     target = tmp_path_factory.mktemp("fonts")
     for name in (*FONTS, "cmsy10.ttf"):
         shutil.copy(matplotlib_fonts / name, target)
-    (target / "broken.ttf").write_bytes(b"no font at all")
     return target
 
 
@@ -42,15 +41,6 @@ def assert_equal(one: GlyphAtlas, other: GlyphAtlas) -> None:
     for name in ("columns", "starts", "widths", "bearings", "advances", "is_correct"):
         assert torch.equal(getattr(one, name), getattr(other, name)), name
     assert (one.names, one.charset, one.height) == (other.names, other.charset, other.height)
-
-
-def test_shapes_and_names(atlas: GlyphAtlas) -> None:
-    assert len(atlas) == 4
-    assert atlas.names[0] == "DejaVu Sans/DejaVuSans"
-    assert atlas.columns.shape == (int(atlas.widths.sum()), 48)
-    assert atlas.columns.dtype == torch.uint8
-    assert atlas.starts.shape == atlas.widths.shape == atlas.is_correct.shape == (4, 94)
-    assert atlas.is_correct.float().mean() > 0.95
 
 
 def test_glyphs_are_what_the_font_draws(atlas: GlyphAtlas, folder: Path) -> None:
@@ -77,14 +67,6 @@ def test_letters_share_a_baseline_and_fill_the_line(atlas: GlyphAtlas) -> None:
         assert ink_rows(atlas, font, "x")[0] > ink_rows(atlas, font, "d")[0] + 3
         heights = [ink_rows(atlas, font, c) for c in "Hgjpqy|({"]
         assert 40 <= max(b for _, b in heights) - min(t for t, _ in heights) + 1 <= 46
-
-
-def test_bad_fonts_are_rejected_with_a_reason(folder: Path) -> None:
-    paths = [folder / name for name in ("DejaVuSans.ttf", "broken.ttf")]
-    atlas, rejections = GlyphAtlas.build(paths, Charset())
-    assert len(atlas) == 1
-    assert [Path(rejection.path).name for rejection in rejections] == ["broken.ttf"]
-    assert "cannot be read" in rejections[0].reason
 
 
 def test_symbols_in_the_place_of_letters_are_not_correct_ids(folder: Path) -> None:
@@ -177,19 +159,6 @@ def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
     assert len(training) and len(held_out)
     alone = replace(atlas.select([0]))
     assert alone.training().names == alone.held_out().names == alone.names
-
-
-def test_drawing_that_takes_long_is_announced(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In logs too: standard error of tests is no terminal."""
-    for name in ("_LONG", "_LINE_EVERY"):
-        monkeypatch.setattr(rasterize_parallel, name, 0.0)
-    fonts = sorted(folder.iterdir())[:1]
-    assert list(rasterize_parallel.rasterize_parallel(fonts, "ab"))
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.endswith("drawing 2 characters of 1 fonts: about 1 min, kept for the next time")
-    assert second.endswith("1 of 1 fonts are drawn")
 
 
 def test_who_stops_waits_for_no_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

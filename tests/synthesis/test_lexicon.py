@@ -18,11 +18,6 @@ def lexicon() -> Lexicon:
     return Lexicon(Charset())
 
 
-def test_same_seed_same_strings(lexicon: Lexicon) -> None:
-    assert lexicon.sample(500, 3) == lexicon.sample(500, 3)
-    assert lexicon.sample(500, 3) != lexicon.sample(500, 4)
-
-
 @pytest.mark.parametrize(
     "characters", [PRINTABLE_ASCII, PRINTABLE_ASCII + " ", ALPHANUMERIC, "0123456789", SYLLABLES]
 )
@@ -51,14 +46,6 @@ def test_words_come_in_all_cases() -> None:
         "title": sum(word.istitle() for word in words) / len(words),
     }
     assert shares == pytest.approx({"lower": 0.27, "upper": 0.45, "title": 0.25}, abs=0.03)
-
-
-def test_half_of_the_strings_have_at_most_five_characters(lexicon: Lexicon) -> None:
-    """As on signs and labels; a list of words, rare ones included, has fewer than a quarter."""
-    lengths = sorted(map(len, lexicon.sample(8000, 1)))
-    assert lengths[len(lengths) // 2] in (5, 6)
-    words = sorted(map(len, Lexicon(Charset(), weights={"words": 1}).sample(8000, 1)))
-    assert words[len(words) // 2] in (5, 6)
 
 
 def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path: Path) -> None:

@@ -94,16 +94,6 @@ def test_faint_letters_keep_a_hint_of_contrast() -> None:
     assert contrast(faint)[chosen].min() > 0.05
 
 
-def test_neon_shines_in_the_dark() -> None:
-    usual, neon = drawn(_COUNT), drawn(_COUNT, neon=1.0)
-    chosen = (usual != neon).flatten(1).any(1)
-    mask = words(_COUNT)[chosen]
-    image = luminance(neon[chosen])
-    assert (image.amax((1, 2, 3)) > image[:, 0, 0, 0]).all()
-    near = (image * (mask < 0.01)).amax((1, 2, 3))
-    assert (near > image[:, 0, 0, 0] + 0.02).float().mean() > 0.8, "no glow around the letters"
-
-
 def bars(width: int) -> torch.Tensor:
     mask = torch.zeros(200, 1, 32, 128)
     for left in range(10, 110, 20):

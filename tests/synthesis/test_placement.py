@@ -7,7 +7,6 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines, Typesetter
 from vit_str.synthesis.random_numbers import Random, noise_bank
-from vit_str.synthesis.renderer import Renderer
 from vit_str.synthesis.view import sample_view
 from vit_str.synthesis.warp import character_boxes, crop_mask
 
@@ -84,10 +83,3 @@ def test_an_ingredient_changes_its_own_words_only(atlas: GlyphAtlas, name: str) 
         widths.append(character_boxes(lines, view, SIZE))
     changed = ((widths[0] - widths[1]).abs() > 1e-3).flatten(1).any(1).float().mean()
     assert 0 < changed < 0.45
-
-
-def test_all_at_once_and_strong(renderer: Renderer, atlas: GlyphAtlas) -> None:
-    strong = Ingredients(**dict.fromkeys((*EVERY_WORD, "turned", "curve", "rotation"), 10.0))
-    drawn = Renderer(atlas, renderer.lexicon, ingredients=strong).batch(64, 1, 0)
-    assert torch.isfinite(drawn.boxes).all()
-    assert (drawn.token_characters != -1).any(1).float().mean() > 0.8

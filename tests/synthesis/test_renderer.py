@@ -43,15 +43,6 @@ def test_any_size_and_grid(atlas: GlyphAtlas) -> None:
     assert batch.boxes[..., 2].max() > 128
 
 
-def test_pictures_serve_as_backgrounds(atlas: GlyphAtlas) -> None:
-    pictures = torch.randint(0, 255, (2, 3, 64, 200), dtype=torch.uint8)
-    lexicon = Lexicon(atlas.charset)
-    strengths = Ingredients(picture=2.5)
-    with_pictures = Renderer(atlas, lexicon, ingredients=strengths, pictures=pictures)
-    without = Renderer(atlas, lexicon, ingredients=strengths)
-    assert not same(with_pictures.batch(16, 1, 0), without.batch(16, 1, 0))
-
-
 def test_an_empty_label_gives_a_crop_without_text(renderer: Renderer) -> None:
     labels = ["", "good", "", "words"]
     plain = Ingredients(**dict.fromkeys(Ingredients.__annotations__, 0.0))

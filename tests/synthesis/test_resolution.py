@@ -47,13 +47,6 @@ def test_shrinking_averages_as_pixels_do(columns: int, rows: int) -> None:
     assert (image[..., rows:, :] == image[..., rows - 1 : rows, :]).all()
 
 
-def test_only_the_chosen_ones_change() -> None:
-    image = torch.rand(3, 3, *SIZE)
-    changed = image.clone()
-    Resolution(torch.tensor([1]), torch.tensor([30.0]), torch.tensor([15.0])).shrink(changed)
-    assert (changed != image).flatten(1).any(1).tolist() == [False, True, False]
-
-
 def test_short_words_have_few_columns_and_long_ones_few_rows() -> None:
     short, long = sampled(1.5, 3), sampled(8.0, 12)
     assert (short.columns / 128).median() < 0.5 * (short.rows / 32).median()

@@ -42,17 +42,6 @@ def test_without_ingredients_a_word_stays_flat(lines: Lines) -> None:
     torch.testing.assert_close(seen[:, 0, 1], seen[:, 1, 1])
 
 
-def test_the_ink_stays_in_the_crop(lines: Lines) -> None:
-    """Margins may cut a little, as real crops do, never much."""
-    loose = crop_mask(lines, view_of(lines, Ingredients(margin=0)), SIZE)
-    normal = crop_mask(lines, view_of(lines), SIZE)
-    for mask in (loose, normal):
-        assert mask.shape == (len(lines.widths), 1, *SIZE)
-        assert mask.min() >= 0
-        assert mask.max() <= 1 + 1e-5
-        assert (mask.sum((1, 2, 3)) > 60).all()
-
-
 def test_boxes_follow_the_warp(lines: Lines) -> None:
     """Ink lies where the boxes say: inside their union, and hardly any outside."""
     view = view_of(lines)
@@ -80,12 +69,6 @@ def test_tokens_name_the_character_whose_box_they_are_in(lines: Lines) -> None:
             total += 1
     assert total > 1000
     assert right / total > 0.85
-
-
-def test_tokens_outside_the_word_have_no_character(lines: Lines) -> None:
-    view = view_of(lines, Ingredients(margin=4))
-    named = token_characters(lines, view, (4, 16)) != PADDING
-    assert 0.05 < named.float().mean() < 0.7
 
 
 def test_tall_crops_are_turned_as_readers_turn_them(lines: Lines) -> None:
