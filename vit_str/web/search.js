@@ -73,17 +73,41 @@ export class CtcSteps {
     return { afterBlank: blank, afterCharacter: character, last: symbol };
   }
 
-  next({ afterBlank, afterCharacter, last }) {
-    const begins = new Float64Array(this.blank + 1);
-    this.shares.forEach((share, c) => {
-      for (let symbol = 0; symbol < this.blank; symbol++) {
-        const before = afterBlank[c] + (symbol === last ? 0 : afterCharacter[c]);
-        begins[symbol] += share[symbol] * before;
-      }
-    });
-    begins[this.blank] = afterBlank.at(-1) + afterCharacter.at(-1);
-    return begins.map(Math.log);
+  next(text) {
+    const begins = Float64Array.from({ length: this.blank }, (_, symbol) => this.begins(text, symbol));
+    return [...begins, this.exactly(text)].map(Math.log);
   }
+
+  /** The probability that a text goes on with a character. */
+  begins({ afterBlank, afterCharacter, last }, symbol) {
+    return this.shares.reduce((sum, share, c) => {
+      const before = afterBlank[c] + (symbol === last ? 0 : afterCharacter[c]);
+      return sum + share[symbol] * before;
+    }, 0);
+  }
+
+  /** The probability that a text is all that is spelled. */
+  exactly({ afterBlank, afterCharacter }) {
+    return afterBlank.at(-1) + afterCharacter.at(-1);
+  }
+}
+
+/** The text of the most probable alignment, with its exact probabilities: `best_alignments`. */
+export function bestAlignment(rows, temperature, longest) {
+  const steps = new CtcSteps(rows, temperature);
+  const best = rows.map((row) => largest(row, 1)[0]);
+  const ids = best.filter((symbol, c) => symbol !== steps.blank && symbol !== best[c - 1]);
+  ids.splice(longest);
+  let [text] = steps.texts;
+  let before = 1;
+  const confidences = ids.map((symbol) => {
+    const begins = steps.begins(text, symbol);
+    const confidence = begins / before;
+    before = begins;
+    text = steps.append(text, symbol);
+    return confidence;
+  });
+  return { ids, confidences, confidence: steps.exactly(text) };
 }
 
 /** What all views of a picture together say, each a list of hypotheses: `test_time_augmentation.py`. */
