@@ -56,6 +56,7 @@ FORMAT = "vit-str-onnx"
 VERSION = 1
 IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
 _PAST, _PRESENT = "past_key_values", "present"
+_OF_IMAGE = ".encoder."  # in the names of keys and values that stay while a text is written
 INT8 = ".int8"  # behind the name of a graph whose matrix products are quantized
 QUANTIZED, SCALE = ":int8", ":scale"
 _NAMES = {"encoder", "step", "refine", "verify"}
@@ -270,7 +271,7 @@ class OnnxEngine:
 
     def select(self, encoded: Arrays, rows: Sequence[int]) -> Arrays:
         """See `Engine`."""
-        return {name: values[rows] for name, values in encoded.items()}
+        return _rows(encoded, rows)
 
     def begin(self, encoded: Arrays) -> _OnnxSteps:
         """See `Engine`."""
@@ -305,29 +306,42 @@ class OnnxEngine:
 
 
 class _OnnxSteps(Steps):
-    """Texts that the step graph writes; see `Steps`."""
+    """Texts that the step graph writes; see `Steps`.
+
+    The graph broadcasts the keys and values of a single image over its beams. Those of several
+    are copied for every row, but only when rows get other images.
+    """
 
     def __init__(self, session: InferenceSession, encoded: Arrays) -> None:
         self._session = session
-        self._state = _as_past(encoded)
+        state = _as_past(encoded)
+        self._image = {name: values for name, values in state.items() if _OF_IMAGE in name}
+        self._written = {name: values for name, values in state.items() if name not in self._image}
         batch = len(next(iter(encoded.values())))
+        self._images, self._of_rows = np.arange(batch), self._image
         for value in session.get_inputs():
-            if value.name.startswith(_PAST) and value.name not in self._state:
+            if value.name.startswith(_PAST) and value.name not in state:
                 _, heads, _, head_dim = value.shape
-                self._state[value.name] = np.zeros((batch, heads, 0, head_dim), np.float32)
+                self._written[value.name] = np.zeros((batch, heads, 0, head_dim), np.float32)
         self.attention: list[Float[np.ndarray, "row token"]] = []
 
     def step(
         self, symbols: Int64[np.ndarray, " row"], position: int
     ) -> Float[np.ndarray, "row symbol"]:
-        found = _run(self._session, {"input_ids": symbols[:, None], **self._state})
-        self._state |= _as_past(found)
+        inputs = {"input_ids": symbols[:, None], **self._of_rows, **self._written}
+        found = _run(self._session, inputs)
+        self._written |= _as_past(found)
         if "cross_attentions" in found:
             self.attention.append(found["cross_attentions"])
         return found["logits"][:, -1]
 
     def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
-        self._state = {name: values[rows] for name, values in self._state.items()}
+        images = self._images[rows]
+        if not np.array_equal(images, self._images):
+            is_shared = (images == images[0]).all()
+            self._of_rows = _rows(self._image, images[:1] if is_shared else images)
+        self._images = images
+        self._written = _rows(self._written, rows)
 
 
 def load_with_graphs(path: Path, int8: bool = False) -> OnnxEngine:
@@ -449,6 +463,10 @@ def _initializer(name: str, tensors: Tensors) -> np.ndarray:
 def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:
     names = [value.name for value in session.get_outputs()]
     return dict(zip(names, session.run(None, inputs), strict=True))
+
+
+def _rows(arrays: Arrays, rows: np.ndarray) -> Arrays:
+    return {name: values[rows] for name, values in arrays.items()}
 
 
 def _as_past(arrays: Arrays) -> Arrays:

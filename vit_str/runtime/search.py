@@ -167,8 +167,7 @@ def _equal(
     texts: Int64[np.ndarray, "row position_and_end"], labels: Int64[np.ndarray, "row position"]
 ) -> np.ndarray:
     """Which texts are the labels and end after them."""
-    padded_labels = np.pad(labels, ((0, 0), (0, 1)), constant_values=PADDING)
-    return (texts == padded_labels).all(1)
+    return (texts[:, :-1] == labels).all(1) & (texts[:, -1] == PADDING)
 
 
 def _greedy(
@@ -185,8 +184,8 @@ def collapse(
     """The texts of the most probable alignments, up to ``longest`` characters, padded."""
     best = scores.argmax(2)
     blank = scores.shape[2] - 1
-    before = np.pad(best, ((0, 0), (1, 0)), constant_values=blank)[:, :-1]
-    spelled = (best != blank) & (best != before)
+    spelled = best != blank
+    spelled[:, 1:] &= best[:, 1:] != best[:, :-1]
     return padded([row[kept][:longest].tolist() for row, kept in zip(best, spelled, strict=True)])
 
 
@@ -296,7 +295,7 @@ def teacher_forcing_inputs(
     labels: Int64[np.ndarray, "batch position"], end: int
 ) -> Int64[np.ndarray, "batch position_and_start"]:
     """The start, then the labels; the end in the place of the padding."""
-    inputs = np.pad(labels, ((0, 0), (1, 0)), constant_values=end)
+    inputs = np.insert(labels, 0, end, axis=1)
     inputs[inputs == PADDING] = end
     return inputs
 
