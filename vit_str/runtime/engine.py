@@ -465,7 +465,7 @@ def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:
     return dict(zip(names, session.run(None, inputs), strict=True))
 
 
-def _rows(arrays: Arrays, rows: np.ndarray) -> Arrays:
+def _rows(arrays: Arrays, rows: Sequence[int] | np.ndarray) -> Arrays:
     return {name: values[rows] for name, values in arrays.items()}
 
 
