@@ -138,14 +138,15 @@ class VariantRun:
 
     def _settings(self, steps: int, decay_share: float) -> dict[str, Any]:
         """Where everything goes and when it ends, in place of what the configuration says."""
-        checkpoint = {"dirpath": str(self.folder), "save_last": True, "save_top_k": 0}
+        folder = self.folder.resolve()  # a relative one is taken from that of the configuration
+        checkpoint = {"dirpath": str(folder), "save_last": True, "save_top_k": 0}
         checkpoint["enable_version_counter"] = False
         keep = "lightning.pytorch.callbacks.ModelCheckpoint"
         callbacks = [
             (keep, checkpoint | {"train_time_interval": "0:03:00"}),
             (keep, checkpoint | {"every_n_train_steps": steps}),
-            ("vit_str.training.StopCleanly", {"path": str(self.folder / _CHECKPOINT)}),
-            ("vit_str.training.WeightsExport", {"path": str(self.weights("averaged"))}),
+            ("vit_str.training.StopCleanly", {"path": str(folder / _CHECKPOINT)}),
+            ("vit_str.training.WeightsExport", {"path": str(folder / "averaged.safetensors")}),
             ("vit_str.training.RandomStates", {}),
         ]
         trainer = {
@@ -154,7 +155,7 @@ class VariantRun:
             "limit_val_batches": 0,
             "enable_progress_bar": False,
             "logger": [
-                _part("lightning.pytorch.loggers.CSVLogger", save_dir=str(self.folder), name="log")
+                _part("lightning.pytorch.loggers.CSVLogger", save_dir=str(folder), name="log")
             ],
             "callbacks": [_part(path, **arguments) for path, arguments in callbacks],
         }
