@@ -136,11 +136,7 @@ def _draw(figure: Figure, gradients: Table, adding: Table) -> None:
     draw_lines(left, gradients, "at", "network", NETS)
     draw_lines(right, logs, "at", "network", NETS, marker="o")
     left.set(xlabel="distance (steps back)", ylabel="norm of the gradient (log10)")
-    legend(figure, [left])
-    lengths = adding.levels("at")
-    right.axhline(math.log10(BASELINE), color=INK, linestyle=":", linewidth=1.1)
-    right.annotate(
-        "knowing nothing", (lengths[-1], math.log10(BASELINE)), ha="right", va="top", fontsize=8
-    )
-    right.set_xticks(lengths)
+    right.axhline(math.log10(BASELINE), color=INK, ls=":", lw=1.1, label="knowing nothing")
+    legend(figure, [left, right])
+    right.set_xticks(adding.levels("at"))
     right.set(xlabel="length of the test (steps)", ylabel="mean squared error (log10)")
