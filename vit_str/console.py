@@ -24,7 +24,7 @@ def write(line: str) -> None:
 
 
 def drop_output() -> None:
-    """Forget what could not be written, which Python would try and complain about at its end."""
+    """Forget what could not be written, which Python would raise at its end."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):  # standard output is no file or closed

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         temperature = round(file.temperature * result.factor, 4)
         before = words.read(sets, file.temperature)
         after = words.read(sets, temperature)
-    for line in words.complaints:
+    for line in words.problems:
         console.warn(line)
     values = {
         "temperature": temperature,
@@ -89,18 +89,18 @@ def run(options: argparse.Namespace) -> int:
         )
     _write(source, out, file, values)
     console.warn(f"wrote {out}")
-    return 1 if words.complaints else 0
+    return 1 if words.problems else 0
 
 
 class _Words:
     """Reads sets of words at any temperature.
 
     Attributes:
-        complaints: one line about each word that has no image or none that can be read.
+        problems: one line about each word that has no image or none that can be read.
     """
 
     def __init__(self, reader: Reader, batch_size: int, progress: console.Progress) -> None:
-        self.complaints: dict[str, None] = {}
+        self.problems: dict[str, None] = {}
         self._reader = reader
         self._batch_size = batch_size
         self._progress = progress
@@ -114,7 +114,7 @@ class _Words:
         engine.model = replace(engine.model, temperature=temperature)
         sets = read_sets(self._reader, sources, self._batch_size, advance=self._progress.advance)
         for found in sets.values():
-            self.complaints |= dict.fromkeys([*found.missing, *found.damaged])
+            self.problems |= dict.fromkeys([*found.missing, *found.damaged])
         judged = {name: JudgedWords.of(words) for name, words in sets.items()}
         for name, words in judged.items():
             if not len(words):

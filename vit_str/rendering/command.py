@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     _add_output(parser.add_argument_group("what to make"))
     _add_words(parser.add_argument_group("what to write"))
-    _add_looks(parser.add_argument_group("how it looks"))
+    _add_appearance(parser.add_argument_group("how it looks"))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -170,7 +170,7 @@ def _add_words(group: _Group) -> None:
     )
 
 
-def _add_looks(group: _Group) -> None:
+def _add_appearance(group: _Group) -> None:
     group.add_argument("--fonts", type=Path, nargs="+", metavar="DIR", help="instead of system's")
     group.add_argument("--pictures", type=Path, nargs="+", metavar="DIR", help="for backgrounds")
     group.add_argument("--height", type=_pixels, default=32, metavar="N", help="pixels (32)")

@@ -85,10 +85,10 @@ class GlyphAtlas:
             names=list(map(_name, families, accepted)),
             charset=charset,
         )
-        likeness = quality.recognized.tolist()
+        recognized = quality.recognized.tolist()
         flaws = [
             flaw(correct, share, charset.characters)
-            for correct, share in zip(quality.is_correct, likeness, strict=True)
+            for correct, share in zip(quality.is_correct, recognized, strict=True)
         ]
         rejections += [
             Rejection(path, why) for path, why in zip(accepted, flaws, strict=True) if why

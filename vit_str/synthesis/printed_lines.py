@@ -291,8 +291,8 @@ def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:
         dots = (pixel_rows(mask) * turn).cos() + (pixel_columns(mask) * turn).cos()
         mask[needles] *= (0.75 + 0.6 * dots).clamp(0, 1)
     # What is faded is not copied too: nothing would be left.
-    fate = random.uniform(0, 1)
-    faded = (fate < 0.25 * difficulty).nonzero()[:, 0]
+    damage = random.uniform(0, 1)
+    faded = (damage < 0.25 * difficulty).nonzero()[:, 0]
     loss, where = random.uniform(0.2, 0.65, 1, 1, 1)[faded], random.normal(1.5, 1, 2, 8)[faded]
     if len(faded):
         mask[faded] *= 1 - loss * spread(where, size).sigmoid()
@@ -302,7 +302,7 @@ def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:
     if len(specks):
         spots = F.avg_pool2d(noise[specks], 2, 1, 1)[..., : size[0], : size[1]] * 2
         mask[specks] = (mask[specks] + (spots > rare).float() - (spots < -rare).float()).clamp(0, 1)
-    copied = (fate > 1 - 0.3 * difficulty).nonzero()[:, 0]
+    copied = (damage > 1 - 0.3 * difficulty).nonzero()[:, 0]
     level, grain = random.uniform(0.25, 0.55, 1, 1, 1)[copied], random.uniform(0, 0.16, 1, 1, 1)
     if len(copied):
         spread_ink = F.avg_pool2d(mask[copied], 3, 1, 1).lerp(mask[copied], 0.6)
