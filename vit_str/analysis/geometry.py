@@ -17,19 +17,12 @@ from vit_str.runtime import boxes
 
 @dataclass(frozen=True, slots=True)
 class TokenGrid:
-    """Tokens in rows and columns over an image.
+    """Tokens in rows and columns over an image."""
 
-    Attributes:
-        rows: of tokens.
-        columns: of tokens.
-        patch_size: height and width of a token in pixels.
-        special_tokens: before those of the grid, without a position.
-    """
-
-    rows: int
-    columns: int
-    patch_size: tuple[float, float]
-    special_tokens: int = 0
+    rows: int  # of tokens
+    columns: int  # of tokens
+    patch_size: tuple[float, float]  # height and width of a token in pixels
+    special_tokens: int = 0  # before those of the grid, without a position
 
     def __post_init__(self) -> None:
         if min(self.rows, self.columns) < 1 or min(self.patch_size) <= 0:
@@ -89,16 +82,12 @@ class TokenGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """The windows of a layer whose tokens attend to tokens of their own window only.
+    """The windows of a layer whose tokens attend to tokens of their own window only."""
 
-    Attributes:
-        grid: of the tokens of one window.
-        allowed: whether a query may attend to a key, for every window of the image. In a shifted
-            layer, a window at the border holds tokens from opposite sides of the image, which may
-            not attend to each other.
-    """
-
-    grid: TokenGrid
+    grid: TokenGrid  # of the tokens of one window
+    # Whether a query may attend to a key, for every window of the image. In a shifted layer, a
+    # window at the border holds tokens from opposite sides of the image, which may not attend to
+    # each other
     allowed: Bool[Tensor, "window query key"]
 
     @classmethod

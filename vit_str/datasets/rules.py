@@ -33,17 +33,13 @@ _NO_LINE_BREAK = re.compile(r"[^\r\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a word has to be to be used. A word that is not is left out whole, never changed.
+    """What a word has to be to be used. A word that is not is left out whole, never changed."""
 
-    Attributes:
-        charset: the characters that a label may hold; any but line breaks without one.
-        maximum_length: most characters of a label, 1 or more; any number without one.
-        least_size: least height and least width of an image, in pixels.
-    """
-
+    # The characters that a label may hold; any but line breaks without one
     charset: Charset | None = None
+    # Most characters of a label, 1 or more; any number without one
     maximum_length: int | None = None
-    least_size: int = 4
+    least_size: int = 4  # least height and least width of an image, in pixels
 
     def label(self, word: LabeledWord) -> Skipped | None:
         """Why the label cannot be used, or None if it can; the image is not looked at."""

@@ -27,19 +27,12 @@ _SIGNATURES = (
 
 @dataclass(frozen=True, slots=True)
 class LabeledWord:
-    """An image of a word, as the bytes of an image file, and what it says.
+    """An image of a word, as the bytes of an image file, and what it says."""
 
-    Attributes:
-        image: an encoded image, such as the bytes of a PNG file.
-        label: the text.
-        boxes: of the characters.
-        name: where it was read: a file, a key, a member of an archive; empty if nowhere.
-    """
-
-    image: bytes
-    label: str
-    boxes: Boxes = ()
-    name: str = ""
+    image: bytes  # an encoded image, such as the bytes of a PNG file
+    label: str  # the text
+    boxes: Boxes = ()  # of the characters
+    name: str = ""  # where it was read: a file, a key, a member of an archive; empty if nowhere
 
     @property
     def suffix(self) -> str:
@@ -75,16 +68,11 @@ class Skipped:
     """A word that cannot be used; it is counted and listed, never silently changed.
 
     As text, it is one line.
-
-    Attributes:
-        name: which word: a file, a key, a line, a member of an archive.
-        reason: why.
-        detail: what exactly, in one line.
     """
 
-    name: str
-    reason: Reason
-    detail: str = ""
+    name: str  # which word: a file, a key, a line, a member of an archive
+    reason: Reason  # why
+    detail: str = ""  # what exactly, in one line
 
     def __str__(self) -> str:
         detail = f" ({self.detail})" if self.detail else ""
@@ -126,20 +114,15 @@ class WordSource(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the words of a data set are stored.
+    """How the words of a data set are stored."""
 
-    Attributes:
-        start: number of the first word; names in folders and archives count from it, so that
-            parts of one stream that several machines write go together.
-        suffix: of the image files, such as ``.png``; if empty, what the bytes of each are.
-        boxes: whether to store the boxes of the characters.
-        shard_size: words in an archive, if the data set has several.
-    """
-
+    # Number of the first word; names in folders and archives count from it, so that parts of one
+    # stream that several machines write go together
     start: int = 0
+    # Of the image files, such as `.png`; if empty, what the bytes of each are
     suffix: str = ".png"
-    boxes: bool = False
-    shard_size: int = SHARD_SIZE
+    boxes: bool = False  # whether to store the boxes of the characters
+    shard_size: int = SHARD_SIZE  # words in an archive, if the data set has several
 
 
 class DatasetWriter(ABC):

@@ -69,19 +69,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedWords:
-    """The surest words, if the others are rejected.
+    """The surest words, if the others are rejected."""
 
-    Attributes:
-        coverage: share of words that was to be kept.
-        confidence: of the least sure of them; nan if that one is damaged, or without any word.
-        n: words that are kept.
-        shares: metric of ``SHOWN`` -> accuracy of what is kept.
-    """
-
-    coverage: float
-    confidence: float
-    n: int
-    shares: Mapping[str, Share]
+    coverage: float  # share of words that was to be kept
+    confidence: float  # of the least sure of them; nan if that one is damaged, or without any word
+    n: int  # words that are kept
+    shares: Mapping[str, Share]  # metric of `SHOWN` -> accuracy of what is kept
 
 
 def breakdown(words: ReadWords) -> dict[str, list[Group]]:

@@ -16,43 +16,28 @@ Values = Float[np.ndarray, " word"]
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Words whose confidences are alike.
+    """Words whose confidences are alike."""
 
-    Attributes:
-        low: least confidence, not included but for 0.
-        high: highest confidence, included.
-        n: words.
-        confidence: their mean.
-        accuracy: share of them that is right; nan, as the mean, without any word.
-    """
-
-    low: float
-    high: float
-    n: int
-    confidence: float
-    accuracy: float
+    low: float  # least confidence, not included but for 0
+    high: float  # highest confidence, included
+    n: int  # words
+    confidence: float  # their mean
+    accuracy: float  # share of them that is right; nan, as the mean, without any word
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How far confidences are from the share that is right.
+    """How far confidences are from the share that is right."""
 
-    Attributes:
-        n: words.
-        error: expected calibration error: the distance between mean confidence and share of right
-            words of a bin, mean over words (Guo et al. 2017, equation 5); nan without any word.
-        interval: its 95 % interval, from drawing words with replacement. Chance alone makes the
-            error larger than it is with few words, and drawing adds as much again: that is taken
-            off the interval.
-        confidence: mean; above the accuracy, readings promise too much.
-        bins: of equal width, the reliability table.
-    """
-
-    n: int
+    n: int  # words
+    # Expected calibration error: the distance between mean confidence and share of right words of a
+    # bin, mean over words (Guo et al. 2017, equation 5); nan without any word
     error: float
+    # Its 95 % interval, from drawing words with replacement. Chance alone makes the error larger
+    # than it is with few words, and drawing adds as much again: that is taken off the interval
     interval: Interval
-    confidence: float
-    bins: tuple[Bin, ...]
+    confidence: float  # mean; above the accuracy, readings promise too much
+    bins: tuple[Bin, ...]  # of equal width, the reliability table
 
 
 def calibrate(

@@ -14,19 +14,12 @@ _MOST = 30
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """A mistake and how often it is made.
+    """A mistake and how often it is made."""
 
-    Attributes:
-        written: the character of the label; empty if one was read where there is none.
-        read: the character that was read for it; empty if none was.
-        times: how often.
-        of: how often the label has this character, or has any, if ``written`` is empty.
-    """
-
-    written: str
-    read: str
-    times: int
-    of: int
+    written: str  # the character of the label; empty if one was read where there is none
+    read: str  # the character that was read for it; empty if none was
+    times: int  # how often
+    of: int  # how often the label has this character, or has any, if `written` is empty
 
 
 def align(label: str, text: str) -> list[Pair]:

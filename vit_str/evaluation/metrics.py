@@ -58,25 +58,16 @@ METRICS = (
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How well a set of words was read.
+    """How well a set of words was read."""
 
-    Attributes:
-        n: words with a label and an image.
-        values: metric -> fraction, nan without any word to judge; see ``METRICS``.
-        interval: metric -> its 95 % interval.
-        left_out: metric -> words of ``n`` whose label is empty under its protocol.
-        unreadable: images of ``n`` that are damaged; they count as read wrong, as empty.
-        missing: words without an image or a label; not part of ``n``.
-        reduced: labels of ``n`` of which 94 characters judge a part only, or nothing: they hold
-            spaces, accents or other scripts, which the full protocol judges.
-    """
-
-    n: int
-    values: dict[str, float]
-    interval: dict[str, Interval]
-    left_out: dict[str, int]
-    unreadable: int = 0
-    missing: int = 0
+    n: int  # words with a label and an image
+    values: dict[str, float]  # metric -> fraction, nan without any word to judge; see `METRICS`
+    interval: dict[str, Interval]  # metric -> its 95 % interval
+    left_out: dict[str, int]  # metric -> words of `n` whose label is empty under its protocol
+    unreadable: int = 0  # images of `n` that are damaged; they count as read wrong, as empty
+    missing: int = 0  # words without an image or a label; not part of `n`
+    # Labels of `n` of which 94 characters judge a part only, or nothing: they hold spaces,
+    # accents or other scripts, which the full protocol judges
     reduced: int = 0
 
     def to_dict(self) -> dict[str, Any]:

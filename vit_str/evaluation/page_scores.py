@@ -46,25 +46,16 @@ class LabelOutcome(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageScore:
-    """Counts of one picture.
+    """Counts of one picture."""
 
-    Attributes:
-        labels: judged labels.
-        words: found words that count.
-        detected: matches by place.
-        read: matches by place and text.
-        bag: words in both the labels and the page, found words and labelled words, without places.
-        plain_bag: the same of their letters and digits alone.
-        label_outcomes: what became of each judged label.
-    """
-
-    labels: int
-    words: int
-    detected: int
-    read: int
+    labels: int  # judged labels
+    words: int  # found words that count
+    detected: int  # matches by place
+    read: int  # matches by place and text
+    # Words in both the labels and the page, found words and labelled words, without places
     bag: tuple[int, int, int]
-    plain_bag: tuple[int, int, int]
-    label_outcomes: tuple[LabelOutcome, ...] = field(repr=False)
+    plain_bag: tuple[int, int, int]  # the same of their letters and digits alone
+    label_outcomes: tuple[LabelOutcome, ...] = field(repr=False)  # what became of each judged label
 
 
 class Score(NamedTuple):

@@ -111,24 +111,15 @@ def bootstrap_intervals(
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """How much better the second of two models is on the same words.
+    """How much better the second of two models is on the same words."""
 
-    Attributes:
-        n: words.
-        difference: share of words that the second reads right minus that of the first; nan
-            without any word.
-        interval: its 95 % interval, from drawing words with replacement.
-        only_first: words that only the first reads right.
-        only_second: words that only the second reads right.
-        p_value: of McNemar's exact test, see `mcnemar`.
-    """
-
-    n: int
+    n: int  # words
+    # Share of words that the second reads right minus that of the first; nan without any word
     difference: float
-    interval: Interval
-    only_first: int
-    only_second: int
-    p_value: float
+    interval: Interval  # its 95 % interval, from drawing words with replacement
+    only_first: int  # words that only the first reads right
+    only_second: int  # words that only the second reads right
+    p_value: float  # of McNemar's exact test, see `mcnemar`
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there was nothing to compare."""

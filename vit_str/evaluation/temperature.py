@@ -31,17 +31,11 @@ _FINE = np.geomspace(FACTORS[0], FACTORS[-1], 184)  # 1 % apart, finer than word
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fitted factor of the temperature.
+    """A fitted factor of the temperature."""
 
-    Attributes:
-        factor: the most likely of those between the ends of ``FACTORS``.
-        interval: its 95 % interval, from drawing words with replacement.
-        n: words it was fitted to.
-    """
-
-    factor: float
-    interval: Interval
-    n: int
+    factor: float  # the most likely of those between the ends of `FACTORS`
+    interval: Interval  # its 95 % interval, from drawing words with replacement
+    n: int  # words it was fitted to
 
     @property
     def is_at_edge(self) -> bool:

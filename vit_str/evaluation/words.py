@@ -16,24 +16,18 @@ ImageSize = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ReadWords:
-    """The words of a set and what was read, one of each per image.
+    """The words of a set and what was read, one of each per image."""
 
-    Attributes:
-        labels: what the images say.
-        texts: what was read; empty where an image is damaged.
-        confidences: probability of each text according to the model; None for a damaged image.
-        missing: one line for every word that has no image or no label.
-        damaged: one line for every image that cannot be read.
-        sizes: of the images; None where it is not known.
-        places: numbers of the words in their set, the place of each in its data set.
-    """
-
-    labels: list[str]
-    texts: list[str]
+    labels: list[str]  # what the images say
+    texts: list[str]  # what was read; empty where an image is damaged
+    # Probability of each text according to the model; None for a damaged image
     confidences: list[float | None]
+    # One line for every word that has no image or no label
     missing: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)  # one line for every image that cannot be read
+    # Of the images; None where it is not known
     sizes: list[ImageSize | None] = field(default_factory=list)
+    # Numbers of the words in their set, the place of each in its data set
     places: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -116,15 +116,10 @@ def load_page_reader(options: argparse.Namespace, model: str | None = None) -> "
 
 
 class Inputs(NamedTuple):
-    """What came of the paths on the command line.
+    """What came of the paths on the command line."""
 
-    Attributes:
-        paths: files in the order given, those of a folder or glob sorted; ``-`` stays.
-        problems: (path, what is wrong with it) for each that led to no file.
-    """
-
-    paths: list[str]
-    problems: list[tuple[str, str]]
+    paths: list[str]  # files in the order given, those of a folder or glob sorted; `-` stays
+    problems: list[tuple[str, str]]  # (path, what is wrong with it) for each that led to no file
 
     def add_problem(self, path: str, problem: str) -> None:
         """Note what is wrong with a path."""

@@ -34,25 +34,15 @@ class Box(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What the model saw of an image, upright, and how.
+    """What the model saw of an image, upright, and how."""
 
-    Attributes:
-        height: in pixels.
-        width: in pixels.
-        turned: by a quarter, since it was tall.
-        upside_down: by half after that.
-        left: pixels of the image to the left of it.
-        top: pixels of the image above it.
-        size: height and width of the image; the same as seen if None.
-    """
-
-    height: int
-    width: int
-    turned: bool
-    upside_down: bool = False
-    left: int = 0
-    top: int = 0
-    size: tuple[int, int] | None = None
+    height: int  # in pixels
+    width: int  # in pixels
+    turned: bool  # by a quarter, since it was tall
+    upside_down: bool = False  # by half after that
+    left: int = 0  # pixels of the image to the left of it
+    top: int = 0  # pixels of the image above it
+    size: tuple[int, int] | None = None  # height and width of the image; the same as seen if None
 
 
 def attention_maps(

@@ -64,31 +64,20 @@ _NAMES = {"encoder", "step", "refine", "verify"}
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """How a model is used.
+    """How a model is used."""
 
-    Attributes:
-        decoder: name of its class.
-        loop: ``step`` writes character by character; ``refine`` too, and can read all characters
-            at once and again; ``scores`` has scores for every position, ``ctc`` for every column.
-        maximum_length: most characters it writes.
-        grid: rows and columns of tokens.
-        special_tokens: number of tokens before them.
-        image_size: height and width.
-        has_cross_attention: whether it says where it looks while it writes.
-        decoding: ``autoregressive`` or ``parallel``, with ``refine``.
-        refinements: how often the text is read again, with ``refine``.
-        drafts: whether `Scorer.scores` are of drafts, which `Scorer.verify` checks, with ``step``.
-    """
-
-    decoder: str
+    decoder: str  # name of its class
+    # `step` writes character by character; `refine` too, and can read all characters at once
+    # and again; `scores` has scores for every position, `ctc` for every column
     loop: str
-    maximum_length: int
-    grid: tuple[int, int]
-    special_tokens: int
-    image_size: tuple[int, int]
-    has_cross_attention: bool = False
-    decoding: str = "autoregressive"
-    refinements: int = 0
+    maximum_length: int  # most characters it writes
+    grid: tuple[int, int]  # rows and columns of tokens
+    special_tokens: int  # number of tokens before them
+    image_size: tuple[int, int]  # height and width
+    has_cross_attention: bool = False  # whether it says where it looks while it writes
+    decoding: str = "autoregressive"  # `autoregressive` or `parallel`, with `refine`
+    refinements: int = 0  # how often the text is read again, with `refine`
+    # Whether `Scorer.scores` are of drafts, which `Scorer.verify` checks, with `step`
     drafts: bool = False
 
     @classmethod

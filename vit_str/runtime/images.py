@@ -415,27 +415,20 @@ def _opaque(image: Image.Image) -> Callable[[Image.Image], Image.Image]:
 
 @dataclass(frozen=True, slots=True)
 class Preprocessing:
-    """From an RGB image to the input of a model.
+    """From an RGB image to the input of a model."""
 
-    Attributes:
-        height: of every image, in pixels.
-        width: of every image, in pixels.
-        mean: what is taken from red, green and blue, on the scale 0 to 1.
-        std: what they are divided by then.
-        turn_above: height over width above which an image is turned by a quarter to the left
-            before it is resized, so that lines that run down run along; none is if None.
-        reread_below: confidence below which an image is read again, also from other views; never
-            if 0.
-        width_step: images keep their shape as nearly as a width allows that is a multiple of it,
-            and ``width`` at most; all have ``width`` if 0.
-    """
-
-    height: int = 32
-    width: int = 128
+    height: int = 32  # of every image, in pixels
+    width: int = 128  # of every image, in pixels
+    # What is taken from red, green and blue, on the scale 0 to 1
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    std: tuple[float, float, float] = (0.5, 0.5, 0.5)  # what they are divided by then
+    # Height over width above which an image is turned by a quarter to the left before it is
+    # resized, so that lines that run down run along; none is if None
     turn_above: float | None = None
+    # Confidence below which an image is read again, also from other views; never if 0
     reread_below: float = 0.0
+    # Images keep their shape as nearly as a width allows that is a multiple of it, and `width` at
+    # most; all have `width` if 0
     width_step: int = 0
 
     def __post_init__(self) -> None:

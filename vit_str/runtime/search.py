@@ -58,20 +58,13 @@ class ScoreSteps:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A text as ids, and how sure the model is of it.
+    """A text as ids, and how sure the model is of it."""
 
-    Attributes:
-        ids: of the characters.
-        confidences: of each character, given those before it.
-        confidence: of every character and of the end after them.
-        probability: what ``confidence`` would be if every text were allowed.
-        prior: what was added to the logarithm of the probability before texts were compared.
-    """
-
-    ids: tuple[int, ...]
-    confidences: tuple[float, ...]
-    confidence: float
-    probability: float
+    ids: tuple[int, ...]  # of the characters
+    confidences: tuple[float, ...]  # of each character, given those before it
+    confidence: float  # of every character and of the end after them
+    probability: float  # what `confidence` would be if every text were allowed
+    # What was added to the logarithm of the probability before texts were compared
     prior: float = 0.0
 
 

@@ -30,17 +30,11 @@ DOUBTFUL_AFTER_VIEWS = 0.5
 
 
 class View(NamedTuple):
-    """An image closer up or farther away, with another slope, or blurred.
+    """An image closer up or farther away, with another slope, or blurred."""
 
-    Attributes:
-        cut: share of every side that is cut; negative for as much more around the image.
-        slope: heights that the line falls over the width, or climbs if it is negative.
-        blurred: whether every pixel becomes the mean of the nine around it.
-    """
-
-    cut: float = 0.0
-    slope: float = 0.0
-    blurred: bool = False
+    cut: float = 0.0  # share of every side that is cut; negative for as much more around the image
+    slope: float = 0.0  # heights that the line falls over the width, or climbs if it is negative
+    blurred: bool = False  # whether every pixel becomes the mean of the nine around it
 
 
 ROUNDS_OF_VIEWS = (

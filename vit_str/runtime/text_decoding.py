@@ -150,25 +150,15 @@ class TextDecoder:
 
 @dataclass(frozen=True, slots=True)
 class DecodingOptions:
-    """How the scores of a decoder become texts.
+    """How the scores of a decoder become texts."""
 
-    Attributes:
-        loop: of ``LOOPS``, see `Interface`.
-        end: id of the end, or of the blank.
-        longest: most characters.
-        temperature: divides the scores.
-        decoding: ``autoregressive`` or ``parallel``, with ``refine``.
-        refinements: how often the text is read again, with ``refine``.
-        drafts: see `Interface`.
-    """
-
-    loop: str
-    end: int
-    longest: int
-    temperature: float = 1.0
-    decoding: str = "autoregressive"
-    refinements: int = 0
-    drafts: bool = False
+    loop: str  # of `LOOPS`, see `Interface`
+    end: int  # id of the end, or of the blank
+    longest: int  # most characters
+    temperature: float = 1.0  # divides the scores
+    decoding: str = "autoregressive"  # `autoregressive` or `parallel`, with `refine`
+    refinements: int = 0  # how often the text is read again, with `refine`
+    drafts: bool = False  # see `Interface`
 
 
 def decode_texts(

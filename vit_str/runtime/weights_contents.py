@@ -49,23 +49,15 @@ _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a weights file holds, besides a model that is built of it.
+    """What a weights file holds, besides a model that is built of it."""
 
-    Attributes:
-        description: of the model, see ``vit_str.models.description``.
-        charset: the characters that it writes.
-        preprocessing: what images go through before they come to it.
-        provenance: where the weights come from: command, data, date, scores; free form.
-        temperature: what makes confidences mean what they say.
-        tensors: the weights in float32, by name.
-    """
-
-    description: dict[str, Any]
-    charset: Charset
-    preprocessing: Preprocessing
+    description: dict[str, Any]  # of the model, see `vit_str.models.description`
+    charset: Charset  # the characters that it writes
+    preprocessing: Preprocessing  # what images go through before they come to it
+    # Where the weights come from: command, data, date, scores; free form
     provenance: dict[str, Any]
-    temperature: float
-    tensors: dict[str, Float[np.ndarray, ...]]
+    temperature: float  # what makes confidences mean what they say
+    tensors: dict[str, Float[np.ndarray, ...]]  # the weights in float32, by name
 
 
 def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -> Contents:

@@ -22,25 +22,15 @@ _BODIES = 16  # of the greatest size, in memory at the same time
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a request, and all that wait, may take.
+    """What a request, and all that wait, may take."""
 
-    Attributes:
-        body: bytes of a request.
-        pixels: of a picture.
-        queue: pictures of words in progress for one client, and the most in a request.
-        pages: whole pictures in progress, at most half of them for one client.
-        deadline: seconds from the first line of a request to its answer.
-        receive: seconds in which a request has to arrive.
-        drawing: seconds of the processor that drawing a page of a PDF file may take.
-    """
-
-    body: int = 10_000_000
-    pixels: int = 50_000_000
-    queue: int = 64
-    pages: int = 8
-    deadline: float = 30.0
-    receive: float = 20.0
-    drawing: int = 5
+    body: int = 10_000_000  # bytes of a request
+    pixels: int = 50_000_000  # of a picture
+    queue: int = 64  # pictures of words in progress for one client, and the most in a request
+    pages: int = 8  # whole pictures in progress, at most half of them for one client
+    deadline: float = 30.0  # seconds from the first line of a request to its answer
+    receive: float = 20.0  # seconds in which a request has to arrive
+    drawing: int = 5  # seconds of the processor that drawing a page of a PDF file may take
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer

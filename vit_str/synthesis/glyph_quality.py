@@ -39,15 +39,11 @@ _FEWEST_CORRECT = 0.2  # share of the charset that makes a font usable
 
 @dataclass(frozen=True, slots=True)
 class GlyphQuality:
-    """What the glyphs of all fonts look like.
+    """What the glyphs of all fonts look like."""
 
-    Attributes:
-        is_correct: whether a glyph shows its character.
-        recognized: share of the letters and digits of each font that are hard to mistake, 0 to 1;
-            hardly any in a font of ornaments, and 1 in a font without letters.
-    """
-
-    is_correct: Bool[Tensor, "font character"]
+    is_correct: Bool[Tensor, "font character"]  # whether a glyph shows its character
+    # Share of the letters and digits of each font that are hard to mistake, 0 to 1; hardly any in a
+    # font of ornaments, and 1 in a font without letters
     recognized: Float[Tensor, " font"]
 
 

@@ -33,24 +33,18 @@ class GlyphAtlas:
     The glyph of a font and character is ``columns[start : start + width]``, transposed, with its
     first column ``bearing`` pixels right of the pen, which then moves by ``advance`` pixels. All
     glyphs of a font share a baseline. What a font does not draw has the width 0.
-
-    Attributes:
-        columns: ink, 0 to 255.
-        is_correct: whether the font shows this character truly; draw nothing else.
-        names: of the fonts, as ``family/file``.
-        charset: the characters, by their ids.
-        height: of all glyphs, in rows.
     """
 
-    columns: UInt8[Tensor, "column row"]
+    columns: UInt8[Tensor, "column row"]  # ink, 0 to 255
     starts: Int64[Tensor, "font character"]
     widths: Int64[Tensor, "font character"]
     bearings: Float32[Tensor, "font character"]
     advances: Float32[Tensor, "font character"]
+    # Whether the font shows this character truly; draw nothing else
     is_correct: Bool[Tensor, "font character"]
-    names: list[str]
-    charset: Charset
-    height: int = HEIGHT
+    names: list[str]  # of the fonts, as `family/file`
+    charset: Charset  # the characters, by their ids
+    height: int = HEIGHT  # of all glyphs, in rows
 
     def __len__(self) -> int:
         return len(self.names)

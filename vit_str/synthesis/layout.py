@@ -25,26 +25,18 @@ class Lines:
 
     What is seen of a word is its mask, but for letters that stand otherwise than the mask has them
     (see `placement`): widths, owners and boxes are those of the line as seen.
-
-    Attributes:
-        masks: how much ink each pixel holds, 0 to 255.
-        ids: the characters, ``PADDING`` after the end.
-        widths: columns that each word takes, in pixels.
-        aspects: width over height of each word.
-        owners: position of the letter that each column belongs to, ``PADDING`` for none.
-        boxes: left, top, right, bottom of every character, in pixels; zero where there is none.
-        unevenness: letters off the baseline, if any were asked for.
-        stacks: words with letters below each other, if any were asked for.
     """
 
-    masks: UInt8[Tensor, "batch row column"]
-    ids: Int64[Tensor, "batch position"]
-    widths: Float[Tensor, " batch"]
-    aspects: Float[Tensor, " batch"]
+    masks: UInt8[Tensor, "batch row column"]  # how much ink each pixel holds, 0 to 255
+    ids: Int64[Tensor, "batch position"]  # the characters, `PADDING` after the end
+    widths: Float[Tensor, " batch"]  # columns that each word takes, in pixels
+    aspects: Float[Tensor, " batch"]  # width over height of each word
+    # Position of the letter that each column belongs to, `PADDING` for none
     owners: Int64[Tensor, "batch column"]
+    # Left, top, right, bottom of every character, in pixels; zero where there is none
     boxes: Float[Tensor, "batch position side"]
-    unevenness: Unevenness | None = None
-    stacks: Stacks | None = None
+    unevenness: Unevenness | None = None  # letters off the baseline, if any were asked for
+    stacks: Stacks | None = None  # words with letters below each other, if any were asked for
 
     def owner(
         self, column: Float[Tensor, "batch point"], rows: Int64[Tensor, " word"] | None = None

@@ -19,16 +19,11 @@ Letters = Float[Tensor, "word position"]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Letters smaller than the others of their word.
+    """Letters smaller than the others of their word."""
 
-    Attributes:
-        rows: words that have some.
-        scale: size of every letter of the batch over that of its font.
-        at_top: 1 for words whose small letters hang from the top of the others, else 0.
-    """
-
-    rows: Int64[Tensor, " word"]
-    scale: Letters
+    rows: Int64[Tensor, " word"]  # words that have some
+    scale: Letters  # size of every letter of the batch over that of its font
+    # 1 for words whose small letters hang from the top of the others, else 0
     at_top: Float[Tensor, " word"]
 
 
@@ -38,22 +33,14 @@ class Unevenness:
 
     A row of ink ``y`` of a letter whose middle is at column ``center`` is seen at
     ``anchor + (y - anchor) * scale + lift + slope * (column - center)``.
-
-    Attributes:
-        rows: which words of the batch.
-        anchor: the row that a letter's scale leaves in place.
-        center: the middle column of each letter.
-        scale: height of each letter over that of its font.
-        lift: how far each letter is moved down, in pixels.
-        slope: how far each letter leans: pixels down per pixel to the right.
     """
 
-    rows: Int64[Tensor, " word"]
-    anchor: Float[Tensor, " word"]
-    center: Letters
-    scale: Letters
-    lift: Letters
-    slope: Letters
+    rows: Int64[Tensor, " word"]  # which words of the batch
+    anchor: Float[Tensor, " word"]  # the row that a letter's scale leaves in place
+    center: Letters  # the middle column of each letter
+    scale: Letters  # height of each letter over that of its font
+    lift: Letters  # how far each letter is moved down, in pixels
+    slope: Letters  # how far each letter leans: pixels down per pixel to the right
 
     def seen(
         self, boxes: Float[Tensor, "batch position side"]
@@ -84,18 +71,13 @@ class Stacks:
     """Words whose letters stand below each other, seen after a quarter turn to the left.
 
     Every letter lies in a cell of its own, its top to the left.
-
-    Attributes:
-        rows: which words of the batch.
-        cell: width of the cells in the mask, which is the height of the line as seen.
-        top: first row of the mask with ink of the word.
-        bottom: the row after the last.
     """
 
-    rows: Int64[Tensor, " word"]
+    rows: Int64[Tensor, " word"]  # which words of the batch
+    # Width of the cells in the mask, which is the height of the line as seen
     cell: Float[Tensor, " word"]
-    top: Float[Tensor, " word"]
-    bottom: Float[Tensor, " word"]
+    top: Float[Tensor, " word"]  # first row of the mask with ink of the word
+    bottom: Float[Tensor, " word"]  # the row after the last
 
     def seen(
         self, boxes: Float[Tensor, "batch position side"], height: int

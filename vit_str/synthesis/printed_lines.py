@@ -124,27 +124,17 @@ class TextLineRenderer:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """Lines set in type, and where they lie in pictures of the size that is read.
+    """Lines set in type, and where they lie in pictures of the size that is read."""
 
-    Attributes:
-        lines: as set.
-        labels: ids of the characters that are read.
-        places: of these among the characters that are drawn; 0 after the end.
-        is_text: whether a drawn character is read.
-        left: where each line begins, in pixels.
-        top: first row of the atlas in the picture.
-        across: pixels for a column of the atlas.
-        down: pixels for a row of the atlas.
-    """
-
-    lines: Lines
-    labels: Int64[Tensor, "batch position"]
+    lines: Lines  # as set
+    labels: Int64[Tensor, "batch position"]  # ids of the characters that are read
+    # Of these among the characters that are drawn; 0 after the end
     places: Int64[Tensor, "batch position"]
-    is_text: Bool[Tensor, "batch drawn"]
-    left: Float[Tensor, " batch"]
-    top: Float[Tensor, " batch"]
-    across: Float[Tensor, " batch"]
-    down: Float[Tensor, " batch"]
+    is_text: Bool[Tensor, "batch drawn"]  # whether a drawn character is read
+    left: Float[Tensor, " batch"]  # where each line begins, in pixels
+    top: Float[Tensor, " batch"]  # first row of the atlas in the picture
+    across: Float[Tensor, " batch"]  # pixels for a column of the atlas
+    down: Float[Tensor, " batch"]  # pixels for a row of the atlas
 
     def characters_at(self, width: int, stride: int) -> Int64[Tensor, "batch column"]:
         """The character in every column of a picture, ``PADDING`` for none."""

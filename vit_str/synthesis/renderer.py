@@ -28,18 +28,13 @@ _BATCHES_PER_SEED = 1 << 40  # before the stream of the next seed begins
 
 @dataclass(frozen=True, slots=True)
 class RenderedBatch:
-    """Pictures of words, and all that the renderer knows about them.
+    """Pictures of words, and all that the renderer knows about them."""
 
-    Attributes:
-        images: what a model sees.
-        labels: ids of the characters, ``PADDING`` after the end.
-        token_characters: the character under the center of every token, ``PADDING`` for none.
-        boxes: left, top, right, bottom of every character in pixels; zero where there is none.
-    """
-
-    images: UInt8[Tensor, "batch 3 height width"]
-    labels: Int64[Tensor, "batch position"]
+    images: UInt8[Tensor, "batch 3 height width"]  # what a model sees
+    labels: Int64[Tensor, "batch position"]  # ids of the characters, `PADDING` after the end
+    # The character under the center of every token, `PADDING` for none
     token_characters: Int64[Tensor, "batch token"]
+    # Left, top, right, bottom of every character in pixels; zero where there is none
     boxes: Float[Tensor, "batch position side"]
 
     def __len__(self) -> int:

@@ -26,23 +26,16 @@ _LEAST_ADVANCE = 2.5  # pixels from letter to letter
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """From where each word is seen.
+    """From where each word is seen."""
 
-    Attributes:
-        homography: word coordinates to the plane of the camera.
-        arc: half of the angle of the arc that the baseline is bent to, in radians; positive ends
-            point down.
-        aspect: width over height of the line.
-        corner: left and top of the crop in the plane of the camera.
-        size: width and height of the crop there.
-        turned: whether the crop is turned by a quarter to the left, as tall crops are by readers.
-    """
-
-    homography: Float[Tensor, "batch 3 3"]
+    homography: Float[Tensor, "batch 3 3"]  # word coordinates to the plane of the camera
+    # Half of the angle of the arc that the baseline is bent to, in radians; positive ends point
+    # down
     arc: Float[Tensor, " batch"]
-    aspect: Float[Tensor, " batch"]
-    corner: Float[Tensor, "batch 2"]
-    size: Float[Tensor, "batch 2"]
+    aspect: Float[Tensor, " batch"]  # width over height of the line
+    corner: Float[Tensor, "batch 2"]  # left and top of the crop in the plane of the camera
+    size: Float[Tensor, "batch 2"]  # width and height of the crop there
+    # Whether the crop is turned by a quarter to the left, as tall crops are by readers
     turned: Bool[Tensor, " batch"]
 
     @property

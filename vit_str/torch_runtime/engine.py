@@ -130,17 +130,12 @@ class TorchSteps(Steps):
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses:
-    """The most probable text of each image.
+    """The most probable text of each image."""
 
-    Attributes:
-        labels: ids of the characters, ``PADDING`` after the end.
-        confidences: probability of each character, given the image and those before it; 1 after
-            the end.
-        word_confidences: probability of the whole text: every character, then the end.
-    """
-
-    labels: Int64[Tensor, "batch position"]
+    labels: Int64[Tensor, "batch position"]  # ids of the characters, `PADDING` after the end
+    # Probability of each character, given the image and those before it; 1 after the end
     confidences: Float[Tensor, "batch position"]
+    # Probability of the whole text: every character, then the end
     word_confidences: Float[Tensor, " batch"]
 
 

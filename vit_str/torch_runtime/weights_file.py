@@ -37,21 +37,14 @@ _MOST_TOKENS = 1 << 13  # attention takes memory by their square
 
 @dataclass(frozen=True, slots=True)
 class WeightsFile:
-    """What a weights file holds.
+    """What a weights file holds."""
 
-    Attributes:
-        recognizer: the model in float32 on the CPU, ready to read.
-        charset: the characters that it writes.
-        preprocessing: what images go through before they come to it.
-        provenance: where the weights come from: command, data, date, scores; free form.
-        temperature: what makes confidences mean what they say, see ``Decoder.generate``.
-    """
-
-    recognizer: Recognizer
-    charset: Charset
-    preprocessing: Preprocessing
+    recognizer: Recognizer  # the model in float32 on the CPU, ready to read
+    charset: Charset  # the characters that it writes
+    preprocessing: Preprocessing  # what images go through before they come to it
+    # Where the weights come from: command, data, date, scores; free form
     provenance: dict[str, Any]
-    temperature: float = 1.0
+    temperature: float = 1.0  # what makes confidences mean what they say, see `Decoder.generate`
 
 
 def save_weights(

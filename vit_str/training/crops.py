@@ -26,14 +26,10 @@ class HeldOut:
 
     The same image is held out whatever it is called, wherever it is stored, and whatever is added
     to the data later; two copies of it are on the same side.
-
-    Attributes:
-        share: of all images, chosen by their bytes.
-        digests: of further images that are held out.
     """
 
-    share: float = 0.0
-    digests: frozenset[bytes] = frozenset()
+    share: float = 0.0  # of all images, chosen by their bytes
+    digests: frozenset[bytes] = frozenset()  # of further images that are held out
 
     def chosen(self, image: bytes) -> bool:
         """Whether an image is one of the share."""
@@ -132,18 +128,12 @@ class CropSampler:
 
     The images of a run are numbered over all devices. Of the first n of them,
     ``floor(n x rendered_share)`` are rendered, whatever the size of batches.
-
-    Attributes:
-        start: number of this device's first image.
-        stride: from the first image of a batch to that of the next.
-        batch_size: images in a batch, rendered ones included.
-        rendered_share: of all images.
     """
 
-    start: int
-    stride: int
-    batch_size: int
-    rendered_share: float = 0.0
+    start: int  # number of this device's first image
+    stride: int  # from the first image of a batch to that of the next
+    batch_size: int  # images in a batch, rendered ones included
+    rendered_share: float = 0.0  # of all images
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """First index and length of the crops in each batch."""

@@ -71,25 +71,15 @@ class Batches:
 
 @dataclass(frozen=True, slots=True)
 class RenderedStream:
-    """One device's share of an endless stream; every iteration starts at the same batch.
+    """One device's share of an endless stream; every iteration starts at the same batch."""
 
-    Attributes:
-        renderer: what draws.
-        batch_size: words in a batch.
-        seed: of the stream.
-        first: number of the first batch.
-        stride: distance between batches, the number of devices.
-        images: seen before the first batch, by this and all other devices.
-        easy_images: images over which words go from easy to hard.
-    """
-
-    renderer: Renderer | TextLineRenderer
-    batch_size: int
-    seed: int
-    first: int
-    stride: int
-    images: int
-    easy_images: int
+    renderer: Renderer | TextLineRenderer  # what draws
+    batch_size: int  # words in a batch
+    seed: int  # of the stream
+    first: int  # number of the first batch
+    stride: int  # distance between batches, the number of devices
+    images: int  # seen before the first batch, by this and all other devices
+    easy_images: int  # images over which words go from easy to hard
 
     def __iter__(self) -> Iterator[RenderedBatch]:
         for number in count():

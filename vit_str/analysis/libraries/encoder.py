@@ -21,19 +21,14 @@ Forward = Callable[[Float[Tensor, "batch channel height width"]], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A layer with attention.
+    """A layer with attention."""
 
-    Attributes:
-        module: of the model, whose output is that of the layer.
-        grid: of the tokens of the whole image in this layer.
-        window: rows and columns of the windows inside which tokens attend to each other; None
-            where they attend to all.
-        shift: rows and columns by which the windows are moved down and to the right.
-    """
-
-    module: nn.Module
-    grid: TokenGrid
+    module: nn.Module  # of the model, whose output is that of the layer
+    grid: TokenGrid  # of the tokens of the whole image in this layer
+    # Rows and columns of the windows inside which tokens attend to each other; None where they
+    # attend to all
     window: tuple[int, int] | None = None
+    # Rows and columns by which the windows are moved down and to the right
     shift: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:

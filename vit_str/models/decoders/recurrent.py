@@ -24,17 +24,12 @@ _ATTENTIONS = ("none", "additive", "dot")
 
 @dataclass(slots=True)
 class RecurrentState:
-    """What decoding remembers of a batch.
+    """What decoding remembers of a batch."""
 
-    Attributes:
-        hidden: the state of the network, and for an LSTM its memory.
-        context: the image as one vector.
-        image: keys and values of the image; none without attention.
-    """
-
+    # The state of the network, and for an LSTM its memory
     hidden: tuple[Float[Tensor, "batch dim"], ...]
-    context: Float[Tensor, "batch dim"]
-    image: KeysValues | None
+    context: Float[Tensor, "batch dim"]  # the image as one vector
+    image: KeysValues | None  # keys and values of the image; none without attention
 
     def keep(self, rows: Rows) -> None:
         """See `DecodingState`."""

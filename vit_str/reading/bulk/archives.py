@@ -18,21 +18,13 @@ Report = Callable[[str, str], object]
 
 
 class ImageRef(NamedTuple):
-    """Where an image is.
+    """Where an image is."""
 
-    Attributes:
-        name: what the output calls it: its path, or archive/member, or file.parquet/row.
-        path: of the image file, or of the archive.
-        start: byte in a tar archive, or row of a Parquet file.
-        size: bytes in a tar archive.
-        column: of a Parquet file.
-    """
-
-    name: str
-    path: str
-    start: int | None = None
-    size: int = 0
-    column: str = ""
+    name: str  # what the output calls it: its path, or archive/member, or file.parquet/row
+    path: str  # of the image file, or of the archive
+    start: int | None = None  # byte in a tar archive, or row of a Parquet file
+    size: int = 0  # bytes in a tar archive
+    column: str = ""  # of a Parquet file
 
 
 def list_images(paths: Iterable[str], column: str | None, report: Report) -> Iterator[ImageRef]:

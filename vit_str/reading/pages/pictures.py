@@ -33,18 +33,14 @@ _PATIENCE = 5  # how often the same time may go by on the clock, on a machine th
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """Which pages of a file are wanted, and what of a PDF file.
+    """Which pages of a file are wanted, and what of a PDF file."""
 
-    Attributes:
-        ranges: first and last numbers of pages, from 1; None for all that follow.
-        resolution: dots per inch to draw with; fewer where a page would have too many pixels.
-        password: of the file.
-        text_layer: hand out the text that a page has, as ``info["lines"]`` of its picture.
-    """
-
+    # First and last numbers of pages, from 1; None for all that follow
     ranges: tuple[tuple[int, int | None], ...] = ((1, None),)
+    # Dots per inch to draw with; fewer where a page would have too many pixels
     resolution: int = 200
-    password: str | None = None
+    password: str | None = None  # of the file
+    # Hand out the text that a page has, as `info["lines"]` of its picture
     text_layer: bool = False
 
     @classmethod

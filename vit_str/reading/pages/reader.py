@@ -47,17 +47,12 @@ _HEADSTART = 1.1
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that was read in one direction.
-
-    Attributes:
-        quarters: turns to the right that bring the first side of its upright box to where the
-            text begins.
-        words: with a text.
-    """
+    """A line that was read in one direction."""
 
     quadrilateral: Quadrilateral
+    # Turns to the right that bring the first side of its upright box to where the text begins
     quarters: int
-    words: tuple[Read, ...]
+    words: tuple[Read, ...]  # with a text
 
     @property
     def confidence(self) -> float:
