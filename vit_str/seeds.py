@@ -20,6 +20,11 @@ def shuffled(index: int, size: int, *keys: int) -> int:
 
     A Feistel network over the next power of two, walked until it is back inside: a bijection
     for every key, at no cost in memory.
+
+    Args:
+        index: from 0 on, below ``size``.
+        size: number of indices.
+        keys: which permutation; any integers.
     """
     key = 0
     for part in keys:
