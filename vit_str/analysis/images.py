@@ -85,13 +85,8 @@ def load_images(
 ) -> ImageSet:
     """Images for a model, of its size and in its characters.
 
-    Args:
-        subject: the model.
-        data: ``rendered``: words in fonts that training never sees, with the box of every
-            character; or a folder of images, with or without ``labels.tsv``.
-        count: most images; those of a folder are evenly spread.
-        seed: of rendered words.
-        fonts: folders to render with instead of the system's.
+    They are ``rendered``, in fonts that training never sees, with the box of every character; or
+    those of a folder with or without ``labels.tsv``, evenly spread where there are more.
     """
     if count < 1:
         raise ValueError(f"--count must be 1 or more, found {count}")

@@ -25,15 +25,7 @@ CHARACTER_TITLES = {
 
 
 class Report:
-    """Scores of every set and of all words together.
-
-    Attributes:
-        words: name -> what was read.
-        whole: what was read in all of them.
-        overall: scores of all words.
-        overall_calibration: how far confidences can be believed, under 36 characters.
-        problems: one line for every word that is missing or whose image cannot be read.
-    """
+    """Scores of every set and of all words together; calibrations are under 36 characters."""
 
     def __init__(self, words: dict[str, ReadWords]) -> None:
         self.words, self.whole = words, together(words.values())

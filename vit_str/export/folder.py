@@ -36,13 +36,7 @@ _LARGEST_CONSTANT = 64  # numbers; a larger one that is no tensor of the model w
 
 
 def write_exported(weights: WeightsFile, out: Path, int8: bool = False) -> None:
-    """Write the graphs of a model with their weights, a description and a README.
-
-    Args:
-        weights: the model.
-        out: the folder to make; its description is written last.
-        int8: quantize the weights of matrix products, which makes files smaller.
-    """
+    """Write the graphs of a model with their weights and a README; the description comes last."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--out {out}: there already, and not empty; give a new folder")
     graphs = export_graphs(weights.recognizer)

@@ -46,20 +46,7 @@ def renderer_of(
     strengths: Mapping[str, float] | None = None,
     device: str = "cpu",
 ) -> Renderer:
-    """What ``vit-str render`` draws with.
-
-    Args:
-        charset: see `charset_of`.
-        words: a file of words; None for those of the language.
-        language: of the words.
-        fonts: folders; None for the system's.
-        held_out: draw in the fonts that training never sees.
-        pictures: folders of pictures for backgrounds.
-        size: height and width of the images.
-        difficulty: 0 for clean words to 1 for the full mix.
-        strengths: of ingredients, other than 1.
-        device: to draw on.
-    """
+    """What ``vit-str render`` draws with; its options have the names of the arguments."""
     characters = charset_of(charset)
     chosen = choose_device(device)
     lexicon = Lexicon(characters, language, words)

@@ -54,11 +54,7 @@ class ClientDisconnected(Exception):  # noqa: N818 - nobody is to blame
 class Capacity:
     """Places for pictures or for bytes, which requests take and give back.
 
-    Args:
-        size: number of places.
-        each: how many of them one client may have.
-        what: they are for, in the plural.
-        report: is told how many are taken.
+    One client may have ``each`` of them; ``report`` is told how many are taken.
     """
 
     def __init__(

@@ -60,17 +60,8 @@ def save_weights(
     """Write a weights file atomically; missing folders are created.
 
     It gets the lowest version that holds all there is: every vit-str reads files without a
-    temperature.
-
-    Args:
-        path: the file, ending in ``.safetensors``.
-        recognizer: the model; it stays as it is.
-        charset: of the model.
-        preprocessing: of the model.
-        provenance: values that JSON knows.
-        dtype: of the stored weights, for example ``torch.float16`` for half the size; as they are
-            if None.
-        temperature: of the confidences, see ``WeightsFile``.
+    temperature. The provenance holds values that JSON knows. Weights are stored as they are without
+    a ``dtype``; ``torch.float16`` takes half the size.
     """
     metadata = {
         "format": FORMAT,

@@ -73,13 +73,7 @@ class RayError(Exception):
 
 @contextmanager
 def ray_workers(address: str | None, device: str, count: int | None) -> Iterator[Workers]:
-    """Ray, started here or joined, and stopped or left at the end.
-
-    Args:
-        address: of a cluster, as ``ray.init`` takes it; None for processes of this machine.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-        count: workers; None for one per GPU, or per CPU where there is none.
-    """
+    """Ray, started here or joined at an address as ``ray.init`` takes it, and left at the end."""
     for name, value in _RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     # Ray prints about its own affairs; standard output is for results alone.

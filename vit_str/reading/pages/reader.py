@@ -253,16 +253,10 @@ def load_page(
     search: Search | None = None,
     minimum_confidence: float = MINIMUM_CONFIDENCE,
 ) -> PageReader:
-    """A page reader with the weights of the package or of a file.
+    """A page reader with the weights of the package or of a file, see ``vit_str.load``.
 
-    Args:
-        name_or_path: of a reader of words, which looks at what the bundled reader of lines doubts,
-            or of another reader of lines, which reads alone; otherwise as for ``vit_str.load``.
-        device: see there.
-        backend: see there.
-        effort: see there.
-        search: see there.
-        minimum_confidence: words are left out whose characters have a lower geometric mean.
+    A reader of words looks at what the bundled reader of lines doubts; another reader of lines
+    reads alone. Words whose characters have a lower geometric mean than the minimum are left out.
 
     Raises:
         ValueError: no such weights or device, or ``rapidocr`` is not installed.
