@@ -3,21 +3,24 @@
 import json
 import shutil
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 import vit_str
 from vit_str.cli import main
-from vit_str.export.web import RUNTIME_FILES, write_page
+from vit_str.export.web import RUNTIME_FILES, detector_files, write_page
 from vit_str.models import (
     PermutedDecoder,
     Recognizer,
     VisionTransformer,
 )
+from vit_str.reading.pages.output import page_row
+from vit_str.reading.pages.reader import load_page
 from vit_str.runtime import Search
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing, load_image
@@ -26,6 +29,15 @@ from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
 SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "images"
+TEXT = """Notes on the weather
+
+The morning was cold and bright, and the
+clouds moved slowly over the harbor. At
+noon the wind turned to the east; by two
+it had begun to rain.
+
+Tickets cost $9.50 (adults) and 4.25 for
+children under 12 years."""
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +156,75 @@ def test_the_samples_read_as_by_the_command(
     assert all(url.startswith((address, f"blob:{address}")) for url in asked)
 
 
+@pytest.fixture
+def print_page(tmp_path: Path, matplotlib_fonts: Path) -> Path:
+    """A sheet that lies a little askew, with a heading, two paragraphs, and a word hard to read."""
+    sheet = Image.new("RGB", (900, 700), "white")
+    pen = ImageDraw.Draw(sheet)
+    for number, line in enumerate(TEXT.splitlines()):
+        font = ImageFont.truetype(matplotlib_fonts / "DejaVuSerif.ttf", 28 if number else 44)
+        pen.text((60, 40 + 52 * number), line, "black", font)
+    with Image.open(SAMPLES / "word-09.jpg") as word:
+        sheet.paste(word.convert("RGB").resize((36, 12)).resize((144, 48)), (60, 560))
+    sheet.rotate(2, Image.Resampling.BICUBIC, fillcolor="white").save(tmp_path / "print.png")
+    return tmp_path / "print.png"
+
+
+def read_page(page: Any, address: str, path: Path) -> Any:
+    """The card of a whole picture."""
+    page.goto(address)
+    page.locator("#live", has_text="Ready").wait_for(state="attached")
+    page.set_input_files("#files", path)
+    page.locator(".card[aria-busy=false]").wait_for()
+    return page.locator(".card")
+
+
+def compare_page(page: Any, address: str, model: str, path: Path) -> dict[str, Any]:
+    """Read a whole picture in the page and in Python; gives what the page says."""
+    card = read_page(page, address, path)
+    card.get_by_text("Copy JSON").click()
+    card.get_by_text("Copied").wait_for()
+    record = json.loads(page.evaluate("() => navigator.clipboard.readText()"))
+    expected = page_row(path.name, load_page(model, backend="onnx").read(path, boxes=True))
+    assert [record[name] for name in ("path", "width", "height", "text")] == [
+        expected[name] for name in ("path", "width", "height", "text")
+    ]
+    for one, other in zip(record["words"], expected["words"], strict=True):
+        assert [one[name] for name in ("text", "block", "line")] == [
+            other[name] for name in ("text", "block", "line")
+        ]
+        assert one["confidence"] == pytest.approx(other["confidence"], abs=0.01)
+        for corner, expected_corner in zip(one["polygon"], other["polygon"], strict=True):
+            assert corner == pytest.approx(expected_corner, abs=1)
+    return record  # type: ignore[no-any-return]
+
+
+def test_whole_pictures(
+    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], print_page: Path
+) -> None:
+    empty, huge, no_picture = (print_page.with_name(f"{n}.png") for n in ("empty", "huge", "no"))
+    Image.new("RGB", (400, 400), "white").save(empty)
+    Image.new("1", (8000, 8000)).save(huge)
+    no_picture.write_bytes(print_page.read_bytes()[:100])
+    with serve_files(tiny) as address:
+        page = browser.new_page()
+        record = compare_page(page, address, "tiny", print_page)
+        assert record["text"].startswith(TEXT)
+        card = page.locator(".card")
+        assert card.locator("polygon").count() == len(record["words"])
+        card.get_by_text("Copy text").click()
+        assert page.evaluate("() => navigator.clipboard.readText()") == record["text"]
+        assert "No text found" in read_page(page, address, empty).locator(".text").inner_text()
+        page.select_option("#kind", "page")
+        for path, problem in (
+            (huge, "64 million pixels, more than this page takes"),
+            (no_picture, "not a picture that the browser can open"),
+        ):
+            page.set_input_files("#files", path)
+            page.locator(".problem", has_text=problem).wait_for()
+        page.close()
+
+
 @pytest.mark.slow  # of tracing three graphs
 def test_a_model_that_refines(
     browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tall: list[Path], tmp_path: Path
@@ -164,10 +245,16 @@ def test_a_model_that_refines(
 
 
 def test_lines(
-    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tmp_path: Path
+    browser: Any,
+    tiny: Path,
+    serve_files: Callable[[Path], Any],
+    tmp_path: Path,
+    print_page: Path,
 ) -> None:
     folder = tmp_path / "page"
-    write_page(load_weights(resolve("line")), folder, runtime=tiny / "runtime")
+    weights = load_weights(resolve("line"))
+    write_page(weights, folder, runtime=tiny / "runtime", detector=detector_files())
+    assert not (folder / "lines").exists()
     words = [SAMPLES / name for name in ("word-01.png", "word-09.jpg", "word-06.jpg")]
     images = [load_image(path).resize((90, 32)) for path in words]
     line = Image.new("RGB", (300, 32), "white")
@@ -177,6 +264,32 @@ def test_lines(
     with serve_files(folder) as address:
         page = browser.new_page()
         compare(page, address, folder, [tmp_path / "line.png", words[0]])
+        compare_page(page, address, "line", print_page)
+        page.close()
+
+
+def test_without_a_detector(
+    browser: Any,
+    tiny: Path,
+    serve_files: Callable[[Path], Any],
+    tmp_path: Path,
+    weights_path: Path,
+    run: Callable[..., tuple[int, str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def not_installed(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("vit_str.export.web.distribution", not_installed)
+    folder = tmp_path / "page"
+    code, _, err = run("export", weights_path, "--web", folder, "--runtime", tiny / "runtime")
+    assert code == 0
+    assert "it reads words only" in err
+    assert not (folder / "detector").exists()
+    with serve_files(folder) as address:
+        page = browser.new_page()
+        compare(page, address, folder, [SAMPLES / "word-01.png"])
+        assert page.locator("#kind-option").is_hidden()
         page.close()
 
 

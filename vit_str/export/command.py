@@ -2,13 +2,19 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vit_str import console
+from vit_str.runtime.machine import install_hint
+
+if TYPE_CHECKING:
+    from vit_str.torch_runtime.weights_file import WeightsFile
 
 _DESCRIPTION = """\
 Write a model as ONNX graphs, which onnxruntime runs on any machine and in many languages: the
 graphs, a description with charset and preprocessing, and a README with the loop that reads.
-Or write a static page that reads inside the browser, which pictures never leave."""
+Or write a static page that reads words and whole pictures inside the browser, which they never
+leave."""
 
 _EPILOG = """\
 examples:
@@ -46,12 +52,22 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("--runtime needs --web")
     weights = load_weights(resolve(options.weights))
     if options.web:
-        from vit_str.export.web import write_page
-
-        runtime = Path(options.runtime) if options.runtime else None
-        write_page(weights, Path(options.web), options.int8, runtime)
-        console.warn(f"wrote {options.web}: python -m http.server --directory {options.web}")
+        _write_page(weights, options)
         return 0
     write_exported(weights, Path(options.out), options.int8)
     console.warn(f"wrote {options.out}")
     return 0
+
+
+def _write_page(weights: "WeightsFile", options: argparse.Namespace) -> None:
+    from vit_str.export.web import DETECTOR, detector_files, write_page
+
+    runtime = Path(options.runtime) if options.runtime else None
+    detector = detector_files()
+    write_page(weights, Path(options.web), options.int8, runtime, detector)
+    console.warn(f"wrote {options.web}: python -m http.server --directory {options.web}")
+    if not detector:
+        console.warn(
+            f"it reads words only: whole pictures need {DETECTOR} of rapidocr, run: "
+            f"{install_hint('page')}"
+        )

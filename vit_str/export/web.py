@@ -6,15 +6,19 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
 from vit_str.runtime.prior import TABLE
-from vit_str.torch_runtime.weights_file import WeightsFile
+from vit_str.runtime.weights_contents import resolve
+from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
 PAGE = Path(__file__).parents[1] / "web"
 RUNTIME = "onnxruntime-web@1.30.0"
 RUNTIME_FILES = ("ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm")
+DETECTOR = "PP-OCRv6_det_small.onnx"
 _DIGEST = "q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ=="
 _HINT = (
     f"give the folder with {' and '.join(RUNTIME_FILES)} as --runtime, such as "
@@ -23,9 +27,21 @@ _HINT = (
 
 
 def write_page(
-    weights: WeightsFile, out: Path, int8: bool = False, runtime: Path | None = None
+    weights: WeightsFile,
+    out: Path,
+    int8: bool = False,
+    runtime: Path | None = None,
+    detector: Sequence[Path] = (),
 ) -> None:
-    """Write a page that reads with a model, for any server of static files."""
+    """Write a page that reads with a model, for any server of static files.
+
+    Args:
+        weights: the model.
+        out: the folder to make.
+        int8: see `write_exported`.
+        runtime: the folder with onnxruntime-web; from npm if None.
+        detector: files of `detector_files`, with which the page reads whole pictures.
+    """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
     files = _runtime(runtime)
@@ -35,9 +51,33 @@ def write_page(
     for name, content in files.items():
         (out / "runtime" / name).write_bytes(content)
     shutil.copytree(PAGE, out / "web", ignore=shutil.ignore_patterns("index.html", "server.js"))
+    if detector:
+        _add_pages(weights, out, int8, detector)
+    reader = "pages" if detector else "browser"
     page = (PAGE / "index.html").read_text(encoding="utf-8")
-    page = page.replace('name="reader" content="server"', 'name="reader" content="browser"')
+    page = page.replace('name="reader" content="server"', f'name="reader" content="{reader}"')
     (out / "index.html").write_text(page, encoding="utf-8")
+
+
+def _add_pages(weights: WeightsFile, out: Path, int8: bool, detector: Sequence[Path]) -> None:
+    """What finds lines, and what reads them if the model of the page does not."""
+    (out / "detector").mkdir()
+    for file in detector:
+        shutil.copy(file, out / "detector")
+    if not weights.preprocessing.width_step:
+        write_exported(load_weights(resolve("line")), out / "lines", int8)
+
+
+def detector_files() -> list[Path]:
+    """The network of the installed ``rapidocr`` that finds lines, and its licenses; else none."""
+    try:
+        package = distribution("rapidocr")
+    except PackageNotFoundError:
+        return []
+    files = [Path(str(package.locate_file(file))) for file in package.files or ()]
+    if not any(file.name == DETECTOR for file in files):
+        return []
+    return [file for file in files if file.name == DETECTOR or "LICENSE" in file.name]
 
 
 def _runtime(folder: Path | None) -> dict[str, bytes]:

@@ -53,8 +53,8 @@ async function open() {
   say("Ready");
   at("kind-option").hidden = !reader.pages;
   if (reader.pages) {
-    at("hint").textContent = "Cropped words, or whole photographs, scans and PDF files.";
-    at("files").accept = "image/*,.pdf";
+    at("hint").textContent = `Cropped words, or whole ${reader.pages}.`;
+    at("files").accept = reader.accept;
   }
   start();
 }
@@ -97,7 +97,7 @@ async function read(card) {
     const nBest = Number(at("n-best").value);
     const language = at("language").value;
     const record = await (page
-      ? reader.readPage(card.file, card.name, language)
+      ? reader.readPage(card.file, card.name, language, (what) => card.wait(what))
       : reader.readWord(card.file, card.name, nBest, language));
     card.show(record, reader.pages ? `Read as ${page ? "one word" : "a whole picture"}` : null);
     if (!reader.pages && shown && isPage(card.image) && record.confidence < 0.5) {

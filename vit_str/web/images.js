@@ -4,6 +4,10 @@
 const MOST_PIXELS = 60e6;
 const PRECISION = 2 ** 22; // of Pillow's coefficients
 
+/** Filters: how far they reach, and the weight of a pixel at a distance. */
+const BICUBIC = { reach: 2, weight: bicubic };
+export const BILINEAR = { reach: 1, weight: (x) => Math.max(0, 1 - Math.abs(x)) };
+
 /** Width, height and opaque RGB pixels of a file, upright as its EXIF data says. */
 export async function decode(file) {
   const options = { colorSpaceConversion: "none", premultiplyAlpha: "none" };
@@ -13,7 +17,7 @@ export async function decode(file) {
   const { width, height } = bitmap;
   if (width * height > MOST_PIXELS) {
     throw new Error(`This picture has ${Math.round((width * height) / 1e6)} million pixels, more than \
-this page takes. Cut out the word, or make it smaller.`);
+this page takes. Cut out what to read, or make it smaller.`);
   }
   const canvas = new OffscreenCanvas(width, height);
   const pen = canvas.getContext("2d", { willReadFrequently: true });
@@ -60,26 +64,30 @@ export function widthOf({ width, height, width_step: step }, picture) {
   return Math.min(width, Math.max(1, steps) * step);
 }
 
-const roundHalfEven = (value) => (value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
+/** To whole numbers as Python rounds. */
+export const roundHalfEven = (value) =>
+  value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value);
 
-/** Resized with Pillow's antialiased bicubic filter: rows first, rounded to bytes in between. */
-export function resize(image, width, height) {
+/** Resized with a filter of Pillow, antialiased: rows first, rounded to bytes in between. */
+export function resize(image, width, height, filter = BICUBIC) {
   let { pixels } = image;
   if (image.width !== width) {
-    pixels = resample(pixels, image.height, image.width, width, 3, image.width * 3, 3, width * 3);
+    const places = [3, image.width * 3, 3, width * 3];
+    pixels = resample(pixels, image.height, image.width, width, ...places, filter);
   }
   if (image.height !== height) {
-    pixels = resample(pixels, width, image.height, height, width * 3, 3, width * 3, 3);
+    const places = [width * 3, 3, width * 3, 3];
+    pixels = resample(pixels, width, image.height, height, ...places, filter);
   }
   return pixels;
 }
 
 // Resizes `lines` lines of `from` pixels to `to` pixels each. Pixels of a line are `step` bytes
 // apart; lines are `line` bytes apart before and `newLine` after.
-function resample(pixels, lines, from, to, step, line, newStep, newLine) {
+function resample(pixels, lines, from, to, step, line, newStep, newLine, filter) {
   const result = new Uint8Array(lines * to * 3);
   for (let i = 0; i < to; i++) {
-    const { first, weights } = coefficients(i, from, to);
+    const { first, weights } = coefficients(i, from, to, filter);
     for (let l = 0; l < lines; l++) {
       for (let c = 0; c < 3; c++) {
         let sum = PRECISION / 2;
@@ -93,18 +101,18 @@ function resample(pixels, lines, from, to, step, line, newStep, newLine) {
   return result;
 }
 
-function coefficients(i, from, to) {
+function coefficients(i, from, to, { reach, weight }) {
   const scale = from / to;
   const filterScale = Math.max(scale, 1);
-  const support = 2 * filterScale;
+  const support = reach * filterScale;
   const center = (i + 0.5) * scale;
   const first = Math.max(0, Math.trunc(center - support + 0.5));
   const count = Math.min(from, Math.trunc(center + support + 0.5)) - first;
   const weights = Array.from({ length: count }, (_, k) =>
-    bicubic((k + first - center + 0.5) / filterScale),
+    weight((k + first - center + 0.5) / filterScale),
   );
   const sum = weights.reduce((one, other) => one + other, 0);
-  const fixed = (weight) => Math.trunc((weight / sum) * PRECISION + (weight < 0 ? -0.5 : 0.5));
+  const fixed = (share) => Math.trunc((share / sum) * PRECISION + (share < 0 ? -0.5 : 0.5));
   return { first, weights: weights.map(fixed) };
 }
 

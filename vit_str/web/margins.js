@@ -76,7 +76,7 @@ function extent(places) {
 }
 
 /** The part of a picture between these sides. */
-function crop({ width, pixels }, [left, top, right, bottom]) {
+export function crop({ width, pixels }, [left, top, right, bottom]) {
   const part = new Uint8Array((right - left) * (bottom - top) * 3);
   for (let y = top, o = 0; y < bottom; y++, o += (right - left) * 3) {
     part.set(pixels.subarray((y * width + left) * 3, (y * width + right) * 3), o);

@@ -32,10 +32,11 @@ export async function openReader() {
 class ServerReader {
   note = "Pictures are read on the server that this page comes from.";
   atOnce = 4;
+  accept = "image/*,.pdf";
 
   constructor(model) {
     this.model = model;
-    this.pages = model.pages !== false;
+    this.pages = model.pages !== false && "photographs, scans and PDF files";
   }
 
   /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */

@@ -53,12 +53,13 @@ export class Card {
     }
   }
 
-  /** Empty, while the picture is being read. */
-  wait() {
+  /** Empty, while the picture is being read; `what` is being done. */
+  wait(what = "Reading …") {
     Object.assign(this, { record: null, problem: null, items: [] });
     this.light(null);
     this.element.setAttribute("aria-busy", "true");
     this.find(".busy").hidden = false;
+    this.find(".busy").textContent = what;
     this.find(".problem").hidden = true;
     this.find(".alternatives").hidden = true;
     for (const part of [".text", ".readout", "svg"]) this.find(part).replaceChildren();

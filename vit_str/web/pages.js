@@ -1,0 +1,181 @@
+// Finds and reads the words of whole pictures inside the browser: `vit_str/reading/pages/reader.py`.
+
+import { BrowserReader, openGraph, openModel, openReader as openWords, rounded } from "./browser.js";
+import { Detector } from "./detection.js";
+import {
+  boxAround,
+  cornersFrom,
+  leveled,
+  sideLengths,
+  Strip,
+  turnCorners,
+  upright,
+} from "./geometry.js";
+import { decode } from "./images.js";
+import { readingOrder } from "./layout.js";
+import { inStrip, pictureOf, polygonOf, wordsOf } from "./pieces.js";
+import { Reader } from "./reader.js";
+
+const LEAST = 0.8; // geometric mean of the confidences of the characters of a word
+const PRINT = 40; // words from which on a picture is one of print
+const SENTENCE = 3; // words of a line of print from which on they are judged together
+const LONG = 1.5; // length over height from which the direction of a line shows in its shape
+const CROP_HEIGHT = 300; // pixels up to which a flat picture may be a crop of a line that fills it
+const SPECK = 0.25; // of the height of such a picture, up to which what is found is no line
+const SAMPLE = 6; // lines that are read both ways up to find out how a page was turned
+const SURE = 0.95; // confidence from which on the other way up is not tried
+const DOUBTFUL = 0.98; // confidence below which a reader of words looks at a word too
+const HEADSTART = 1.1; // times the confidence of the reader of words, which knows signs better
+
+/** The reader of the page; `report` is called with the share of the model that is loaded. */
+export async function openReader(report) {
+  const { reader } = await openWords(report);
+  return new PageReader(reader);
+}
+
+class PageReader extends BrowserReader {
+  pages = "photographs and scans";
+
+  /** A whole picture as `vit-str read --page --format jsonl` has it. */
+  async readPage(file, name, language, report) {
+    const picture = await decode(file);
+    await (this.opened ??= this.open().catch((error) => {
+      this.opened = null; // another picture tries again
+      throw error;
+    }));
+    const found = await this.detector.lines(picture);
+    const [lines, direction] = isCrop(picture, found)
+      ? [await this.readAlong(picture, [whole(picture)], 0), 0]
+      : await this.readLines(picture, found);
+    if (this.reader !== this.lines) await this.lookAgain(lines, language, report);
+    return pageRecord(name, picture, arranged(sureWords(lines), direction));
+  }
+
+  /** Load what only whole pictures need, once there is one. */
+  async open() {
+    this.detector = new Detector(await openGraph("detector/PP-OCRv6_det_small.onnx"));
+    this.lines = this.reader.readsLines ? this.reader : new Reader(await openModel("lines"));
+  }
+
+  /** All lines, and the quarter turns to the right of the text on the page. */
+  async readLines(picture, found) {
+    const [longest, direction] = await this.readLongest(picture, found);
+    const lines = longest.filter(({ corners }) => !runsAcross(corners, direction));
+    const done = lines.map(({ corners }) => corners);
+    const rest = found.filter((corners) => !done.includes(corners));
+    const along = rest.filter((corners) => !runsAcross(corners, direction));
+    const others = rest.filter((corners) => runsAcross(corners, direction));
+    lines.push(...(await this.readAlong(picture, along, direction)));
+    const down = await this.readAlong(picture, others, direction + 1);
+    const up = await this.readAlong(picture, others, direction + 3);
+    lines.push(...down.map((one, i) => (sureness(one) >= sureness(up[i]) ? one : up[i])));
+    return [lines, direction];
+  }
+
+  /** The longest lines, the way up in which they are read more surely, and that way. */
+  async readLongest(picture, found) {
+    const sides = (corners) => Math.max(...sideLengths(corners));
+    const longest = found.toSorted((one, other) => sides(other) - sides(one)).slice(0, SAMPLE);
+    const height = longest.reduce((sum, corners) => {
+      const [along, across] = sideLengths(corners);
+      return sum + across - along;
+    }, 0);
+    const direction = height > 0 ? 1 : 0;
+    const lines = await this.readAlong(picture, longest, direction);
+    if (mean(lines) >= SURE) return [lines, direction];
+    const upsideDown = await this.readAlong(picture, longest, direction + 2);
+    return mean(upsideDown) > mean(lines) ? [upsideDown, direction + 2] : [lines, direction];
+  }
+
+  /** Lines whose text is turned by some quarters to the right. */
+  async readAlong(picture, found, quarters) {
+    const lines = [];
+    for (const corners of found) {
+      const strip = new Strip(picture, cornersFrom(corners, quarters));
+      lines.push({ corners, words: wordsOf(strip, await this.lines.read(strip.picture, 1)) });
+    }
+    return lines;
+  }
+
+  /** Have the reader of words look at doubtful words, and keep what is surer. */
+  async lookAgain(lines, language, report) {
+    const words = lines.flatMap((line) => line.words);
+    const doubtful = words.filter((word) => perCharacter([word]) < DOUBTFUL);
+    for (const [index, word] of doubtful.entries()) {
+      report(`Looking closer at ${index + 1} of ${doubtful.length} words …`);
+      const reading = inStrip(word, await this.reader.read(pictureOf(word), 1, language));
+      if (reading.text.length >= this.reader.maximumLength) continue; // more than it can write
+      const isSurer = HEADSTART * perCharacter([{ reading }]) > perCharacter([word]);
+      if (isSurer) word.reading = reading;
+    }
+  }
+}
+
+/** Whether a picture is a crop of one upright line, of which no more than specks were found. */
+function isCrop({ width, height }, found) {
+  const isFlat = height < CROP_HEIGHT && width > LONG * height;
+  return isFlat && found.every((corners) => Math.max(...sideLengths(corners)) < SPECK * height);
+}
+
+const whole = ({ width, height }) => [[0, 0], [width, 0], [width, height], [0, height]];
+
+/** Whether a line is clearly long in the direction in which the text of the page is not. */
+function runsAcross(corners, direction) {
+  const [width, height] = sideLengths(corners);
+  return direction % 2 ? width > LONG * height : height > LONG * width;
+}
+
+/** The geometric mean of the confidences of all characters; 0 without any. */
+function perCharacter(words) {
+  const read = words.filter(({ reading }) => reading.text);
+  const length = read.reduce((sum, { reading }) => sum + reading.text.length, 0);
+  return length && read.reduce((all, { reading }) => all * reading.confidence, 1) ** (1 / length);
+}
+
+const sureness = ({ words }) => perCharacter(words);
+const mean = (lines) => lines.reduce((sum, line) => sum + sureness(line), 0) / (lines.length || 1);
+
+/** Lines with the words that are sure enough; three and more of a line of print together. */
+function sureWords(lines) {
+  const isPrint = lines.reduce((sum, { words }) => sum + words.length, 0) >= PRINT;
+  return lines.map((line) => {
+    const together = isPrint && line.words.length >= SENTENCE && sureness(line) >= LEAST;
+    const isSure = (word) => word.reading.text && (together || perCharacter([word]) >= LEAST);
+    return { ...line, words: line.words.filter(isSure) };
+  });
+}
+
+/** Blocks of rows of words, in reading order. */
+function arranged(lines, direction) {
+  const full = lines.filter(({ words }) => words.length);
+  const turned = full.map(({ corners }) => upright(turnCorners(corners, -direction)));
+  const boxes = leveled(turned).map(boxAround);
+  const wordsOfRow = (row) => row.flatMap((place) => full[place].words);
+  return readingOrder(boxes).map((block) => block.map(wordsOfRow));
+}
+
+function pageRecord(name, { width, height }, blocks) {
+  const words = blocks.flatMap((rows, block) =>
+    rows.flatMap((row, line) => row.map((word) => wordRecord(word, block, line))),
+  );
+  const textOfRow = (row) => row.map(({ reading }) => reading.text).join(" ");
+  const text = blocks.map((rows) => rows.map(textOfRow).join("\n")).join("\n\n");
+  return { path: name, width, height, text, words, error: null, page: 1 };
+}
+
+function wordRecord(word, block, line) {
+  const { text, confidence, characters } = word.reading;
+  const tenths = (values) => values.map((value) => rounded(value, 10));
+  return {
+    text,
+    confidence: rounded(confidence),
+    polygon: polygonOf(word).map(tenths),
+    block,
+    line,
+    characters: characters.map(({ character, confidence, box }) => ({
+      character,
+      confidence: rounded(confidence),
+      box: box ? tenths(boxAround(word.strip.polygon(box))) : null,
+    })),
+  };
+}

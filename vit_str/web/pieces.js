@@ -1,0 +1,64 @@
+// Words within the strips of their lines: `vit_str/reading/pages/pieces.py`.
+
+import { resize, roundHalfEven } from "./images.js";
+import { crop } from "./margins.js";
+
+const MARGIN = 0.15; // added at the sides of a word, over the height of its line
+const BESIDE = 0.1; // white at the sides of a word with its margin, over the same
+const ABOVE = 0.12; // and above and below it
+const MOST_BESIDE = 0.3; // white at a side, over the width of the word
+
+const product = (characters) => characters.reduce((all, { confidence }) => all * confidence, 1);
+
+/** The words of a line that was read, with margins that do not reach their neighbors. */
+export function wordsOf(strip, { characters }) {
+  const { width, height } = strip;
+  const margin = roundHalfEven(MARGIN * height);
+  const words = cutAtSpaces(characters);
+  const middle = (i) => Math.floor((words[i].right + words[i + 1].left) / 2);
+  return words.map(({ left, right, reading }, i) => {
+    const first = Math.max(i ? middle(i - 1) : 0, left - margin);
+    const last = Math.min(i < words.length - 1 ? middle(i) : width, right + margin);
+    return { strip, reading, box: [first, 0, last, height] };
+  });
+}
+
+function cutAtSpaces(characters) {
+  const words = [];
+  let word = null;
+  for (const character of characters) {
+    if (!character.character.trim()) word = null;
+    else if (word) word.push(character);
+    else words.push((word = [character]));
+  }
+  return words.map((letters) => {
+    const left = Math.floor(Math.min(...letters.map(({ box }) => box[0])));
+    const right = Math.ceil(Math.max(...letters.map(({ box }) => box[2])));
+    const text = letters.map(({ character }) => character).join("");
+    const reading = { text, confidence: product(letters), characters: letters };
+    return { left, right: Math.max(left + 1, right), reading };
+  });
+}
+
+/** A word alone, widened to a square if it is tall: readers turn what looks like a column. */
+export function pictureOf({ strip, box }) {
+  const part = crop(strip.picture, box);
+  if (part.width >= part.height) return part;
+  const { height } = part;
+  return { width: height, height, pixels: resize(part, height, height) };
+}
+
+/** A reading of that picture, its boxes in pixels of the strip. */
+export function inStrip({ box: [left, top, right, bottom] }, { text, confidence, characters }) {
+  const scale = (right - left) / Math.max(right - left, bottom - top); // of what was widened
+  const moved = ([x, y, x2, y2]) => [left + x * scale, top + y, left + x2 * scale, top + y2];
+  const placed = characters.map((each) => ({ ...each, box: each.box && moved(each.box) }));
+  return { text, confidence, characters: placed };
+}
+
+/** Corners of a word on the page, without what detectors give around the letters. */
+export function polygonOf({ strip, box: [left, top, right, bottom] }) {
+  const above = ABOVE * (bottom - top);
+  const beside = Math.min(BESIDE * (bottom - top), MOST_BESIDE * (right - left));
+  return strip.polygon([left + beside, top + above, right - beside, bottom - above]);
+}
