@@ -59,6 +59,16 @@ def test_measures_against_torchmetrics(seed: int) -> None:
     assert scores.left_out["word_accuracy_full"] == labels.count("")
 
 
+def test_word_accuracy_against_torchmetrics() -> None:
+    """One word against one word: the word error rate is the share of wrong words."""
+    text = pytest.importorskip("torchmetrics.functional.text")
+    readings, labels = random_texts(300, 7, 1, ALPHABET.replace(" ", ""))
+    readings = [reading or "-" for reading in readings]
+    right = 1 - float(text.word_error_rate(readings, labels))
+    assert 0.2 < right < 0.8
+    assert word_accuracy(readings, labels, FULL) == pytest.approx(right, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("label", "normalized"),
     [

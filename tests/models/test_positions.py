@@ -31,10 +31,6 @@ def test_positions_start_where_told() -> None:
         torch.testing.assert_close(positions(x, first=3)[:, 0], positions.weight[3].expand(2, -1))
 
 
-def test_fixed_positions_are_not_weights() -> None:
-    assert not FixedPositions(sinusoidal_positions(6, 4)).state_dict()
-
-
 def test_odd_widths_are_refused() -> None:
     with pytest.raises(ValueError, match="even dim"):
         sinusoidal_positions(3, 5)

@@ -161,6 +161,19 @@ def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
     assert alone.training().names == alone.held_out().names == alone.names
 
 
+def test_drawing_that_takes_long_is_announced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In logs too: standard error of tests is no terminal."""
+    for name in ("_LONG", "_LINE_EVERY"):
+        monkeypatch.setattr(rasterize_parallel, name, 0.0)
+    fonts = sorted(folder.iterdir())[:1]
+    assert list(rasterize_parallel.rasterize_parallel(fonts, "ab"))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("drawing 2 characters of 1 fonts: about 1 min, kept for the next time")
+    assert second.endswith("1 of 1 fonts are drawn")
+
+
 def test_who_stops_waits_for_no_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = tmp_path / "slow.py"
     slow.write_text("import time; time.sleep(60)")

@@ -37,17 +37,6 @@ def test_every_character_and_length_occurs(lexicon: Lexicon) -> None:
     assert set(lengths) == set(range(1, 26))
 
 
-def test_words_come_in_all_cases() -> None:
-    words = Lexicon(Charset(), weights={"words": 1}).sample(8000, 1)
-    words = [word for word in words if word.isalpha() and len(word) > 3]
-    shares = {
-        "lower": sum(word.islower() for word in words) / len(words),
-        "upper": sum(word.isupper() for word in words) / len(words),
-        "title": sum(word.istitle() for word in words) / len(words),
-    }
-    assert shares == pytest.approx({"lower": 0.27, "upper": 0.45, "title": 0.25}, abs=0.03)
-
-
 def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
     file.write_text("a bb ccc dddd eeeee ffffff ggggggggg")
