@@ -41,21 +41,6 @@ def test_a_wide_gap_is_not_part_of_the_characters_beside_it() -> None:
     assert boxes[2, 0] - boxes[1, 2] > 16
 
 
-def test_a_single_character_is_as_wide_as_its_attention() -> None:
-    narrow, wide = (peaks([3.5], sharpness=sharpness) for sharpness in (4.0, 0.2))
-    boxes = [character_boxes(maps, everywhere(maps), SIZE)[0, 0] for maps in (narrow, wide)]
-    assert boxes[0][2] - boxes[0][0] < boxes[1][2] - boxes[1][0] <= 128
-
-
-def test_even_attention_gives_a_box_of_about_the_image_within_it() -> None:
-    maps = np.full((1, 1, 4, 8), 1 / 32, np.float32)
-    left, top, right, bottom = character_boxes(maps, everywhere(maps), SIZE)[0, 0].tolist()
-    assert 0 <= left < 10
-    assert 118 < right <= 128
-    assert 0 <= top < 8
-    assert 24 < bottom <= 32
-
-
 def test_a_mirrored_word_has_mirrored_boxes() -> None:
     noise = np.random.default_rng(1).random((1, 4, 4, 8), np.float32)
     maps = peaks([0.6, 2.1, 3.9, 6.2]) + np.float32(0.1) * noise

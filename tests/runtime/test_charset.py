@@ -12,12 +12,6 @@ def test_the_default_is_the_94_printable_characters() -> None:
     assert charset.decode(charset.encode("Hello,World!")) == "Hello,World!"
 
 
-def test_any_script() -> None:
-    charset = Charset("가나다라")
-    assert charset.encode("다가") == [2, 0]
-    assert charset.decode([2, 0, PADDING, PADDING]) == "다가"
-
-
 def test_what_is_outside_is_reported_never_changed() -> None:
     charset = Charset("abc")
     assert charset.unknown("aXbéa") == "Xé"

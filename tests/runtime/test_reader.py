@@ -287,17 +287,6 @@ def test_boxes_of_turned_and_reduced_photographs(reader: Reader, word_image: Wor
         np.testing.assert_allclose(_sides(reading), _sides(expected), atol=13)  # 0.5 % of 2600
 
 
-def test_stream_gives_boxes_between_what_it_cannot_read(
-    reader: Reader, tmp_path: Path, word_image: WordImage
-) -> None:
-    sources: list[Source] = [word_image("ab"), tmp_path / "missing.png", word_image("c")]
-    first, second, third = (outcome for _, outcome in reader.stream(sources, 2, boxes=True))
-    assert isinstance(second, UnreadableImage)
-    for reading in (first, third):
-        assert isinstance(reading, Reading)
-        assert all(each.box is not None for each in reading.characters)
-
-
 def test_boxes_in_several_threads_are_those_of_one(reader: Reader, word_image: WordImage) -> None:
     images = [word_image(word) for word in WORDS]
     alone = [reader.read(image, boxes=True) for image in images]

@@ -179,14 +179,6 @@ def test_what_is_allowed_is_what_is_read(weights: WeightsFile, pixels: np.ndarra
         assert set(reading.text) <= {"1", "2"}
 
 
-def test_words_that_begin_alike_end_where_they_should(pixels: np.ndarray) -> None:
-    torch.manual_seed(0)
-    weights = weights_of(DECODERS["recurrent"]())
-    for reading in read(weights, pixels, lexicon=["a", "ab", "abcd"], n_best=3, beams=9):
-        texts = {reading.text, *(other.text for other in reading.alternatives)}
-        assert texts == {"a", "ab", "abcd"}
-
-
 def test_where_nothing_can_be_written_there_is_no_text(
     weights: WeightsFile, pixels: np.ndarray
 ) -> None:
