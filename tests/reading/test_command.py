@@ -65,15 +65,6 @@ def test_jsonl_format(model: list[str], words: Path, run: Run) -> None:
         assert err.startswith("vit-str read: --boxes needs --format jsonl")
 
 
-def test_csv_format(model: list[str], tmp_path: Path, run: Run, word_image: WordImage) -> None:
-    path = tmp_path / 'with, comma and "quotes".png'
-    word_image("x").save(path)
-    code, out, _ = run("read", path, "--format", "csv", *model)
-    titles, (name, _, confidence) = csv.reader(io.StringIO(out))
-    assert (code, titles, name) == (0, ["path", "text", "confidence"], str(path))
-    assert 0 <= float(confidence) <= 1
-
-
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such file names")
 @pytest.mark.parametrize("kind", ["text", "csv", "jsonl"])
 @pytest.mark.parametrize("name", ["a\nb", "a\rb", "a\u2028b", "a\x1b[31mb", "=1+1", "<script>"])

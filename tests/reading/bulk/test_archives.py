@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.reading.bulk.archives import ARCHIVES, ImageRef, list_images, load_images
-from vit_str.reading.options import find_inputs
-from vit_str.runtime.images import SUFFIXES
+from vit_str.reading.bulk.archives import ImageRef, list_images, load_images
 
 TarOf = Callable[..., Path]
 
@@ -96,27 +94,3 @@ def test_parquet_columns(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match="say with --column which of"):
             found(column, **columns)
-
-
-def test_archives_and_images_in_one_listing_keep_their_order(tmp_path: Path, tar_of: TarOf) -> None:
-    archive = str(tar_of(tmp_path / "a.tar", [("x.png", b"x")]))
-    paths = ["1.png", archive, "2.png", "3.png", "1.png"]
-    images = list(list_images(paths, None, pytest.fail))
-    assert [image.name for image in images] == ["1.png", f"{archive}/x.png", "2.png", "3.png"]
-    sources = list(load_images(images))
-    assert sources == [
-        str(Path("1.png").absolute()),
-        b"x",
-        *(str(Path(n).absolute()) for n in paths[2:4]),
-    ]
-
-
-def test_inputs_of_all_formats(tmp_path: Path) -> None:
-    for file in ("b/2.png", "b/1.JPG", "a/words-1.tar", "a/words-0.tar", "c.parquet", ".x.png"):
-        (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).touch()
-    (tmp_path / "labels.tsv").touch()
-    found = find_inputs([str(tmp_path)], (*SUFFIXES, *ARCHIVES))
-    expected = ["c.parquet", "a/words-0.tar", "a/words-1.tar", "b/1.JPG", "b/2.png"]
-    assert found.paths == [str(tmp_path / file) for file in expected]
-    assert found.problems == []

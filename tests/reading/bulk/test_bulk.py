@@ -201,22 +201,6 @@ def test_other_settings_are_refused(
     assert pool.read == 100
 
 
-def test_an_output_that_takes_no_more(
-    pool: Pool, command: list[str], monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
-    real, left = os.fsync, [3]  # the settings and two parts
-
-    def full(descriptor: int) -> None:
-        left[0] -= 1
-        if left[0] < 0:
-            raise OSError(28, "No space left on device")
-        real(descriptor)
-
-    monkeypatch.setattr(os, "fsync", full)
-    code, _, err = run(*command)
-    assert (code, err) == (1, "vit-str read: No space left on device\n")
-
-
 def test_folders_that_hold_something_else(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="is a file; --out is a folder"):

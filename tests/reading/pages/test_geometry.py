@@ -11,7 +11,6 @@ from vit_str.reading.pages.geometry import (
     leveled,
     project,
     rectangle,
-    turn_points,
     upright,
 )
 
@@ -57,13 +56,6 @@ def test_a_strip_of_a_corner_outside_the_image_is_padded() -> None:
     strip = Strip(Image.new("RGB", (20, 20), "white"), rectangle(-10, -10, 10, 10))
     assert strip.image.size == (20, 20)
     assert strip.image.getpixel((15, 15)) == (255, 255, 255)
-
-
-def test_four_quarter_turns_change_nothing() -> None:
-    points = np.random.default_rng(0).normal(size=(5, 2))
-    np.testing.assert_allclose(turn_points(points, 4), points)
-    np.testing.assert_allclose(turn_points(np.array([1.0, 0.0]), 1), [0, 1])  # right is down now
-    np.testing.assert_allclose(turn_points(turn_points(points, 1), -1), points)
 
 
 def test_lines_of_a_tilted_page_are_leveled() -> None:

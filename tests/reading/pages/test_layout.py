@@ -11,20 +11,6 @@ def _box(left: float, top: float, width: float, height: float = 10) -> np.ndarra
     return np.array([left, top, left + width, top + height], float)
 
 
-def test_two_columns_are_read_one_after_the_other() -> None:
-    left = [_box(0, 14 * row, 100) for row in range(4)]
-    right = [_box(130, 14 * row, 100) for row in range(4)]
-    mixed = [box for pair in zip(left, right, strict=True) for box in pair]
-    assert reading_order(mixed) == [[[0], [2], [4], [6]], [[1], [3], [5], [7]]]
-
-
-def test_a_title_over_two_columns_comes_first() -> None:
-    title = [_box(0, 0, 230)]
-    left = [_box(0, 30 + 14 * row, 100) for row in range(3)]
-    right = [_box(130, 30 + 14 * row, 100) for row in range(3)]
-    assert reading_order(title + left + right) == [[[0]], [[1], [2], [3]], [[4], [5], [6]]]
-
-
 @pytest.mark.parametrize("degrees", [0, 5, -5])
 def test_a_short_last_column_is_read_after_the_first(degrees: float) -> None:
     """With headings over and between the columns, and gaps of paragraphs in the first."""

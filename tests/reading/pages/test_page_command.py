@@ -1,8 +1,6 @@
 """``vit-str read --page`` and ``vit-str evaluate --page``, with a detector that knows the lines."""
 
-import io
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,18 +9,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
-from tqdm import tqdm
 
-from vit_str.cli import main
 from vit_str.reading.pages import reader as pages_reader
 
 Drawn = tuple[Image.Image, Any]
 Run = Callable[..., tuple[int, str, str]]
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -56,17 +47,6 @@ def test_every_page_of_a_tiff_file(
     assert len(word["characters"]) == 6 and len(word["characters"][0]["box"]) == 4
 
 
-def test_pages_of_a_pdf_file(picture: Path, drawn: Drawn, run: Run) -> None:
-    pytest.importorskip("pypdfium2")
-    path = picture.with_name("page.pdf")
-    drawn[0].save(path, resolution=200)
-    code, out, _ = run("read", "--page", path)
-    assert code == 0 and "Museum" in out
-    path.write_bytes(b"%PDF-nothing")
-    code, _, err = run("read", "--page", path)
-    assert code == 1 and "a damaged or locked PDF file" in err
-
-
 def test_some_pages_of_a_file(picture: Path, drawn: Drawn, run: Run) -> None:
     path = picture.with_name("pages.tiff")
     blank = Image.new("RGB", drawn[0].size, "white")
@@ -88,22 +68,6 @@ def test_hocr_is_well_formed_and_has_the_words(picture: Path, run: Run) -> None:
     words = [e for e in root.iter() if e.get("class") == "ocrx_word"]
     assert code == 0 and [word.text for word in words][:2] == ["Museum", "station"]
     assert all(word.get("title", "").startswith("bbox ") for word in words)
-
-
-def test_a_bar_counts_files_and_names_pages(
-    picture: Path, drawn: Drawn, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a folder, where results go to files, and of a file with many pages."""
-    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # no thread of its own
-    at_once = {"delay": 0, "mininterval": 0}
-    monkeypatch.setattr("tqdm.tqdm", lambda **options: tqdm(**{**options, **at_once}))
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    path = picture.with_name("pages.tiff")
-    drawn[0].save(path, save_all=True, append_images=2 * [drawn[0]])
-    assert main(["read", "--page", str(picture.parent), "--out", str(picture.parent / "out")]) == 0
-    shown = terminal.getvalue()
-    assert "2/2" in shown
-    assert all(f"page {number}" in shown for number in (2, 3))
 
 
 def test_a_folder_of_results_is_written_again_only_where_it_is_stale(

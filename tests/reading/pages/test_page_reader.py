@@ -11,9 +11,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
-from vit_str.reading.pages.pieces import Piece, cut_at_spaces, joined, whole, words_of
+from vit_str.reading.pages.pieces import Piece, joined, whole, words_of
 from vit_str.reading.pages.reader import PageReader, load_page
-from vit_str.reading.pages.reader import _Line as Line
 from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.boxes import Box
 from vit_str.runtime.reader import Character
@@ -132,23 +131,6 @@ def test_words_below_the_least_confidence_are_left_out(drawn: Drawn, tiny: Reade
     assert not PageReader(tiny, drawn[1], minimum_confidence=1.0).read(drawn[0]).words
 
 
-def test_words_of_print_are_judged_with_their_line(page_reader: PageReader) -> None:
-    piece = whole(Strip(Image.new("RGB", (1, 1)), rectangle(0, 0, 1, 1)))
-
-    def line(*words: tuple[str, float]) -> Line:
-        found = tuple((piece, Reading(text, confidence, ())) for text, confidence in words)
-        return Line(rectangle(0, 0, 1, 1), 0, found)
-
-    def kept(lines: list[Line]) -> list[str]:
-        return [reading.text for line in page_reader._sure(lines) for _, reading in line.words]
-
-    sure = line(("No.", 0.9), ("7", 0.6), ("of", 0.9), ("many", 0.9))
-    doubtful = line(("Il|", 0.1), ("a", 0.9), ("", 0.0))
-    assert kept([sure, doubtful]) == ["No.", "of", "many", "a"]
-    rest = [line(*10 * [("word", 0.9)])] * 4
-    assert kept([sure, doubtful, *rest])[:5] == ["No.", "7", "of", "many", "a"]
-
-
 class NoLines:
     def lines(self, image: Image.Image) -> list[Quadrilateral]:
         return []
@@ -181,18 +163,6 @@ def test_marks_that_are_tall_are_not_taken_for_columns() -> None:
     seen = Character(":", 1.0, Box(10, 4, 30, 36))
     (character,) = piece.in_strip(Reading(":", 1.0, (seen,))).characters
     assert character.box == Box(52.5, 4, 57.5, 36)
-
-
-def test_words_are_cut_where_the_reader_sees_a_space() -> None:
-    strip = Strip(Image.new("RGB", (100, 20)), rectangle(0, 0, 100, 20))
-    characters = tuple(
-        Character(letter, 0.5, Box(10 * i, 0, 10 * i + 10, 20)) for i, letter in enumerate("to be")
-    )
-    parts = cut_at_spaces(Piece(strip, (0, 0, 60, 20)), Reading("to be", 0.1, characters))
-    assert [(r.text, r.confidence, piece.box) for piece, r in parts] == [
-        ("to", 0.25, (0, 0, 20, 20)),
-        ("be", 0.25, (30, 0, 50, 20)),
-    ]
 
 
 def test_margins_of_words_stop_half_way_to_their_neighbors() -> None:
