@@ -78,20 +78,6 @@ def test_boxes_are_those_of_the_reader(small_weights: Weights, words: Path) -> N
         torch.testing.assert_close(boxes.float(), found, atol=0.02, rtol=0)
 
 
-def test_others_write_the_same_text(small_weights: Weights, words: Path) -> None:
-    name = str(small_weights())
-    subject, other = talkative(load_subject(name)), load_subject(f"untrained:{name}", seed=5)
-    observer = Observer(subject, (other,))
-    batches = load_images(subject, str(words), 9).batches(2)
-    observed = [word for batch in batches for word in observe(observer, batch)]
-    assert [word.name for word in observed] == ["a.png", "b.jpg", "c.webp", "d.tiff", "e.bmp"]
-    for word in observed:
-        assert word.right is None
-        assert word.true_places() == []
-        shapes = {tuple(maps.shape) for maps in word.attention.values()}
-        assert shapes == {(1, 2, len(word.text), 4, 8)}
-
-
 def save(subject: Subject, path: Path) -> Path:
     save_weights(path, subject.recognizer, subject.charset, subject.preprocessing, {})
     return path

@@ -1,7 +1,7 @@
 """Measured models and their tables, from weights files and images to CSV, through the commands."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -56,22 +56,14 @@ def test_rows_are_means_of_what_the_maps_say(
         assert (layer, 1, "head_divergence", "nats") not in table
 
 
-def test_an_untrained_model_looks_everywhere_alike(
-    small_weights: Weights, measured: Measured
-) -> None:
-    analysis = measured(f"untrained:{small_weights()}")
-    uniforms = analysis.statistics.chance()["uniform"]["distance"]
-    layers = analysis.statistics.values("distance")
-    for layer, uniform in zip(layers, uniforms, strict=True):
-        torch.testing.assert_close(layer, torch.full_like(layer, uniform), rtol=0.1, atol=0)
+@pytest.fixture
+def pair(small_weights: Weights, measured: Measured) -> Sequence[DistanceAnalysis]:
+    """Of two trainings of one model."""
+    return [measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")]
 
 
-def test_differences_are_paired_and_heads_are_matched(
-    small_weights: Weights, measured: Measured
-) -> None:
-    first, second = (
-        measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")
-    )
+def test_differences_are_paired_and_heads_are_matched(pair: Sequence[DistanceAnalysis]) -> None:
+    first, second = pair
     found = differences(first, second)
     by_rank = found[(found["matching"] == "rank") & (found["metric"] == "distance")]
     places = list(zip(by_rank["layer"], by_rank["head"], strict=True))
@@ -89,14 +81,11 @@ def test_differences_are_paired_and_heads_are_matched(
 
 
 def test_p_values_are_those_of_scipy_and_corrected_for_their_number(
-    small_weights: Weights, measured: Measured
+    pair: Sequence[DistanceAnalysis],
 ) -> None:
-    first, second = (
-        measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")
-    )
-    found = differences(first, second)
+    found = differences(*pair)
     layers = found[(found["matching"] == "layer") & (found["metric"] == "entropy")]
-    values = [analysis.statistics.values("entropy") for analysis in (first, second)]
+    values = [analysis.statistics.values("entropy") for analysis in pair]
     pairs = [[of[layer].mean(1).numpy() for of in values] for layer in range(2)]
     expected = [stats.ttest_rel(after, before).pvalue for before, after in pairs]
     assert layers["p"].tolist() == pytest.approx(expected)
@@ -183,18 +172,6 @@ def test_values_of_images_maps_and_queries_on_text(
         assert list(maps) == ["layer_01", "layer_02"]
         assert maps["layer_02"].shape == (3, 2, 32, 32)
         np.testing.assert_allclose(maps["layer_02"].sum(-1), 1, rtol=1e-5)
-
-
-def test_a_place_that_cannot_be_written(
-    small_weights: Weights,
-    labeled_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    (tmp_path / "file").write_text("")
-    arguments = ["--data", str(labeled_folder), "--out", str(tmp_path / "file" / "out")]
-    assert main(["analyze", "similarity", str(small_weights()), *arguments]) == 2
-    assert "vit-str analyze similarity: " in capsys.readouterr().err
 
 
 def test_whatever_gives_batches_of_images(small_weights: Weights, tmp_path: Path) -> None:

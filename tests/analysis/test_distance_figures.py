@@ -120,14 +120,6 @@ def test_chance_that_differs_by_layer_is_drawn_in_steps() -> None:
     assert steps.get_data().edges[0] == 0.5
 
 
-def test_only_the_untrained_twin_is_drawn_if_there_is_one() -> None:
-    sheet = heads_by_depth(make_rows(["a", "b", "untrained:b", "untrained:c"]), LENGTHS)
-    labels = [axes.get_legend_handles_labels()[1] for axes in sheet.axes]
-    assert "untrained:b" in labels[1]
-    assert "untrained:c" not in labels[1]
-    assert "untrained:c" in labels[0], "a has no twin"
-
-
 def test_a_panel_for_each_layer_in_the_order_of_training() -> None:
     table = [
         Measurement(model, layer, head, "distance", "px", "raw", value, value - 1, value + 1, 9)

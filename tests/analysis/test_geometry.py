@@ -3,7 +3,6 @@ import torch
 
 from vit_str.analysis.distance.offsets import OffsetMaps, by_offset
 from vit_str.analysis.geometry import TokenGrid, uniform_attention
-from vit_str.models import VisionTransformer
 from vit_str.models.attention import attention_weights
 
 GRID = TokenGrid(8, 16, (4, 8))
@@ -29,14 +28,6 @@ def test_centers_are_in_reading_order_and_in_x_y() -> None:
     assert centers[0].tolist() == [4.0, 2.0]
     assert centers[1].tolist() == [12.0, 2.0]
     assert centers[16].tolist() == [4.0, 6.0]
-
-
-def test_the_grid_of_an_encoder() -> None:
-    encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(4, 8), class_token=True)
-    grid = TokenGrid.of(encoder)
-    assert grid == TokenGrid(8, 16, (4.0, 8.0), special_tokens=1)
-    assert grid.image_size == (32, 128)
-    assert grid.mean_patch_side() == pytest.approx(32**0.5)
 
 
 @pytest.mark.parametrize("arguments", [(0, 4, (4, 4)), (4, 4, (0, 4)), (4, 4, (4, 4), -1)])

@@ -5,9 +5,6 @@ import torch
 from torch import Tensor
 
 from vit_str.analysis.characters.localization import (
-    LOWER_IS_BETTER,
-    METRICS,
-    centroids,
     character_attention,
     covered,
     iou,
@@ -24,12 +21,6 @@ QUARTERS = slices(4, GRID).boxes
 
 def boxes(*rows: list[float]) -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
-
-
-def test_rows_and_columns_are_not_swapped() -> None:
-    maps = torch.zeros(1, 1, 4, 8)
-    maps[0, 0, 3, 6] = 1
-    assert centroids(maps, (32, 128)).tolist() == [[[104, 28]]]
 
 
 def on_tokens(*places: tuple[int, int]) -> Tensor:
@@ -114,11 +105,6 @@ def test_drift_is_to_look_at_a_neighbor() -> None:
     assert far["drift"] == [0, 0, 0, 0]  # neither at home nor at a neighbor's
 
 
-def test_who_is_at_home_too_does_not_drift() -> None:
-    truth = boxes([0, 0, 80, 32], [40, 0, 128, 32])  # overlapping, as slanted letters are
-    assert scores(on_tokens((1, 3), (1, 3)), truth)["drift"] == [0, 0]
-
-
 def test_monotonic_and_reversed() -> None:
     centers = character_attention(
         on_tokens((0, 1), (3, 3), (1, 7)), boxes(WHOLE, WHOLE, WHOLE), GRID
@@ -128,17 +114,6 @@ def test_monotonic_and_reversed() -> None:
     assert monotonic_share(centers[[0, 2, 1]]) == 0.5
     assert monotonic_share(centers[[1, 1]]) == 0  # standing still is not going on
     assert math.isnan(monotonic_share(centers[:1]))
-
-
-def test_slices_of_evenly_set_characters_are_right() -> None:
-    truth = boxes([0, 0, 32, 32], [32, 0, 64, 32], [64, 0, 96, 32], [96, 0, 128, 32])
-    attended, pairs = slices(4, GRID), [(index, index) for index in range(4)]
-    found = score_characters(attended, truth, pairs, GRID)
-    assert found.pop("offset").tolist() == pytest.approx([0] * 4)
-    for name, values in found.items():
-        best = 0 if name in LOWER_IS_BETTER else 4 if name == "lift" else 1
-        assert values.tolist() == [pytest.approx(best)] * 4, name
-    assert set(found) == set(METRICS) - {"monotonic"}
 
 
 def test_characters_keep_their_neighbors_when_some_are_scored() -> None:

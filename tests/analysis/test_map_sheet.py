@@ -4,14 +4,12 @@ from matplotlib.figure import Figure
 from vit_str.analysis.map_sheet import MappedWord, map_sheet
 
 
-def make_word(text: str, boxes: bool = False) -> MappedWord:
+def make_word(text: str) -> MappedWord:
     maps = torch.zeros(len(text), 2, 4)
     for index in range(len(text)):
         maps[index, 0, index % 4] = 1.0
     pixels = torch.full((3, 16, 64), 255, dtype=torch.uint8)
-    frames = [[0.0, 0.0, 16.0, 8.0]] * len(text) if boxes else []
-    title = f"{text} (image.png)"
-    return MappedWord(title, pixels, text, {"one": maps, "other": maps}, frames, frames[:1])
+    return MappedWord(f"{text} (image.png)", pixels, text, {"one": maps, "other": maps}, [], [])
 
 
 def images(sheet: Figure) -> list[int]:
@@ -24,18 +22,7 @@ def test_a_row_for_each_character_and_a_column_for_each_method() -> None:
     assert len(map_sheet([make_word("ab"), make_word("abc")]).axes) == 5 * 3
 
 
-def test_long_words_are_cut() -> None:
-    sheet = map_sheet([make_word("a" * 25)])
-    assert len(sheet.axes) == 12 * 3
-    assert "the first 12 characters" in sheet.axes[0].get_title(loc="left")
-
-
 def test_the_largest_token_is_the_darkest() -> None:
     shares = map_sheet([make_word("ab")]).axes[4].get_images()[1]
     assert shares.get_array().argmax() == 1
     assert shares.get_extent() == [-0.5, 63.5, 15.5, -0.5], "over the whole image"
-
-
-def test_boxes_are_drawn_where_they_are() -> None:
-    frames = map_sheet([make_word("a", boxes=True)]).axes[0].patches
-    assert [frame.get_bbox().extents.tolist() for frame in frames] == [[-0.5, -0.5, 15.5, 7.5]] * 3

@@ -39,15 +39,6 @@ def layer_maps(layers: int = 3, tokens: int = 15) -> list[torch.Tensor]:
     return list(scores.softmax(-1))
 
 
-def test_even_attention_mixes_by_the_share_it_has() -> None:
-    """After n layers, residual^n of a token is its own; the rest is even over all tokens."""
-    even = torch.full((1, 2, 15, 15), 1 / 15, dtype=torch.float64)
-    for number, mixed in enumerate(rollout([even] * 3, residual=0.6), 1):
-        kept = 0.6**number
-        expected = kept * torch.eye(15, dtype=torch.float64) + (1 - kept) / 15
-        torch.testing.assert_close(mixed[0], expected)
-
-
 def test_the_product_is_last_layer_times_the_ones_before() -> None:
     maps = layer_maps()
     steps = [0.3 * torch.eye(15, dtype=torch.float64) + 0.7 * each.mean(1) for each in maps]

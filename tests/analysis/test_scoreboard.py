@@ -134,12 +134,6 @@ def test_the_combination_decides_boxes() -> None:
     assert find(rows, model="m", head=1, block=2, metric="energy").mean == pytest.approx(0)
 
 
-def test_errors_are_signed() -> None:
-    boxes = slices(4, GRID).boxes
-    scoreboard = board(word(true_boxes=boxes - torch.tensor([8.0, 0, 8, 0])))
-    assert scoreboard.errors[scoreboard.chosen[0]] == pytest.approx([0.25] * 4)
-
-
 @pytest.mark.parametrize(
     ("ys", "expected"),
     [

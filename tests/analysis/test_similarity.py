@@ -39,26 +39,6 @@ def test_batches_give_what_the_matrices_of_the_paper_give() -> None:
             assert float(found[i, j]) == pytest.approx(expected, abs=1e-9)
 
 
-def test_turning_scaling_and_shifting_change_nothing() -> None:
-    first, second, _ = make_layers()
-    turn = torch.linalg.qr(torch.randn(6, 6, dtype=torch.float64)).Q
-    stream = LayerSimilarity()
-    stream.update([first, 0.01 * first @ turn + 40, second, -7 * second])
-    found = stream.cka()
-    assert float(found[0, 1]) == pytest.approx(1)
-    assert float(found[2, 3]) == pytest.approx(1)
-    torch.testing.assert_close(found[0, 2], found[1, 3])
-    torch.testing.assert_close(found, found.T)
-    torch.testing.assert_close(found.diagonal(), torch.ones(4, dtype=torch.float64))
-
-
-def test_unrelated_layers_of_many_channels_are_unlike_although_examples_are_few() -> None:
-    generator = torch.Generator().manual_seed(0)
-    stream = LayerSimilarity()
-    stream.update([torch.randn(40, 200, generator=generator) for _ in range(2)])
-    assert abs(float(stream.cka()[0, 1])) < 0.05
-
-
 def test_tokens_pair_up_on_the_coarser_grid() -> None:
     fine, coarse = torch.randn(2, 3, 4, 12), torch.randn(2, 5, 2, 6)
     first, second = examples_of([fine, coarse], "tokens")

@@ -108,30 +108,6 @@ def test_chunks_do_not_matter(chunk: int, special: int, norm: str) -> None:
         torch.testing.assert_close(found[metric], whole[metric])
 
 
-@pytest.mark.parametrize("special", [0, 1, 3])
-def test_queries_and_keys_give_what_their_maps_give(special: int) -> None:
-    grid = TokenGrid(3, 5, (4, 8), special)
-    queries, keys = torch.randn(2, 4, 2, 15 + special, 8).double()
-    from_inputs = AttentionStatistics(grid)
-    from_inputs.update("layer", queries, keys)
-    from_maps = of_maps(attention_weights(queries, keys), grid)
-    for metric in METRICS:
-        torch.testing.assert_close(from_inputs.values(metric)[0], from_maps[metric])
-
-
-def test_a_mask_is_kept() -> None:
-    grid = TokenGrid(3, 5, (4, 8))
-    queries, keys = torch.randn(2, 1, 1, 15, 8)
-    mask = torch.eye(15, dtype=torch.bool)
-    for shape in (mask, mask[None, None], mask[:1].expand(1, 1, 1, 15)):
-        statistics = AttentionStatistics(grid, chunk=45)
-        statistics.update("layer", queries, keys, shape)
-        expected = of_maps(attention_weights(queries, keys, shape), grid)
-        torch.testing.assert_close(
-            statistics.values("distance")[0], expected["distance"], check_dtype=False
-        )
-
-
 def test_chance_is_even_over_what_a_mask_allows() -> None:
     grid = TokenGrid(1, 6, (4, 8), special_tokens=1)
     queries, keys = torch.zeros(2, 3, 2, 7, 8)
@@ -190,18 +166,6 @@ def test_what_special_tokens_attend_to() -> None:
     assert found["entropy"] == pytest.approx([0, math.log(4)])
 
 
-def test_raw_is_renormalized_times_what_the_grid_gets() -> None:
-    maps = random_maps(tokens=16)
-    # Every row gives the same to the special token, so that the product is exact.
-    maps = torch.cat([torch.full_like(maps[..., :1], 0.25), 0.75 * maps[..., 1:]], -1)
-    maps[..., 1:] *= 0.75 / maps[..., 1:].sum(-1, keepdim=True)
-    grid = TokenGrid(3, 5, (4, 8), 1)
-    raw, renormalized = of_maps(maps, grid, norm="raw"), of_maps(maps, grid)
-    torch.testing.assert_close(raw["distance"], 0.75 * renormalized["distance"])
-    torch.testing.assert_close(raw["special_mass"], torch.full_like(raw["distance"], 0.25))
-    torch.testing.assert_close(raw["entropy"], renormalized["entropy"])
-
-
 def test_raw_on_a_square_grid_is_the_published_function() -> None:
     """Derived again with loops from the definition: class token cut off, rows not renormalized."""
     side, patch = 4, 16
@@ -222,12 +186,6 @@ def test_half_precision_is_worked_out_in_single() -> None:
     torch.testing.assert_close(
         statistics.values("distance")[0], expected["distance"], atol=1e-4, rtol=1e-5
     )
-
-
-def test_fewer_metrics() -> None:
-    found = of_maps(random_maps(), metrics=("distance", "head_divergence"))
-    assert set(found) == {"distance", "head_divergence"}
-    assert of_maps(random_maps(), metrics=("special_mass",))["special_mass"].eq(0).all()
 
 
 def test_wrong_use_is_one_line() -> None:

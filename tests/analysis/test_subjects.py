@@ -7,7 +7,6 @@ import torch
 from vit_str.analysis.subjects import load_subject, load_subjects
 
 Weights = Callable[..., Path]
-CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 def test_the_same_architecture_without_training(small_weights: Weights) -> None:
@@ -28,13 +27,6 @@ def test_the_same_architecture_without_training(small_weights: Weights) -> None:
     assert torch.equal(weights[1], weights[2])
     assert not torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[1], weights[3])
-
-
-@pytest.mark.parametrize("name", ["conv_seq2seq", "vit_parallel", "vit_tiny_korean"])
-def test_configurations(name: str) -> None:
-    subject = load_subject(f"untrained:{CONFIGS / name}.yaml")
-    assert subject.preprocessing.height == subject.recognizer.encoder.image_size[0]
-    assert subject.recognizer.decoder.charset_size == len(subject.charset)
 
 
 @pytest.mark.parametrize("name", ["no-such", "untrained:no-such", "untrained:no-such.yaml"])
