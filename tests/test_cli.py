@@ -23,47 +23,24 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_imports_stay_light() -> None:
-    heavy = ["torch", "torchvision", "lightning", "albumentations", "matplotlib", "numpy", "PIL"]
-    program = f"""
-import os, sys
-import vit_str, vit_str.cli
-from vit_str.cli import main
-for arguments in [], ["data", "convert"], ["render"], ["serve"]:
-    try:
-        main([*arguments, "--help"])
-    except SystemExit:
-        pass
-print([name for name in {heavy} if name in sys.modules], os.environ["ORT_DISABLE_TELEMETRY"])
-assert main(["--version"]) == 0
+def test_imports_stay_light_and_help_has_examples() -> None:
+    program = """
+import contextlib, io, os, sys
+import vit_str
+from vit_str import cli
+heavy = ["torch", "torchvision", "lightning", "albumentations", "matplotlib", "numpy", "PIL"]
+more = ["jsonargparse", "yaml", "onnxruntime"]
+for words in (["data", "convert"], *([name] for name in cli.COMMANDS)):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        assert cli.main([*words, "--help"]) == 0
+    assert f"vit-str {' '.join(words)}" in out.getvalue(), words
+    assert "example" in out.getvalue() or len(words) > 1, words
+print([name for name in heavy + more if name in sys.modules], os.environ["ORT_DISABLE_TELEMETRY"])
 vit_str.load, vit_str.Reader, vit_str.Reading
-print([name for name in {heavy[1:5]} if name in sys.modules])
+print([name for name in heavy[1:5] if name in sys.modules])
 """
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    lines = output.stdout.decode().splitlines()
-    assert lines[0].startswith("usage: vit-str")
-    assert lines[-3] == "[] 1"
-    assert lines[-2].startswith("vit-str ")
-    assert lines[-1] == "[]"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["reed"],
-        ["read", "x.png", "--batch-size", "0"],
-        ["read", "x.png", "--workers", "two"],
-        ["read", "x.png", "--format", "xml"],
-        ["read", "x.png", "--form", "csv"],
-        ["evaluate"],
-        ["evaluate", "x", "--format", "csv"],
-    ],
-)
-def test_wrong_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    assert "error: " in capsys.readouterr().err
+    assert output.stdout == b"[] 1\n[]\n"
 
 
 def test_no_command_shows_help(run: Run) -> None:
@@ -78,20 +55,11 @@ def test_no_command_shows_help(run: Run) -> None:
     [
         (["--model", "huge"], "no model 'huge'"),
         (["--model", "missing.safetensors"], "no such file"),
-        (
-            ["--model", "cut.safetensors"],
-            "damaged (Error while deserializing header: incomplete metadata",
-        ),
-        (
-            ["--model", "png.safetensors"],
-            "damaged (Error while deserializing header: header too large",
-        ),
+        (["--model", "cut.safetensors"], "damaged (Error while deserializing header: incomplete"),
+        (["--model", "png.safetensors"], "damaged (Error while deserializing header: header too"),
         (["--model", "whole.safetensors", "--device", "cuda:99"], "is not there"),
         (["--model", "whole.safetensors", "--device", "tpu"], "unknown device 'tpu'"),
-        (
-            ["--model", "whole.safetensors", "--effort", "fast"],
-            "TransformerDecoder reads in one way",
-        ),
+        (["--model", "whole.safetensors", "--effort", "fast"], "reads in one way"),
     ],
 )
 def test_wrong_weights_and_devices(
@@ -186,22 +154,6 @@ def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch: pytest.Monkey
     monkeypatch.setattr(cli, "_train", fail)
     with pytest.raises(ModuleNotFoundError):
         main(["train"])
-
-
-def test_help_of_every_command_is_light_and_has_examples() -> None:
-    program = """
-import contextlib, io, sys
-from vit_str import cli
-for name in cli.COMMANDS:
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
-        assert cli.main([name, "--help"]) == 0
-    assert f"vit-str {name}" in out.getvalue(), name
-    assert "example" in out.getvalue(), name
-heavy = "torch", "lightning", "jsonargparse", "matplotlib", "albumentations", "yaml", "onnxruntime"
-print([name for name in heavy if name in sys.modules])
-"""
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert output.stdout == b"[]\n"
 
 
 def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
