@@ -13,14 +13,6 @@ FOLDER = Path(__file__).parents[1] / "configs"
 CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.stem != "recipe")
 
 
-def test_there_are_configurations() -> None:
-    assert {path.stem for path in CONFIGS} >= {
-        "conv_transformer",
-        "vit_small_transformer",
-        "vit_tiny_transformer",
-    }
-
-
 ALWAYS = ("crnn_ctc", "finetune", "vit_permuted", "vit_tiny_transformer")
 
 

@@ -16,7 +16,6 @@ import torch
 
 from vit_str.analysis.command import ANALYSES
 from vit_str.cli import COMMANDS, main
-from vit_str.runtime.weights_contents import bundled_names
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -151,7 +150,3 @@ def test_files_named_in_the_readme_are_there() -> None:
         assert (ROOT / name).exists(), name
     for name in re.findall(r"(?:models/\w+/|models/)?\b\w+\.py", "".join(blocks("text")[1:])):
         assert any(str(path).endswith(name) for path in ROOT.rglob("*.py")), name
-
-
-def test_weights_are_bundled() -> None:
-    assert "tiny" in bundled_names()
