@@ -81,18 +81,6 @@ def test_a_configuration_that_is_not_utf8_is_named(
     assert capsys.readouterr().err == line
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "file").touch()
-    assert main([*arguments, "--folder", str(tmp_path / "file" / "run")]) == 1
-    line = capsys.readouterr().err.splitlines()[-1]
-    assert line == (
-        f"vit-str train: {tmp_path}/file/run: Not a directory; once that is mended, the same "
-        "command resumes"
-    )
-
-
 def test_training_has_the_threads_that_are_asked_for(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

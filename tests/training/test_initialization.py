@@ -8,7 +8,6 @@ import torch
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
-from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 from vit_str.training.cli import main
 from vit_str.training.initialization import start_from
@@ -66,19 +65,6 @@ def test_kept_characters_score_exactly_as_before(old: str, new: str, said: str) 
     second = logits(after, Charset(new), words)[..., here]
     torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
     assert len(after.decoder.embed_characters.weight.unique(dim=0)) == len(new) + 1
-
-
-@pytest.mark.parametrize("new", ["abcdefghij가나다라", "fedcba", "9f8e7d6c5b4a3"])
-def test_readings_are_the_same_before_the_new_characters_are_learned(new: str) -> None:
-    old, charset = Charset("abcdef"), Charset(new)
-    before, after = weights(old), model(charset)
-    start_from(after, charset, before)
-    images = torch.randn(64, 3, 16, 32, generator=torch.Generator().manual_seed(6))
-    first = generate(before.recognizer.decoder, before.recognizer.encode(images)).labels.tolist()
-    second = generate(after.decoder, after.encode(images)).labels.tolist()
-    texts = [old.decode(row) for row in first]
-    assert [charset.decode(row) for row in second] == texts
-    assert len(set(texts)) > 10, "texts that are all the same would show little"
 
 
 def test_no_common_character_leaves_random_rows_in_the_output() -> None:

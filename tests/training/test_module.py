@@ -11,7 +11,6 @@ from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.training import module as training_module
 from vit_str.training.module import MovingAverage, RecognizerTraining
-from vit_str.training.resuming import StepCount
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -94,15 +93,3 @@ def test_the_average_copies_and_then_follows_the_model() -> None:
     resumed.update(model)
     assert resumed.module.weight[0, 0].item() == pytest.approx(1.19)
     assert not any(parameter.requires_grad for parameter in average.parameters())
-
-
-def test_images_count_when_their_step_is_finished() -> None:
-    count = StepCount()
-    assert count.add(4, {"loss": torch.tensor(1.0)})["loss"] == 1
-    assert count.add(2, {"loss": torch.tensor(4.0)})["loss"] == 2.5
-    assert (count.images_seen, count.unfinished_batches, count.between_steps) == (0, 2, False)
-    count.finish_step(processes=3)
-    assert (count.images_seen, count.unfinished_batches, count.between_steps) == (18, 0, True)
-    count.add(4, {})
-    count.drop_step()
-    assert (count.images_seen, count.between_steps) == (18, True)

@@ -10,7 +10,7 @@ from torch.optim import AdamW, Muon
 
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.training.module import RecognizerTraining
-from vit_str.training.muon import MuonAdamW, orthogonalize, transformer_matrices
+from vit_str.training.muon import MuonAdamW, transformer_matrices
 
 pytestmark = pytest.mark.filterwarnings("default")
 Run = Callable[..., Path]
@@ -59,13 +59,6 @@ def test_keys_and_values_are_two_matrices() -> None:
     MuonAdamW(apart, [], [], 0.1, 0.0).step()
     MuonAdamW(together, [id(together[0])], [], 0.1, 0.0).step()
     torch.testing.assert_close(together[0], torch.cat(apart))
-
-
-def test_updates_are_nearly_orthogonal() -> None:
-    matrices = torch.randn(3, 24, 40, generator=torch.Generator().manual_seed(1))
-    for given in (matrices, matrices.transpose(1, 2)):
-        values = torch.linalg.svdvals(orthogonalize(given))
-        assert 0.6 < values.min() < values.max() < 1.3
 
 
 def test_matrices_of_blocks_and_nothing_else() -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import signal
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -17,15 +16,13 @@ from safetensors.torch import load_file
 from vit_str.datasets import Layout, Mixture, Rules, open_words, writer_of
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import LabeledWord
-from vit_str.models.auxiliary import UNKNOWN
-from vit_str.runtime.charset import PADDING, Charset
+from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import TALL, Preprocessing, load_image
 from vit_str.runtime.weights_contents import resolve
-from vit_str.synthesis.renderer import RenderedBatch, join
 from vit_str.torch_runtime.weights_file import load_weights
 from vit_str.training import OwnWords
 from vit_str.training.crops import CropBatch, Crops, CropSampler, HeldOut
-from vit_str.training.loader import SkippedWords, crop_batches, default_workers
+from vit_str.training.loader import SkippedWords, crop_batches
 from vit_str.training.module import RecognizerTraining
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
@@ -74,13 +71,6 @@ def test_a_batch_depends_on_its_numbers_only(crops: Path) -> None:
     whole, parts = stream[50, 12], [stream[57, 5], stream[50, 7]]
     assert whole.labels == parts[1].labels + parts[0].labels
     assert torch.equal(whole.images, torch.cat([parts[1].images, parts[0].images]))
-
-
-def test_every_word_comes_as_often_as_every_other(crops: Path) -> None:
-    counts = Counter(stream_of(crops)[0, 1024].labels)  # in blocks of this size, see Mixture
-    assert set(counts) == {f"w{number}" for number in range(40)}
-    assert min(counts.values()) >= 1024 // (40 + len(BAD))
-    assert sum(counts.values()) == 1024, "others fill the places of those that cannot be used"
 
 
 def test_what_cannot_be_used_is_skipped_and_reported(crops: Path, tmp_path: Path) -> None:
@@ -212,31 +202,6 @@ def test_sources_are_taken_in_their_shares(crops: Path, tmp_path: Path, word_ima
     assert judged(own) == {}
 
 
-def test_rendered_words_join_in() -> None:
-    own = RenderedBatch(
-        torch.zeros(2, 3, 32, 128, dtype=torch.uint8),
-        torch.tensor([[1, 2, 3], [4, PADDING, PADDING]]),
-        torch.full((2, 64), UNKNOWN),
-        torch.zeros(2, 3, 4),
-    )
-    drawn = RenderedBatch(
-        torch.ones(1, 3, 32, 128, dtype=torch.uint8),
-        torch.tensor([[5]]),
-        torch.full((1, 64), 5),
-        torch.ones(1, 1, 4),
-    )
-    both = join([own, drawn])
-    assert both.labels.tolist() == [[1, 2, 3], [4, -1, -1], [5, -1, -1]]
-    assert both.images.sum((1, 2, 3)).tolist() == [0, 0, 3 * 32 * 128]
-    assert both.boxes.shape == (3, 3, 4)
-    assert join([own]) is own
-
-
-def test_the_number_of_workers_is_sensible() -> None:
-    assert 1 <= default_workers() <= 8
-    assert default_workers(devices=1000) == 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -266,17 +231,6 @@ def arguments_for(crops: Path, *more: str) -> Iterator[str]:
     for name, value in given.items():
         yield f"--data.init_args.{name}={value}"
     yield from more
-
-
-def test_it_trains_from_the_command_line(run: Run, crops: Path) -> None:
-    folder = run("run", *arguments_for(crops), "--data.init_args.workers=1")
-    with (folder / "log" / "metrics.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert {"rendered/word_accuracy_36", "crops/word_accuracy_36"} <= rows[0].keys()
-    assert [float(row["images"]) for row in rows if row.get("loss")][-1] == 20
-    steps = {row["step"]: row for row in rows if row["loss"]}
-    assert len(steps) == 6
-    assert all(float(row["auxiliary_loss"]) > 0 for row in steps.values()), "of the rendered part"
 
 
 def test_a_run_that_is_cut_ends_like_one_that_is_not(run: Run, crops: Path) -> None:
