@@ -93,7 +93,7 @@ def measure(
     weights = alignment(model, texts)
     shares = (anti_diagonal(weights, later) for later in (0, 1, -1))
     error = formula_error(model, texts) if _ATTENTIONS[name] == "dot" else 0.0
-    row = (*shares, change_per_step(weights), error, model.accuracy(*texts)[0])
+    row = (*shares, change_per_step(weights), error, model.accuracy(*texts))
     return row, weights.mean(0)
 
 

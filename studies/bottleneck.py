@@ -37,9 +37,9 @@ def run(settings: Settings) -> Findings:
             model = train_translator(drawn, attention, seed, device=settings.device, **width)
             for length in lengths:
                 texts = drawn.draw_tests(256, length, seed, settings.device)
-                yield task, name, seed, length, *model.accuracy(*texts)
+                yield task, name, seed, length, model.accuracy(*texts)
 
-    table = settings.repeat(f"task system seed length {_RIGHT} right_sequences", measure)
+    table = settings.repeat(f"task system seed length {_RIGHT}", measure)
     shortest, longest = lengths[0], tasks["copy"].lengths[1]
 
     def scores(system: str, task: str) -> str:

@@ -4,12 +4,11 @@ The filters of a trained Vision Transformer resemble a basis for what patches lo
 et al. 2020, figure 7). That basis is known: the principal components of the patches themselves.
 """
 
-import math
-
 import torch
 import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Float, Float64
+from scipy.fft import dctn
 from torch import Tensor, nn
 
 from vit_str.models import VisionTransformer
@@ -47,6 +46,17 @@ class Components:
         _, singular, directions = torch.linalg.svd(flat, full_matrices=False)
         return cls(directions.unflatten(1, filters.shape[1:]), singular.square())
 
+    @classmethod
+    def of_patches(
+        cls, images: Float[Tensor, "batch channel height width"], size: tuple[int, int]
+    ) -> "Components":
+        """Of all patches of normalized images side by side, about their mean."""
+        patches = F.unfold(images, size, stride=size)
+        flat = rearrange(patches, "b pixel patch -> (b patch) pixel").double()
+        energies, directions = torch.linalg.eigh(torch.cov(flat.T, correction=0))
+        vectors = directions.T.flip(0).unflatten(1, (images.shape[1], *size))
+        return cls(vectors, energies.flip(0).clamp(min=0))
+
     def effective_number(self) -> float:
         """How many components of equal strength that is: exp of the entropy of the shares."""
         return float(torch.special.entr(self.shares).sum().exp())
@@ -57,39 +67,14 @@ class Components:
         return products.square().sum(0).cumsum(0) / filters.double().square().sum()
 
 
-class PatchCovariance:
-    """Principal components of patches side by side, updated batch by batch."""
-
-    def __init__(self, size: tuple[int, int]) -> None:
-        self.size, self.patches = size, 0
-        self._sum: Tensor = torch.zeros(())
-        self._products: Tensor = torch.zeros(())
-
-    def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
-        """Add normalized images."""
-        patches = F.unfold(images, self.size, stride=self.size)
-        flat = rearrange(patches, "b pixel patch -> (b patch) pixel").double()
-        self._shape = (images.shape[1], *self.size)
-        self._sum = self._sum + flat.sum(0).cpu()
-        self._products = self._products + (flat.T @ flat).cpu()
-        self.patches += len(flat)
-
-    def components(self) -> Components:
-        """About the mean patch, strongest first."""
-        mean = self._sum / self.patches
-        covariance = self._products / self.patches - torch.outer(mean, mean)
-        energies, directions = torch.linalg.eigh(covariance)
-        vectors = directions.T.flip(0).unflatten(1, self._shape)
-        return Components(vectors, energies.flip(0).clamp(min=0))
-
-
 def low_frequency_share(filters: Filters) -> Float64[Tensor, " filter"]:
     """Share of the energy in the lower half of the frequencies down and across.
 
     Frequencies of the discrete cosine transform; `chance_low_frequency` is what noise has.
     """
     height, width = filters.shape[-2:]
-    energies = (_cosines(height) @ filters.double() @ _cosines(width).T).square()
+    cosines = dctn(filters.double().numpy(), axes=(-2, -1), norm="ortho")
+    energies = torch.from_numpy(cosines).square()
     low = energies[..., : _half(height), : _half(width)].sum((1, 2, 3))
     return low / energies.sum((1, 2, 3))
 
@@ -109,32 +94,15 @@ def roughness(filters: Filters) -> Float64[Tensor, " filter"]:
     return total / count / (2 * pixels.square().mean((1, 2, 3)))
 
 
-def gray_share(filters: Filters) -> Float64[Tensor, " filter"]:
-    """Share of the energy that looks at brightness; the rest looks at color."""
-    pixels = filters.double()
-    gray = pixels.sum(1).square() / pixels.shape[1]
-    return gray.sum((1, 2)) / pixels.square().sum((1, 2, 3))
-
-
 def bank_means(filters: Filters) -> dict[str, float]:
-    """The three measures of a bank of filters, weighted by energy, and its components."""
+    """The two measures of a bank of filters, weighted by energy, and its components."""
     weights = filters.double().square().sum((1, 2, 3))
     weights = weights / weights.sum()
     return {
         "low_frequency_share": float(low_frequency_share(filters) @ weights),
         "roughness": float(roughness(filters) @ weights),
-        "gray_share": float(gray_share(filters) @ weights),
         "effective_components": Components.of_filters(filters).effective_number(),
     }
-
-
-def _cosines(length: int) -> Float64[Tensor, "frequency pixel"]:
-    """Orthonormal basis of the discrete cosine transform, lowest frequency first."""
-    index = torch.arange(length, dtype=torch.float64)
-    angles = math.pi * torch.outer(index, index + 0.5) / length
-    basis = angles.cos() * math.sqrt(2 / length)
-    basis[0] /= math.sqrt(2)
-    return basis
 
 
 def _half(length: int) -> int:

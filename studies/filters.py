@@ -119,9 +119,8 @@ def digits(count: int) -> RenderedBatch:
 
 def patch_components(words: RenderedBatch) -> measure.Components:
     """Principal components of the patches of the images."""
-    covariance = measure.PatchCovariance(SMALL.patch_size)
-    covariance.update(Preprocessing(*SMALL.image_size).normalize(words.images))
-    return covariance.components()
+    pixels = Preprocessing(*SMALL.image_size).normalize(words.images)
+    return measure.Components.of_patches(pixels, SMALL.patch_size)
 
 
 def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:

@@ -145,9 +145,7 @@ def softmax_numbers(
     return {
         "variance": (queries[:, None] * keys).sum(-1).div(divisor).square().mean().item(),
         "entropy": -torch.xlogy(weights, weights).sum(-1).mean().item() / math.log(keys.shape[1]),
-        "largest": weights.amax(-1).mean().item(),
         "jacobian_median": jacobian.median().item(),
-        "jacobian_mean": jacobian.mean().item(),
         "query_gradient_median": to_query.flatten(1).norm(dim=1).median().item(),
     }
 

@@ -15,7 +15,6 @@ from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.evaluation.statistics import Interval
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.runtime.charset import PADDING
 from vit_str.runtime.search import padded, search
 from vit_str.torch_runtime.engine import TorchSteps
 
@@ -34,7 +33,7 @@ def run(settings: Settings) -> Findings:
     """Train a model for numbers and one for dates with every seed."""
     digits, steps = (4, 320) if settings.quick else (6, 1500)
     table = settings.repeat(
-        "direction decoding seed right of_the_other log_probability",
+        "direction decoding seed right of_the_other",
         lambda seed: (
             row
             for spoken in (numbers(digits), dates())
@@ -110,8 +109,7 @@ def measure(spoken: Languages, steps: int, seed: int, device: str = "cpu") -> Ro
             right, other = (
                 same_labels(written, to).float().mean().item() for to in (labels, labels.roll(1, 0))
             )
-            sureness = log_probability(model.decoder, given, written)
-            yield direction, decoding, seed, right, other, sureness
+            yield direction, decoding, seed, right, other
 
 
 def write(decoder: AutoregressiveDecoder, features: Tokens, width: int) -> Labels:
@@ -126,15 +124,6 @@ def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> 
     assert len(set(tested)) == len(tested), f"{spoken.things} are tested more than once"
     symbols = {s for thing in tested for s in (*spoken.words(thing), *spoken.digits(thing))}
     assert symbols <= trained, f"tested, but not trained on: {sorted(symbols - trained)}"
-
-
-@torch.no_grad()
-def log_probability(decoder: AutoregressiveDecoder, features: Tokens, labels: Labels) -> float:
-    """Mean logarithm of the probability of whole texts, their ends included."""
-    scores = decoder.logits(features, labels).log_softmax(-1)
-    targets = decoder.targets(labels)
-    steps = scores.gather(2, targets.clamp(min=0)[..., None])[..., 0]
-    return steps.where(targets != PADDING, 0).sum(1).mean().item()
 
 
 def judge(interval: Interval, strangers: float) -> Verdict:

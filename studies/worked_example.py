@@ -4,6 +4,7 @@ Kind: identity
 """
 
 import math
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -131,29 +132,23 @@ def by_formula(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
     return attention_weights(queries, keys) @ values
 
 
-def by_kernel(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
-    """Attention by the fused kernel that the models call when they read."""
-    return F.scaled_dot_product_attention(queries[None], keys[None], values[None])[0]
-
-
-COMPUTATIONS = {"einsum": by_einsum, "textbook formula": by_formula, "fused kernel": by_kernel}
+COMPUTATIONS: Mapping[str, Callable[[Matrix, Matrix, Matrix], Matrix]] = {
+    "einsum": by_einsum,
+    "textbook formula": by_formula,
+    "fused kernel": lambda q, k, v: F.scaled_dot_product_attention(q[None], k[None], v[None])[0],
+}
 """Ways to compute attention that are compared with the loops."""
 
 
 def measure(seed: int) -> Rows:
     """Largest difference of each computation from the loops, example by example."""
-    two = two_words()
-    core = "attention core of the models"
-    for name, example in {
-        "3 queries, 4 keys": of_post(),
-        "two words": two,
-        "drawn": drawn(seed),
-    }.items():
+    two, core = "two words", "attention core of the models"
+    examples = {"3 queries, 4 keys": of_post(), two: two_words(), "drawn": drawn(seed)}
+    for name, example in examples.items():
         for way, compute in COMPUTATIONS.items():
             yield seed, name, way, _largest_difference(compute(*example), by_loops(*example))
-        if name == "two words":
-            result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in two))[0, 0]
-            yield seed, name, core, _largest_difference(result, by_loops(*two))
+    result = ScaledDotProductAttention()(*(matrix[None, None] for matrix in examples[two]))
+    yield seed, two, core, _largest_difference(result[0, 0], by_loops(*examples[two]))
     yield seed, "two heads", core, heads_difference(seed)
 
 

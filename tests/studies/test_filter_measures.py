@@ -4,11 +4,9 @@ from torch import nn
 
 from studies.filter_measures import (
     Components,
-    PatchCovariance,
     bank_means,
     chance_low_frequency,
     first_filters,
-    gray_share,
     low_frequency_share,
     roughness,
 )
@@ -43,24 +41,17 @@ def test_components_are_orthonormal_and_explain_the_filters() -> None:
     assert components.shares.sum() == pytest.approx(1)
 
 
-def test_components_of_a_stream_are_those_of_all_patches_at_once() -> None:
+def test_components_of_patches_are_those_of_their_singular_values() -> None:
     images = torch.randn(6, 3, 8, 24)
-    stream, whole = PatchCovariance((4, 6)), PatchCovariance((4, 6))
-    stream.update(images[:2])
-    stream.update(images[2:])
-    whole.update(images)
-    torch.testing.assert_close(stream.components().shares, whole.components().shares)
     patches = torch.stack(
         [images[i, :, y : y + 4, x : x + 6].flatten() for i in range(6)
          for y in (0, 4) for x in (0, 6, 12, 18)]
     ).double()  # fmt: skip
-    variances = torch.linalg.svdvals(patches - patches.mean(0)).square()
-    expected = variances / variances.sum()
-    components = whole.components()
-    assert whole.patches == 48
+    _, singular, directions = torch.linalg.svd(patches - patches.mean(0))
+    components = Components.of_patches(images, (4, 6))
+    expected = singular.square() / singular.square().sum()
     torch.testing.assert_close(components.shares[: len(expected)], expected)
-    strongest = torch.linalg.svd(patches - patches.mean(0)).Vh[0]
-    assert abs(float(strongest @ components.vectors[0].flatten())) == pytest.approx(1)
+    assert abs(float(directions[0] @ components.vectors[0].flatten())) == pytest.approx(1)
 
 
 def test_flat_filters_are_smooth_and_checkerboards_are_not() -> None:
@@ -78,15 +69,7 @@ def test_noise_is_at_chance() -> None:
     found = bank_means(noise)
     assert found["low_frequency_share"] == pytest.approx(chance_low_frequency(noise), rel=0.02)
     assert found["roughness"] == pytest.approx(1, rel=0.02)
-    assert found["gray_share"] == pytest.approx(1 / 3, rel=0.02)
     assert chance_low_frequency(noise) == 1 / 4
-
-
-def test_gray_filters_are_gray() -> None:
-    filters = torch.zeros(2, 3, 2, 2)
-    filters[0] = 1.0
-    filters[1, 0], filters[1, 1] = 1.0, -1.0
-    assert gray_share(filters).tolist() == pytest.approx([1, 0])
 
 
 def test_effective_number_counts_equal_components() -> None:

@@ -50,6 +50,8 @@ def test_the_page_of_verdicts() -> None:
     assert corrections.count("\n* ") == 6
     assert "* V, E ([order](claims/order.md)): It holds for an encoder." in corrections
     assert text.index("/gates.md") < text.index("/order.md")
+    assert "(quick)" not in page_text([RESULT], "claims")
+    assert "python -m studies run all --quick --out" in page_text([QUICK], "claims")
     assert "\n\n\n" not in text
 
 
@@ -68,13 +70,6 @@ def test_the_page_of_a_study() -> None:
     quick = study_text(QUICK)
     assert "**Surprises.**" not in quick
     assert "`python -m studies run gates --quick`: 1 seed, cpu" in quick
-
-
-def test_page_of_full_runs_marks_nothing() -> None:
-    text = page_text([RESULT], "claims")
-    assert "(quick)" not in text
-    assert "small version (`" not in text
-    assert "python -m studies run all --quick --out" in page_text([QUICK], "claims")
 
 
 def test_the_pages_of_the_project_are_what_their_results_say() -> None:

@@ -8,7 +8,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from studies import bidirectional, gates, gradients, relu_rnn, tanh_blur
-from studies.study import Table
 from studies.training import seeded
 from vit_str.models.encoders.recurrent import NETWORKS
 
@@ -99,16 +98,6 @@ def test_the_bias_opens_the_gate_that_keeps_the_state(name, gate):
     torch.testing.assert_close(memory, kept * state)
 
 
-def test_open_gates_keep_the_gradient_and_closed_ones_lose_it():
-    columns = "experiment network seed distance value"
-    table = Table.of(columns, gates.measure(0, {}))
-    left = {name: table.mean(network=name, distance=20) for name in gates.CELLS}
-    assert max(left[gates.LSTM], left[gates.GRU]) < -3.5
-    assert min(left[gates.OPEN_LSTM], left["GRU, bias 3"]) > -1
-    by_bias = [left[f"LSTM, bias {bias}"] for bias in (0, 1, 3)]
-    assert by_bias == sorted(by_bias)
-
-
 @pytest.mark.parametrize("offset", [2, -2])
 def test_the_answer_is_the_token_at_the_offset(offset):
     task = bidirectional.TokenAhead(offset, 6)
@@ -116,12 +105,3 @@ def test_the_answer_is_the_token_at_the_offset(offset):
     asked = bidirectional.Tagger(nn.Identity(), offset)(torch.arange(6)[None, :, None])[0, :, 0]
     assert answers.shape == (3, 4, 1)
     assert torch.equal(answers, said[:, asked + offset])
-
-
-def test_a_forward_state_feels_later_inputs_exactly_not_at_all():
-    later = {
-        name: bidirectional.gradient_norms(name, 0)[21:]
-        for name in (bidirectional.FORWARD, bidirectional.BOTH, bidirectional.BOTH_LSTM)
-    }
-    assert set(later[bidirectional.FORWARD]) == {0.0}
-    assert min(later[bidirectional.BOTH]) > 0 and min(later[bidirectional.BOTH_LSTM]) > 0
