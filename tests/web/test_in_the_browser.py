@@ -196,7 +196,7 @@ def compare_page(page: Any, address: str, model: str, path: Path) -> dict[str, A
         assert one["confidence"] == pytest.approx(other["confidence"], abs=0.01)
         for corner, expected_corner in zip(one["polygon"], other["polygon"], strict=True):
             assert corner == pytest.approx(expected_corner, abs=1)
-    return record  # type: ignore[no-any-return]
+    return record
 
 
 def test_whole_pictures(

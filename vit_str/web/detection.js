@@ -158,11 +158,15 @@ function convexHull(points) {
 /** On which side of a line through two points a third one lies. */
 const side = ([x, y], [u, v], [px, py]) => (u - x) * (py - y) - (v - y) * (px - x);
 
-/** The mean probability within a rectangle, whose corners lie in whole pixels. */
+/** The mean probability within a rectangle with corners in whole pixels, those of its edges too. */
 function meanWithin(shares, { width, height }, corners) {
   const around = convexHull(corners.map((corner) => corner.map(Math.floor)));
+  const edges = around.map(([x, y], i) => {
+    const [u, v] = around[(i + 1) % around.length];
+    return { start: [x, y], end: [u, v], halfPixel: Math.max(Math.abs(u - x), Math.abs(v - y)) / 2 };
+  });
   const isWithin = (point) =>
-    around.every((corner, i) => side(corner, around[(i + 1) % around.length], point) >= 0);
+    edges.every(({ start, end, halfPixel }) => side(start, end, point) >= -halfPixel);
   const [left, top, right, bottom] = boxAround(around);
   let [sum, count] = [0, 0];
   for (let row = Math.max(0, top); row <= Math.min(height - 1, bottom); row++) {
