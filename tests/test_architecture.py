@@ -20,12 +20,12 @@ def named() -> list[tuple[str, str]]:
     return [(match["name"], match["file"]) for match in NAMED.finditer(text)]
 
 
-def test_the_page_names_many() -> None:
+def test_the_page_names_many():
     assert len(named()) >= 40
 
 
 @pytest.mark.parametrize(("name", "file"), named())
-def test_every_name_is_in_its_file(name: str, file: str) -> None:
+def test_every_name_is_in_its_file(name, file):
     inside = [path for path in PACKAGE.rglob(Path(file).name) if str(path).endswith("/" + file)]
     path = PACKAGE / file if (PACKAGE / file).is_file() else inside[0]
     code = path.read_text(encoding="utf-8")
@@ -36,5 +36,5 @@ def test_every_name_is_in_its_file(name: str, file: str) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(set(re.findall(r"`((?:[\w]+/)+[\w]+\.py)`", PAGE))))
-def test_every_file_is_there(file: str) -> None:
+def test_every_file_is_there(file):
     assert (PACKAGE / file).is_file() or (ROOT / file).is_file()

@@ -4,18 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from vit_str import cli
 from vit_str.cli import main
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.weights_contents import BUNDLED
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 class Terminal(io.StringIO):
@@ -23,7 +19,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_imports_stay_light_and_help_has_examples() -> None:
+def test_imports_stay_light_and_help_has_examples():
     program = """
 import contextlib, io, os, sys
 import vit_str
@@ -43,7 +39,7 @@ print([name for name in heavy[1:5] if name in sys.modules])
     assert output.stdout == b"[] 1\n[]\n"
 
 
-def test_no_command_shows_help(run: Run) -> None:
+def test_no_command_shows_help(run):
     code, out, err = run()
     assert (code, out) == (2, "")
     assert "COMMAND" in err
@@ -63,15 +59,8 @@ def test_no_command_shows_help(run: Run) -> None:
     ],
 )
 def test_wrong_weights_and_devices(
-    command: str,
-    options: list[str],
-    trouble: str,
-    weights_path: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Run,
-    word_image: Callable[..., Image.Image],
-) -> None:
+    command, options, trouble, weights_path, tmp_path, monkeypatch, run, word_image
+):
     monkeypatch.chdir(tmp_path)
     word_image("x").save("x.png")
     Path("labels.tsv").write_text("x.png\tx\n")
@@ -85,7 +74,7 @@ def test_wrong_weights_and_devices(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
-def test_a_full_disk() -> None:
+def test_a_full_disk():
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "vit_str", "--version"]
         answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
@@ -94,7 +83,7 @@ def test_a_full_disk() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-def test_nobody_reads_the_output() -> None:
+def test_nobody_reads_the_output():
     reading_end, writing_end = os.pipe()
     os.close(reading_end)
     command = [sys.executable, "-m", "vit_str", "--version"]
@@ -104,7 +93,7 @@ def test_nobody_reads_the_output() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ctrl_c() -> None:
+def test_ctrl_c():
     program = """
 import sys, time
 from vit_str import cli
@@ -137,9 +126,7 @@ sys.exit(cli.main(["read", "x.png"]))
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_errors_are_one_line(
-    error: BaseException, code: int, message: str, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_errors_are_one_line(error, code, message, monkeypatch, run):
     def fail(_: object) -> int:
         raise error
 
@@ -147,7 +134,7 @@ def test_errors_are_one_line(
     assert run("train") == (code, "", f"vit-str train: {message}\n")
 
 
-def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch):
     def fail(_: object) -> int:
         raise ModuleNotFoundError("", name="vit_str.gone")
 
@@ -156,7 +143,7 @@ def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch: pytest.Monkey
         main(["train"])
 
 
-def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch):
     from vit_str import console
 
     monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # no thread of its own
@@ -175,14 +162,14 @@ def test_progress_shows_on_a_terminal_when_it_takes_long(monkeypatch: pytest.Mon
     assert console.Progress(3)._bar is None
 
 
-def test_the_version_names_the_weights(run: Run) -> None:
+def test_the_version_names_the_weights(run):
     code, out, _ = run("--version")
     digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()
     assert (code, out.count("\n")) == (0, 1)
     assert f"tiny sha256:{digest}" in out
 
 
-def test_the_changelog_names_the_bundled_weights() -> None:
+def test_the_changelog_names_the_bundled_weights():
     digest = hashlib.sha256((BUNDLED / "tiny.safetensors").read_bytes()).hexdigest()
     changelog = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = changelog.split("\n## ")[1]
@@ -190,7 +177,7 @@ def test_the_changelog_names_the_bundled_weights() -> None:
 
 
 @pytest.mark.skipif(not Path("/bin/bash").exists(), reason="completes in bash")
-def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
+def test_a_shell_completes_commands_and_options(tmp_path):
     pytest.importorskip("shtab")
     script = tmp_path / "complete.sh"
     command = [sys.executable, "-m", "vit_str", "--completion", "bash"]

@@ -24,9 +24,7 @@ ALWAYS = ("crnn_ctc", "finetune", "vit_permuted", "vit_tiny_transformer")
         for path in CONFIGS
     ],
 )
-def test_it_trains(
-    config: Path, two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_trains(config, two_fonts, tmp_path, monkeypatch):
     monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     monkeypatch.setattr("sys.argv", ["vit-str"])
     monkeypatch.chdir(tmp_path)
@@ -44,7 +42,7 @@ def test_it_trains(
     assert (tmp_path / "runs" / config.stem / "last.ckpt").exists()
 
 
-def test_documented_runs_validate_at_least_three_times() -> None:
+def test_documented_runs_validate_at_least_three_times():
     recipe, finetuning = (
         yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["trainer"]
         for name in ("recipe", "finetune")
@@ -64,7 +62,7 @@ def test_documented_runs_validate_at_least_three_times() -> None:
 @pytest.mark.parametrize(
     ("name", "millions"), [("vit_tiny", 5.9), ("vit_small", 23.6), ("vit_deep", 3.9), ("conv", 6.4)]
 )
-def test_models_have_the_size_they_are_said_to_have(name: str, millions: float) -> None:
+def test_models_have_the_size_they_are_said_to_have(name, millions):
     path = next(path for path in CONFIGS if path.stem == f"{name}_transformer")
     arguments = yaml.safe_load(path.read_text())["model"]["recognizer"]["init_args"]
     arguments["decoder"]["init_args"]["charset_size"] = 173

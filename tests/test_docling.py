@@ -80,17 +80,13 @@ def picture(matplotlib_fonts: Path) -> Image.Image:
 
 
 @pytest.mark.parametrize("name", ["scan.png", "scan.pdf"])
-def test_a_scan_is_a_document(
-    converter: DocumentConverter, picture: Image.Image, tmp_path: Path, name: str
-) -> None:
+def test_a_scan_is_a_document(converter, picture, tmp_path, name):
     picture.save(tmp_path / name, resolution=150)
     document = converter.convert(tmp_path / name).document
     assert document.export_to_text().split() == " ".join(LINES).split()
 
 
-def test_where_words_are(
-    converter: DocumentConverter, picture: Image.Image, tmp_path: Path
-) -> None:
+def test_where_words_are(converter, picture, tmp_path):
     """In points of the page, also on one that is turned to the right."""
     picture.transpose(Image.Transpose.ROTATE_270).save(tmp_path / "turned.pdf", resolution=150)
     page = converter.convert(tmp_path / "turned.pdf").pages[0]
@@ -103,14 +99,14 @@ def test_where_words_are(
     assert museum.confidence > 0.9
 
 
-def test_the_engine_is_found_by_its_name() -> None:
+def test_the_engine_is_found_by_its_name():
     factory = get_ocr_factory(allow_external_plugins=True)
     options = factory.create_options("vit-str", lang=["iso:de", "none"])
     assert isinstance(options, VitStrOcrOptions)
     assert VitStrOcrModel in factory.classes.values()
 
 
-def test_an_unknown_language() -> None:
+def test_an_unknown_language():
     options = VitStrOcrOptions(lang=["tlh"])
     with pytest.raises(OcrLanguageNotSupportedError, match="tlh"):
         VitStrOcrModel(

@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 import pytest
 
@@ -7,7 +6,7 @@ from vit_str.console import one_line
 from vit_str.files import find_files, write_atomically
 
 
-def test_a_file_is_written_at_its_end_only(tmp_path: Path) -> None:
+def test_a_file_is_written_at_its_end_only(tmp_path):
     path = tmp_path / "new" / "figure.png"
     with write_atomically(path) as temporary:
         assert (temporary.parent, temporary.suffix) == (path.parent, ".png")
@@ -18,7 +17,7 @@ def test_a_file_is_written_at_its_end_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_an_error_leaves_the_file_of_before(error: type[BaseException], tmp_path: Path) -> None:
+def test_an_error_leaves_the_file_of_before(error, tmp_path):
     path = tmp_path / "kept"
     path.write_text("before")
 
@@ -33,7 +32,7 @@ def test_an_error_leaves_the_file_of_before(error: type[BaseException], tmp_path
     assert os.listdir(tmp_path) == ["kept"]
 
 
-def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path: Path) -> None:
+def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path):
     for name in ("b.png", "a.JPG", "a/x.png", "._b.png", "notes.txt", "z.png/c.png"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -43,11 +42,11 @@ def test_files_of_a_folder_come_before_those_of_its_folders(tmp_path: Path) -> N
     assert found == ["a.JPG", "b.png", "a/x.png", "z.png/c.png"]
 
 
-def test_a_folder_that_cannot_be_searched_is_reported(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_searched_is_reported(tmp_path):
     errors: list[OSError] = []
     assert find_files(tmp_path / "missing", (".png",), errors.append) == []
     assert [error.filename for error in errors] == [str(tmp_path / "missing")]
 
 
-def test_control_characters_are_escaped() -> None:
+def test_control_characters_are_escaped():
     assert one_line("a\nb\t\x1b\x9b\u2028é\udcff") == "a\\nb\\t\\x1b\\x9b\\u2028é\udcff"

@@ -1,6 +1,5 @@
 """Weights as folders with a model card, and what goes to and comes from the Hub."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,10 +11,8 @@ from PIL import Image
 import vit_str
 from vit_str import hub
 
-Run = Callable[..., tuple[int, str, str]]
 
-
-def test_a_folder_reads_as_its_weights(weights_path: Path, tmp_path: Path, run: Run) -> None:
+def test_a_folder_reads_as_its_weights(weights_path, tmp_path, run):
     folder = hub.save_pretrained(weights_path, tmp_path / "my-model", licence="mit")
     image = Image.new("RGB", (90, 30), "white")
     expected = vit_str.load(weights_path, "cpu").read(image)
@@ -29,15 +26,13 @@ def test_a_folder_reads_as_its_weights(weights_path: Path, tmp_path: Path, run: 
     assert 'from_pretrained("my-model")' in card and '"note": "random"' in card
 
 
-def test_the_card_of_the_bundled_weights_has_a_data_statement(tmp_path: Path) -> None:
+def test_the_card_of_the_bundled_weights_has_a_data_statement(tmp_path):
     card = (hub.save_pretrained("tiny", tmp_path) / "README.md").read_text()
     assert "Trained on: text rendered by vit-str." in card
     assert "## Licence\n\napache-2.0" in card
 
 
-def test_what_is_uploaded_comes_back(
-    weights_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_uploaded_comes_back(weights_path, tmp_path, monkeypatch):
     """The Hub is a folder here."""
     calls: list[Any] = []
 
@@ -67,7 +62,7 @@ def test_what_is_uploaded_comes_back(
     assert 'from_pretrained("me/words")' in (tmp_path / "remote" / "README.md").read_text()
 
 
-def test_without_the_library_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_of_the_hub(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
     with pytest.raises(ValueError, match="needs huggingface_hub, run: pip install"):
         hub.from_pretrained("me/words")

@@ -40,7 +40,7 @@ def drawn_page(font: Path) -> tuple[Image.Image, dict[str, Box]]:
             left, top, right, bottom = pen.textbbox((x, y), word, letters)
             places[word] = tuple(72 / DPI * side for side in (left, top, right, bottom))
             x += letters.getlength(f"{word} ")
-    return page, places  # type: ignore[return-value]
+    return page, places
 
 
 def text_page(path: Path) -> None:
@@ -61,7 +61,7 @@ def words_in(path: Path, page: int) -> dict[str, Box]:
     command = ["pdftotext", "-bbox", "-f", str(page), "-l", str(page), str(path), "-"]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     pattern = r'<word xMin="(.+?)" yMin="(.+?)" xMax="(.+?)" yMax="(.+?)">(.+?)</word>'
-    return {each[4]: tuple(map(float, each[:4])) for each in re.findall(pattern, found)}  # type: ignore[misc]
+    return {each[4]: tuple(map(float, each[:4])) for each in re.findall(pattern, found)}
 
 
 def overlap_along(one: Box, other: Box) -> float:
@@ -74,7 +74,7 @@ def overlap_along(one: Box, other: Box) -> float:
     not all(map(shutil.which, ("tesseract", "pdftotext", "gs"))),
     reason="needs the programs that OCRmyPDF needs, and pdftotext",
 )
-def test_a_searchable_file(tmp_path: Path, matplotlib_fonts: Path) -> None:
+def test_a_searchable_file(tmp_path, matplotlib_fonts):
     """An upright page, one that is turned, and one that has text already."""
     page, places = drawn_page(matplotlib_fonts / "DejaVuSans.ttf")
     turned = page.transpose(Image.Transpose.ROTATE_270)
@@ -102,7 +102,7 @@ def options_of(**values: object) -> SimpleNamespace:
     return SimpleNamespace(**{**defaults, **values})
 
 
-def test_it_is_used_where_it_is_asked_for() -> None:
+def test_it_is_used_where_it_is_asked_for():
     manager = pluggy.PluginManager("ocrmypdf")
     manager.add_hookspecs(pluginspec)
     manager.register(plugin.installed, "vit-str")
@@ -126,18 +126,18 @@ def test_it_is_used_where_it_is_asked_for() -> None:
         ({"pdf_renderer": "sandwich"}, "leave out --pdf-renderer sandwich"),
     ],
 )
-def test_what_there_is_not_is_refused(wrong: dict[str, str], reason: str) -> None:
+def test_what_there_is_not_is_refused(wrong, reason):
     with pytest.raises(BadArgsError, match=reason):
         plugin.check_options(options_of(**wrong))
 
 
-def test_languages_are_those_of_tesseract() -> None:
+def test_languages_are_those_of_tesseract():
     codes = plugin.VitStrEngine.languages(options_of())
     assert {"eng", "deu", "fra", "nor", "en", "none"} <= codes
     assert "jpn" not in codes
 
 
-def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):
     Image.new("RGB", (40, 30), "white").save(tmp_path / "empty.png")
     paths = [tmp_path / name for name in ("empty.png", "page.hocr", "page.txt")]
     engine = plugin.VitStrEngine()
@@ -147,12 +147,12 @@ def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path: Path) -> None:
     assert engine.get_deskew(paths[0], options_of()) == 0
 
 
-def test_rising_lines_are_taken_apart() -> None:
+def test_rising_lines_are_taken_apart():
     """The letters of a line would be as high as the box around it."""
 
     def line(slope: float) -> tuple[Word, ...]:
         return tuple(
-            Word("word", 1.0, tuple((x, y + slope * x) for x, y in corners))  # type: ignore[arg-type]
+            Word("word", 1.0, tuple((x, y + slope * x) for x, y in corners))
             for left in (0, 100, 200)
             for corners in [((left, 0), (left + 80, 0), (left + 80, 20), (left, 20))]
         )

@@ -30,9 +30,7 @@ def labels() -> dict[str, str]:
     return {"data/samples/images/" + line.split("\t")[0]: line.split("\t")[1] for line in lines}
 
 
-def test_the_samples_read_as_shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_samples_read_as_shown(monkeypatch, capsys):
     """Path and text exactly; the confidence depends a little on the processor."""
     monkeypatch.chdir(ROOT)
     assert main(["read", "data/samples"]) == 0
@@ -42,9 +40,7 @@ def test_the_samples_read_as_shown(
     assert dict(read) == labels()
 
 
-def test_the_python_example_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_python_example_runs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     code, _ = blocks("python")
     assert len(ast.parse(code).body) <= 5
@@ -52,7 +48,7 @@ def test_the_python_example_runs(
     assert capsys.readouterr().out.startswith(labels()["data/samples/images/word-01.png"])
 
 
-def test_the_example_of_the_lab_runs() -> None:
+def test_the_example_of_the_lab_runs():
     timm_vit = pytest.importorskip("timm.models.vision_transformer")
     vit = timm_vit.VisionTransformer(embed_dim=24, depth=2, num_heads=3)
     _, code = blocks("python")
@@ -63,7 +59,7 @@ def test_the_example_of_the_lab_runs() -> None:
     assert len(heads) == 2 * 3
 
 
-def test_the_analysis_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_analysis_runs(monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     command = blocks("bash")[2].rpartition("&&")[2].split()
     assert command[:2] == ["vit-str", "analyze"]
@@ -88,9 +84,7 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "code"), examples(), ids=lambda each: each[:12])
-def test_examples_of_the_documents_run(
-    name: str, code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_examples_of_the_documents_run(name, code, monkeypatch, tmp_path):
     """Each as it stands, in a folder with what it names."""
     for library in ("rapidocr",) if "load_page" in code else ():
         pytest.importorskip(library)
@@ -114,7 +108,7 @@ def commands(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("document", [ROOT / "README.md", *DOCUMENTS], ids=lambda each: each.stem)
-def test_commands_of_the_documents_are_understood(document: Path) -> None:
+def test_commands_of_the_documents_are_understood(document):
     """Every option is there; what they do is tested elsewhere."""
     for name, *arguments in commands(document.read_text(encoding="utf-8")):
         if name != "train":
@@ -123,7 +117,7 @@ def test_commands_of_the_documents_are_understood(document: Path) -> None:
             parser.parse_args(arguments)
 
 
-def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
+def test_the_site_is_built_without_warnings(tmp_path):
     pytest.importorskip("mkdocstrings")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
     options = ["-f", "docs/mkdocs.yml", "-d", str(tmp_path / "site")]
@@ -134,7 +128,7 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     assert "minimum_confidence" in page and "from_pretrained" in page
 
 
-def test_ci_runs_the_commands_of_the_readme() -> None:
+def test_ci_runs_the_commands_of_the_readme():
     script = (
         (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("pip install -q", "pip install")
     )
@@ -145,7 +139,7 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     assert commands[1].endswith("vit-str train --config configs/vit_tiny_transformer.yaml")
 
 
-def test_files_named_in_the_readme_are_there() -> None:
+def test_files_named_in_the_readme_are_there():
     for name in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / name).exists(), name
     for name in re.findall(r"(?:models/\w+/|models/)?\b\w+\.py", "".join(blocks("text")[1:])):

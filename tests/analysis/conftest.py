@@ -19,7 +19,7 @@ def make_weights(path: Path, seed: int = 0, **options: object) -> Path:
     """A weights file of a model with 2 layers of 2 heads over 4 x 8 tokens."""
     torch.manual_seed(seed)
     sizes = {"dim": 32, "depth": 2, "heads": 2, "image_size": (16, 64), "patch_size": (4, 8)}
-    encoder = VisionTransformer(**sizes | options)  # type: ignore[arg-type]
+    encoder = VisionTransformer(**sizes | options)
     decoder = TransformerDecoder(dim=32, depth=1, heads=2, maximum_length=6)
     save_weights(path, Recognizer(encoder, decoder), Charset(), Preprocessing(16, 64), {})
     return path

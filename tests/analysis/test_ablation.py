@@ -1,8 +1,6 @@
 """Cut heads put nothing out, and words are counted one by one."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,10 +11,8 @@ from vit_str.analysis.ablation import Head, Reading, effects, without_heads
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
 
-Weights = Callable[..., Path]
 
-
-def test_a_cut_head_puts_nothing_out(small_weights: Weights) -> None:
+def test_a_cut_head_puts_nothing_out(small_weights):
     """As if the columns of the output projection that belong to it were zero."""
     encoder = load_subject(str(small_weights())).encoder
     images = torch.randn(2, 3, 16, 64)
@@ -34,7 +30,7 @@ def test_a_cut_head_puts_nothing_out(small_weights: Weights) -> None:
             encoder(images)
 
 
-def test_words_are_paired() -> None:
+def test_words_are_paired():
     whole = Reading("no head", (), ["a"] * 8, [True] * 6 + [False] * 2)
     cut = Reading("layer 1, head 2", (Head(1, 2),), ["b"] * 8, [False] * 6 + [True, False])
     table = effects(whole, [cut])
@@ -46,7 +42,7 @@ def test_words_are_paired() -> None:
     assert pd.isna(table["p_holm"].iloc[0])
 
 
-def test_the_command(small_weights: Weights, labeled_folder: Path, tmp_path: Path) -> None:
+def test_the_command(small_weights, labeled_folder, tmp_path):
     arguments = ["ablation", str(small_weights()), "--data", str(labeled_folder), "--orders", "1"]
     assert main(["analyze", *arguments, "--out", str(tmp_path)]) == 0
     table = pd.read_csv(tmp_path / "ablation.csv")
@@ -64,9 +60,7 @@ def test_the_command(small_weights: Weights, labeled_folder: Path, tmp_path: Pat
     assert (tmp_path / "ablation.pdf").exists()
 
 
-def test_words_without_labels(
-    small_weights: Weights, labeled_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_words_without_labels(small_weights, labeled_folder, tmp_path, capsys):
     (labeled_folder / "labels.tsv").unlink()
     arguments = ["ablation", str(small_weights()), "--data", str(labeled_folder)]
     assert main(["analyze", *arguments, "--out", str(tmp_path / "out")]) == 2

@@ -38,9 +38,7 @@ def observe(observer: Observer, batch: Batch) -> list[Word]:
 @pytest.mark.parametrize(
     "options", [{}, {"class_token": True}, {"class_token": True, "registers": 3}]
 )
-def test_attention_is_that_of_teacher_forcing_without_special_tokens(
-    options: dict[str, object], small_weights: Weights, words: Path
-) -> None:
+def test_attention_is_that_of_teacher_forcing_without_special_tokens(options, small_weights, words):
     subject = talkative(load_subject(str(small_weights(**options))))
     observer = Observer(subject)
     assert (observer.blocks, observer.heads) == (1, 2)
@@ -63,7 +61,7 @@ def test_attention_is_that_of_teacher_forcing_without_special_tokens(
         assert len(word.confidences) == len(word.text)
 
 
-def test_boxes_are_those_of_the_reader(small_weights: Weights, words: Path) -> None:
+def test_boxes_are_those_of_the_reader(small_weights, words):
     weights = load_weights(small_weights(registers=2))
     parts = weights.recognizer, weights.charset, weights.preprocessing
     subject = talkative(Subject("x", *parts, True))
@@ -90,13 +88,7 @@ def chatty_weights(tmp_path: Path, small_weights: Weights) -> Path:
     return save(subject, tmp_path / "chatty.safetensors")
 
 
-def test_the_command_on_rendered_words(
-    chatty_weights: Path,
-    tmp_path: Path,
-    font_folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_command_on_rendered_words(chatty_weights, tmp_path, font_folder, capsys, monkeypatch):
     monkeypatch.setenv("VIT_STR_CACHE", str(font_folder.parent / "glyphs"))
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--count", "20", "--show", "1"]
@@ -132,9 +124,7 @@ def test_the_command_on_rendered_words(
             assert picture.width > 100
 
 
-def test_the_command_on_photographs(
-    chatty_weights: Path, labeled_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_on_photographs(chatty_weights, labeled_folder, tmp_path, capsys):
     out = tmp_path / "out"
     arguments = ["characters", str(chatty_weights), "--data", str(labeled_folder)]
     assert main(["analyze", *arguments, "--head", "2", "--out", str(out), "--device", "cpu"]) == 0
@@ -146,9 +136,7 @@ def test_the_command_on_photographs(
     assert "is not known, so that nothing can be scored" in (out / "report.html").read_text()
 
 
-def test_a_model_that_sees_no_text(
-    small_weights: Weights, labeled_folder: Path, tmp_path: Path
-) -> None:
+def test_a_model_that_sees_no_text(small_weights, labeled_folder, tmp_path):
     subject = load_subject(str(small_weights("quiet")))
     subject.recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
     path = save(subject, tmp_path / "silent.safetensors")

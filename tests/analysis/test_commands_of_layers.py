@@ -45,9 +45,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("command", FILES)
-def test_every_command_writes_its_files(
-    command: str, weights_path: Path, conv_path: Path, words: Path, tmp_path: Path
-) -> None:
+def test_every_command_writes_its_files(command, weights_path, conv_path, words, tmp_path):
     out = tmp_path / "out"
     models = [weights_path, *([] if command == "rollout" else [conv_path])]
     assert analyze(command, models, words, out) == 0

@@ -24,9 +24,7 @@ Weights = Callable[..., Path]
 Measured = Callable[[str], DistanceAnalysis]
 
 
-def test_rows_are_means_of_what_the_maps_say(
-    small_weights: Weights, labeled_folder: Path, measured: Measured
-) -> None:
+def test_rows_are_means_of_what_the_maps_say(small_weights, labeled_folder, measured):
     subject = load_subject(str(small_weights()))
     table = {
         (row.layer, row.head, row.metric, row.unit): row
@@ -62,7 +60,7 @@ def pair(small_weights: Weights, measured: Measured) -> Sequence[DistanceAnalysi
     return [measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")]
 
 
-def test_differences_are_paired_and_heads_are_matched(pair: Sequence[DistanceAnalysis]) -> None:
+def test_differences_are_paired_and_heads_are_matched(pair):
     first, second = pair
     found = differences(first, second)
     by_rank = found[(found["matching"] == "rank") & (found["metric"] == "distance")]
@@ -80,9 +78,7 @@ def test_differences_are_paired_and_heads_are_matched(pair: Sequence[DistanceAna
     assert same["p"].eq(1).all()
 
 
-def test_p_values_are_those_of_scipy_and_corrected_for_their_number(
-    pair: Sequence[DistanceAnalysis],
-) -> None:
+def test_p_values_are_those_of_scipy_and_corrected_for_their_number(pair):
     found = differences(*pair)
     layers = found[(found["matching"] == "layer") & (found["metric"] == "entropy")]
     values = [analysis.statistics.values("entropy") for analysis in pair]
@@ -94,9 +90,7 @@ def test_p_values_are_those_of_scipy_and_corrected_for_their_number(
     )
 
 
-def test_models_of_other_depth_are_compared_at_the_same_share_of_it(
-    small_weights: Weights, measured: Measured
-) -> None:
+def test_models_of_other_depth_are_compared_at_the_same_share_of_it(small_weights, measured):
     first, second = measured(str(small_weights("a"))), measured(str(small_weights("b", depth=3)))
     found = differences(first, second)
     layers = found[(found["metric"] == "distance") & (found["unit"] == "px")]
@@ -107,9 +101,7 @@ def test_models_of_other_depth_are_compared_at_the_same_share_of_it(
     assert differences(second, first)["layer"].max() == 2
 
 
-def test_several_trainings_have_intervals_between_them(
-    small_weights: Weights, measured: Measured
-) -> None:
+def test_several_trainings_have_intervals_between_them(small_weights, measured):
     paths = [str(small_weights(name, seed=seed)) for seed, name in enumerate("abc")]
     analyses = [measured(path) for path in paths]
     rows = over_trainings("group", analyses)
@@ -123,9 +115,7 @@ def test_several_trainings_have_intervals_between_them(
     assert heads[1] == pytest.approx(sum(nearest) / 3)
 
 
-def test_the_command_writes_tables_pictures_and_a_page(
-    small_weights: Weights, labeled_folder: Path, tmp_path: Path
-) -> None:
+def test_the_command_writes_tables_pictures_and_a_page(small_weights, labeled_folder, tmp_path):
     path, out = str(small_weights(class_token=True)), tmp_path / "out"
     arguments = ["distance", path, f"untrained:{path}", "--data", str(labeled_folder)]
     assert main(["analyze", *arguments, "--out", str(out)]) == 0
@@ -156,9 +146,7 @@ def test_the_command_writes_tables_pictures_and_a_page(
     }
 
 
-def test_values_of_images_maps_and_queries_on_text(
-    small_weights: Weights, two_fonts: Path, tmp_path: Path
-) -> None:
+def test_values_of_images_maps_and_queries_on_text(small_weights, two_fonts, tmp_path):
     path, out = str(small_weights()), tmp_path / "out"
     more = ["--count", "6", "--gradients", "0", "--fonts", str(two_fonts)]
     arguments = ["distance", path, "--queries", "text", "--per-image", "--maps", "3", *more]
@@ -174,7 +162,7 @@ def test_values_of_images_maps_and_queries_on_text(
         np.testing.assert_allclose(maps["layer_02"].sum(-1), 1, rtol=1e-5)
 
 
-def test_whatever_gives_batches_of_images(small_weights: Weights, tmp_path: Path) -> None:
+def test_whatever_gives_batches_of_images(small_weights, tmp_path):
     encoder = load_subject(str(small_weights())).encoder
     images = torch.randn(7, 3, 16, 64)
     whole = attention_distance(encoder, images, metrics=["nmi"], maps=3)
@@ -196,7 +184,7 @@ def test_whatever_gives_batches_of_images(small_weights: Weights, tmp_path: Path
     assert {row.n for row in group.rows} == {2}
 
 
-def test_images_that_cannot_be_measured(small_weights: Weights, tmp_path: Path) -> None:
+def test_images_that_cannot_be_measured(small_weights, tmp_path):
     encoder = load_subject(str(small_weights())).encoder
     images = torch.randn(2, 3, 16, 64)
     with pytest.raises(ValueError, match="no images"):

@@ -83,7 +83,7 @@ def check(sheet: Figure, *expected: str) -> str:
 
 
 @every_case
-def test_heads_by_depth(models: list[str], layers: int, heads: int) -> None:
+def test_heads_by_depth(models, layers, heads):
     sheet = heads_by_depth(make_rows(models, layers, heads), LENGTHS)
     check(
         sheet,
@@ -94,7 +94,7 @@ def test_heads_by_depth(models: list[str], layers: int, heads: int) -> None:
     assert len(sheet.axes) == len(trained)
 
 
-def test_values_are_drawn_where_they_belong() -> None:
+def test_values_are_drawn_where_they_belong():
     rows = make_rows(["tiny", "untrained:tiny"])
     axes = heads_by_depth(rows, LENGTHS).axes[0]
     drawn = {
@@ -111,7 +111,7 @@ def test_values_are_drawn_where_they_belong() -> None:
     assert axes.get_ylim()[0] == 0
 
 
-def test_chance_that_differs_by_layer_is_drawn_in_steps() -> None:
+def test_chance_that_differs_by_layer_is_drawn_in_steps():
     lines = {"tiny": {"uniform": [14.4, 14.4, 28.8, 28.8, 57.6, 57.6]}}
     sheet = heads_by_depth(make_rows(["tiny"]), lines)
     check(sheet, "uniform: 14.4 to 57.6 px")
@@ -120,7 +120,7 @@ def test_chance_that_differs_by_layer_is_drawn_in_steps() -> None:
     assert steps.get_data().edges[0] == 0.5
 
 
-def test_a_panel_for_each_layer_in_the_order_of_training() -> None:
+def test_a_panel_for_each_layer_in_the_order_of_training():
     table = [
         Measurement(model, layer, head, "distance", "px", "raw", value, value - 1, value + 1, 9)
         for model, distance in {"late": 10.0, "start": 45.0, "middle": 30.0}.items()
@@ -150,7 +150,7 @@ def shares(rows: list[Measurement]) -> list[Measurement]:
 
 
 @every_case
-def test_models_on_one_scale(models: list[str], layers: int, heads: int) -> None:
+def test_models_on_one_scale(models, layers, heads):
     sheet = models_on_one_scale(shares(make_rows(models, layers, heads)))
     check(sheet, "share of uniform attention", "share of the diagonal of the image", "layer")
     first, second = sheet.axes
@@ -159,7 +159,7 @@ def test_models_on_one_scale(models: list[str], layers: int, heads: int) -> None
     assert len(labels) == len(models) + 1, "a line for each model and that of chance"
 
 
-def test_the_pointer_shows_which_head_a_dot_is() -> None:
+def test_the_pointer_shows_which_head_a_dot_is():
     rows = make_rows(["a", HOSTILE], 12, 12)
     drawing = svg(heads_by_depth(rows, LENGTHS))
     root = ElementTree.fromstring(drawing)  # noqa: S314 - drawn here
@@ -171,7 +171,7 @@ def test_the_pointer_shows_which_head_a_dot_is() -> None:
     assert "runs/$x$ 文字 ��" in shown
 
 
-def test_differences_by_layer() -> None:
+def test_differences_by_layer():
     rows = [
         (layer, head, mean, mean - 1, mean + 1, p, 99)
         for layer in (1, 2, 3)
@@ -189,7 +189,7 @@ def test_differences_by_layer() -> None:
 @pytest.mark.parametrize(
     ("layers", "grid"), [((6, 4), (8, 16, 4.0, 8.0)), ((1, 1), (1, 26, 32.0, 4.0))]
 )
-def test_offsets_gallery(layers: tuple[int, int], grid: tuple[int, int, float, float]) -> None:
+def test_offsets_gallery(layers, grid):
     rows, columns, *patch = grid
     maps = np.full((*layers, 2 * rows - 1, 2 * columns - 1), 1 / (rows * columns))
     maps[0, 0, rows - 1, columns - 1] = 1.0
@@ -204,7 +204,7 @@ def test_offsets_gallery(layers: tuple[int, int], grid: tuple[int, int, float, f
     assert box.width / box.height == pytest.approx(shape, rel=0.01), "as wide as in the image"
 
 
-def test_rows_that_cannot_be_drawn_are_an_error() -> None:
+def test_rows_that_cannot_be_drawn_are_an_error():
     rows = [row for row in make_rows(["tiny"]) if row.metric == "entropy"]
     with pytest.raises(ValueError, match="no rows of distance in px"):
         heads_by_depth(rows, LENGTHS)

@@ -18,11 +18,11 @@ GRID = TokenGrid(8, 16, (4, 8))
         (TokenGrid(12, 40, (4, 8)), 109.892),
     ],
 )
-def test_uniform_distance(grid: TokenGrid, expected: float) -> None:
+def test_uniform_distance(grid, expected):
     assert grid.uniform_distance() == pytest.approx(expected, abs=1e-3)
 
 
-def test_centers_are_in_reading_order_and_in_x_y() -> None:
+def test_centers_are_in_reading_order_and_in_x_y():
     centers = GRID.centers
     assert centers.shape == (128, 2)
     assert centers[0].tolist() == [4.0, 2.0]
@@ -31,7 +31,7 @@ def test_centers_are_in_reading_order_and_in_x_y() -> None:
 
 
 @pytest.mark.parametrize("arguments", [(0, 4, (4, 4)), (4, 4, (0, 4)), (4, 4, (4, 4), -1)])
-def test_a_grid_that_cannot_be(arguments: tuple) -> None:
+def test_a_grid_that_cannot_be(arguments):
     with pytest.raises(ValueError, match="found"):
         TokenGrid(*arguments)
 
@@ -39,7 +39,7 @@ def test_a_grid_that_cannot_be(arguments: tuple) -> None:
 SMALL = TokenGrid(3, 5, (4, 8))
 
 
-def test_a_head_that_looks_at_the_right_neighbor() -> None:
+def test_a_head_that_looks_at_the_right_neighbor():
     maps = torch.zeros(1, 15, 15, dtype=torch.float64)
     for token in range(15):
         if token % 5 < 4:
@@ -50,12 +50,12 @@ def test_a_head_that_looks_at_the_right_neighbor() -> None:
     assert found.sum() == 1
 
 
-def test_uniform_attention_is_even_at_every_offset() -> None:
+def test_uniform_attention_is_even_at_every_offset():
     found = by_offset(uniform_attention(torch.ones(1, 15, 15, dtype=torch.bool)), SMALL)
     torch.testing.assert_close(found, torch.full_like(found, 1 / 15))
 
 
-def test_images_and_batches_are_averaged() -> None:
+def test_images_and_batches_are_averaged():
     grid = TokenGrid(3, 5, (4, 8), special_tokens=1)
     queries, keys = torch.randn(2, 6, 2, 16, 8)
     offsets = OffsetMaps(grid)

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -18,7 +16,7 @@ def subject() -> Subject:
     return Subject("small", recognizer, Charset(), Preprocessing(16, 64), False)
 
 
-def test_a_folder_with_labels(subject: Subject, labeled_folder: Path) -> None:
+def test_a_folder_with_labels(subject, labeled_folder):
     material = load_images(subject, str(labeled_folder), 10)
     batches = list(material.batches(4))
     assert [len(batch) for batch in batches] == [4, 1]  # one of six is damaged
@@ -32,23 +30,21 @@ def test_a_folder_with_labels(subject: Subject, labeled_folder: Path) -> None:
     assert len(material.skipped) == 1
 
 
-def test_few_images_are_taken_evenly_spread(subject: Subject, labeled_folder: Path) -> None:
+def test_few_images_are_taken_evenly_spread(subject, labeled_folder):
     material = load_images(subject, str(labeled_folder), 3)
     names = [name for batch in material.batches() for name in batch.names]
     assert names == ["0.png", "2.png", "4.png"]
     assert "3 images of labeled" in material.description
 
 
-def test_a_folder_without_labels(subject: Subject, labeled_folder: Path) -> None:
+def test_a_folder_without_labels(subject, labeled_folder):
     (labeled_folder / "labels.tsv").unlink()
     (batch,) = load_images(subject, str(labeled_folder), 10).batches()
     assert len(batch) == 5
     assert batch.labels is None
 
 
-def test_rendered_words_come_with_boxes(
-    subject: Subject, font_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rendered_words_come_with_boxes(subject, font_folder, monkeypatch):
     monkeypatch.setenv("VIT_STR_CACHE", str(font_folder.parent / "glyphs"))
     material = load_images(subject, "rendered", 70, 3, [font_folder])
     small, large = list(material.batches(16)), list(material.batches(64))
@@ -68,6 +64,6 @@ def test_rendered_words_come_with_boxes(
             assert not there[len(label) :].any()
 
 
-def test_nothing_to_look_at(subject: Subject, tmp_path: Path) -> None:
+def test_nothing_to_look_at(subject, tmp_path):
     with pytest.raises(ValueError, match="no images"):
         load_images(subject, str(tmp_path), 1)

@@ -153,7 +153,7 @@ def probed_maps(encoder: LibraryEncoder, images: Tensor) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_family_against_its_own_maps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_against_its_own_maps(name, monkeypatch):
     make, size, *special = CASES[name]
     torch.manual_seed(0)
     model = make().eval()
@@ -203,7 +203,7 @@ def in_image(block: Block, maps: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("size", [(32, 48), (64, 96), (64, 48)])
-def test_an_untrained_swin_attends_evenly_to_what_it_may(size: tuple[int, int]) -> None:
+def test_an_untrained_swin_attends_evenly_to_what_it_may(size):
     torch.manual_seed(0)
     encoder = encoder_of(torchvision_swin().eval(), size)
     analysis = DistanceAnalysis("swin", encoder)
@@ -229,7 +229,7 @@ def test_an_untrained_swin_attends_evenly_to_what_it_may(size: tuple[int, int]) 
 
 
 @pytest.mark.parametrize("reader", ["TrOCR", "Donut"])
-def test_cross_attention_of_readers(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cross_attention_of_readers(reader, monkeypatch):
     from vit_str.analysis.libraries.hugging_face import cross_attention
 
     torch.manual_seed(0)
@@ -281,7 +281,7 @@ class Difference(nn.Module):
         return one - F.scaled_dot_product_attention(2 * tokens, tokens, tokens)
 
 
-def test_a_module_of_ones_own_is_registered() -> None:
+def test_a_module_of_ones_own_is_registered():
     tokens = torch.randn(2, 5, 8)
     unknown = ByHand()
     with pytest.raises(ValueError, match="register_attention"), probe(unknown, lambda *_: None):
@@ -298,7 +298,7 @@ def test_a_module_of_ones_own_is_registered() -> None:
 
 
 @pytest.mark.parametrize("options", [{"is_causal": True}, {"scale": 0.7}, {"enable_gqa": True}])
-def test_options_of_the_fused_kernel(options: dict[str, Any]) -> None:
+def test_options_of_the_fused_kernel(options):
     class Fused(nn.Module):
         def forward(self, *inputs: Tensor) -> Tensor:
             return F.scaled_dot_product_attention(*inputs, **options)
@@ -314,7 +314,7 @@ def test_options_of_the_fused_kernel(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("mask", [None, "bool", "float", "padding", "heads"])
 @pytest.mark.parametrize("batch_first", [True, False])
-def test_masks_of_multi_head_attention(batch_first: bool, mask: str | None) -> None:
+def test_masks_of_multi_head_attention(batch_first, mask):
     model = nn.MultiheadAttention(12, 3, batch_first=batch_first, kdim=6, vdim=6).eval()
     queries, keys = torch.randn(2, 4, 12), torch.randn(2, 5, 6)
     hidden = torch.rand(4, 5) > 0.7
@@ -332,7 +332,7 @@ def test_masks_of_multi_head_attention(batch_first: bool, mask: str | None) -> N
     torch.testing.assert_close(maps[0], expected)
 
 
-def test_models_with_a_head_or_a_text_part() -> None:
+def test_models_with_a_head_or_a_text_part():
     labeled = transformers.ViTForImageClassification(transformers.ViTConfig(**HF)).eval()
     assert encoder_of(labeled).model is labeled.vit
     texts = {"text_config": {"num_hidden_layers": 1}, "vision_config": HF_SQUARE}
@@ -340,7 +340,7 @@ def test_models_with_a_head_or_a_text_part() -> None:
     assert encoder_of(both).model is both.vision_model
 
 
-def test_unsupported_models_are_refused() -> None:
+def test_unsupported_models_are_refused():
     model = Difference()
     with pytest.raises(ValueError, match="more than one softmax"), probe(model, lambda *_: None):
         model(torch.randn(1, 1, 4, 8))
@@ -365,7 +365,7 @@ def photo() -> Image.Image:
     return Image.fromarray(pixels).resize((200, 150))
 
 
-def test_preprocessing_is_that_of_the_library(photo: Image.Image, folder: Path) -> None:
+def test_preprocessing_is_that_of_the_library(photo, folder):
     from timm.data import create_transform, resolve_model_data_config
 
     encoder, ours = load_library_model("untrained:timm:test_vit")
@@ -395,7 +395,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_weights_of_a_file(tmp_path: Path, folder: Path) -> None:
+def test_weights_of_a_file(tmp_path, folder):
     model = timm.create_model("test_vit")
     path, other = tmp_path / "weights.safetensors", tmp_path / "weights.pt"
     __import__("safetensors.torch").torch.save_file(model.state_dict(), path)
@@ -414,7 +414,7 @@ def test_weights_of_a_file(tmp_path: Path, folder: Path) -> None:
             load_library_model(name, checkpoint=wrong)
 
 
-def test_another_image_size(folder: Path) -> None:
+def test_another_image_size(folder):
     encoder, ours = load_library_model("untrained:timm:test_vit", image_size=(64, 96))
     patch = encoder.model.patch_embed.patch_size
     assert encoder.grid == (64 // patch[0], 96 // patch[1])
@@ -428,7 +428,7 @@ def test_another_image_size(folder: Path) -> None:
         load_library_model("untrained:torchvision:vit_b_16", image_size=(64, 96))
 
 
-def test_weights_of_a_file_need_no_network(tmp_path: Path, folder: Path) -> None:
+def test_weights_of_a_file_need_no_network(tmp_path, folder):
     """The configuration beside the file is taken; where there is none, nothing is fetched."""
     encoder, _ = load_library_model("hf:some/model", checkpoint=folder / "model.safetensors")
     assert encoder.image_size == (32, 48)
@@ -442,7 +442,7 @@ ANALYSES = ("distance", "compare", "receptive-field", "similarity", "rollout")
 
 
 @pytest.mark.parametrize("analysis", ANALYSES)
-def test_every_analysis(analysis: str, folder: Path, labeled_folder: Path, tmp_path: Path) -> None:
+def test_every_analysis(analysis, folder, labeled_folder, tmp_path):
     arguments = [analysis, f"hf:{folder}", f"untrained:hf:{folder}", "--out", str(tmp_path)]
     arguments += ["--data", str(labeled_folder), "--count", "2", "--device", "cpu"]
     arguments += ["--gradients", "1"] if analysis == "distance" else []
@@ -451,7 +451,7 @@ def test_every_analysis(analysis: str, folder: Path, labeled_folder: Path, tmp_p
     assert [of["special_tokens"] for of in models.values()] == [["class"], ["class"]]
 
 
-def test_what_tokens_see_through_windows_is_what_gradients_reach() -> None:
+def test_what_tokens_see_through_windows_is_what_gradients_reach():
     from vit_str.analysis.probe import layer_outputs
     from vit_str.analysis.receptive_field.windows import fields_by_layer
 

@@ -17,12 +17,12 @@ def images(sheet: Figure) -> list[int]:
     return [len(axes.get_images()) for axes in sheet.axes]
 
 
-def test_a_row_for_each_character_and_a_column_for_each_method() -> None:
+def test_a_row_for_each_character_and_a_column_for_each_method():
     assert images(map_sheet([make_word("ab")])) == [1, 2, 2, 0, 2, 2]
     assert len(map_sheet([make_word("ab"), make_word("abc")]).axes) == 5 * 3
 
 
-def test_the_largest_token_is_the_darkest() -> None:
+def test_the_largest_token_is_the_darkest():
     shares = map_sheet([make_word("ab")]).axes[4].get_images()[1]
     assert shares.get_array().argmax() == 1
     assert shares.get_extent() == [-0.5, 63.5, 15.5, -0.5], "over the whole image"

@@ -13,7 +13,7 @@ from PIL import Image
 from torch import nn
 
 from vit_str.analysis import AttentionDistance, attention_distance
-from vit_str.analysis.distance.measure import DistanceAnalysis, measurements
+from vit_str.analysis.distance.measure import measurements
 from vit_str.torch_runtime.weights_file import load_weights
 
 Weights = Callable[..., Path]
@@ -25,7 +25,7 @@ def result(small_weights: Weights, labeled_folder: Path) -> AttentionDistance:
     return attention_distance(small_weights(), labeled_folder)
 
 
-def test_the_notebook_of_the_documentation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_of_the_documentation_runs(monkeypatch):
     monkeypatch.chdir(DOCS)
     names: dict[str, object] = {}
     shown = []
@@ -50,9 +50,7 @@ def test_the_notebook_of_the_documentation_runs(monkeypatch: pytest.MonkeyPatch)
     (DOCS / "maps.npz").unlink()
 
 
-def test_it_says_what_the_command_says(
-    small_weights: Weights, labeled_folder: Path, measured: Callable[[str], DistanceAnalysis]
-) -> None:
+def test_it_says_what_the_command_says(small_weights, labeled_folder, measured):
     rows = measurements(measured(str(small_weights())))
     result = attention_distance(small_weights(), labeled_folder, batch_size=2)
     assert result.rows == rows
@@ -65,9 +63,7 @@ def test_it_says_what_the_command_says(
     assert repr(result).startswith("AttentionDistance(small, n = 5, px by layer: ")
 
 
-def test_pictures_files_tensors_and_modules_agree(
-    small_weights: Weights, labeled_folder: Path
-) -> None:
+def test_pictures_files_tensors_and_modules_agree(small_weights, labeled_folder):
     path = small_weights(class_token=True)
     files = sorted(labeled_folder.glob("*.png"))[:2]
     pictures = [Image.open(file) for file in files]
@@ -84,7 +80,7 @@ def test_pictures_files_tensors_and_modules_agree(
         assert [row.mean for row in found.rows] == pytest.approx([row.mean for row in wanted])
 
 
-def test_plots_share_an_axis(result: AttentionDistance) -> None:
+def test_plots_share_an_axis(result):
     _, axes = plt.subplots()
     assert result.plot(axes) is axes
     result.plot(axes, color="red")
@@ -106,6 +102,6 @@ def test_plots_share_an_axis(result: AttentionDistance) -> None:
         ((nn.Linear(2, 2), torch.zeros(1, 3, 8, 8)), "give grid=TokenGrid"),
     ],
 )
-def test_wrong_use_is_a_clear_line(arguments: tuple[object, object], reason: str) -> None:
+def test_wrong_use_is_a_clear_line(arguments, reason):
     with pytest.raises(ValueError, match=reason):
-        attention_distance(*arguments)  # type: ignore[arg-type]
+        attention_distance(*arguments)

@@ -12,11 +12,11 @@ from vit_str.models.attention import record_attention
 
 
 def encoder(**options: object) -> VisionTransformer:
-    return VisionTransformer(32, 3, 4, (16, 48), (4, 8), **options).eval()  # type: ignore[arg-type]
+    return VisionTransformer(32, 3, 4, (16, 48), (4, 8), **options).eval()
 
 
 @pytest.mark.parametrize("options", [{}, {"class_token": True, "registers": 2}])
-def test_statistics_of_a_running_encoder_are_those_of_its_maps(options: dict) -> None:
+def test_statistics_of_a_running_encoder_are_those_of_its_maps(options):
     model, images = encoder(**options), torch.randn(5, 3, 16, 48)
     grid = TokenGrid.of(model)
     probed, expected = AttentionStatistics(grid), AttentionStatistics(grid)
@@ -33,7 +33,7 @@ def test_statistics_of_a_running_encoder_are_those_of_its_maps(options: dict) ->
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_gpu_gives_the_same_numbers() -> None:
+def test_a_gpu_gives_the_same_numbers():
     model, images = encoder(), torch.randn(2, 3, 16, 48)
     here, there = (AttentionStatistics(TokenGrid.of(model)) for _ in range(2))
     with torch.no_grad(), probe(model, here.update):
@@ -46,14 +46,14 @@ def test_a_gpu_gives_the_same_numbers() -> None:
             torch.testing.assert_close(found, value, atol=1e-3, rtol=1e-3)
 
 
-def test_the_hooks_are_gone_afterwards() -> None:
+def test_the_hooks_are_gone_afterwards():
     model = encoder()
     with pytest.raises(RuntimeError, match="stop"), probe(model, lambda *_: None):
         raise RuntimeError("stop")
     assert not any(module._forward_hooks for module in model.modules())
 
 
-def test_nothing_to_probe() -> None:
+def test_nothing_to_probe():
     with pytest.raises(ValueError, match="supported"), probe(nn.Linear(2, 2), lambda *_: None):
         pass
     with pytest.raises(ValueError, match="run the model"), probe(encoder(), lambda *_: None):

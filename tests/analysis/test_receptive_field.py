@@ -43,7 +43,7 @@ def encoder(request: pytest.FixtureRequest) -> Encoder:
     return ENCODERS[request.param]()
 
 
-def test_layers_put_out_maps_over_the_image(encoder: Encoder) -> None:
+def test_layers_put_out_maps_over_the_image(encoder):
     with layer_outputs(encoder) as outputs:
         features = encoder(torch.randn(2, 3, 16, 48))
     assert len(outputs) == len(encoder.layer_modules)
@@ -58,7 +58,7 @@ def test_layers_put_out_maps_over_the_image(encoder: Encoder) -> None:
     assert len(outputs[-1]) == 2, "the listener must be gone"
 
 
-def test_statistics_of_fields_worked_by_hand() -> None:
+def test_statistics_of_fields_worked_by_hand():
     field = torch.zeros(2, 4, 6, dtype=torch.float64)
     field[0, 0, 0], field[0, 3, 5] = 0.75, 0.25
     field[1] = 1 / 24
@@ -70,7 +70,7 @@ def test_statistics_of_fields_worked_by_hand() -> None:
     assert found["gradient_area"].tolist() == pytest.approx([2 / 24, 22 / 24])
 
 
-def test_one_layer_of_windows_sees_its_windows_only() -> None:
+def test_one_layer_of_windows_sees_its_windows_only():
     """One convolution with windows of 6 x 10 pixels over cells of 4 x 8."""
     encoder = ConvolutionalEncoder((8,), (0,), ((4, 8),), (16, 48), reach=1)
     with torch.no_grad():
@@ -89,7 +89,7 @@ def test_one_layer_of_windows_sees_its_windows_only() -> None:
     assert distance == pytest.approx(float(torch.stack(inside).mean()))
 
 
-def test_nothing_is_seen_outside_of_the_theoretical_field() -> None:
+def test_nothing_is_seen_outside_of_the_theoretical_field():
     encoder = make_conv()
     fields = GradientFields(encoder)
     fields.update(torch.randn(3, 3, 16, 48))
@@ -105,7 +105,7 @@ def test_nothing_is_seen_outside_of_the_theoretical_field() -> None:
         assert (seen & expected).sum() > 0.9 * expected.sum()
 
 
-def test_random_signs_stand_for_the_norm_of_the_jacobian() -> None:
+def test_random_signs_stand_for_the_norm_of_the_jacobian():
     encoder, image = make_vit(), torch.randn(1, 3, 16, 48)
     fields = GradientFields(encoder, queries=4)
     fields._order = torch.tensor([2 * 6 + 3])  # the token in the middle, again and again
@@ -125,7 +125,7 @@ def test_random_signs_stand_for_the_norm_of_the_jacobian() -> None:
     torch.testing.assert_close(found, exact["gradient_distance"], rtol=0.04, atol=0)
 
 
-def test_streaming_equals_one_batch_and_every_token_is_asked(encoder: Encoder) -> None:
+def test_streaming_equals_one_batch_and_every_token_is_asked(encoder):
     images = torch.randn(6, 3, 16, 48)
     fields = GradientFields(encoder, queries=4)
     fields.update(images)
@@ -147,13 +147,13 @@ def test_streaming_equals_one_batch_and_every_token_is_asked(encoder: Encoder) -
     )
 
 
-def test_uniform_distance_is_the_mean_over_pixels() -> None:
+def test_uniform_distance_is_the_mean_over_pixels():
     encoder = make_vit(image_size=(8, 24), patch_size=(8, 12))
     y, x = torch.meshgrid(torch.arange(-3.5, 4), torch.arange(-5.5, 18), indexing="ij")
     assert uniform_gradient_distance(encoder) == pytest.approx(float((y * y + x * x).sqrt().mean()))
 
 
-def test_unknown_encoders_are_refused() -> None:
+def test_unknown_encoders_are_refused():
     class Other(Encoder):
         def forward(self, images: torch.Tensor) -> torch.Tensor:
             return images
@@ -176,11 +176,11 @@ VGG16 = [layer for count in (2, 2, 3, 3, 3) for layer in (*[square(3, 1, 1)] * c
 
 
 @pytest.mark.parametrize(("layers", "size"), [(ALEXNET, 195), (VGG16, 212)])
-def test_published_sizes(layers: list[WindowLayer], size: int) -> None:
+def test_published_sizes(layers, size):
     assert receptive_field(layers).size == (size, size)
 
 
-def test_the_axes_have_sizes_of_their_own() -> None:
+def test_the_axes_have_sizes_of_their_own():
     field = receptive_field(
         [WindowLayer((3, 5), (2, 4), (1, 2)), WindowLayer((3, 1), (1, 2), (1, 0))]
     )
@@ -188,10 +188,10 @@ def test_the_axes_have_sizes_of_their_own() -> None:
     assert field.of_unit(2, 3) == (1, 22, 8, 27)
 
 
-def test_dilation_widens_a_window() -> None:
+def test_dilation_widens_a_window():
     assert window_of(nn.Conv2d(3, 3, (3, 2), dilation=(2, 5))).kernel == (5, 6)
 
 
-def test_padding_that_depends_on_the_image_is_refused() -> None:
+def test_padding_that_depends_on_the_image_is_refused():
     with pytest.raises(ValueError, match="depends on the image"):
         window_of(nn.Conv2d(3, 3, 3, padding="same"))

@@ -1,6 +1,5 @@
 """What a question cannot answer is said in one line, and nothing is written."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +33,7 @@ OTHER_LIBRARIES = [
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG_USE + OTHER_LIBRARIES)
-def test_refusal(
-    arguments: list[str],
-    message: str,
-    small_weights: Callable[..., Path],
-    labeled_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_refusal(arguments, message, small_weights, labeled_folder, tmp_path, capsys, monkeypatch):
     if (arguments, message) in OTHER_LIBRARIES:
         pytest.importorskip("torchvision")
         pytest.importorskip("transformers")

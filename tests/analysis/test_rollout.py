@@ -22,7 +22,7 @@ def make_recognizer(conv: bool = False, **arguments: object) -> Recognizer:
     return Recognizer(encoder, decoder).eval()
 
 
-def test_gradient_times_input_sees_only_what_the_score_depends_on() -> None:
+def test_gradient_times_input_sees_only_what_the_score_depends_on():
     recognizer, images = make_recognizer(conv=True), torch.randn(1, 3, 12, 40)
     images[:, :, 4:8, 16:24] = 0  # token (1, 2): whatever the gradient, nothing to multiply
     maps = gradient_times_input(recognizer, images, LABELS[:1])
@@ -39,7 +39,7 @@ def layer_maps(layers: int = 3, tokens: int = 15) -> list[torch.Tensor]:
     return list(scores.softmax(-1))
 
 
-def test_the_product_is_last_layer_times_the_ones_before() -> None:
+def test_the_product_is_last_layer_times_the_ones_before():
     maps = layer_maps()
     steps = [0.3 * torch.eye(15, dtype=torch.float64) + 0.7 * each.mean(1) for each in maps]
     found = rollout(maps, residual=0.3)
@@ -48,7 +48,7 @@ def test_the_product_is_last_layer_times_the_ones_before() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"class_token": True, "registers": 1}])
-def test_rollout_of_a_model_is_that_of_its_maps(options: dict[str, object]) -> None:
+def test_rollout_of_a_model_is_that_of_its_maps(options):
     recognizer, images = make_recognizer(**options), torch.randn(2, 3, 12, 40)
     encoder = recognizer.encoder
     with record_attention(encoder) as maps:
@@ -64,7 +64,7 @@ def test_rollout_of_a_model_is_that_of_its_maps(options: dict[str, object]) -> N
     torch.testing.assert_close(found[1, 1].flatten(), patches / patches.sum())
 
 
-def test_what_cannot_be_rolled_out_is_refused() -> None:
+def test_what_cannot_be_rolled_out_is_refused():
     with pytest.raises(ValueError, match="from 0 to 1, found 2"):
         rollout(layer_maps(), residual=2)
     with pytest.raises(ValueError, match="holds no attention"):

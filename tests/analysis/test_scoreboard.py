@@ -28,9 +28,7 @@ from vit_str.analysis.geometry import TokenGrid
         ("xyz", "abc", []),
     ],
 )
-def test_equal_characters_are_matched(
-    text: str, label: str, expected: list[tuple[int, int]]
-) -> None:
+def test_equal_characters_are_matched(text, label, expected):
     assert matches(text, label) == expected
 
 
@@ -69,7 +67,7 @@ def find(rows: list[Score], **wanted: object) -> Score:
     return row
 
 
-def test_every_block_and_head_is_scored_and_slices_once() -> None:
+def test_every_block_and_head_is_scored_and_slices_once():
     scoreboard = board(word(), word("ab", "ab"))
     rows = [row for row in scoreboard.rows() if row.group == "all" and row.metric == "energy"]
     plain = [(row.model, row.block, row.head) for row in rows if row.versus is None]
@@ -79,7 +77,7 @@ def test_every_block_and_head_is_scored_and_slices_once() -> None:
     assert (scoreboard.words, scoreboard.characters) == (2, 6)
 
 
-def test_looking_at_slices_is_as_good_as_slices_and_never_better() -> None:
+def test_looking_at_slices_is_as_good_as_slices_and_never_better():
     rows = board(word(), word("ab", "ab")).rows()
     assert find(rows, model="m", block=2, metric="energy").mean == pytest.approx(1)
     difference = find(rows, versus=SLICES, metric="energy")
@@ -89,7 +87,7 @@ def test_looking_at_slices_is_as_good_as_slices_and_never_better() -> None:
     assert all(metric != "monotonic" for _, metric in losses)
 
 
-def test_means_are_over_words_of_means_over_characters() -> None:
+def test_means_are_over_words_of_means_over_characters():
     maps = slices(4, GRID).maps
     wrong_way = maps.flip(0)  # no character of four is where it should be
     rows = board(word(), word(maps=wrong_way), word(), word()).rows()
@@ -99,7 +97,7 @@ def test_means_are_over_words_of_means_over_characters() -> None:
     assert find(rows, model="m", block=2, metric="monotonic").mean == pytest.approx(0.75)
 
 
-def test_matched_characters_of_wrong_readings_count() -> None:
+def test_matched_characters_of_wrong_readings_count():
     boxes = slices(4, GRID).boxes
     scoreboard = board(word("axcd", "abcd", boxes))
     assert scoreboard.characters == 3
@@ -108,7 +106,7 @@ def test_matched_characters_of_wrong_readings_count() -> None:
     assert {row.group for row in scoreboard.rows()} == {"all", "wrong", "length 4-6", "level"}
 
 
-def test_what_cannot_be_scored_does_not_count() -> None:
+def test_what_cannot_be_scored_does_not_count():
     scoreboard = board(word("", "abcd"), word("xy", "ab"))
     assert scoreboard.words == 0
     assert scoreboard.rows() == []
@@ -117,7 +115,7 @@ def test_what_cannot_be_scored_does_not_count() -> None:
     assert board(word(true_boxes=boxes)).characters == 3
 
 
-def test_photographs_have_a_direction_only_and_a_single_character_has_none() -> None:
+def test_photographs_have_a_direction_only_and_a_single_character_has_none():
     unknown = word("ab", None)
     assert {row.metric for row in board(unknown).rows()} == {"monotonic"}
     assert list(groups(unknown)) == ["all", "length 1-3"]
@@ -125,7 +123,7 @@ def test_photographs_have_a_direction_only_and_a_single_character_has_none() -> 
     assert {row.metric for row in rows} == set(METRICS) - {"monotonic"}
 
 
-def test_the_combination_decides_boxes() -> None:
+def test_the_combination_decides_boxes():
     mixed, maps = word("ab", "ab"), slices(2, GRID).maps
     mixed.attention["m"] = torch.stack([maps, maps.flip(0)])[:, None]
     rows = board(mixed, block=0, head=0).rows()
@@ -148,6 +146,6 @@ def test_the_combination_decides_boxes() -> None:
         ([5.0], ["level"]),
     ],
 )
-def test_how_lines_run(ys: list[float], expected: list[str]) -> None:
+def test_how_lines_run(ys, expected):
     x, y = torch.linspace(10, 110, len(ys)).double(), torch.tensor(ys).double()
     assert slope(torch.stack([x, y, x + 8, y + 10], 1)) == expected

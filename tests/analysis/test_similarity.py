@@ -27,7 +27,7 @@ def make_layers(examples: int = 30) -> list[torch.Tensor]:
     return [first, second, third]
 
 
-def test_batches_give_what_the_matrices_of_the_paper_give() -> None:
+def test_batches_give_what_the_matrices_of_the_paper_give():
     layers = make_layers()
     stream = LayerSimilarity()
     for start, end in ((0, 7), (7, 8), (8, 30)):
@@ -39,7 +39,7 @@ def test_batches_give_what_the_matrices_of_the_paper_give() -> None:
             assert float(found[i, j]) == pytest.approx(expected, abs=1e-9)
 
 
-def test_tokens_pair_up_on_the_coarser_grid() -> None:
+def test_tokens_pair_up_on_the_coarser_grid():
     fine, coarse = torch.randn(2, 3, 4, 12), torch.randn(2, 5, 2, 6)
     first, second = examples_of([fine, coarse], "tokens")
     assert first.shape == (24, 3)
@@ -48,7 +48,7 @@ def test_tokens_pair_up_on_the_coarser_grid() -> None:
     torch.testing.assert_close(examples_of([fine], "images")[0][1], fine[1].mean((1, 2)))
 
 
-def test_too_few_examples_are_refused() -> None:
+def test_too_few_examples_are_refused():
     stream = LayerSimilarity()
     stream.update([torch.randn(3, 2)] * 2)
     with pytest.raises(ValueError, match="four examples"):

@@ -15,7 +15,7 @@ TOKENS = len(GRID)
 
 def of_maps(maps: Tensor, grid: TokenGrid = GRID, **options: object) -> dict[str, Tensor]:
     """Metrics of maps given as (query key), (head query key) or (batch head query key)."""
-    statistics = AttentionStatistics(grid, **options)  # type: ignore[arg-type]
+    statistics = AttentionStatistics(grid, **options)
     statistics.update_maps(
         "layer", maps.reshape(-1, *maps.shape[-3:]) if maps.ndim > 2 else maps[None, None]
     )
@@ -51,7 +51,7 @@ ORACLES = {
 
 @pytest.mark.parametrize("name", ORACLES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_oracles(name: str, dtype: torch.dtype) -> None:
+def test_oracles(name, dtype):
     maps, *expected = ORACLES[name]
     found = of_maps(maps.to(dtype))
     metrics = ("distance", "distance_x", "distance_y", "entropy", "nmi")
@@ -62,7 +62,7 @@ def test_oracles(name: str, dtype: torch.dtype) -> None:
             )
 
 
-def test_rms_masses_and_divergence() -> None:
+def test_rms_masses_and_divergence():
     uniform = of_maps(UNIFORM)
     assert float(uniform["rms"]) == pytest.approx(53.740115, abs=1e-5)
     assert float(uniform["self_mass"]) == pytest.approx(1 / TOKENS)
@@ -76,7 +76,7 @@ def test_rms_masses_and_divergence() -> None:
     assert alike["head_divergence"].shape == (1, 1)
 
 
-def test_where_the_sink_is() -> None:
+def test_where_the_sink_is():
     statistics = AttentionStatistics(GRID)
     statistics.update_maps("first", torch.stack([sink(2, 5), UNIFORM])[None])
     (row, column, share), (_, _, even) = statistics.sinks()[0]
@@ -84,7 +84,7 @@ def test_where_the_sink_is() -> None:
     assert even == pytest.approx(1 / TOKENS)
 
 
-def test_a_transposed_image_swaps_the_directions() -> None:
+def test_a_transposed_image_swaps_the_directions():
     maps = random_maps()
     grid = TokenGrid(16, 8, (8, 4))
     turn = torch.arange(TOKENS).reshape(8, 16).T.flatten()
@@ -99,7 +99,7 @@ def test_a_transposed_image_swaps_the_directions() -> None:
 @pytest.mark.parametrize("special", [0, 2])
 @pytest.mark.parametrize("chunk", [1, 1000, 40_000, 1 << 30])
 @pytest.mark.parametrize("norm", ["renormalized", "raw"])
-def test_chunks_do_not_matter(chunk: int, special: int, norm: str) -> None:
+def test_chunks_do_not_matter(chunk, special, norm):
     grid = TokenGrid(4, 6, (4, 8), special)
     maps = random_maps(batch=5, tokens=24 + special)
     found = of_maps(maps, grid, norm=norm, chunk=chunk)
@@ -108,7 +108,7 @@ def test_chunks_do_not_matter(chunk: int, special: int, norm: str) -> None:
         torch.testing.assert_close(found[metric], whole[metric])
 
 
-def test_chance_is_even_over_what_a_mask_allows() -> None:
+def test_chance_is_even_over_what_a_mask_allows():
     grid = TokenGrid(1, 6, (4, 8), special_tokens=1)
     queries, keys = torch.zeros(2, 3, 2, 7, 8)
     causal = torch.ones(7, 7, dtype=torch.bool).tril()
@@ -127,7 +127,7 @@ def test_chance_is_even_over_what_a_mask_allows() -> None:
         assert chance["nmi"][1] == pytest.approx(0, abs=1e-9)
 
 
-def test_only_some_queries_count() -> None:
+def test_only_some_queries_count():
     grid = TokenGrid(3, 5, (4, 8), 1)
     maps = random_maps(batch=2, tokens=16)
     chosen = torch.zeros(2, 15, dtype=torch.bool)
@@ -151,7 +151,7 @@ def test_only_some_queries_count() -> None:
         statistics.only(chosen[:, 1:])
 
 
-def test_what_special_tokens_attend_to() -> None:
+def test_what_special_tokens_attend_to():
     maps = torch.zeros(1, 1, 6, 6, dtype=torch.float64)
     maps[0, 0, 0] = torch.tensor([0.1, 0.3, 0.6, 0, 0, 0])
     maps[0, 0, 1] = torch.tensor([0, 0.2, 0.2, 0.2, 0.2, 0.2])
@@ -166,7 +166,7 @@ def test_what_special_tokens_attend_to() -> None:
     assert found["entropy"] == pytest.approx([0, math.log(4)])
 
 
-def test_raw_on_a_square_grid_is_the_published_function() -> None:
+def test_raw_on_a_square_grid_is_the_published_function():
     """Derived again with loops from the definition: class token cut off, rows not renormalized."""
     side, patch = 4, 16
     maps = random_maps(batch=2, heads=2, tokens=side * side + 1)
@@ -177,7 +177,7 @@ def test_raw_on_a_square_grid_is_the_published_function() -> None:
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-4)
 
 
-def test_half_precision_is_worked_out_in_single() -> None:
+def test_half_precision_is_worked_out_in_single():
     grid = TokenGrid(3, 5, (4, 8))
     queries, keys = torch.randn(2, 2, 2, 15, 8).bfloat16()
     statistics = AttentionStatistics(grid)
@@ -188,7 +188,7 @@ def test_half_precision_is_worked_out_in_single() -> None:
     )
 
 
-def test_wrong_use_is_one_line() -> None:
+def test_wrong_use_is_one_line():
     with pytest.raises(ValueError, match="known are"):
         AttentionStatistics(GRID, metrics=("distanse",))
     with pytest.raises(ValueError, match="norm"):

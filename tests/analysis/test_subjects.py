@@ -1,15 +1,10 @@
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import torch
 
 from vit_str.analysis.subjects import load_subject, load_subjects
 
-Weights = Callable[..., Path]
 
-
-def test_the_same_architecture_without_training(small_weights: Weights) -> None:
+def test_the_same_architecture_without_training(small_weights):
     path = small_weights(seed=5, class_token=True)
     trained, fresh = load_subject(str(path)), load_subject(f"untrained:{path}")
     assert not fresh.trained
@@ -30,13 +25,13 @@ def test_the_same_architecture_without_training(small_weights: Weights) -> None:
 
 
 @pytest.mark.parametrize("name", ["no-such", "untrained:no-such", "untrained:no-such.yaml"])
-def test_no_such_model(name: str) -> None:
+def test_no_such_model(name):
     with pytest.raises(ValueError, match="no-such"):
         load_subject(name)
 
 
 @pytest.mark.parametrize("text", ["", "model: 3", "model: [", "model: {recognizer: {}}", "\0"])
-def test_a_configuration_that_is_none(tmp_path: Path, text: str) -> None:
+def test_a_configuration_that_is_none(tmp_path, text):
     path = tmp_path / "wrong.yaml"
     path.write_text(text)
     with pytest.raises(ValueError, match="not a configuration of a model") as error:
@@ -44,7 +39,7 @@ def test_a_configuration_that_is_none(tmp_path: Path, text: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_files_of_the_same_name_keep_their_paths(small_weights: Weights) -> None:
+def test_files_of_the_same_name_keep_their_paths(small_weights):
     first, second, third = (str(small_weights(name)) for name in ("a/w", "b/w", "other"))
     assert [each.name for each in load_subjects([first, third])] == ["w", "other"]
     assert [each.name for each in load_subjects([first, second])] == [first, second]

@@ -36,7 +36,7 @@ def normal(n: int, seed: int, mean: float = 0.0, std: float = 1.0) -> np.ndarray
 
 
 @pytest.mark.parametrize("transposed", [False, True])
-def test_an_edge_that_is_blurred_more_is_less_sharp(transposed: bool) -> None:
+def test_an_edge_that_is_blurred_more_is_less_sharp(transposed):
     """In pictures that are not square, along both axes."""
     edges = [gaussian_filter(step(48, 96), sigma, mode="nearest") for sigma in (0, 1, 2, 3)]
     found = [picture_statistics(colored(edge.T if transposed else edge)) for edge in edges]
@@ -47,7 +47,7 @@ def test_an_edge_that_is_blurred_more_is_less_sharp(transposed: bool) -> None:
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
-def test_falloff_is_the_exponent_of_the_spectrum(power: float) -> None:
+def test_falloff_is_the_exponent_of_the_spectrum(power):
     frequency = np.hypot(np.fft.fftfreq(128)[:, None], np.fft.rfftfreq(256)).clip(1 / 256)
     found = []
     for seed in range(8):
@@ -57,7 +57,7 @@ def test_falloff_is_the_exponent_of_the_spectrum(power: float) -> None:
     assert np.mean(found) == pytest.approx(power, abs=0.25)
 
 
-def test_noise_color_blocks_and_contrast() -> None:
+def test_noise_color_blocks_and_contrast():
     noisy = colored(128 + normal(32 * 128, 0, std=5).reshape(32, 128))
     assert picture_statistics(noisy)["noise"] == pytest.approx(5, rel=0.2)
     two = np.zeros((32, 128, 3), np.uint8)
@@ -71,7 +71,7 @@ def test_noise_color_blocks_and_contrast() -> None:
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 
-def test_letters_are_found_dark_on_light_and_light_on_dark() -> None:
+def test_letters_are_found_dark_on_light_and_light_on_dark():
     dark = np.full((32, 128), 200.0)
     for offset in range(3):
         dark[10:21, 32 + offset : 96 : 6] = 30.0
@@ -84,14 +84,14 @@ def test_letters_are_found_dark_on_light_and_light_on_dark() -> None:
         assert found["text_width"] == pytest.approx(0.5, abs=0.03)
 
 
-def test_flat_pictures_have_no_edges_and_labels_have_classes() -> None:
+def test_flat_pictures_have_no_edges_and_labels_have_classes():
     assert math.isnan(picture_statistics(np.full((32, 128, 3), 255, np.uint8))["edge_width"])
     found = label_statistics("T-34!")
     assert list(found.values()) == pytest.approx([5, 1 / 5, 0, 2 / 5, 2 / 5])
     assert label_statistics("")["length"] == 0
 
 
-def test_a_shift_of_one_deviation_is_a_distance_of_one() -> None:
+def test_a_shift_of_one_deviation_is_a_distance_of_one():
     first = pd.DataFrame({"same": normal(2000, 0), "shifted": normal(2000, 1, mean=1.0)})
     second = pd.DataFrame({"same": normal(2000, 2), "shifted": normal(2000, 3)})
     first.loc[::10, "same"] = np.nan
@@ -103,7 +103,7 @@ def test_a_shift_of_one_deviation_is_a_distance_of_one() -> None:
     assert found.loc["same", "inside"] == pytest.approx(0.98, abs=0.02)
 
 
-def test_a_classifier_says_by_which_statistic_it_tells() -> None:
+def test_a_classifier_says_by_which_statistic_it_tells():
     plain = pd.DataFrame({"wider": normal(600, 1), "same": normal(600, 2), "none": np.nan})
     alike = pd.DataFrame({"wider": normal(200, 4), "same": normal(200, 5), "none": np.nan})
     assert np.mean(distinguish(plain, alike)[0]) == pytest.approx(0.5, abs=0.09)
@@ -113,13 +113,7 @@ def test_a_classifier_says_by_which_statistic_it_tells() -> None:
     assert abs(losses["same"]) < 0.05
 
 
-def test_rendered_words_beside_a_folder(
-    labeled_folder: Path,
-    one_font: GlyphAtlas,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture,
-) -> None:
+def test_rendered_words_beside_a_folder(labeled_folder, one_font, tmp_path, monkeypatch, capsys):
     """Six labels, one of a damaged image."""
     monkeypatch.setattr(GlyphAtlas, "load_or_build", lambda *_: one_font)
     main([str(labeled_folder), "--count", "70", "--out", str(tmp_path / "out")])

@@ -1,15 +1,11 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from variant_run import VariantRun
 
 
-def test_all_that_a_run_writes_is_in_its_folder(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_all_that_a_run_writes_is_in_its_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     trainer = VariantRun(Path("runs", "small"), (), 1)._settings(10, 0.4)["trainer"]
     parts = [part["init_args"] for part in trainer["callbacks"] + trainer["logger"]]

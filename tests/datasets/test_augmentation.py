@@ -41,13 +41,13 @@ def same(first: Image.Image, second: Image.Image) -> bool:
     return first.size == second.size and first.tobytes() == second.tobytes()
 
 
-def test_none_leaves_a_picture_as_it_is() -> None:
+def test_none_leaves_a_picture_as_it_is():
     image = word()
     assert Augmentation("none")(image, 3) is image
 
 
 @pytest.mark.parametrize("name", ["light", "strong"])
-def test_the_number_alone_decides(name: str) -> None:
+def test_the_number_alone_decides(name):
     image = word()
     before = image.tobytes()
     augmentation, other = Augmentation(name, 5), Augmentation(name, 5)
@@ -64,7 +64,7 @@ def test_the_number_alone_decides(name: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(4, 4), (4, 300), (2500, 20), (3000, 2000), (1, 1)])
-def test_pictures_of_any_size(size: tuple[int, int]) -> None:
+def test_pictures_of_any_size(size):
     augmentation = Augmentation("strong")
     image = Image.effect_noise(size, 60).convert("RGB")
     for number in range(6):
@@ -73,7 +73,7 @@ def test_pictures_of_any_size(size: tuple[int, int]) -> None:
         assert max(picture.size) < 12 * WORKING_HEIGHT, "it takes as long as for any other"
 
 
-def test_edges_stay_in_view() -> None:
+def test_edges_stay_in_view():
     """To the pixel, for what turns, shears and tilts."""
     group = strong().geometry[0]
     group.p = 1
@@ -115,7 +115,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "own_pipelines"
 
 
-def test_a_faint_word_is_not_lost_in_noise(own: str) -> None:
+def test_a_faint_word_is_not_lost_in_noise(own):
     for image, kept in (
         (word("Faint", "#7c7c7c", "#747474"), False),
         (word("Bold", "black", "white"), True),
@@ -125,7 +125,7 @@ def test_a_faint_word_is_not_lost_in_noise(own: str) -> None:
         assert same(Augmentation(f"{own}.noisy")(image, 1), turned) is not kept
 
 
-def test_mistakes_are_one_line(own: str) -> None:
+def test_mistakes_are_one_line(own):
     for name, said in (
         ("wild", "no augmentation 'wild'"),
         ("policy.yaml", "give one of none, light, strong or module.function"),

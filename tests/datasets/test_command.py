@@ -63,7 +63,7 @@ def rows_of(path: Path) -> list[Row]:
     return [(word.label, word.image) for word in words if isinstance(word, LabeledWord)]
 
 
-def test_every_format_to_every_other(data: Data, tmp_path: Path) -> None:
+def test_every_format_to_every_other(data, tmp_path):
     source = some(tmp_path / "source")
     expected = rows_of(source)
     assert [label for label, _ in expected] == [LABELS[i % len(LABELS)] for i in range(20)]
@@ -78,7 +78,7 @@ def test_every_format_to_every_other(data: Data, tmp_path: Path) -> None:
     assert suffixes == [".png", ".jpg", ".webp", ".bmp"] * 5
 
 
-def test_what_cannot_be_used_is_counted_and_listed(data: Data, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_counted_and_listed(data, tmp_path):
     source = make(
         tmp_path / "source",
         [
@@ -116,7 +116,7 @@ def test_what_cannot_be_used_is_counted_and_listed(data: Data, tmp_path: Path) -
     assert (tmp_path / "report.tsv").read_text(encoding="utf-8").splitlines() == listed
 
 
-def test_inspect_says_what_there_is(data: Data, tmp_path: Path) -> None:
+def test_inspect_says_what_there_is(data, tmp_path):
     wide, tall = picture(1, "JPEG", (60, 20)), picture(2, "PNG", (10, 30))
     source = make(
         tmp_path / "source",
@@ -158,7 +158,7 @@ def test_inspect_says_what_there_is(data: Data, tmp_path: Path) -> None:
     ]
 
 
-def test_a_sheet(data: Data, tmp_path: Path) -> None:
+def test_a_sheet(data, tmp_path):
     source = some(tmp_path / "source", 40, bad=True, labels=["one", "two"])
     data("convert", source, tmp_path / "source.tar")
     sheet = tmp_path / "new" / "sheet.png"
@@ -169,7 +169,7 @@ def test_a_sheet(data: Data, tmp_path: Path) -> None:
         assert f"{sheet}: 34 words\n" in data("show", path, "--out", sheet, "--count", 1000).out
 
 
-def test_a_sheet_of_augmented_words(data: Data, tmp_path: Path) -> None:
+def test_a_sheet_of_augmented_words(data, tmp_path):
     pytest.importorskip("albumentations")
     source = some(tmp_path / "source", 5, labels=["one"])
     sheets = [tmp_path / f"{i}.png" for i in range(3)]
@@ -201,13 +201,7 @@ def test_a_sheet_of_augmented_words(data: Data, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mistakes_are_one_line(
-    arguments: list[str],
-    message: str,
-    data: Data,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_mistakes_are_one_line(arguments, message, data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     some(Path("source"), 3)
     error = data(*arguments, code=2).err
@@ -216,7 +210,7 @@ def test_mistakes_are_one_line(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source"]
 
 
-def test_outputs_that_cannot_be_written(data: Data, tmp_path: Path) -> None:
+def test_outputs_that_cannot_be_written(data, tmp_path):
     source = some(tmp_path / "source", 3, labels=["one"])
     nowhere = tmp_path / "source" / "labels.tsv" / "x"
     for arguments in (

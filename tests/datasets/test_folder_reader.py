@@ -43,7 +43,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_label_files(name: str, folder: Path, words_of: Words) -> None:
+def test_label_files(name, folder, words_of):
     (folder / name).write_text(FILES[name], encoding="utf-8")
     source = open_words(folder)
     assert isinstance(source, FolderReader)
@@ -73,7 +73,7 @@ EXACT = (
 
 @pytest.mark.parametrize(("mark", "end"), [("", "\n"), ("\ufeff", "\r\n")])
 @pytest.mark.parametrize("kind", ["labels.tsv", "labels.csv", "metadata.csv", "labels.jsonl"])
-def test_labels_are_never_changed(kind: str, mark: str, end: str, folder: Path) -> None:
+def test_labels_are_never_changed(kind, mark, end, folder):
     lines = {
         "labels.tsv": [f"a.png\t{label}" for label in EXACT],
         "labels.csv": [f'a.png,"{label.replace(chr(34), chr(34) * 2)}"' for label in EXACT],
@@ -87,7 +87,7 @@ def test_labels_are_never_changed(kind: str, mark: str, end: str, folder: Path) 
     assert labels(FolderReader(folder)) == list(EXACT)
 
 
-def test_spaces_and_quotes_of_csv(folder: Path) -> None:
+def test_spaces_and_quotes_of_csv(folder):
     (folder / "labels.csv").write_text(
         'a.png, x \na.png,5" pipe\na.png,"open\na.png,two,three\na.png,last\n'
     )
@@ -101,7 +101,7 @@ def test_spaces_and_quotes_of_csv(folder: Path) -> None:
     assert "needs quotes" in skipped[1].detail
 
 
-def test_words_that_cannot_be_handed_out(folder: Path) -> None:
+def test_words_that_cannot_be_handed_out(folder):
     (folder / "dir.png").mkdir()
     (folder / "labels.tsv").write_bytes(
         b"\n a.png \tfine\n\n  \nnone.png\tx\ndir.png\tx\na.png\tcaf\xe9\nno tab\na.png\t\n"
@@ -119,7 +119,7 @@ def test_words_that_cannot_be_handed_out(folder: Path) -> None:
     assert by_line == ["labels.tsv, line 7", "labels.tsv, line 8"]
 
 
-def test_json_lines_that_cannot_be_handed_out(folder: Path) -> None:
+def test_json_lines_that_cannot_be_handed_out(folder):
     lines = [
         '{"file": "a.png", "label": "fine"}',
         '{"file": "a.png", "label": 1984}',
@@ -136,14 +136,14 @@ def test_json_lines_that_cannot_be_handed_out(folder: Path) -> None:
     assert reasons == [Reason.DAMAGED] * 5
 
 
-def test_what_cannot_be_a_data_set(tmp_path: Path, folder: Path) -> None:
+def test_what_cannot_be_a_data_set(tmp_path, folder):
     with pytest.raises(ValueError, match="no such file; check"):
         FolderReader(tmp_path / "nowhere")
     with pytest.raises(ValueError, match=r"found no label file \(labels\.tsv"):
         FolderReader(folder)
 
 
-def test_boxes_are_only_taken_for_their_own_image(folder: Path) -> None:
+def test_boxes_are_only_taken_for_their_own_image(folder):
     (folder / "labels.tsv").write_text("a.png\tone\n더.png\t셋\na.png\tthree\n", encoding="utf-8")
     boxes = [[1.0, 2.0, 3.0, 4.0]] * 3
     rows = [{"image": name, "label": "x", "boxes": boxes} for name in ("a.png", "b.png")]
@@ -152,7 +152,7 @@ def test_boxes_are_only_taken_for_their_own_image(folder: Path) -> None:
     assert found == [3, 0, 0]
 
 
-def test_files_are_those_of_the_words(folder: Path) -> None:
+def test_files_are_those_of_the_words(folder):
     (folder / "images").mkdir()
     (folder / "a.png").rename(folder / "images" / "a.png")
     text = '\ufeffa.png\t x\ty \r\n\r\nmore words/b 2.png\t"two"\r\n더.png\t\nnone.png\tz'

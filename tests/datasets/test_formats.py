@@ -1,16 +1,12 @@
 """Which format a path holds."""
 
-from pathlib import Path
-
 import pytest
 
 from vit_str.datasets import FORMATS, WordSource, open_words, reader_of
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_a_reader_that_refuses_what_is_not_there(
-    name: str, tmp_path: Path
-) -> None:
+def test_every_format_has_a_reader_that_refuses_what_is_not_there(name, tmp_path):
     reader = reader_of(name)
     assert issubclass(reader, WordSource)
     assert reader.format == name
@@ -19,7 +15,7 @@ def test_every_format_has_a_reader_that_refuses_what_is_not_there(
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_nothing(tmp_path: Path) -> None:
+def test_what_is_nothing(tmp_path):
     with pytest.raises(ValueError, match=r"no such file or folder; looked for .*labels\.tsv"):
         open_words(tmp_path / "none")
     with pytest.raises(ValueError, match="found no data set there; looked for labels"):

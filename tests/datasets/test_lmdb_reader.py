@@ -1,7 +1,6 @@
 """LMDB as others and as we write it, whole and damaged."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import lmdb
@@ -9,8 +8,6 @@ import pytest
 
 from vit_str.datasets import LabeledWord, Layout, Reason, Skipped, open_words, writer_of
 from vit_str.datasets.lmdb import LmdbReader
-
-Words = Callable[[int], list[LabeledWord]]
 
 
 def make(path: Path, values: dict[bytes, bytes], **options: object) -> None:
@@ -28,9 +25,7 @@ def values_of(words: list[LabeledWord]) -> dict[bytes, bytes]:
     return values
 
 
-def test_the_library_is_named_where_it_is_missing(
-    tmp_path: Path, words_of: Words, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_library_is_named_where_it_is_missing(tmp_path, words_of, monkeypatch):
     make(tmp_path / "words", values_of(words_of(9)))
     monkeypatch.setitem(sys.modules, "lmdb", None)
     with pytest.raises(ValueError, match="pip install 'vit-str"):
@@ -40,15 +35,15 @@ def test_the_library_is_named_where_it_is_missing(
 
 
 @pytest.mark.parametrize("name", ["words.lmdb", "words.mdb", "words"])
-def test_a_database_in_a_single_file(name: str, tmp_path: Path, words_of: Words) -> None:
+def test_a_database_in_a_single_file(name, tmp_path, words_of):
     make(tmp_path / name, values_of(words_of(9)), subdir=False, lock=False)
     source = LmdbReader(tmp_path / name)
-    assert [word.label for word in source] == [word.label for word in words_of(9)]  # type: ignore[union-attr]
+    assert [word.label for word in source] == [word.label for word in words_of(9)]
     assert open_words(tmp_path / name, "lmdb").format == "lmdb"
     assert LmdbReader.recognizes(tmp_path / name) == (name != "words")
 
 
-def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> None:
+def test_words_that_cannot_be_handed_out(tmp_path, words_of):
     values = values_of(words_of(5))
     del values[b"image-000000002"]
     del values[b"label-000000003"]
@@ -65,7 +60,7 @@ def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> Non
     assert [word.name for word in words] == [f"image-{number:09d}" for number in range(1, 6)]
 
 
-def test_what_is_no_such_database(tmp_path: Path) -> None:
+def test_what_is_no_such_database(tmp_path):
     with pytest.raises(ValueError, match=r"found no data\.mdb there"):
         LmdbReader(tmp_path)
     (tmp_path / "data.mdb").write_bytes(b"x" * 9000)
@@ -80,7 +75,7 @@ def test_what_is_no_such_database(tmp_path: Path) -> None:
         LmdbReader(tmp_path)
 
 
-def test_a_database_that_is_cut_is_refused(tmp_path: Path, words_of: Words) -> None:
+def test_a_database_that_is_cut_is_refused(tmp_path, words_of):
     """The library would map what is no longer there and end the process by a signal."""
     make(tmp_path, values_of(words_of(400)))
     data = (tmp_path / "data.mdb").read_bytes()

@@ -28,7 +28,7 @@ SOURCES = (Numbers("a", 700), Numbers("b", 30), Numbers("c", 1))
 
 
 @pytest.mark.parametrize("weights", [None, [1, 1, 1], [0.7, 0.2, 0.1], [1e-3, 5, 0.123]])
-def test_every_word_comes_once_in_a_round(weights: list[float] | None) -> None:
+def test_every_word_comes_once_in_a_round(weights):
     mixture = Mixture(SOURCES, weights, seed=4)
     places: list[list[int]] = [[], [], []]
     for number in range(8192):
@@ -44,7 +44,7 @@ def test_every_word_comes_once_in_a_round(weights: list[float] | None) -> None:
 
 
 @pytest.mark.parametrize("weights", [None, [1, 1, 1], [0.7, 0.2, 0.1], [3, 0.5, 1 / 3]])
-def test_shares_are_exact(weights: list[float] | None) -> None:
+def test_shares_are_exact(weights):
     mixture = Mixture(SOURCES, weights)
     wanted = weights or [source.count for source in SOURCES]
     assert mixture.shares == pytest.approx([each / sum(wanted) for each in wanted])
@@ -56,7 +56,7 @@ def test_shares_are_exact(weights: list[float] | None) -> None:
                 assert abs(count - share * (number + 1)) < 3
 
 
-def test_any_division_gives_the_same_words() -> None:
+def test_any_division_gives_the_same_words():
     mixture = Mixture(SOURCES, [5, 3, 2], seed=9)
     whole = [mixture[number] for number in range(600)]
     for world in (2, 7):
@@ -71,14 +71,14 @@ def test_any_division_gives_the_same_words() -> None:
     assert [next(stream) for _ in range(600)] == whole
 
 
-def test_the_order_is_the_same_for_ever() -> None:
+def test_the_order_is_the_same_for_ever():
     """A run that is resumed with another version of this program or of a library goes on."""
     mixture = Mixture(SOURCES, [1, 2, 1], seed=1)
     picks = [mixture.picks(number) for number in (0, 1, 2, 3, 1_000_000)]
     assert picks == [(1, 28), (2, 0), (1, 13), (2, 0), (1, 15)]
 
 
-def test_wrong_mixtures_are_refused() -> None:
+def test_wrong_mixtures_are_refused():
     for sources, weights, what in (
         ([], None, "one source or more, found none"),
         ([SOURCES[0]], [1, 2], "each of its 1 sources"),
@@ -89,6 +89,6 @@ def test_wrong_mixtures_are_refused() -> None:
         ([Numbers("none", 0)], None, "none holds no words"),
     ):
         with pytest.raises(ValueError, match=what):
-            Mixture(sources, weights)  # type: ignore[arg-type]
+            Mixture(sources, weights)
     with pytest.raises(IndexError, match="numbered from 0 on"):
         Mixture(SOURCES)[-1]

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from vit_str.datasets import (
 )
 
 NAMES = ("my words", "words.lmdb", "words.tar", "words-%06d.tar")
-Words = Callable[[int], list[LabeledWord]]
 
 
 def written(path: Path, words: list[LabeledWord], boxes: bool = True) -> WordSource:
@@ -30,11 +28,11 @@ def written(path: Path, words: list[LabeledWord], boxes: bool = True) -> WordSou
 
 def content(words: list[LabeledWord | Skipped]) -> list[tuple[bytes, str, object]]:
     assert not [word for word in words if isinstance(word, Skipped)]
-    return [(word.image, word.label, word.boxes) for word in words]  # type: ignore[union-attr]
+    return [(word.image, word.label, word.boxes) for word in words]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_written_is_read(name: str, tmp_path: Path, words_of: Words) -> None:
+def test_what_is_written_is_read(name, tmp_path, words_of):
     words = words_of(43)
     source = written(tmp_path / name, words)
     assert source.format == format_of(tmp_path / name)
@@ -48,7 +46,7 @@ def test_what_is_written_is_read(name: str, tmp_path: Path, words_of: Words) -> 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_pickled_reader_reads_on(name: str, tmp_path: Path, words_of: Words) -> None:
+def test_a_pickled_reader_reads_on(name, tmp_path, words_of):
     words = words_of(12)
     source = written(tmp_path / name, words)
     for _ in range(2):
@@ -60,9 +58,7 @@ def test_a_pickled_reader_reads_on(name: str, tmp_path: Path, words_of: Words) -
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_forked_processes_do_not_disturb_each_other(
-    name: str, tmp_path: Path, words_of: Words
-) -> None:
+def test_forked_processes_do_not_disturb_each_other(name, tmp_path, words_of):
     """A loader opens a set, reads its length, and forks: file positions must not be shared."""
     words = words_of(43)
     source = written(tmp_path / name, words)
@@ -82,6 +78,6 @@ def test_forked_processes_do_not_disturb_each_other(
     assert [process.exitcode for process in processes] == [0, 0, 0]
 
 
-def test_an_empty_data_set(tmp_path: Path) -> None:
+def test_an_empty_data_set(tmp_path):
     for name in ("words", "words.lmdb"):
         assert len(written(tmp_path / name, [LabeledWord(b"", "x")][:0])) == 0

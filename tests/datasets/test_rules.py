@@ -32,7 +32,7 @@ def picture(height: int = 12, width: int = 30, orientation: int = 1) -> bytes:
         ("abcab", Reason.LONG, "5 characters, more than 4: 'abcab'"),
     ],
 )
-def test_labels(label: str, reason: Reason | None, detail: str) -> None:
+def test_labels(label, reason, detail):
     word = LabeledWord(b"no picture", label, name="a.png")
     skipped = RULES.label(word)
     assert skipped == (Skipped("a.png", reason, detail) if reason else None)
@@ -40,12 +40,12 @@ def test_labels(label: str, reason: Reason | None, detail: str) -> None:
         assert RULES.decode(word) == skipped
 
 
-def test_no_label_has_two_lines() -> None:
+def test_no_label_has_two_lines():
     skipped = Rules().label(LabeledWord(b"", "a\nb"))
     assert skipped and skipped.reason is Reason.CHARSET
 
 
-def test_images_come_upright_and_in_rgb() -> None:
+def test_images_come_upright_and_in_rgb():
     image = RULES.decode(LabeledWord(picture(orientation=6), "abc"))
     assert isinstance(image, Image.Image)
     assert (image.mode, image.height, image.width) == ("RGB", 30, 12)
@@ -61,7 +61,7 @@ def test_images_come_upright_and_in_rgb() -> None:
         (picture(30, 5), Reason.SMALL, "30 x 5 pixels, less than 6"),
     ],
 )
-def test_images(image: bytes, reason: Reason, detail: str) -> None:
+def test_images(image, reason, detail):
     skipped = RULES.decode(LabeledWord(image, "abc", name="a.png"))
     assert isinstance(skipped, Skipped)
     assert (skipped.name, skipped.reason) == ("a.png", reason)

@@ -1,11 +1,9 @@
 """Counts and lists of what was left out."""
 
-from pathlib import Path
-
 from vit_str.datasets import Reason, Skipped, SkipReport
 
 
-def test_counts_and_the_file_are_complete_and_lists_are_short(tmp_path: Path) -> None:
+def test_counts_and_the_file_are_complete_and_lists_are_short(tmp_path):
     report = SkipReport(tmp_path / "all.tsv")
     for number in range(1500):
         report.add(Skipped(f"{number}.png", Reason.SMALL, "3 x 9 pixels"))
@@ -22,12 +20,12 @@ def test_counts_and_the_file_are_complete_and_lists_are_short(tmp_path: Path) ->
     ]
 
 
-def test_nothing_left_out() -> None:
+def test_nothing_left_out():
     report = SkipReport()
     assert (report.total, list(report.table()), report.first) == (0, [], None)
 
 
-def test_names_stay_on_their_line(tmp_path: Path) -> None:
+def test_names_stay_on_their_line(tmp_path):
     with SkipReport(file=tmp_path / "skipped.tsv") as report:
         report.add(Skipped("a\nb\tc.png", Reason.CHARSET, "'\x1b[31m' in 'x'"))
         report.add(Skipped("caf\udce9.png", Reason.MISSING))

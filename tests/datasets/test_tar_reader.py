@@ -2,7 +2,6 @@
 
 import json
 import tarfile
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -11,15 +10,13 @@ import pytest
 from vit_str.datasets import LabeledWord, Layout, Reason, Skipped, WordSource, open_words, writer_of
 from vit_str.datasets.tar import TarReader
 
-Words = Callable[[int], list[LabeledWord]]
-
 
 def make(path: Path, files: dict[str, bytes], kind: int = tarfile.PAX_FORMAT) -> Path:
     with tarfile.open(path, "w", format=kind) as archive:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
-            info.mtime = 1_700_000_000.25  # type: ignore[assignment] # WebDataset: time.time()
+            info.mtime = 1_700_000_000.25  # WebDataset: time.time()
             archive.addfile(info, BytesIO(data))
     return path
 
@@ -46,18 +43,18 @@ KINDS = {"pax": tarfile.PAX_FORMAT, "gnu": tarfile.GNU_FORMAT, "ustar": tarfile.
     "stem",
     ["%06d", "words/v1.2/%06d", "단어 %06d", "long" * 20 + "/" + "name" * 10 + "%06d"],
 )
-def test_archives_of_every_kind(kind: str, stem: str, tmp_path: Path, words_of: Words) -> None:
+def test_archives_of_every_kind(kind, stem, tmp_path, words_of):
     words = words_of(9)
     path = make(tmp_path / "words.tar", files_of(words, stem), kind=KINDS[kind])
     source = TarReader(path)
     expected = [(word.image, word.label) for word in words]
-    assert [(word.image, word.label) for word in source] == expected  # type: ignore[union-attr]
+    assert [(word.image, word.label) for word in source] == expected
     found = [source[place] for place in range(len(source))]
     assert found == list(source)
     assert found[3].name == f"words.tar/{stem % 3}.png"
 
 
-def test_what_stands_between_words(tmp_path: Path, words_of: Words) -> None:
+def test_what_stands_between_words(tmp_path, words_of):
     """Folders, links, notes and the files that macOS adds are no words."""
     one, two = words_of(2)
     with tarfile.open(tmp_path / "words.tar", "w") as archive:
@@ -81,10 +78,10 @@ def test_what_stands_between_words(tmp_path: Path, words_of: Words) -> None:
     source = TarReader(tmp_path / "words.tar")
     assert labels(source) == [one.label, two.label]
     assert [source[0], source[1]] == list(source)
-    assert source[1].boxes == ((0.0, 0.0, 1.0, 1.0),)  # type: ignore[union-attr]
+    assert source[1].boxes == ((0.0, 0.0, 1.0, 1.0),)
 
 
-def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> None:
+def test_words_that_cannot_be_handed_out(tmp_path, words_of):
     image = words_of(1)[0].image
     path = make(
         tmp_path / "words.tar",
@@ -120,7 +117,7 @@ def test_words_that_cannot_be_handed_out(tmp_path: Path, words_of: Words) -> Non
     "pattern",
     ["w-%06d.tar", "w-%d.tar", "w-00000[0-4].tar", ""],
 )
-def test_several_archives(pattern: str, tmp_path: Path, words_of: Words) -> None:
+def test_several_archives(pattern, tmp_path, words_of):
     words = words_of(43)
     with writer_of("tar")(tmp_path / "w-%06d.tar", Layout(shard_size=10)) as writer:
         writer.add(words)
@@ -136,13 +133,13 @@ def test_several_archives(pattern: str, tmp_path: Path, words_of: Words) -> None
     ]
 
 
-def test_what_cannot_be_archives(tmp_path: Path) -> None:
+def test_what_cannot_be_archives(tmp_path):
     for name in ("none.tar", "none-*.tar", "none-%d.tar", "."):
         with pytest.raises(ValueError, match="found no tar archives"):
             TarReader(tmp_path / name)
 
 
-def test_an_archive_that_is_cut_or_damaged_is_refused(tmp_path: Path, words_of: Words) -> None:
+def test_an_archive_that_is_cut_or_damaged_is_refused(tmp_path, words_of):
     data = make(tmp_path / "words.tar", files_of(words_of(6)), kind=tarfile.USTAR_FORMAT)
     whole = data.read_bytes()
     with tarfile.open(data) as archive:

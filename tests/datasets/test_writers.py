@@ -29,7 +29,7 @@ def open_writer(path: Path, layout: Layout = LAYOUT) -> DatasetWriter:
 
 
 def rows(path: Path) -> list[Row]:
-    return [(word.image, word.label, word.boxes) for word in open_words(path)]  # type: ignore
+    return [(word.image, word.label, word.boxes) for word in open_words(path)]
 
 
 def expected(count: int) -> list[Row]:
@@ -45,7 +45,7 @@ def write(path: Path, count: int, batch: int = 4) -> None:
             writer.add([word(number) for number in range(first, first + size)])
 
 
-def test_files_hold_what_others_expect_there(tmp_path: Path) -> None:
+def test_files_hold_what_others_expect_there(tmp_path):
     """Read with the plain libraries."""
     for name in NAMES[:3]:
         write(tmp_path / name, 1)
@@ -63,12 +63,12 @@ def test_files_hold_what_others_expect_there(tmp_path: Path) -> None:
     pairs = {b"image-000000001": image, b"label-000000001": label.encode()}
     assert values == {**pairs, b"num-samples": b"1"}
     with tarfile.open(tmp_path / "words.tar") as archive:
-        members = {info.name: archive.extractfile(info).read() for info in archive}  # type: ignore
+        members = {info.name: archive.extractfile(info).read() for info in archive}
     assert json.loads(members.pop("000000007.json")) == as_json
     assert members == {"000000007.png": image, "000000007.txt": label.encode()}
 
 
-def test_a_map_of_lmdb_grows_with_what_is_in_it(tmp_path: Path) -> None:
+def test_a_map_of_lmdb_grows_with_what_is_in_it(tmp_path):
     image = bytes(1 << 20)
     with open_writer(tmp_path / "words.lmdb", Layout()) as writer:
         writer.add([LabeledWord(image, "x")] * 40)
@@ -76,7 +76,7 @@ def test_a_map_of_lmdb_grows_with_what_is_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_there_stays_as_it_is(name: str, tmp_path: Path) -> None:
+def test_what_is_there_stays_as_it_is(name, tmp_path):
     write(tmp_path / name, 3)
     before = rows(tmp_path / name)
     with pytest.raises(ValueError, match="is there already; remove it or give another name"):

@@ -35,7 +35,7 @@ def groups_of(dimension: str, words: ReadWords) -> list[str | None]:
     return [groups[0].name if groups else None for groups in alone]
 
 
-def test_groups_against_judging_each_on_its_own() -> None:
+def test_groups_against_judging_each_on_its_own():
     words = random_words(120)
     for dimension, groups in breakdown(words).items():
         kinds = groups_of(dimension, words)
@@ -55,7 +55,7 @@ def test_groups_against_judging_each_on_its_own() -> None:
                     assert share.interval == wilson_interval(right, share.n)
 
 
-def test_the_least_sure_are_rejected_first() -> None:
+def test_the_least_sure_are_rejected_first():
     words = random_words()
     kept = rejection(words)
     assert [each.coverage for each in kept] == list(COVERAGES)
@@ -79,7 +79,7 @@ def test_the_least_sure_are_rejected_first() -> None:
     assert kept[-1].shares["word_accuracy_36"].value > kept[1].shares["word_accuracy_36"].value
 
 
-def test_nothing_to_break_down() -> None:
+def test_nothing_to_break_down():
     nothing = ReadWords([], [], [])
     assert all(groups == [] for groups in breakdown(nothing).values())
     kept = rejection(nothing)
@@ -102,11 +102,11 @@ def test_nothing_to_break_down() -> None:
         ("letters without case", ["한글", "हिन्दी"]),
     ],
 )
-def test_cases_of_labels(case: str, labels: list[str]) -> None:
+def test_cases_of_labels(case, labels):
     assert {case_of(label) for label in labels} == {case}
 
 
-def test_lengths() -> None:
+def test_lengths():
     labels = ["", "a", "한글", "x" * 8, "x" * 9, "x" * 10, "x" * 11, "x" * 15, "x" * 16, "x" * 99]
     words = ReadWords(labels, labels, [0.5] * len(labels))
     assert groups_of("length", words) == [
@@ -115,7 +115,7 @@ def test_lengths() -> None:
     ]
 
 
-def test_sizes() -> None:
+def test_sizes():
     sizes = [None, (32, 128), (90, 40), (60, 40), (61, 40), (40, 40), (10, 20), (10, 21), (9, 99)]
     words = ReadWords(["x"] * 9, ["x"] * 9, [0.5] * 9, sizes=list(sizes))
     tall, wide = "tall: height over 1.5 times the width", "wide"
@@ -132,7 +132,7 @@ def test_sizes() -> None:
     ]
 
 
-def test_confidences() -> None:
+def test_confidences():
     sure = [None, 0.0, 0.05, 0.1, 0.100001, 0.5, 0.95, 1.0, 1.0000001]
     words = ReadWords(["x"] * 9, ["x"] * 9, sure)
     assert groups_of("confidence", words) == [

@@ -34,12 +34,12 @@ def textbook(confidences: list[float], right: list[bool]) -> float:
 
 
 @pytest.mark.parametrize("honest", [True, False])
-def test_error_against_an_independent_computation(honest: bool) -> None:
+def test_error_against_an_independent_computation(honest):
     confidences, right = words(700, honest)
     assert calibrate(confidences, right).error == pytest.approx(textbook(confidences, right))
 
 
-def test_errors_by_hand() -> None:
+def test_errors_by_hand():
     # Two bins with words: 0.9 with half of two right, 0.5 with all of two right.
     found = calibrate([0.9, 0.9, 0.5, 0.5], [True, False, True, True])
     assert found.error == pytest.approx((2 * 0.4 + 2 * 0.5) / 4)
@@ -51,7 +51,7 @@ def test_errors_by_hand() -> None:
     ]
 
 
-def test_every_confidence_has_its_bin() -> None:
+def test_every_confidence_has_its_bin():
     found = calibrate([0.0, 1.0, 1 / 15, 1 / 15 + 1e-9], [False, True, False, False])
     assert [each.n for each in found.bins] == [2, 1, *[0] * (BINS - 3), 1]
     assert found.bins[0].low == 0
@@ -60,7 +60,7 @@ def test_every_confidence_has_its_bin() -> None:
         assert before.high == after.low
 
 
-def test_the_interval_holds_the_error_and_most_errors_of_other_words() -> None:
+def test_the_interval_holds_the_error_and_most_errors_of_other_words():
     found = calibrate(*words(2000, honest=False))
     low, high = found.interval
     assert 0 <= low < found.error < high
@@ -69,7 +69,7 @@ def test_the_interval_holds_the_error_and_most_errors_of_other_words() -> None:
     assert calibrate(*words(2000, honest=False)).interval == found.interval
 
 
-def test_nothing_to_say() -> None:
+def test_nothing_to_say():
     found = calibrate([], [])
     assert math.isnan(found.error)
     values = json.loads(json.dumps(plain_values(found), allow_nan=False))

@@ -1,6 +1,4 @@
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -16,9 +14,7 @@ def read(texts: list[str]) -> ReadWords:
     return ReadWords(LABELS, texts, [0.9] * len(texts))
 
 
-def test_words_won_and_lost_stand_beside_their_pictures(
-    tmp_path: Path, labeled_set: Callable[..., Path]
-) -> None:
+def test_words_won_and_lost_stand_beside_their_pictures(tmp_path, labeled_set):
     files = {f"{number}.png": label for number, label in enumerate(LABELS)}
     sets = {name: open_words(labeled_set(tmp_path / name, files)) for name in ("old", "new")}
     before = {"old": read(["Hotel", "CAFE", "12:3O", "Bar"]), "new": read(["H", "C", "1", "Bar"])}
@@ -40,15 +36,13 @@ def test_words_won_and_lost_stand_beside_their_pictures(
     assert "new, upper case" in cells
 
 
-def test_a_page_of_changes_needs_weights_to_compare_with(
-    tmp_path: Path, run: Callable[..., tuple[int, str, str]], labeled_folder: Path
-) -> None:
+def test_a_page_of_changes_needs_weights_to_compare_with(tmp_path, run, labeled_folder):
     code, _, err = run("evaluate", labeled_folder, "--changes", tmp_path / "page")
     assert code == 2 and "--changes needs --against" in err
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_sets_without_changes(count: int, tmp_path: Path, labeled_set: Callable[..., Path]) -> None:
+def test_sets_without_changes(count, tmp_path, labeled_set):
     labels = LABELS[:count]
     folder = labeled_set(tmp_path / "set", {f"{n}.png": label for n, label in enumerate(labels)})
     same = {"set": ReadWords(labels, labels, [0.9] * count)}

@@ -1,14 +1,13 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 
 from vit_str.datasets import LabeledWord, Layout
 from vit_str.datasets.tar import TarWriter
-from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
+from vit_str.torch_runtime.weights_file import save_weights
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -25,7 +24,7 @@ def evaluate(folder: Path, model: list[str], run: Run) -> Run:
     return lambda *options: run("evaluate", folder, *options, *model)
 
 
-def test_page_and_sheet(evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_and_sheet(evaluate, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, _, err = evaluate("--sheet", "new/worst.jpg", "--markdown", "docs/report.md")
     assert (code, err) == (0, "")
@@ -40,9 +39,7 @@ def test_page_and_sheet(evaluate: Run, tmp_path: Path, monkeypatch: pytest.Monke
         assert sheet.width == 3 * 262
 
 
-def test_against_another_model(
-    evaluate: Run, weights: WeightsFile, tmp_path: Path, small_recognizer: Callable[..., Any]
-) -> None:
+def test_against_another_model(evaluate, weights, tmp_path, small_recognizer):
     other = tmp_path / "other.safetensors"
     save_weights(other, small_recognizer(seed=1), weights.charset, weights.preprocessing, {})
     page = tmp_path / "page.md"
@@ -59,9 +56,7 @@ def test_against_another_model(
     assert differences["word_accuracy_full"]["my words"]["n"] == 3
 
 
-def test_other_formats(
-    evaluate: Run, folder: Path, model: list[str], tmp_path: Path, run: Run
-) -> None:
+def test_other_formats(evaluate, folder, model, tmp_path, run):
     values = json.loads(evaluate("--json")[1])
     expected = values["overall"]
     assert values["sets"] == {"my words": expected}
@@ -96,8 +91,8 @@ def test_other_formats(
     ],
 )
 def test_what_cannot_be_used_is_reported_before_reading(
-    options: list[str], trouble: str, evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    options, trouble, evaluate, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file")
     Path("more").mkdir()
@@ -107,9 +102,7 @@ def test_what_cannot_be_used_is_reported_before_reading(
     assert trouble in err
 
 
-def test_results_stay_when_a_file_cannot_be_written_after_all(
-    evaluate: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_stay_when_a_file_cannot_be_written_after_all(evaluate, tmp_path, monkeypatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 

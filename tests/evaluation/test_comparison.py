@@ -12,7 +12,7 @@ def read(labels: list[str], texts: list[str]) -> ReadWords:
     return ReadWords(labels, texts, [0.5] * len(texts))
 
 
-def test_comparison_by_set_and_together() -> None:
+def test_comparison_by_set_and_together():
     easy, hard = ["Ab", "cd", "!?"], ["ef"]
     first = {"easy": read(easy, ["ab", "x", "!?"]), "hard": read(hard, ["x"])}
     second = {"easy": read(easy, ["AB", "cd", "x"]), "hard": read(hard, ["ef!"])}
@@ -36,7 +36,7 @@ def test_comparison_by_set_and_together() -> None:
     assert blocks[-1].splitlines()[-1].startswith("new minus old")
 
 
-def test_a_section_in_markdown() -> None:
+def test_a_section_in_markdown():
     sets = {"a|b": read(["a"], ["a"])}
     lines = Comparison(("old_1", "new"), sets, sets).markdown()
     assert lines[0] == r"## new against old\_1"

@@ -23,7 +23,7 @@ def differing(pairs: Pairs) -> int:
     return sum(written != read for written, read in pairs)
 
 
-def test_alignment_against_all_there_are() -> None:
+def test_alignment_against_all_there_are():
     texts = ["".join(each) for n in range(4) for each in product("ab", repeat=n)]
     for label, text in product(texts, texts):
         found = tuple(align(label, text))
@@ -32,14 +32,14 @@ def test_alignment_against_all_there_are() -> None:
         assert differing(found) == min(map(differing, ways))
 
 
-def test_alignment_by_hand() -> None:
+def test_alignment_by_hand():
     assert align("kitten", "sitting") == [
         *(("k", "s"), ("i", "i"), ("t", "t"), ("t", "t"), ("e", "i"), ("n", "n"), ("", "g")),
     ]
     assert align("", "") == []
 
 
-def test_common_confusions() -> None:
+def test_common_confusions():
     labels = ["HOTEL", "HOTEL", "BOOK", "book", "ab", "x"]
     texts = ["H0TEL", "HOTEL", "B00K", "bookk", "wrong", "y"]
     found = confusions(ReadWords(labels, texts, [0.5] * 6))
@@ -47,7 +47,7 @@ def test_common_confusions() -> None:
     assert found == [Confusion("O", "0", 3, 4), Confusion("", "k", 1, 18)]
 
 
-def test_dropped_characters_and_damaged_images() -> None:
+def test_dropped_characters_and_damaged_images():
     words = ReadWords(["cafés", "x"], ["cafs", ""], [0.5, None])
     assert confusions(words) == [Confusion("é", "", 1, 1)]
     assert confusions(ReadWords([], [], [])) == []

@@ -27,7 +27,7 @@ def tables(page: str) -> list[list[list[str]]]:
     return [[re.split(r"(?<!\\)\|", row)[1:-1] for row in table.splitlines()] for table in found]
 
 
-def test_page(report: Report) -> None:
+def test_page(report):
     page = report_markdown(report, *SUBJECT)
     headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
     assert headings == [
@@ -48,7 +48,7 @@ def test_page(report: Report) -> None:
     assert "\n\n\n" not in page
 
 
-def test_page_about_nothing() -> None:
+def test_page_about_nothing():
     page = report_markdown(Report({"x": ReadWords([], [], [])}), *SUBJECT)
     assert page.count("\nNone.") == 2
     assert "nan" not in page

@@ -40,7 +40,7 @@ def random_texts(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_measures_against_torchmetrics(seed: int) -> None:
+def test_measures_against_torchmetrics(seed):
     """An implementation of others, with an edit distance of its own, on texts in all scripts."""
     text = pytest.importorskip("torchmetrics.functional.text")
     readings, labels = random_texts(200, seed)
@@ -59,7 +59,7 @@ def test_measures_against_torchmetrics(seed: int) -> None:
     assert scores.left_out["word_accuracy_full"] == labels.count("")
 
 
-def test_word_accuracy_against_torchmetrics() -> None:
+def test_word_accuracy_against_torchmetrics():
     """One word against one word: the word error rate is the share of wrong words."""
     text = pytest.importorskip("torchmetrics.functional.text")
     readings, labels = random_texts(300, 7, 1, ALPHABET.replace(" ", ""))
@@ -80,18 +80,18 @@ def test_word_accuracy_against_torchmetrics() -> None:
         ("한글", {36: "", 62: "", 94: ""}),
     ],
 )
-def test_normalize_label(label: str, normalized: dict[int, str]) -> None:
+def test_normalize_label(label, normalized):
     assert {protocol: normalize_label(label, protocol) for protocol in (36, 62, 94)} == normalized
     assert normalize_label(label, FULL) == label
 
 
-def test_unknown_protocol_names_the_known() -> None:
+def test_unknown_protocol_names_the_known():
     for unknown in (37, "36"):
         with pytest.raises(ValueError, match=r"3[67].*\[36, 62, 94\] or 'full'"):
             normalize_label("a", unknown)
 
 
-def test_the_full_protocol_judges_every_script() -> None:
+def test_the_full_protocol_judges_every_script():
     labels, readings = ["한글24", "서울", "a b", "é", ""], ["한굴24", "서울", "ab", "e\u0301", "x"]
     assert right_words(readings, labels, 94).tolist() == [True, True, True], "ASCII alone is seen"
     assert right_words(readings, labels, FULL).tolist() == [False, True, False, False]
@@ -103,28 +103,28 @@ def test_the_full_protocol_judges_every_script() -> None:
     assert score(["a"], ["a"]).reduced == 0
 
 
-def test_word_accuracy_depends_on_the_protocol() -> None:
+def test_word_accuracy_depends_on_the_protocol():
     predictions, labels = ["sale", "Sale", "Sale!", "x"], ["Sale!"] * 4
     assert word_accuracy(predictions, labels, 36) == 0.75
     assert word_accuracy(predictions, labels, 62) == 0.5
     assert word_accuracy(predictions, labels, 94) == 0.25
 
 
-def test_character_measures() -> None:
+def test_character_measures():
     predictions, labels = ["ab", "abcdef"], ["abcd", "abcdef"]
     assert cer(predictions, labels) == 2 / 10
     assert character_accuracy(predictions, labels) == 1 - 2 / 10
     assert one_minus_ned(predictions, labels) == (0.5 + 1) / 2
 
 
-def test_long_readings_do_not_make_accuracy_negative() -> None:
+def test_long_readings_do_not_make_accuracy_negative():
     assert cer(["abcdef"], ["x"]) == 6
     assert character_accuracy(["abcdef"], ["x"]) == 0
     assert one_minus_ned(["abcdef"], ["x"]) == 0
     assert score(["abcdef", "ab"], ["x", "y"]).interval["character_accuracy"] == (0, 0)
 
 
-def test_nothing_to_judge_is_not_a_number() -> None:
+def test_nothing_to_judge_is_not_a_number():
     assert all(math.isnan(measure([], [])) for measure in (word_accuracy, cer, character_accuracy))
     scores = score(["a"], [""])
     assert all(math.isnan(scores.values[metric]) for metric in METRICS)
@@ -132,12 +132,12 @@ def test_nothing_to_judge_is_not_a_number() -> None:
     assert scores.to_dict()["interval"]["one_minus_ned"] == [None, None]
 
 
-def test_one_prediction_for_each_label() -> None:
+def test_one_prediction_for_each_label():
     with pytest.raises(ValueError, match="2 predictions for 1 labels"):
         word_accuracy(["a", "b"], ["a"])
 
 
-def test_score_agrees_with_the_single_measures() -> None:
+def test_score_agrees_with_the_single_measures():
     predictions, labels = ["Sale", "open", "C", "12"], ["sale", "open!", "C", "13"]
     scores = score(predictions, labels, unreadable=1, missing=2)
     values = scores.to_dict()

@@ -1,9 +1,5 @@
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
-from PIL import Image
 
 from vit_str.datasets import open_words
 from vit_str.evaluation.mistakes import Mistake, fitting_protocol, mistake_sheet, surest_mistakes
@@ -14,11 +10,11 @@ from vit_str.evaluation.words import ReadWords
     ("label", "protocol"),
     [("Hotel", 36), ("a-b", 36), ("é", 36), ("...", "full"), ("한글24", "full"), ("", "full")],
 )
-def test_protocol_that_fits(label: str, protocol: int | str) -> None:
+def test_protocol_that_fits(label, protocol):
     assert fitting_protocol(label) == protocol
 
 
-def test_the_surest_come_first() -> None:
+def test_the_surest_come_first():
     words = {
         "one": ReadWords(
             ["Hotel", "hotel", "bar", "damaged", "!"],
@@ -41,9 +37,7 @@ def test_the_surest_come_first() -> None:
     )
 
 
-def test_sheet(
-    tmp_path: Path, labeled_set: Callable[..., Path], word_image: Callable[..., Image.Image]
-) -> None:
+def test_sheet(tmp_path, labeled_set, word_image):
     folder = labeled_set(tmp_path / "set", {"1.png": "first", "2.png": "second", "3.png": "x"})
     word_image("tall", size=(20, 200)).save(folder / "images" / "2.png")
     (folder / "images" / "3.png").write_text("damaged since it was read")

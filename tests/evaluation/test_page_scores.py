@@ -1,7 +1,5 @@
 """The protocols of ICDAR 2015, on cases that can be counted by hand."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from vit_str.reading.pages.page import Page, Word
 
 
 def _word(text: str, left: float, right: float) -> Word:
-    return Word(text, 1.0, tuple(map(tuple, rectangle(left, 0, right, 10).tolist())))  # type: ignore[arg-type]
+    return Word(text, 1.0, tuple(map(tuple, rectangle(left, 0, right, 10).tolist())))
 
 
 def _page(*words: Word) -> Page:
@@ -27,17 +25,17 @@ def _label(text: str, left: float, right: float) -> Label:
     [(0, 40, "read"), (0, 21, "read"), (0, 20, "cut wrong"), (0, 100, "cut wrong"),
      (60, 90, "not found")],
 )  # fmt: skip
-def test_a_word_is_found_from_half_overlap_on(left: float, right: float, outcome: str) -> None:
+def test_a_word_is_found_from_half_overlap_on(left, right, outcome):
     score = score_page(_page(_word("open", left, right)), [_label("open", 0, 40)])
     assert score.label_outcomes[0].outcome == outcome
 
 
-def test_two_words_do_not_match_one_label() -> None:
+def test_two_words_do_not_match_one_label():
     score = score_page(_page(_word("a", 0, 40), _word("a", 0, 41)), [_label("a", 0, 40)])
     assert (score.words, score.detected) == (2, 1)
 
 
-def test_words_in_regions_that_are_not_judged_do_not_count() -> None:
+def test_words_in_regions_that_are_not_judged_do_not_count():
     labels = [_label("###", 0, 100), _label("open", 120, 160)]
     words = _word("junk", 40, 60), _word("half", 70, 129), _word("open", 120, 160)
     score = score_page(_page(*words), labels)
@@ -49,13 +47,11 @@ def test_words_in_regions_that_are_not_judged_do_not_count() -> None:
     [("Open!", "open", True), ("(Open", "OPEN", True), ("'Open'", "open", True),
      ("open", "open!", False), ("O'pen", "open", False), ("open", "opens", False)],
 )  # fmt: skip
-def test_texts_are_compared_without_case_and_marks_at_the_ends_of_the_label(
-    label: str, text: str, same: bool
-) -> None:
+def test_texts_are_compared_without_case_and_marks_at_the_ends_of_the_label(label, text, same):
     assert same_text(label, text) is same
 
 
-def test_scores_over_pages() -> None:
+def test_scores_over_pages():
     labels = [_label("one", 0, 40), _label("two", 50, 90)]
     pages = [
         score_page(_page(_word("one", 0, 40), _word("twa", 50, 90)), labels),
@@ -68,7 +64,7 @@ def test_scores_over_pages() -> None:
     assert 0 <= low <= 1 / 3 <= high <= 1
 
 
-def test_bags_of_words_need_no_places() -> None:
+def test_bags_of_words_need_no_places():
     page = score_page(_page(_word("total", 150, 190)), [_label("TOTAL 5.00", 0, 90)])
     assert page.bag == (1, 1, 2)
     marked = score_page(_page(_word("total:", 150, 190)), [_label("TOTAL - 5.00", 0, 90)])
@@ -76,7 +72,7 @@ def test_bags_of_words_need_no_places() -> None:
     assert scores([page])["bag_of_words"].recall == 0.5
 
 
-def test_labels_are_read_with_commas_in_their_text(tmp_path: Path) -> None:
+def test_labels_are_read_with_commas_in_their_text(tmp_path):
     (tmp_path / "a.txt").write_text(
         "\ufeff0,0,9,0,9,5,0,5,Oh, no\n\n1,1,2,1,2,2,1,2,###\n", "utf-8"
     )
@@ -88,7 +84,7 @@ def test_labels_are_read_with_commas_in_their_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"1,2,3\n", b"a,b,c,d,e,f,g,h,text\n", b"\xff\xfe\xfd"])
-def test_labels_that_are_none_are_one_line(tmp_path: Path, content: bytes) -> None:
+def test_labels_that_are_none_are_one_line(tmp_path, content):
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(ValueError, match=r"a\.txt"):
         read_labels(tmp_path / "a.txt")

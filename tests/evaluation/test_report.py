@@ -1,16 +1,13 @@
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets
 from vit_str.evaluation.words import ReadWords
-from vit_str.runtime import Reader
 
 
-def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path]) -> None:
+def test_table(reader, tmp_path, labeled_set):
     folders = [
         labeled_set(tmp_path / "good", {"1.png": "?"}),
         labeled_set(tmp_path / "x" / "good", {"1.png": "wrong", "missing.png": "?"}),
@@ -30,7 +27,7 @@ def test_table(reader: Reader, tmp_path: Path, labeled_set: Callable[..., Path])
     assert lines[-1] == "1 words without an image or a label: not counted"
 
 
-def test_calibration_of_what_was_read() -> None:
+def test_calibration_of_what_was_read():
     words = ReadWords(["a", "b", "?!", "x"], ["a", "c", "?!", ""], [0.9, 0.8, 0.7, None])
     report = Report({"set": words})
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))

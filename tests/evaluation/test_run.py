@@ -1,6 +1,4 @@
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -8,15 +6,10 @@ from PIL import Image
 from vit_str.evaluation.metrics import METRICS
 from vit_str.evaluation.report import Report
 from vit_str.evaluation.run import read_sets, size_of
-from vit_str.runtime import Reader
 from vit_str.runtime.images import load_sized_image
 
-WordImage = Callable[..., Image.Image]
 
-
-def test_report(
-    reader: Reader, tmp_path: Path, word_image: WordImage, labeled_set: Callable[..., Path]
-) -> None:
+def test_report(reader, tmp_path, word_image, labeled_set):
     right = {f"{word}.png": reader.read(word_image(word)).text for word in ("a", "bcd")}
     first = labeled_set(tmp_path / "first", {"a.png": "a", "bcd.png": "bcd"})
     rows = "".join(f"{file}\t{label}\n" for file, label in right.items())
@@ -46,7 +39,7 @@ def test_report(
     assert [mistake["label"] for mistake in values["mistakes"]] == ["not this"]
 
 
-def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
+def test_nothing_to_evaluate(reader, tmp_path):
     with pytest.raises(ValueError, match=r"nothing to evaluate"):
         read_sets(reader, [])
     (tmp_path / "labels.tsv").touch()
@@ -58,9 +51,7 @@ def test_nothing_to_evaluate(reader: Reader, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "BMP"])
 @pytest.mark.parametrize("orientation", [None, 6])
-def test_sizes_are_those_of_the_image_upright(
-    kind: str, orientation: int | None, tmp_path: Path, word_image: WordImage
-) -> None:
+def test_sizes_are_those_of_the_image_upright(kind, orientation, tmp_path, word_image):
     exif = Image.Exif()
     if orientation:
         exif[0x0112] = orientation

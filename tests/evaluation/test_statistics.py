@@ -17,7 +17,7 @@ from vit_str.evaluation.statistics import (
 )
 
 
-def test_wilson_interval_against_published_values() -> None:
+def test_wilson_interval_against_published_values():
     # Newcombe 1998, Table I, method 3 (score): 81 of 263, 15 of 148, 0 of 20, 1 of 29.
     for (successes, n), expected in {
         (81, 263): (0.2553, 0.3662),
@@ -30,7 +30,7 @@ def test_wilson_interval_against_published_values() -> None:
     assert wilson_interval(20, 20)[1] == 1
 
 
-def test_bootstrap_against_scipy() -> None:
+def test_bootstrap_against_scipy():
     stats = pytest.importorskip("scipy.stats")
     numbers = np.random.default_rng(0)
     errors, lengths = numbers.integers(0, 4, 300).astype(float), numbers.integers(4, 9, 300)
@@ -51,7 +51,7 @@ def test_bootstrap_against_scipy() -> None:
     assert found == pytest.approx((expected.low, expected.high), abs=0.004)
 
 
-def test_students_interval() -> None:
+def test_students_interval():
     # Student's t for 4 degrees of freedom is 2.77645; the standard error of 1 .. 5 is sqrt(1 / 2).
     mean, (low, high) = mean_interval([1, 2, 3, 4, 5])
     assert mean == 3
@@ -63,7 +63,7 @@ def test_students_interval() -> None:
     assert with_interval([0.12345], 2) == "0.12 [0.12, 0.12]"
 
 
-def test_mcnemar_against_scipy() -> None:
+def test_mcnemar_against_scipy():
     stats = pytest.importorskip("scipy.stats")
     for split in [(1, 0), (6, 6), (5, 21), (300, 240), (1200, 1100), (0, 40), (3000, 2000)]:
         expected = stats.binomtest(split[0], sum(split)).pvalue
@@ -72,7 +72,7 @@ def test_mcnemar_against_scipy() -> None:
     assert mcnemar(0, 0) == 1
 
 
-def test_difference_of_pairs() -> None:
+def test_difference_of_pairs():
     first = np.array([True, True, False, False] * 100)
     second = np.array([True, False, True, True] * 100)
     found = paired_difference(first, second)
@@ -86,7 +86,7 @@ def test_difference_of_pairs() -> None:
     assert (back.difference, back.p_value) == (-0.25, found.p_value)
 
 
-def test_nothing_to_compare_and_other_words() -> None:
+def test_nothing_to_compare_and_other_words():
     found = paired_difference([], [])
     assert math.isnan(found.difference)
     assert found.p_value == 1
@@ -95,7 +95,7 @@ def test_nothing_to_compare_and_other_words() -> None:
         paired_difference([True], [True, False])
 
 
-def test_the_interval_of_a_mean() -> None:
+def test_the_interval_of_a_mean():
     values = torch.randn(400, 3, 2, dtype=torch.float64) * torch.tensor([1.0, 4.0])
     mean = mean_over(values)
     assert mean.n == 400
@@ -105,7 +105,7 @@ def test_the_interval_of_a_mean() -> None:
     torch.testing.assert_close(mean.low, torch.from_numpy(expected.low))
 
 
-def test_images_without_a_value_do_not_count() -> None:
+def test_images_without_a_value_do_not_count():
     values = torch.tensor([[1.0, 5.0], [3.0, float("nan")]], dtype=torch.float64)
     assert mean_over(values).mean.tolist() == [2.0, 5.0]
     assert mean_over(values).high.tolist()[1] == 5.0

@@ -7,16 +7,16 @@ from vit_str.evaluation.statistics import percent
 from vit_str.reports.tables import code, piped, plain
 
 
-def test_percent() -> None:
+def test_percent():
     assert percent(0.5, (0.25, 1.0)) == "50.0 [25.0, 100.0]"
     assert percent(math.nan, (0, 1)) == "-"
 
 
-def test_aligned() -> None:
+def test_aligned():
     assert aligned([("set", "n"), ("a", "100"), ("long", "")]) == ["set     n", "a     100", "long"]
 
 
-def test_piped() -> None:
+def test_piped():
     rows = [("set", "kind", "n"), ("a", "b", "1")]
     assert piped(rows) == ["| set | kind | n |", "| --- | ---: | ---: |", "| a | b | 1 |"]
     assert piped(rows, text_columns=2)[1] == "| --- | --- | ---: |"
@@ -33,7 +33,7 @@ def test_piped() -> None:
         ("[a](b)", r"[a\](b)"),
     ],
 )
-def test_plain_text_in_markdown(text: str, shown: str) -> None:
+def test_plain_text_in_markdown(text, shown):
     assert plain(text) == shown
 
 
@@ -50,5 +50,5 @@ def test_plain_text_in_markdown(text: str, shown: str) -> None:
         ("x\n", r"`x\n`"),
     ],
 )
-def test_letters_in_markdown(text: str, shown: str) -> None:
+def test_letters_in_markdown(text, shown):
     assert code(text) == shown

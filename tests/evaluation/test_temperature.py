@@ -18,7 +18,7 @@ def read_words(temperature: float, count: int = 3000, seed: int = 0) -> list[Jud
 
 
 @pytest.mark.parametrize("temperature", [0.6, 1.0, 2.0])
-def test_the_temperature_of_the_words_is_found(temperature: float) -> None:
+def test_the_temperature_of_the_words_is_found(temperature):
     result = fit(read_words(temperature))
     assert result.interval[0] <= temperature <= result.interval[1]
     assert result.factor == pytest.approx(temperature, rel=0.15)
@@ -32,11 +32,11 @@ def test_the_temperature_of_the_words_is_found(temperature: float) -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.1, 30.0])
-def test_a_temperature_beyond_those_tried_is_at_the_edge(temperature: float) -> None:
+def test_a_temperature_beyond_those_tried_is_at_the_edge(temperature):
     assert fit(read_words(temperature)).is_at_edge
 
 
-def test_words_that_say_nothing_are_refused() -> None:
+def test_words_that_say_nothing_are_refused():
     tried = read_words(1.0, 60)
     for right in (np.ones(60, bool), np.zeros(60, bool)):
         words = [JudgedWords(each.confidences, right) for each in tried]
@@ -46,7 +46,7 @@ def test_words_that_say_nothing_are_refused() -> None:
         fit([each.select(np.arange(20)) for each in tried])
 
 
-def test_what_has_no_label_or_cannot_be_read_is_left_out() -> None:
+def test_what_has_no_label_or_cannot_be_read_is_left_out():
     words = ReadWords(["one", "", "two", "four"], ["one", "!", "", "for"], [0.9, 0.8, None, 1.0])
     judged = JudgedWords.of(words)
     np.testing.assert_array_equal(judged.confidences, [0.9, 1.0])

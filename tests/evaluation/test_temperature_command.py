@@ -12,7 +12,6 @@ from safetensors.torch import load_file
 from vit_str.runtime import Reader
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
-Run = Callable[..., tuple[int, str, str]]
 WordImage = Callable[..., Image.Image]
 
 COUNT = 160
@@ -42,12 +41,7 @@ def sets(
     return folders
 
 
-def test_a_temperature_is_fitted_and_written(
-    weights_path: Path,
-    sets: list[Path],
-    tmp_path: Path,
-    run: Run,
-) -> None:
+def test_a_temperature_is_fitted_and_written(weights_path, sets, tmp_path, run):
     out = tmp_path / "new" / "calibrated.safetensors"
     code, text, _ = run("calibrate", weights_path, *sets, "--out", out, "--json")
     values = json.loads(text)
@@ -68,9 +62,7 @@ def test_a_temperature_is_fitted_and_written(
         assert torch.equal(tensor, after[name])
 
 
-def test_what_cannot_be_read_is_said_and_left_out(
-    weights_path: Path, sets: list[Path], tmp_path: Path, run: Run
-) -> None:
+def test_what_cannot_be_read_is_said_and_left_out(weights_path, sets, tmp_path, run):
     first, second = sets
     (first / "0.png").write_text("no image")
     (second / "1.png").unlink()
@@ -85,9 +77,7 @@ def test_what_cannot_be_read_is_said_and_left_out(
     assert load_weights(out).temperature < 0.8
 
 
-def test_wrong_use(
-    weights_path: Path, labeled_set: Callable[..., Path], tmp_path: Path, run: Run
-) -> None:
+def test_wrong_use(weights_path, labeled_set, tmp_path, run):
     folder, out = labeled_set(tmp_path / "few", {"a.png": "a"}), tmp_path / "a.safetensors"
     weights = weights_path
     for arguments, trouble in [

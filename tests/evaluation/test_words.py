@@ -1,7 +1,7 @@
 from vit_str.evaluation.words import ReadWords, together
 
 
-def test_words_of_all_sets_together() -> None:
+def test_words_of_all_sets_together():
     first = ReadWords(["a", "b"], ["a", "x"], [0.9, 0.1], ["m: missing"])
     second = ReadWords(["c"], [""], [None], [], ["d: damaged"], [(3, 4)], [7])
     whole = together([first, second])
@@ -16,7 +16,7 @@ def test_words_of_all_sets_together() -> None:
     assert (scores.n, scores.unreadable, scores.missing) == (3, 1, 1)
 
 
-def test_what_a_protocol_judges() -> None:
+def test_what_a_protocol_judges():
     words = ReadWords(["a", "!", "한", ""], ["A", "!", "한", ""], [0.5] * 4)
     assert words.judged(36).tolist() == [True, False, False, False]
     assert words.judged(94).tolist() == [True, True, False, False]

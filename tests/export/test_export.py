@@ -38,7 +38,6 @@ from vit_str.runtime.weights_contents import bundled_names, load_contents, resol
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 
 pytestmark = pytest.mark.usefixtures("sizes_without_numbers")
-Run = Callable[..., tuple[int, str, str]]
 MODELS: dict[str, Callable[[], Decoder]] = {
     "transformer": lambda: TransformerDecoder(94, dim=32, depth=2, heads=2, maximum_length=6),
     "drafts": lambda: TransformerDecoder(94, dim=32, heads=2, maximum_length=6, draft_grid=(4, 8)),
@@ -57,7 +56,7 @@ def weights_of(decoder: Decoder) -> WeightsFile:
         )
     else:
         encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16), class_token=True)
-    torch.nn.init.normal_(decoder.classify.weight)  # type: ignore[union-attr]
+    torch.nn.init.normal_(decoder.classify.weight)
     decoder.classify.bias.data[-1] = -3.0  # type: ignore[union-attr]  # of the end or the blank
     for name, parameter in decoder.named_parameters():
         if "cross_attention" in name:
@@ -76,7 +75,7 @@ def line_weights() -> WeightsFile:
     return WeightsFile(Recognizer(encoder, decoder).eval(), Charset(), preprocessing, {})
 
 
-def test_lines_of_any_width_are_read_alike(tmp_path: Path) -> None:
+def test_lines_of_any_width_are_read_alike(tmp_path):
     weights = line_weights()
     write_exported(weights, tmp_path / "lines", False)
     generator = np.random.default_rng(0)
@@ -128,7 +127,7 @@ def words(count: int) -> list[Image.Image]:
     return [Image.fromarray(p).resize(sizes[i % 3], 0) for i, p in enumerate(pixels)]
 
 
-def test_both_engines_read_the_same(exported: tuple[WeightsFile, Path]) -> None:
+def test_both_engines_read_the_same(exported):
     weights, folder = exported
     looks = weights.recognizer.decoder.__class__ in (TransformerDecoder, PermutedDecoder)
     for search in (Search(), Search(n_best=2, beams=3), Search(pattern="[a-z]+[0-9]")):
@@ -148,9 +147,7 @@ def test_both_engines_read_the_same(exported: tuple[WeightsFile, Path]) -> None:
                     assert first.box == pytest.approx(second.box, abs=0.01)
 
 
-def test_care_is_chosen_of_exported_models_too(
-    exported: tuple[WeightsFile, Path],
-) -> None:
+def test_care_is_chosen_of_exported_models_too(exported):
     weights, folder = exported
     for effort in ("fast", "careful"):
         expected = Reader(weights, "cpu", torch.float32, effort=effort).read(list(words(9)))
@@ -158,7 +155,7 @@ def test_care_is_chosen_of_exported_models_too(
         assert [each.text for each in found] == [each.text for each in expected]
 
 
-def test_the_program_in_the_readme_reads_so_too(exported: tuple[WeightsFile, Path]) -> None:
+def test_the_program_in_the_readme_reads_so_too(exported):
     weights, folder = exported
     page = (folder / "README.md").read_text()
     program = re.search("```python\n(.*?)```", page, re.DOTALL)
@@ -172,9 +169,7 @@ def test_the_program_in_the_readme_reads_so_too(exported: tuple[WeightsFile, Pat
     assert done.stdout.decode() == Reader(once, "cpu", torch.float32).read(word).text + "\n"
 
 
-def test_a_folder_with_a_part_missing_or_of_another_model(
-    exported: tuple[WeightsFile, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_with_a_part_missing_or_of_another_model(exported, tmp_path, capfd):
     _, folder = exported
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     values = json.loads((copy / "model.json").read_text())
@@ -211,9 +206,7 @@ def test_a_folder_with_a_part_missing_or_of_another_model(
     assert capfd.readouterr().out == ""
 
 
-def test_the_command_exports_in_int8(
-    tmp_path: Path, run: Run, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_command_exports_in_int8(tmp_path, run, caplog):
     torch.manual_seed(0)
     weights = weights_of(MODELS["parallel"]())
     path, out = tmp_path / "a.safetensors", tmp_path / "out"
@@ -232,7 +225,7 @@ def test_the_command_exports_in_int8(
 
 
 @pytest.mark.parametrize("name", bundled_names())
-def test_the_graphs_of_the_package_fit_its_weights(name: str) -> None:
+def test_the_graphs_of_the_package_fit_its_weights(name):
     """``python data/make_graphs.py`` makes them anew."""
     path = resolve(name)
     reader = Reader(load_with_graphs(path))
@@ -245,7 +238,7 @@ def test_the_graphs_of_the_package_fit_its_weights(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", bundled_names())
-def test_the_graphs_of_the_package_read_in_8_bits_too(name: str) -> None:
+def test_the_graphs_of_the_package_read_in_8_bits_too(name):
     tolerance = {"tiny": 0.05, "line": 0.1}[name]  # a reader of lines is less sure of signs
     both = [vit_str.load(name, "cpu", backend=backend) for backend in ("onnx", "onnx-int8")]
     assert [reader.engine.number_format for reader in both] == ["float32", "int8"]
@@ -256,9 +249,7 @@ def test_the_graphs_of_the_package_read_in_8_bits_too(name: str) -> None:
         assert quantized.confidence != exact.confidence
 
 
-def test_the_processor_or_the_environment_decides_for_8_bits(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_processor_or_the_environment_decides_for_8_bits(monkeypatch, tmp_path):
     for name, expected in (("float32", "float32"), ("bfloat16", "float32"), ("int8", "int8")):
         monkeypatch.setenv(CPU_DTYPE, name)
         assert vit_str.load("tiny", "cpu").engine.number_format == expected
@@ -276,7 +267,7 @@ def test_the_processor_or_the_environment_decides_for_8_bits(
         vit_str.load(folder, "cpu", backend="onnx-int8")
 
 
-def test_there_are_no_graphs_of_other_weights() -> None:
+def test_there_are_no_graphs_of_other_weights():
     digests = {
         description_digest(load_contents(resolve(name)).description) for name in bundled_names()
     }
@@ -284,7 +275,7 @@ def test_there_are_no_graphs_of_other_weights() -> None:
     assert sum(path.stat().st_size for path in GRAPHS.rglob("*")) < 300_000
 
 
-def test_weights_of_another_shape_do_not_fit_the_graphs(tmp_path: Path) -> None:
+def test_weights_of_another_shape_do_not_fit_the_graphs(tmp_path):
     weights = load_weights(resolve("tiny"))
     path = tmp_path / "other.safetensors"
     weights.recognizer.decoder.classify = torch.nn.Linear(weights.recognizer.decoder.dim, 7)
@@ -293,7 +284,7 @@ def test_weights_of_another_shape_do_not_fit_the_graphs(tmp_path: Path) -> None:
         vit_str.load(path, "cpu", backend="onnx")
 
 
-def test_a_model_without_graphs_is_read_with_torch(weights_path: Path) -> None:
+def test_a_model_without_graphs_is_read_with_torch(weights_path):
     assert vit_str.load(weights_path, "cpu").engine.backend == "torch"
     with pytest.raises(ValueError, match="no graphs of this model"):
         vit_str.load(weights_path, "cpu", backend="onnx")
@@ -304,7 +295,7 @@ def test_a_model_without_graphs_is_read_with_torch(weights_path: Path) -> None:
         vit_str.load("tiny", backend="jax")
 
 
-def test_a_fine_tuned_model_keeps_the_graphs(tmp_path: Path) -> None:
+def test_a_fine_tuned_model_keeps_the_graphs(tmp_path):
     weights = load_weights(resolve("tiny"))
     path = tmp_path / "tuned.safetensors"
     with torch.no_grad():

@@ -13,7 +13,7 @@ from vit_str.models.attention import (
 )
 
 
-def test_weights_are_the_textbook_formula() -> None:
+def test_weights_are_the_textbook_formula():
     """Worked by hand: two keys, scores 1/sqrt(2) and 0."""
     queries, keys = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 5.0], [0.0, 7.0]])
     first = math.exp(1 / math.sqrt(2)) / (math.exp(1 / math.sqrt(2)) + 1)
@@ -21,7 +21,7 @@ def test_weights_are_the_textbook_formula() -> None:
 
 
 @pytest.mark.parametrize("masked", [False, True])
-def test_fused_equals_explicit(masked: bool) -> None:
+def test_fused_equals_explicit(masked):
     queries, keys, values = torch.randn(3, 2, 4, 7, 8).unbind(0)
     mask = torch.ones(7, 7, dtype=torch.bool).tril() if masked else None
     attend = ScaledDotProductAttention()
@@ -32,7 +32,7 @@ def test_fused_equals_explicit(masked: bool) -> None:
     torch.testing.assert_close(training, explicit)
 
 
-def test_agrees_with_the_attention_of_torch() -> None:
+def test_agrees_with_the_attention_of_torch():
     ours, theirs = MultiHeadAttention(16, 4), nn.MultiheadAttention(16, 4, batch_first=True)
     with torch.no_grad():
         theirs.in_proj_weight.copy_(torch.cat([ours.to_queries.weight, ours.to_keys_values.weight]))
@@ -45,7 +45,7 @@ def test_agrees_with_the_attention_of_torch() -> None:
     )
 
 
-def test_cache_gives_what_a_full_pass_gives() -> None:
+def test_cache_gives_what_a_full_pass_gives():
     attention, x = MultiHeadAttention(16, 2), torch.randn(3, 6, 16)
     full = attention(x, mask=torch.ones(6, 6, dtype=torch.bool).tril())
     cache = KeyValueCache(capacity=6)
@@ -58,7 +58,7 @@ def test_cache_gives_what_a_full_pass_gives() -> None:
         torch.testing.assert_close(step[:, 0], full[:, position])
 
 
-def test_recorder_changes_nothing_and_hears_everything() -> None:
+def test_recorder_changes_nothing_and_hears_everything():
     attention, x = MultiHeadAttention(16, 2).eval(), torch.randn(3, 6, 16)
     mask = torch.ones(6, 6, dtype=torch.bool).tril()
     model = nn.ModuleDict({"inner": attention})
@@ -73,7 +73,7 @@ def test_recorder_changes_nothing_and_hears_everything() -> None:
     assert len(maps["inner"]) == 1, "the recorder must be gone"
 
 
-def test_an_empty_recording_is_an_error() -> None:
+def test_an_empty_recording_is_an_error():
     with (
         pytest.raises(ValueError, match="no attention was recorded"),
         record_attention(MultiHeadAttention(16, 2)),
@@ -83,6 +83,6 @@ def test_an_empty_recording_is_an_error() -> None:
         pass
 
 
-def test_dim_must_be_a_multiple_of_heads() -> None:
+def test_dim_must_be_a_multiple_of_heads():
     with pytest.raises(ValueError, match="multiple of heads"):
         MultiHeadAttention(10, 3)

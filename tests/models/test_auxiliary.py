@@ -4,7 +4,7 @@ from vit_str.models.auxiliary import UNKNOWN, TokenClassifier
 from vit_str.runtime.charset import PADDING
 
 
-def test_unknown_tokens_do_not_count() -> None:
+def test_unknown_tokens_do_not_count():
     torch.manual_seed(0)
     classifier, features = TokenClassifier(8, 5), torch.randn(2, 3, 8)
     known = torch.tensor([[0, PADDING, 4], [UNKNOWN, UNKNOWN, UNKNOWN]])

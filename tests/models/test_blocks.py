@@ -19,8 +19,8 @@ def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> N
 
 
 def copy_feed_forward(ours: FeedForward, theirs: nn.Module) -> None:
-    ours[0].load_state_dict(theirs.linear1.state_dict())  # type: ignore[operator, union-attr]
-    ours[2].load_state_dict(theirs.linear2.state_dict())  # type: ignore[operator, union-attr]
+    ours[0].load_state_dict(theirs.linear1.state_dict())
+    ours[2].load_state_dict(theirs.linear2.state_dict())
 
 
 def copy_encoder_block(ours: EncoderBlock, theirs: nn.TransformerEncoderLayer) -> None:
@@ -48,7 +48,7 @@ def unlike(module: nn.Module) -> nn.Module:
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
-def test_the_whole_is_the_transformer_of_the_paper() -> None:
+def test_the_whole_is_the_transformer_of_the_paper():
     """Six layers, eight heads, width 512 on both sides."""
     torch.manual_seed(0)
     theirs = nn.Transformer(512, 8, 6, 6, 2048, 0.0, "gelu", batch_first=True, norm_first=True)
@@ -62,8 +62,8 @@ def test_the_whole_is_the_transformer_of_the_paper() -> None:
             copy_encoder_block(ours, layer)
         for ours, layer in zip(decoder.blocks, theirs.decoder.layers, strict=True):
             copy_decoder_block(ours, layer)
-        encoder.norm.load_state_dict(theirs.encoder.norm.state_dict())  # type: ignore[union-attr]
-        decoder.norm.load_state_dict(theirs.decoder.norm.state_dict())  # type: ignore[union-attr]
+        encoder.norm.load_state_dict(theirs.encoder.norm.state_dict())
+        decoder.norm.load_state_dict(theirs.decoder.norm.state_dict())
         sources, labels = torch.randint(30, (2, 11)), torch.randint(30, (2, 9))
         read = encoder.embed_positions(
             encoder.embed_characters(torch.cat([sources, torch.full((2, 1), encoder.end)], 1))

@@ -30,7 +30,7 @@ class Blind(Decoder):
         return features.mean()
 
 
-def test_cross_attention_is_that_of_every_block_without_the_end() -> None:
+def test_cross_attention_is_that_of_every_block_without_the_end():
     recognizer = small()
     features = recognizer.encode(torch.randn(2, 3, *SIZE))
     labels = torch.tensor([[1, 2, 3], [4, PADDING, PADDING]])
@@ -42,7 +42,7 @@ def test_cross_attention_is_that_of_every_block_without_the_end() -> None:
     torch.testing.assert_close(seen[:, 1], maps["blocks.1.cross_attention"][0][:, :, :3])
 
 
-def test_a_decoder_that_does_not_look_has_no_boxes() -> None:
+def test_a_decoder_that_does_not_look_has_no_boxes():
     assert len(looking_blocks(small().decoder)) == 2
     with pytest.raises(ValueError, match="Blind has no cross-attention"):
         cross_attention(Blind(), torch.zeros(1, 32, 32), torch.zeros(1, 2, dtype=torch.int64))

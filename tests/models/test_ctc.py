@@ -36,7 +36,7 @@ def scores() -> torch.Tensor:
     return torch.randn(5, COLUMNS, BLANK + 1, generator=torch.Generator().manual_seed(0)).double()
 
 
-def test_the_loss_is_that_of_all_ways_to_spell_the_labels(scores: torch.Tensor) -> None:
+def test_the_loss_is_that_of_all_ways_to_spell_the_labels(scores):
     labels = [[0, 1], [1], [0, 0], [], [1, 1]]
     padded = torch.tensor([label + [PADDING] * (2 - len(label)) for label in labels])
     expected = 0.0
@@ -45,18 +45,18 @@ def test_the_loss_is_that_of_all_ways_to_spell_the_labels(scores: torch.Tensor) 
     torch.testing.assert_close(ctc_loss(scores, padded).item(), float(expected) / 7)
 
 
-def test_words_that_do_not_fit_do_not_count() -> None:
+def test_words_that_do_not_fit_do_not_count():
     assert ctc_loss(torch.randn(1, 2, 3), torch.tensor([[0, 0, 1]])) == 0
 
 
-def test_ways_are_collapsed_like_one_by_one() -> None:
+def test_ways_are_collapsed_like_one_by_one():
     paths = np.array(list(product(range(BLANK + 1), repeat=COLUMNS)))
     scores = np.eye(BLANK + 1)[paths]
     for path, label in zip(paths.tolist(), collapse(scores, COLUMNS).tolist(), strict=True):
         assert [symbol for symbol in label if symbol != PADDING] == spelled(tuple(path))
 
 
-def test_a_word_is_as_probable_as_its_loss_says() -> None:
+def test_a_word_is_as_probable_as_its_loss_says():
     torch.manual_seed(0)
     decoder = CtcDecoder(charset_size=5, dim=16, maximum_length=9).eval()
     torch.nn.init.normal_(decoder.classify.weight)
@@ -70,7 +70,7 @@ def test_a_word_is_as_probable_as_its_loss_says() -> None:
         assert confidence.item() == pytest.approx(loss.neg().exp().item(), rel=1e-4)
 
 
-def test_labels_are_cut_at_the_longest_length() -> None:
+def test_labels_are_cut_at_the_longest_length():
     decoder = CtcDecoder(charset_size=5, dim=16, maximum_length=2).eval()
     torch.nn.init.normal_(decoder.classify.weight)
     assert generate(decoder, torch.randn(20, 12, 16)).labels.shape == (20, 2)

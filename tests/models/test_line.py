@@ -17,11 +17,11 @@ def encoder() -> LineTransformer:
 
 
 @pytest.mark.parametrize("width", [32, 160, 640])
-def test_every_half_column_has_a_feature(width: int) -> None:
+def test_every_half_column_has_a_feature(width):
     assert encoder()(torch.randn(2, 3, 32, width)).shape == (2, width // 2, 24)
 
 
-def test_where_a_letter_stands_does_not_matter() -> None:
+def test_where_a_letter_stands_does_not_matter():
     """A line of repeated patches has the same features in its middle, wherever that is."""
     part = encoder()
     line = torch.randn(1, 3, 32, 4).repeat(1, 1, 1, 160)
@@ -32,6 +32,6 @@ def test_where_a_letter_stands_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("size", [(32, 672), (32, 100), (16, 64)])
-def test_other_sizes_are_refused(size: tuple[int, int]) -> None:
+def test_other_sizes_are_refused(size):
     with pytest.raises(ValueError, match="height 32 and of a width up to 640 that 32 divides"):
         encoder()(torch.randn(1, 3, *size))

@@ -9,7 +9,7 @@ from vit_str.torch_runtime.engine import generate
 
 def decoder(sharpness: float = 4.0, **arguments: object) -> PermutedDecoder:
     torch.manual_seed(0)
-    made = PermutedDecoder(7, dim=24, heads=2, maximum_length=6, **arguments).eval()  # type: ignore[arg-type]
+    made = PermutedDecoder(7, dim=24, heads=2, maximum_length=6, **arguments).eval()
     torch.nn.init.normal_(made.classify.weight)
     torch.nn.init.normal_(made.embed_characters.weight)
     torch.nn.init.normal_(made.embed_positions.weight)
@@ -21,7 +21,7 @@ def decoder(sharpness: float = 4.0, **arguments: object) -> PermutedDecoder:
 FEATURES = torch.randn(40, 5, 24, generator=torch.Generator().manual_seed(3))
 
 
-def test_orders_are_orders_and_the_first_two_are_plain() -> None:
+def test_orders_are_orders_and_the_first_two_are_plain():
     orders = sample_orders(5, 7)
     assert len(orders) == 7
     assert all(sorted(order.tolist()) == list(range(6)) for order in orders)
@@ -32,7 +32,7 @@ def test_orders_are_orders_and_the_first_two_are_plain() -> None:
 
 
 @pytest.mark.parametrize("order", sample_orders(4, 6))
-def test_a_position_never_sees_itself_or_what_comes_later(order: torch.Tensor) -> None:
+def test_a_position_never_sees_itself_or_what_comes_later(order):
     model, labels = decoder(sharpness=1), torch.tensor([[1, 2, 3, 4]])
     before = model._logits(FEATURES[:1], labels, permutation_mask(order))
     for place in range(4):
@@ -43,7 +43,7 @@ def test_a_position_never_sees_itself_or_what_comes_later(order: torch.Tensor) -
         assert differs.tolist() == (order > order[place]).tolist()
 
 
-def test_writing_with_a_cache_is_writing_without() -> None:
+def test_writing_with_a_cache_is_writing_without():
     model = decoder(refinements=0)
     written = generate(model, FEATURES)
     assert (written.labels == PADDING).any()
@@ -58,7 +58,7 @@ def test_writing_with_a_cache_is_writing_without() -> None:
     )
 
 
-def test_all_at_once_a_character_depends_on_the_image_alone() -> None:
+def test_all_at_once_a_character_depends_on_the_image_alone():
     model = decoder(decoding="parallel", refinements=0)
     nothing = torch.full((40, 6), PADDING)
     alone = model._logits(FEATURES, nothing, torch.eye(7, 7, dtype=torch.bool)[:1].expand(7, 7))
@@ -67,7 +67,7 @@ def test_all_at_once_a_character_depends_on_the_image_alone() -> None:
     assert torch.equal(written.labels[:, 0].where(written.labels[:, 0] != PADDING, 7), first)
 
 
-def test_a_refinement_reads_every_character_from_the_others() -> None:
+def test_a_refinement_reads_every_character_from_the_others():
     once, twice = decoder(refinements=1), decoder(refinements=2)
     first = generate(once, FEATURES).labels
     symbols = once.refine(FEATURES, first).argmax(-1)
@@ -79,7 +79,7 @@ def test_a_refinement_reads_every_character_from_the_others() -> None:
     assert not torch.equal(generate(decoder(refinements=0), FEATURES).labels, first)
 
 
-def test_other_ways_to_decode_are_refused() -> None:
+def test_other_ways_to_decode_are_refused():
     with pytest.raises(ValueError, match="autoregressive or parallel, found 'fast'"):
         PermutedDecoder(decoding="fast")
     with pytest.raises(ValueError, match="found 0 and 1"):

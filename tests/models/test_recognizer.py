@@ -89,7 +89,7 @@ def images_for(recognizer: Recognizer, count: int = 4) -> torch.Tensor:
 LABELS = torch.tensor([[1, 2, 3], [4, PADDING, PADDING], [10, 0, PADDING], [5, 5, 5]])
 
 
-def test_features_have_the_promised_shape(recognizer: Recognizer) -> None:
+def test_features_have_the_promised_shape(recognizer):
     encoder = recognizer.encoder
     tokens = encoder.special_tokens + encoder.grid[0] * encoder.grid[1]
     assert recognizer.encode(images_for(recognizer)).shape == (4, tokens, encoder.dim)
@@ -99,7 +99,7 @@ def read(recognizer: Recognizer, images: torch.Tensor) -> Hypotheses:
     return generate(recognizer.decoder, recognizer.encode(images))
 
 
-def test_loss_is_finite_and_reaches_every_parameter(recognizer: Recognizer) -> None:
+def test_loss_is_finite_and_reaches_every_parameter(recognizer):
     loss = recognizer.train().loss(images_for(recognizer), LABELS)
     assert loss.isfinite()
     loss.backward()
@@ -109,7 +109,7 @@ def test_loss_is_finite_and_reaches_every_parameter(recognizer: Recognizer) -> N
             assert parameter.grad.abs().sum() > 0, name
 
 
-def test_an_image_alone_reads_as_in_a_batch(recognizer: Recognizer) -> None:
+def test_an_image_alone_reads_as_in_a_batch(recognizer):
     images = images_for(recognizer)
     together = read(recognizer, images)
     for row, image in enumerate(images):
@@ -121,7 +121,7 @@ def test_an_image_alone_reads_as_in_a_batch(recognizer: Recognizer) -> None:
         )
 
 
-def test_recording_attention_changes_nothing(recognizer: Recognizer) -> None:
+def test_recording_attention_changes_nothing(recognizer):
     images = images_for(recognizer)
     before = read(recognizer, images)
     cores = ScaledDotProductAttention | AdditiveAttention
@@ -139,7 +139,7 @@ def test_recording_attention_changes_nothing(recognizer: Recognizer) -> None:
         torch.testing.assert_close(calls[0].sum(-1), torch.ones_like(calls[0][..., 0]))
 
 
-def test_description_and_weights_build_the_same_model(recognizer: Recognizer) -> None:
+def test_description_and_weights_build_the_same_model(recognizer):
     again = build(json.loads(json.dumps(describe(recognizer)))).eval()
     again.load_state_dict(recognizer.state_dict())
     images = images_for(recognizer)
@@ -148,7 +148,7 @@ def test_description_and_weights_build_the_same_model(recognizer: Recognizer) ->
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
-def test_eight_words_can_be_learned_by_heart(decoder: str) -> None:
+def test_eight_words_can_be_learned_by_heart(decoder):
     torch.manual_seed(0)
     charset = Charset("abcdefghijk")
     recognizer = Recognizer(
@@ -170,19 +170,19 @@ def test_eight_words_can_be_learned_by_heart(decoder: str) -> None:
     assert hypotheses.word_confidences.min() > 0.5
 
 
-def test_parts_of_different_width_are_refused() -> None:
+def test_parts_of_different_width_are_refused():
     with pytest.raises(ValueError, match="must be equal"):
         Recognizer(VisionTransformer(dim=24, depth=1, heads=2), TransformerDecoder(dim=48))
 
 
-def test_decoders_say_what_they_need_of_the_encoder() -> None:
+def test_decoders_say_what_they_need_of_the_encoder():
     with pytest.raises(ValueError, match="put it into a ColumnEncoder"):
         Recognizer(ENCODERS["vit"](), DECODERS["ctc"]())
     with pytest.raises(ValueError, match="needs 66 tokens for 65 characters, the encoder has 64"):
         Recognizer(ENCODERS["vit"](), ParallelDecoder(11, dim=24, maximum_length=65))
 
 
-def test_unknown_parts_and_arguments_are_refused() -> None:
+def test_unknown_parts_and_arguments_are_refused():
     description = describe(Recognizer(ENCODERS["vit"](), DECODERS["transformer"]()))
     description["encoder"]["class"] = "os.system"
     with pytest.raises(ValueError, match=r"known are ColumnEncoder, .*, VisionTransformer"):

@@ -7,7 +7,7 @@ from vit_str.models import PlainConvolutionalEncoder, RecurrentDecoder, Recurren
 from vit_str.models.attention import AdditiveAttention
 
 
-def test_one_direction_never_sees_what_comes() -> None:
+def test_one_direction_never_sees_what_comes():
     columns = PlainConvolutionalEncoder((8,), (1,), ((32, 16),))
     for bidirectional, blind in ((False, True), (True, False)):
         encoder = RecurrentEncoder(columns, "gru", 2, bidirectional)
@@ -20,7 +20,7 @@ def test_one_direction_never_sees_what_comes() -> None:
 
 @pytest.mark.parametrize("cell", ["lstm", "gru", "rnn"])
 @pytest.mark.parametrize("attention", ["none", "additive", "dot"])
-def test_decoders_compute_their_equations(cell: str, attention: str) -> None:
+def test_decoders_compute_their_equations(cell, attention):
     torch.manual_seed(0)
     decoder = RecurrentDecoder(5, 8, cell, attention, maximum_length=4).eval()
     features, labels = torch.randn(2, 6, 8), torch.tensor([[0, 1, 2], [3, 4, 0]])
@@ -35,7 +35,7 @@ def test_decoders_compute_their_equations(cell: str, attention: str) -> None:
             if attention == "dot":
                 scores = torch.einsum("bd,btd->bt", q, k) / 8**0.5
             else:
-                v_a = decoder.look.attend.to_scores.weight[0]  # type: ignore[union-attr]
+                v_a = decoder.look.attend.to_scores.weight[0]
                 scores = (q[:, None] + k).tanh() @ v_a
             context = decoder.look.to_output(torch.einsum("bt,btd->bd", scores.softmax(-1), v))
         x = torch.cat([decoder.embed_characters(symbols), context], -1)
@@ -48,7 +48,7 @@ def test_decoders_compute_their_equations(cell: str, attention: str) -> None:
     torch.testing.assert_close(decoder.logits(features, labels), torch.stack(expected, 1))
 
 
-def test_additive_attention_leaves_out_what_is_masked() -> None:
+def test_additive_attention_leaves_out_what_is_masked():
     attend = AdditiveAttention(4)
     queries, keys = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4)
     mask = torch.tensor([True, False, True, True, False])
@@ -57,7 +57,7 @@ def test_additive_attention_leaves_out_what_is_masked() -> None:
     torch.testing.assert_close(weights[..., mask], attend.weights(queries, keys[..., mask, :]))
 
 
-def test_unknown_cells_and_attentions_are_refused() -> None:
+def test_unknown_cells_and_attentions_are_refused():
     with pytest.raises(ValueError, match="rnn, lstm, gru, found 'mgu'"):
         RecurrentEncoder(PlainConvolutionalEncoder(), "mgu")
     with pytest.raises(ValueError, match="found 'gru' and 'some'"):

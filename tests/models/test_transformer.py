@@ -30,7 +30,7 @@ def slow_greedy(decoder: TransformerDecoder, features: torch.Tensor) -> tuple[li
         confidence *= float(best.values)
 
 
-def test_cached_decoding_of_a_batch_equals_decoding_each_row_again_and_again() -> None:
+def test_cached_decoding_of_a_batch_equals_decoding_each_row_again_and_again():
     decoder = make_decoder()
     features = torch.randn(40, 7, 16) * 2
     hypotheses = generate(decoder, features)
@@ -44,7 +44,7 @@ def test_cached_decoding_of_a_batch_equals_decoding_each_row_again_and_again() -
     assert len(lengths) > 2, "the test needs rows that end at different places"
 
 
-def test_the_future_is_hidden() -> None:
+def test_the_future_is_hidden():
     decoder, features = make_decoder(), torch.randn(1, 7, 16)
     first = decoder.logits(features, torch.tensor([[1, 2, 3]]))
     second = decoder.logits(features, torch.tensor([[1, 2, 8]]))
@@ -52,14 +52,14 @@ def test_the_future_is_hidden() -> None:
     assert not torch.allclose(first[:, 3], second[:, 3])
 
 
-def test_padding_changes_nothing() -> None:
+def test_padding_changes_nothing():
     decoder, features = make_decoder(), torch.randn(2, 7, 16)
     alone = decoder.loss(features[:1], torch.tensor([[4, 5]]))
     padded = decoder.loss(features[:1], torch.tensor([[4, 5, PADDING, PADDING]]))
     torch.testing.assert_close(alone, padded)
 
 
-def test_loss_is_the_mean_over_characters_and_ends_and_smoothed_in_training_only() -> None:
+def test_loss_is_the_mean_over_characters_and_ends_and_smoothed_in_training_only():
     decoder, features = make_decoder(), torch.randn(2, 7, 16)
     labels = torch.tensor([[4, 5, 6], [7, PADDING, PADDING]])
     log_probabilities = decoder.logits(features, labels).log_softmax(-1)
@@ -72,10 +72,10 @@ def test_loss_is_the_mean_over_characters_and_ends_and_smoothed_in_training_only
     assert not torch.allclose(decoder.train().loss(features, labels), plain)
 
 
-def test_an_empty_batch_has_no_hypotheses() -> None:
+def test_an_empty_batch_has_no_hypotheses():
     assert generate(make_decoder(), torch.zeros(0, 7, 16)).labels.shape == (0, 0)
 
 
-def test_labels_that_are_too_long_are_refused() -> None:
+def test_labels_that_are_too_long_are_refused():
     with pytest.raises(ValueError, match="maximum_length is 6"):
         make_decoder().logits(torch.zeros(1, 7, 16), torch.zeros(1, 7, dtype=torch.long))

@@ -4,14 +4,14 @@ import torch
 from vit_str.models import VisionTransformer
 
 
-def test_patches_are_cut_in_reading_order() -> None:
+def test_patches_are_cut_in_reading_order():
     encoder = VisionTransformer(dim=16, depth=1, heads=2, image_size=(8, 12), patch_size=(4, 6))
     image = torch.arange(3 * 8 * 12, dtype=torch.float).view(1, 3, 8, 12)
     patch = encoder.patches(image)[0, 1].view(4, 6, 3)
     torch.testing.assert_close(patch, image[0, :, :4, 6:].permute(1, 2, 0))
 
 
-def test_special_tokens_come_first_and_see_the_image() -> None:
+def test_special_tokens_come_first_and_see_the_image():
     encoder = VisionTransformer(
         dim=16, depth=2, heads=2, patch_size=(8, 16), class_token=True, registers=2
     ).eval()
@@ -21,7 +21,7 @@ def test_special_tokens_come_first_and_see_the_image() -> None:
     assert not torch.allclose(first[0], second[0])
 
 
-def test_a_stem_looks_past_the_borders_of_patches() -> None:
+def test_a_stem_looks_past_the_borders_of_patches():
     encoder = VisionTransformer(
         dim=16, depth=1, heads=2, patch_size=(16, 4), stem_widths=(4, 8), stem_depths=(1, 0)
     )
@@ -38,13 +38,13 @@ def test_a_stem_looks_past_the_borders_of_patches() -> None:
 
 
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
-def test_patches_know_where_they_are(positions: str) -> None:
+def test_patches_know_where_they_are(positions):
     encoder = VisionTransformer(dim=16, depth=1, heads=2, patch_size=(8, 16), positions=positions)
     features = encoder.eval()(torch.zeros(1, 3, 32, 128))[0]
     assert torch.pdist(features).min() > 1e-3
 
 
-def test_wrong_sizes_are_refused() -> None:
+def test_wrong_sizes_are_refused():
     with pytest.raises(ValueError, match="must divide"):
         VisionTransformer(patch_size=(5, 8))
     with pytest.raises(ValueError, match="resize them first"):

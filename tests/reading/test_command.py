@@ -8,14 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from vit_str.cli import main
 from vit_str.console import one_line
 from vit_str.reading.options import find_inputs
 
 Run = Callable[..., tuple[int, str, str]]
-WordImage = Callable[..., Image.Image]
 BAD = {
     "empty.png": b"",
     "text.png": b"hello\n",
@@ -34,7 +32,7 @@ def records(run: Run, *arguments: object) -> list[dict[str, object]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_text_format(model: list[str], words: Path, run: Run) -> None:
+def test_text_format(model, words, run):
     code, out, err = run("read", words, *model)
     assert (code, err) == (0, "")
     rows = [line.split("\t") for line in out.splitlines()]
@@ -43,7 +41,7 @@ def test_text_format(model: list[str], words: Path, run: Run) -> None:
     assert all(len(row) == 3 and 0 <= float(row[2]) <= 1 for row in rows)
 
 
-def test_jsonl_format(model: list[str], words: Path, run: Run) -> None:
+def test_jsonl_format(model, words, run):
     plain = records(run, words, "--batch-size", 2, *model)
     assert len(plain) == 5
     for reading in plain:
@@ -68,9 +66,7 @@ def test_jsonl_format(model: list[str], words: Path, run: Run) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such file names")
 @pytest.mark.parametrize("kind", ["text", "csv", "jsonl"])
 @pytest.mark.parametrize("name", ["a\nb", "a\rb", "a\u2028b", "a\x1b[31mb", "=1+1", "<script>"])
-def test_every_name_stays_in_one_row(
-    kind: str, name: str, model: list[str], tmp_path: Path, run: Run, word_image: WordImage
-) -> None:
+def test_every_name_stays_in_one_row(kind, name, model, tmp_path, run, word_image):
     paths = [tmp_path / f"{name}.png", tmp_path / "z.png"]
     for path in paths:
         word_image("x").save(path)
@@ -87,7 +83,7 @@ def test_every_name_stays_in_one_row(
         assert lines[0].split("\t")[0] == one_line(str(paths[0]))
 
 
-def test_unreadable_images_have_a_record(model: list[str], words: Path, run: Run) -> None:
+def test_unreadable_images_have_a_record(model, words, run):
     (words / "bad.png").write_bytes(b"no image")
     missing = words / "missing.png"
     code, out, err = run("read", words, missing, "--format", "jsonl", *model)
@@ -100,7 +96,7 @@ def test_unreadable_images_have_a_record(model: list[str], words: Path, run: Run
     assert "error" not in rows[str(words / "a.png")]
 
 
-def test_out_and_files_from(model: list[str], words: Path, tmp_path: Path, run: Run) -> None:
+def test_out_and_files_from(model, words, tmp_path, run):
     _, expected, _ = run("read", words / "a.png", words / "more", *model)
     listed, out = tmp_path / "list.txt", tmp_path / "new" / "texts.tsv"
     listed.write_text(f"{words / 'a.png'}\n\n{words / 'more'}\n")
@@ -115,7 +111,7 @@ def test_out_and_files_from(model: list[str], words: Path, tmp_path: Path, run: 
     assert os.listdir(out.parent) == [out.name]
 
 
-def test_minimum_confidence(model: list[str], words: Path, run: Run) -> None:
+def test_minimum_confidence(model, words, run):
     plain = records(run, words, *model)
     least = sorted(row["confidence"] for row in plain)[2]
     found = records(run, words, "--min-confidence", least + 1e-6, *model)
@@ -127,13 +123,7 @@ def test_minimum_confidence(model: list[str], words: Path, run: Run) -> None:
             main(["read", "x.png", "--min-confidence", wrong])
 
 
-def test_pages_are_told_from_words(
-    model: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Run,
-    word_image: WordImage,
-) -> None:
+def test_pages_are_told_from_words(model, tmp_path, monkeypatch, run, word_image):
     sizes = {"word": (400, 100), "page": (700, 990), "photo": (1024, 768), "line": (900, 50)}
     for name, size in sizes.items():
         word_image("word", size=size).save(tmp_path / f"{name}.png")
@@ -148,7 +138,7 @@ def test_pages_are_told_from_words(
     assert "line.png looks like a whole picture or a long line: --page finds its words" in err
 
 
-def test_bad_images_are_named_and_the_others_read(model: list[str], words: Path, run: Run) -> None:
+def test_bad_images_are_named_and_the_others_read(model, words, run):
     for file, data in BAD.items():
         (words / file).write_bytes(data)
     missing = words / "missing.png"
@@ -162,9 +152,7 @@ def test_bad_images_are_named_and_the_others_read(model: list[str], words: Path,
 
 
 @pytest.mark.parametrize("argument", ["missing.png", "*.nothing", "empty folder"])
-def test_nothing_to_read(
-    argument: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_nothing_to_read(argument, tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty folder").mkdir()
     code, out, err = run("read", argument)
@@ -172,9 +160,7 @@ def test_nothing_to_read(
     assert err.startswith(f"vit-str: {argument}: ")
 
 
-def test_standard_input(
-    model: list[str], monkeypatch: pytest.MonkeyPatch, run: Run, word_image: WordImage
-) -> None:
+def test_standard_input(model, monkeypatch, run, word_image):
     image = io.BytesIO()
     word_image("x").save(image, "PNG")
     for data, expected in ((image.getvalue(), 0), (b"", 1), (b"no image", 1)):
@@ -189,7 +175,7 @@ def test_standard_input(
         assert (code, err.count("\n")) == (2, 1)
 
 
-def test_a_large_header_leaks_no_warning(model: list[str], tmp_path: Path) -> None:
+def test_a_large_header_leaks_no_warning(model, tmp_path):
     path = tmp_path / "large.pgm"
     path.write_bytes(b"P5 10000 10000 255\n" + bytes(10))
     command = [sys.executable, "-m", "vit_str", "read", path, *model]
@@ -201,12 +187,7 @@ def test_a_large_header_leaks_no_warning(model: list[str], tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such file names")
-def test_file_names_of_any_bytes(
-    model: list[str],
-    tmp_path: Path,
-    capfdbinary: pytest.CaptureFixture[bytes],
-    word_image: WordImage,
-) -> None:
+def test_file_names_of_any_bytes(model, tmp_path, capfdbinary, word_image):
     folder = tmp_path / "names"
     folder.mkdir()
     names = [b"caf\xe9.png", b"new\nline.png", "한글.png".encode()]
@@ -230,7 +211,7 @@ def test_file_names_of_any_bytes(
     assert sorted(os.fsencode(json.loads(line)["path"]) for line in lines) == sorted(paths)
 
 
-def test_find_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("b/deep").mkdir(parents=True)
     for file in ("b/2.PNG", "b/1.jpg", "b/deep/0.tif", "b/._1.jpg", "b/notes.txt", "[1].png", "x"):
@@ -248,7 +229,7 @@ def test_find_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
-def test_circles_of_links_and_pipes_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_circles_of_links_and_pipes_end(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a/b").mkdir(parents=True)
     Path("a/b/1.png").touch()
@@ -261,7 +242,7 @@ def test_circles_of_links_and_pipes_end(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes of POSIX")
-def test_a_child_reads_after_its_parent_read_with_two_threads(weights_path: Path) -> None:
+def test_a_child_reads_after_its_parent_read_with_two_threads(weights_path):
     program = f"""
 import os, signal, torch
 torch.set_num_threads(2)

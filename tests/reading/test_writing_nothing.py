@@ -56,7 +56,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("evaluate", "data/samples", "--backend", "onnx"),
     ],
 )
-def test_what_reads_writes_nothing(arguments: tuple[str, ...], tmp_path: Path) -> None:
+def test_what_reads_writes_nothing(arguments, tmp_path):
     if "--page" in arguments:
         pytest.importorskip("rapidocr")
     pdf = tmp_path / "word.pdf"
@@ -66,13 +66,13 @@ def test_what_reads_writes_nothing(arguments: tuple[str, ...], tmp_path: Path) -
     assert done.stdout
 
 
-def test_what_writes_says_that_it_cannot(tmp_path: Path) -> None:
+def test_what_writes_says_that_it_cannot(tmp_path):
     done = run("read", "data/samples", "--out", str(tmp_path / "texts.txt"))
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "Read-only file system" in done.stderr
 
 
-def test_onnxruntime_tells_nobody(tmp_path: Path) -> None:
+def test_onnxruntime_tells_nobody(tmp_path):
     """Audit hooks do not see the library, which would write a number of this machine."""
     environment = {k: v for k, v in os.environ.items() if k not in ("ORT_DISABLE_TELEMETRY", "CI")}
     command = [sys.executable, "-m", "vit_str", "read", "data/samples/images", "--backend", "onnx"]
@@ -81,7 +81,7 @@ def test_onnxruntime_tells_nobody(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_home(monkeypatch):
     def nobody() -> Path:
         raise RuntimeError("Could not determine home directory.")
 

@@ -40,7 +40,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> None:
+def test_a_folder_that_evaluate_understands(render, tmp_path):
     render("--count", 70, "--out", tmp_path / "out", "--boxes")
     images = FolderReader(tmp_path / "out").files()
     assert len(images.paths) == 70
@@ -55,7 +55,7 @@ def test_a_folder_that_evaluate_understands(render: Render, tmp_path: Path) -> N
         assert all(left < right and top < bottom for left, top, right, bottom in values["boxes"])
 
 
-def test_a_part_holds_the_words_that_the_whole_has_there(render: Render, tmp_path: Path) -> None:
+def test_a_part_holds_the_words_that_the_whole_has_there(render, tmp_path):
     render("--count", 130, "--out", tmp_path / "whole")
     render("--count", 40, "--start", 60, "--out", tmp_path / "part")
     part = contents(tmp_path / "part")
@@ -64,11 +64,11 @@ def test_a_part_holds_the_words_that_the_whole_has_there(render: Render, tmp_pat
     assert part.items() < contents(tmp_path / "whole").items()
 
 
-def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> None:
+def test_every_format_holds_the_same_words(render, tmp_path):
     for name in ("out", "out.lmdb", "out-%06d.tar"):
         render("--count", 20, "--out", tmp_path / name, "--image-format", "jpg")
     folder, *others = (
-        [(word.image, word.label) for word in open_words(tmp_path / name)]  # type: ignore[union-attr]
+        [(word.image, word.label) for word in open_words(tmp_path / name)]
         for name in ("out", "out.lmdb", "out-%06d.tar")
     )
     assert len(folder) == 20
@@ -77,9 +77,7 @@ def test_every_format_holds_the_same_words(render: Render, tmp_path: Path) -> No
         assert image.format == "JPEG"
 
 
-def test_ctrl_c_says_how_to_write_the_others(
-    render: Render, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_says_how_to_write_the_others(render, tmp_path, monkeypatch):
     path, real = tmp_path / "out.lmdb", dataset._encode
     calls = []
 
@@ -87,7 +85,7 @@ def test_ctrl_c_says_how_to_write_the_others(
         calls.append(1)
         if len(calls) == 100:
             raise KeyboardInterrupt
-        return real(*arguments, **named)  # type: ignore[arg-type]
+        return real(*arguments, **named)
 
     with monkeypatch.context() as patch:
         patch.setattr(dataset, "_encode", interrupted)
@@ -115,9 +113,7 @@ def test_ctrl_c_says_how_to_write_the_others(
         (["--pictures", "nowhere"], "found no folder at nowhere"),
     ],
 )
-def test_mistakes_are_one_line(
-    wrong: list[str], message: str, render: Render, tmp_path: Path
-) -> None:
+def test_mistakes_are_one_line(wrong, message, render, tmp_path):
     error = render("--out", tmp_path / "out", *wrong, code=2).err
     assert message in error
     assert error.count("\n") == 1
@@ -137,7 +133,7 @@ def test_mistakes_are_one_line(
         (["--coun", "5"], "unrecognized arguments"),
     ],
 )
-def test_wrong_values(wrong: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_values(wrong, message, capsys):
     with pytest.raises(SystemExit) as caught:
         main(["render", "--out", "out", *wrong])
     assert caught.value.code == 2

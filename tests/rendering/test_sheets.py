@@ -7,7 +7,6 @@ from PIL import Image
 from vit_str.cli import main
 from vit_str.rendering import sheets
 from vit_str.rendering.sheets import changed_words
-from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import Renderer
@@ -20,9 +19,7 @@ def fonts(font_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return ["--fonts", str(font_folder)]
 
 
-def test_words_are_shown_without_and_with_an_ingredient(
-    one_font: GlyphAtlas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_are_shown_without_and_with_an_ingredient(one_font, tmp_path, monkeypatch):
     monkeypatch.setattr(sheets, "_MOST_BATCHES", 2)
     (tmp_path / "words.txt").write_text("alpha beta gamma delta")
     lexicon = Lexicon(one_font.charset, words=tmp_path / "words.txt")
@@ -43,14 +40,14 @@ def test_words_are_shown_without_and_with_an_ingredient(
     assert plain.numpy().tobytes() == first.images[0].tobytes(), "the first is without it"
 
 
-def test_what_cannot_be_shown(fonts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_shown(fonts, capsys):
     assert main(["render", *fonts, "--show", "blurr"]) == 2
     assert "nothing to show by the name 'blurr'; give all or one of" in capsys.readouterr().err
     assert main(["render", *fonts, "--show", "blur", "--out", "blur.xyz"]) == 2
     assert "a picture needs a name that ends in .png" in capsys.readouterr().err
 
 
-def test_own_words_on_a_sheet(fonts: list[str]) -> None:
+def test_own_words_on_a_sheet(fonts):
     Path("words.txt").write_text("alpha beta gamma")
     arguments = ["--count", "10", "--words", "words.txt", "--sheet", "new/sheet.png"]
     assert main(["render", *fonts, *arguments]) == 0

@@ -87,7 +87,7 @@ def report(folder: Path) -> Path:
     return page.write(folder)
 
 
-def test_nothing_is_loaded_from_elsewhere(tmp_path: Path) -> None:
+def test_nothing_is_loaded_from_elsewhere(tmp_path):
     text = report(tmp_path).read_text("utf-8")
     assert '<meta http-equiv="Content-Security-Policy"' in text
     parsed = Parsed(text)
@@ -97,7 +97,7 @@ def test_nothing_is_loaded_from_elsewhere(tmp_path: Path) -> None:
     assert parsed.tags.count("link") == 1, "the empty icon, so that browsers ask for none"
 
 
-def test_hostile_text_is_shown_not_obeyed(tmp_path: Path) -> None:
+def test_hostile_text_is_shown_not_obeyed(tmp_path):
     page = Page(HOSTILE, HOSTILE)
     for number in range(2):
         page.heading(f"{number} {HOSTILE}")
@@ -116,7 +116,7 @@ def test_hostile_text_is_shown_not_obeyed(tmp_path: Path) -> None:
     assert sum(HOSTILE in text for text in parsed.texts["figcaption"]) == 3
 
 
-def test_every_figure_lands_beside_the_page(tmp_path: Path) -> None:
+def test_every_figure_lands_beside_the_page(tmp_path):
     path = report(tmp_path / "new" / "folder")
     assert path == tmp_path / "new" / "folder" / "report.html"
     names = {file.name for file in path.parent.iterdir()}
@@ -129,7 +129,7 @@ def test_every_figure_lands_beside_the_page(tmp_path: Path) -> None:
     assert page.count("data:image/webp") == 1, "photographs have many"
 
 
-def test_vector_figures_are_in_the_page_and_beside_it(tmp_path: Path) -> None:
+def test_vector_figures_are_in_the_page_and_beside_it(tmp_path):
     def write(folder: Path) -> dict[str, bytes]:
         page, sheet = Page("lines", "A line."), draw()
         on_hover(sheet.axes[0].lines[0], HOSTILE)
@@ -147,7 +147,7 @@ def test_vector_figures_are_in_the_page_and_beside_it(tmp_path: Path) -> None:
     assert write(tmp_path / "2") == files
 
 
-def test_contents_list_the_headings_of_pages_that_have_several(tmp_path: Path) -> None:
+def test_contents_list_the_headings_of_pages_that_have_several(tmp_path):
     page = Page("title", "lead")
     page.heading("one")
     assert "nav" not in Parsed(page.write(tmp_path).read_text("utf-8")).tags
@@ -157,7 +157,7 @@ def test_contents_list_the_headings_of_pages_that_have_several(tmp_path: Path) -
     assert {"#section-1", "#section-2"} <= set(parsed.references)
 
 
-def test_numbers_in_tables_line_up(tmp_path: Path) -> None:
+def test_numbers_in_tables_line_up(tmp_path):
     page = Page("title", "lead")
     rows = [
         ["a", 1, 31.5, 0.00123, None],
@@ -174,7 +174,7 @@ def test_numbers_in_tables_line_up(tmp_path: Path) -> None:
     assert columns[4] == ["–", "0.500", "1.000"]
 
 
-def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
+def test_drawing_leaves_matplotlib_as_it_was(tmp_path):
     with matplotlib.rc_context({"font.size": 31.0, "axes.facecolor": "red"}):
         before = dict(matplotlib.rcParams)
         report(tmp_path)
@@ -188,7 +188,7 @@ def test_drawing_leaves_matplotlib_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["文字 عربي हिन्दी 😀", "a\udcffb", "\x00\x1b", "$a$ $\\frac$", "_a", ""]
 )
-def test_any_letter_can_be_drawn(tmp_path: Path, text: str) -> None:
+def test_any_letter_can_be_drawn(tmp_path, text):
     sheet = draw()
     with styled():
         sheet.axes[0].set_title(plain(text))

@@ -9,7 +9,7 @@ def colors(picture: Image.Image, box: tuple[int, int, int, int]) -> set[object]:
     return {color for _, color in picture.crop(box).getcolors(9999)}
 
 
-def test_pictures_lie_in_rows_with_captions_below() -> None:
+def test_pictures_lie_in_rows_with_captions_below():
     cells = [
         Captioned(Image.new("RGB", (40, 20), color), "gjÅ|" * 9, color) for color in ("red", "blue")
     ]
@@ -22,7 +22,7 @@ def test_pictures_lie_in_rows_with_captions_below() -> None:
     assert colors(picture, (46, 38, 92, 76)) == {(255, 255, 255)}
 
 
-def test_captions_in_a_script_that_the_usual_font_lacks(matplotlib_fonts: Path) -> None:
+def test_captions_in_a_script_that_the_usual_font_lacks(matplotlib_fonts):
     def find() -> list[Path]:
         return [matplotlib_fonts / name for name in ("cmsy10.ttf", "DejaVuSans.ttf")]
 
@@ -35,7 +35,7 @@ def test_captions_in_a_script_that_the_usual_font_lacks(matplotlib_fonts: Path) 
     assert len({bytes(usual.getmask(character)) for character in "Здравст"}) == 1
 
 
-def test_english_captions_look_for_no_font() -> None:
+def test_english_captions_look_for_no_font():
     def find() -> list[Path]:
         raise AssertionError
 

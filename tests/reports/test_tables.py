@@ -1,7 +1,6 @@
 import csv
 import json
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ class Row:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_of_any_bytes_are_written(name: str, tmp_path: Path) -> None:
+def test_names_of_any_bytes_are_written(name, tmp_path):
     write_json(tmp_path / "a.json", {"name": name})
     assert json.loads((tmp_path / "a.json").read_text("utf-8"))["name"] == name
     write_rows(tmp_path / "a.csv", Row, [Row(name, 0.5), Row("b", 1.0)])

@@ -1,37 +1,35 @@
-from pathlib import Path
-
 import pytest
 
 from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset, charset_of
 
 
-def test_the_default_is_the_94_printable_characters() -> None:
+def test_the_default_is_the_94_printable_characters():
     charset = Charset()
     assert len(charset) == 94
     assert charset.characters == PRINTABLE_ASCII
     assert charset.decode(charset.encode("Hello,World!")) == "Hello,World!"
 
 
-def test_what_is_outside_is_reported_never_changed() -> None:
+def test_what_is_outside_is_reported_never_changed():
     charset = Charset("abc")
     assert charset.unknown("aXbéa") == "Xé"
     with pytest.raises(ValueError, match="'Xé', which the charset of 3 characters lacks"):
         charset.encode("aXbéa")
 
 
-def test_batches_are_padded() -> None:
+def test_batches_are_padded():
     batch = Charset("abc").encode_batch(["ab", "", "c"])
     assert batch.tolist() == [[0, 1], [PADDING, PADDING], [2, PADDING]]
     assert Charset("abc").encode_batch([]).shape == (0, 0)
 
 
 @pytest.mark.parametrize("characters", ["", "aba"])
-def test_every_character_once(characters: str) -> None:
+def test_every_character_once(characters):
     with pytest.raises(ValueError, match="every character once"):
         Charset(characters)
 
 
-def test_korean_is_ascii_and_the_syllables_of_ks_x_1001_in_order() -> None:
+def test_korean_is_ascii_and_the_syllables_of_ks_x_1001_in_order():
     characters = charset_of("korean").characters
     assert len(characters) == 94 + 2350
     assert characters.startswith(PRINTABLE_ASCII + "가각간")
@@ -39,7 +37,7 @@ def test_korean_is_ascii_and_the_syllables_of_ks_x_1001_in_order() -> None:
     assert list(characters) == sorted(characters), "KS X 1001 sorts syllables as Unicode does"
 
 
-def test_european_writes_all_latin_alphabets_of_europe_and_spaces() -> None:
+def test_european_writes_all_latin_alphabets_of_europe_and_spaces():
     european = charset_of("european")
     assert not european.unknown("Crème brûlée für 5 €, ¿qué? Smørrebrød på åen, Þórður, œuvre")
     assert not european.unknown("Größe,naïve,ŁÓDŹ,señor,Čeština,İstanbul,ő,Țară,ķīlis,ŵy,ħaġa")
@@ -47,7 +45,7 @@ def test_european_writes_all_latin_alphabets_of_europe_and_spaces() -> None:
     assert not set("×÷\xa0\xad") & set(european.characters)
 
 
-def test_names_are_joined_by_plus_and_files_are_read(tmp_path: Path) -> None:
+def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     assert charset_of("digits").characters == "0123456789"
     assert charset_of("digits+ascii").characters[:11] == "0123456789!"
     assert len(charset_of("digits+ascii+korean")) == 2444
@@ -70,13 +68,13 @@ def test_names_are_joined_by_plus_and_files_are_read(tmp_path: Path) -> None:
         ("ab\x07", r"found U\+0007"),
     ],
 )
-def test_what_is_no_charset_is_said(text: str, message: str) -> None:
+def test_what_is_no_charset_is_said(text, message):
     with pytest.raises(ValueError, match=message):
         charset_of(text)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\r\n"])
-def test_files_that_hold_no_characters(content: bytes, tmp_path: Path) -> None:
+def test_files_that_hold_no_characters(content, tmp_path):
     file = tmp_path / "bad.txt"
     file.write_bytes(content)
     with pytest.raises(ValueError, match=r"bad\.txt: (not UTF-8|expected characters)"):

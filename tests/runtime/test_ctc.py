@@ -19,7 +19,7 @@ def scores() -> np.ndarray:
     return np.random.default_rng(1).normal(size=(3, 14, 5)).astype(np.float32) * 2
 
 
-def test_all_beginnings_at_once_are_those_step_by_step(scores: np.ndarray) -> None:
+def test_all_beginnings_at_once_are_those_step_by_step(scores):
     labels = np.array([[0, 0, 1, 3], [2, 1, PADDING, PADDING], [3, 3, 3, PADDING]])
     begins, exactly = prefix_probabilities(symbol_shares(scores), labels)
     steps = teacher_forcing_scores(CtcSteps(scores), labels, 4)
@@ -35,7 +35,7 @@ def test_all_beginnings_at_once_are_those_step_by_step(scores: np.ndarray) -> No
                 assert np.log(share) == pytest.approx(logs[4], abs=1e-6)
 
 
-def test_the_best_way_to_spell_what_columns_say_is_theirs(scores: np.ndarray) -> None:
+def test_the_best_way_to_spell_what_columns_say_is_theirs(scores):
     labels = collapse(scores, 14)
     owners = alignment(scores, labels)
     best = scores.argmax(2)
@@ -44,7 +44,7 @@ def test_the_best_way_to_spell_what_columns_say_is_theirs(scores: np.ndarray) ->
         assert (named == best[row]).all()
 
 
-def test_another_text_is_aligned_where_it_fits_best() -> None:
+def test_another_text_is_aligned_where_it_fits_best():
     scores = np.zeros((2, 6, 4), np.float32)
     scores[:, range(6), [3, 0, 3, 1, 3, 3]] = 5
     scores[:, [1, 3, 4], [3, 3, 2]] = 4
@@ -56,7 +56,7 @@ def test_another_text_is_aligned_where_it_fits_best() -> None:
     ]
 
 
-def test_boxes_follow_each_other_over_the_line() -> None:
+def test_boxes_follow_each_other_over_the_line():
     scores = np.zeros((2, 8, 4), np.float32)
     for row, spelled in enumerate([(3, 0, 3, 1, 1, 3, 2, 3), (3, 3, 3, 3, 2, 3, 3, 3)]):
         scores[row, np.arange(8), spelled] = 9

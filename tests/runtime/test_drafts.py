@@ -84,7 +84,7 @@ def assert_same(found: list[Any], expected: list[Any]) -> None:
         )
 
 
-def test_right_drafts_are_checked_in_one_call(images: list[int]) -> None:
+def test_right_drafts_are_checked_in_one_call(images):
     expected = greedy(images, 1.5)
     short = [i for i in images if len(expected[i][0].ids) < LONGEST - 1]
     assert len(short) > 20
@@ -95,7 +95,7 @@ def test_right_drafts_are_checked_in_one_call(images: list[int]) -> None:
 
 
 @pytest.mark.parametrize("kind", ["empty", "random", "one wrong", "too long"])
-def test_wrong_drafts_change_nothing(images: list[int], kind: str) -> None:
+def test_wrong_drafts_change_nothing(images, kind):
     expected, random = greedy(images), np.random.default_rng(0)
     drafts = {
         "empty": [()] * len(images),
@@ -108,7 +108,7 @@ def test_wrong_drafts_change_nothing(images: list[int], kind: str) -> None:
     assert scorer.checked > 1
 
 
-def test_texts_of_the_greatest_length_are_cut_alike() -> None:
+def test_texts_of_the_greatest_length_are_cut_alike():
     images = [i for i in range(400) if len(greedy([i])[0][0].ids) == LONGEST]
     assert images
     scorer = Scorer([greedy([i])[0][0].ids for i in images])

@@ -52,14 +52,14 @@ def difference(first: Image.Image, second: Image.Image) -> float:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "TIFF", "BMP", "PPM"])
-def test_lossless_formats_keep_every_pixel(kind: str) -> None:
+def test_lossless_formats_keep_every_pixel(kind):
     image = load_image(encoded(Image.fromarray(COLORS), kind))
     assert image.mode == "RGB"
     assert np.array_equal(np.asarray(image), COLORS)
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "RGBA", "CMYK", "YCbCr", "LAB", "I", "F"])
-def test_every_mode_shows_the_same_word(mode: str) -> None:
+def test_every_mode_shows_the_same_word(mode):
     original = word_image("Word").convert("1", dither=Image.Dither.NONE)
     image = load_image(encoded(original.convert("RGB").convert(mode), "TIFF"))
     assert image.mode == "RGB"
@@ -68,7 +68,7 @@ def test_every_mode_shows_the_same_word(mode: str) -> None:
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "WEBP"])
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_exif_orientation(kind: str, orientation: int) -> None:
+def test_exif_orientation(kind, orientation):
     exif = Image.Exif()
     exif[0x0112] = orientation
     options = {"quality": 100} if kind == "JPEG" else {"lossless": True} if kind == "WEBP" else {}
@@ -80,15 +80,13 @@ def test_exif_orientation(kind: str, orientation: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
-def test_damaged_exif_does_not_matter() -> None:
+def test_damaged_exif_does_not_matter():
     data = encoded(word_image("x"), "JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x09\x01\x12")
     assert load_image(data).size == (128, 32)
 
 
 @pytest.mark.parametrize(("text", "background"), [((0, 0, 90), 255), ((255, 250, 200), 0)])
-def test_transparent_background_stands_out_from_the_text(
-    text: tuple[int, int, int], background: int
-) -> None:
+def test_transparent_background_stands_out_from_the_text(text, background):
     # The hidden color under a transparent pixel must not count.
     mask = ImageOps.invert(word_image("Clear", "L"))
     image = Image.merge("RGBA", [*Image.new("RGB", mask.size, text).split(), mask])
@@ -97,7 +95,7 @@ def test_transparent_background_stands_out_from_the_text(
     assert difference(loaded, Image.new("RGB", mask.size, (background,) * 3)) > 150
 
 
-def test_transparent_palette_and_color_key() -> None:
+def test_transparent_palette_and_color_key():
     gray = word_image("P", "L").point(lambda value: 255 * (value > 127))
     palette = gray.convert("P")
     white = palette.getpixel((127, 31))
@@ -107,11 +105,11 @@ def test_transparent_palette_and_color_key() -> None:
         assert inverted_key.getextrema() == ((0, 255),) * 3
 
 
-def test_fully_transparent_is_white() -> None:
+def test_fully_transparent_is_white():
     assert load_image(Image.new("RGBA", (4, 2))).getextrema() == ((255, 255),) * 3
 
 
-def test_sixteen_bit_gray() -> None:
+def test_sixteen_bit_gray():
     gray = np.asarray(word_image("16", "L"))
     wide = gray.astype(np.uint16) * 257
     for kind in ("PNG", "TIFF"):
@@ -122,14 +120,14 @@ def test_sixteen_bit_gray() -> None:
     assert np.array_equal(np.asarray(load_image(Image.fromarray(wide // 257)))[..., 0], gray)
 
 
-def test_floats_are_scaled_by_their_range() -> None:
+def test_floats_are_scaled_by_their_range():
     values = np.array([[-1.0, 0.0, 1.0, np.nan, np.inf, -np.inf]], dtype=np.float32)
     image = load_image(Image.fromarray(values))
     assert np.asarray(image)[0, :, 0].tolist() == [0, 128, 255, 0, 255, 0]
     assert load_image(Image.new("F", (2, 2), 7.0)).getextrema() == ((0, 0),) * 3
 
 
-def test_large_photographs_are_decoded_smaller() -> None:
+def test_large_photographs_are_decoded_smaller():
     photo = word_image("Big", size=(4096, 2048))
     assert load_image(encoded(photo, "JPEG")).size == (1024, 512)
     assert load_image(encoded(photo, "PNG")).size == (4096, 2048)
@@ -137,7 +135,7 @@ def test_large_photographs_are_decoded_smaller() -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "TIFF", "JPEG"])
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_the_size_is_that_of_the_whole_picture_upright(kind: str, orientation: int) -> None:
+def test_the_size_is_that_of_the_whole_picture_upright(kind, orientation):
     exif = Image.Exif()
     exif[0x0112] = orientation
     stored = Image.new("RGB", (2500, 800), "white")
@@ -149,7 +147,7 @@ def test_the_size_is_that_of_the_whole_picture_upright(kind: str, orientation: i
     assert (image.height, image.width) == tuple(side // reduction for side in expected)
 
 
-def test_a_photograph_with_a_preview_is_one_picture() -> None:
+def test_a_photograph_with_a_preview_is_one_picture():
     data = encoded(word_image("1"), "MPO", save_all=True, append_images=[word_image("2")])
     with Image.open(BytesIO(data)) as image:
         assert image.n_frames == 2
@@ -157,7 +155,7 @@ def test_a_photograph_with_a_preview_is_one_picture() -> None:
 
 
 @pytest.mark.parametrize("kind", ["GIF", "TIFF", "WEBP", "PNG"])
-def test_frames_and_pages_are_refused(kind: str) -> None:
+def test_frames_and_pages_are_refused(kind):
     more = [word_image("2"), word_image("3")]
     data = encoded(word_image("1"), kind, save_all=True, append_images=more)
     with pytest.raises(
@@ -190,7 +188,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("file", DAMAGED)
-def test_what_cannot_be_read_is_reported_in_one_line(file: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_in_one_line(file, tmp_path):
     data, trouble = DAMAGED[file]
     path = tmp_path / file
     path.write_bytes(data)
@@ -203,7 +201,7 @@ def test_what_cannot_be_read_is_reported_in_one_line(file: str, tmp_path: Path) 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("progressive", [False, True])
-def test_huge_photographs_are_decoded_at_half_their_size(progressive: bool, tmp_path: Path) -> None:
+def test_huge_photographs_are_decoded_at_half_their_size(progressive, tmp_path):
     path = tmp_path / "phone.jpg"
     Image.new("L", (12_000, 9_000), "white").save(path, progressive=progressive)
     if progressive:
@@ -216,7 +214,7 @@ def test_huge_photographs_are_decoded_at_half_their_size(progressive: bool, tmp_
     assert image.width >= 1024
 
 
-def test_libraries_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+def test_libraries_print_nothing(capfd):
     tiff = encoded(word_image("x"), "TIFF", compression="tiff_lzw")
     for place in range(10, 200, 10):
         try:
@@ -226,7 +224,7 @@ def test_libraries_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def test_paths_that_are_no_files(tmp_path: Path) -> None:
+def test_paths_that_are_no_files(tmp_path):
     with pytest.raises(UnreadableImage, match="no such file"):
         load_image(tmp_path / "missing.png")
     with pytest.raises(UnreadableImage, match="a folder"):
@@ -238,7 +236,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
                 load_image(path)
 
 
-def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_permission(tmp_path, monkeypatch):
     path = tmp_path / "secret.png"
     word_image("x").save(path)
 
@@ -250,7 +248,7 @@ def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         load_image(path)
 
 
-def test_the_largest_image_is_read_and_one_pixel_more_is_not() -> None:
+def test_the_largest_image_is_read_and_one_pixel_more_is_not():
     most = MAX_PIXELS // 9000
     with pytest.raises(UnreadableImage, match="damaged"):  # so it went on to the pixels
         load_image(png_header(9000, most))
@@ -264,9 +262,7 @@ def test_the_largest_image_is_read_and_one_pixel_more_is_not() -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "I;16", "F", "P", "1", "RGB"])
-def test_large_images_are_scaled_down_strip_by_strip(
-    mode: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_images_are_scaled_down_strip_by_strip(mode, monkeypatch):
     image = word_image("Large", "L", size=(203, 61))
     if mode == "I;16":
         image = Image.fromarray(np.asarray(image).astype(np.uint16) * 257)
@@ -283,7 +279,7 @@ def test_large_images_are_scaled_down_strip_by_strip(
     assert difference(reduced, whole.reduce(3)) == 0
 
 
-def test_all_threads_together_decode_a_bounded_number_of_pixels() -> None:
+def test_all_threads_together_decode_a_bounded_number_of_pixels():
     in_flight, inside, most = images._PixelsInFlight(), [], []
 
     def decode(pixels: int) -> None:
@@ -298,7 +294,7 @@ def test_all_threads_together_decode_a_bounded_number_of_pixels() -> None:
     assert max(most) <= MAX_PIXELS
 
 
-def test_pages_are_not_counted() -> None:
+def test_pages_are_not_counted():
     page = encoded(Image.new("1", (1, 1)), "TIFF")
     with Image.open(BytesIO(page)) as image:
         start = struct.unpack("<I", page[4:8])[0]
@@ -312,7 +308,7 @@ def test_pages_are_not_counted() -> None:
     assert time.process_time() - began < 5
 
 
-def test_endless_and_text_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_and_text_files(tmp_path, monkeypatch):
     monkeypatch.setattr(images, "MAX_BYTES", 1000)
     with open("/dev/zero", "rb") as endless, pytest.raises(UnreadableImage, match="larger than"):
         load_image(endless)
@@ -320,15 +316,15 @@ def test_endless_and_text_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(UnreadableImage, match="larger than"):
         load_image(tmp_path / "long.png")
     with (tmp_path / "long.png").open() as text, pytest.raises(UnreadableImage, match="for text"):
-        load_image(text)  # type: ignore[arg-type]
+        load_image(text)
 
 
-def test_names_with_line_breaks_stay_on_one_line() -> None:
+def test_names_with_line_breaks_stay_on_one_line():
     error = UnreadableImage("a\nb\t\udcff.png", "odd; rename it")
     assert str(error) == "a\\nb\\t\udcff.png: odd; rename it"
 
 
-def test_pixels_are_resized_with_height_before_width() -> None:
+def test_pixels_are_resized_with_height_before_width():
     preprocessing = Preprocessing(height=16, width=48)
     pixels = preprocessing.pixels(word_image("abc", size=(200, 50)))
     assert pixels.shape == (3, 16, 48)
@@ -337,7 +333,7 @@ def test_pixels_are_resized_with_height_before_width() -> None:
     assert np.array_equal(pixels.permute(1, 2, 0).numpy(), np.asarray(resized))
 
 
-def test_tall_images_are_turned_to_the_left_if_asked() -> None:
+def test_tall_images_are_turned_to_the_left_if_asked():
     image = Image.new("RGB", (20, 60), "black")
     image.paste("white", (0, 0, 20, 10))  # above
     plain, turning = Preprocessing(30, 90), Preprocessing(30, 90, turn_above=1.5)
@@ -350,12 +346,12 @@ def test_tall_images_are_turned_to_the_left_if_asked() -> None:
     assert torch.equal(turning.pixels(image.resize((60, 60))), plain.pixels(image.resize((60, 60))))
 
 
-def test_pixels_want_rgb() -> None:
+def test_pixels_want_rgb():
     with pytest.raises(ValueError, match="expected an RGB image, found L: open it with load_image"):
         Preprocessing().pixels(word_image("x", "L"))
 
 
-def test_normalize() -> None:
+def test_normalize():
     preprocessing = Preprocessing(mean=(0.5, 0.25, 0.0), std=(0.5, 1.0, 2.0))
     images = torch.tensor([0, 255], dtype=torch.uint8).view(1, 1, 1, 2).expand(2, 3, 1, 2)
     expected = torch.tensor([[-1, 1], [-0.25, 0.75], [0, 0.5]]).view(3, 1, 2)
@@ -365,7 +361,7 @@ def test_normalize() -> None:
     assert np.array_equal(preprocessing.normalize_array(images.numpy())[1], expected.numpy())
 
 
-def test_preprocessing_as_plain_values() -> None:
+def test_preprocessing_as_plain_values():
     preprocessing = Preprocessing(64, 256, (0.4, 0.5, 0.6), (0.2, 0.3, 0.4))
     assert Preprocessing.from_dict(preprocessing.to_dict()) == preprocessing
     values = Preprocessing().to_dict()

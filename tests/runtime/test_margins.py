@@ -1,6 +1,5 @@
 """A word amid nothing is found, read and located."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +39,7 @@ def tiny() -> Reader:
     ("sides", "at"),
     [((7, 7), (300, 100)), ((13, 13), (900, 300)), ((6, 1), (0, 0)), ((1, 7), (0, 120))],
 )
-def test_a_word_amid_nothing_is_read_as_if_it_were_cut_out(
-    sides: tuple[float, float], at: Corner, tiny: Reader, word_image: Callable[..., Image.Image]
-) -> None:
+def test_a_word_amid_nothing_is_read_as_if_it_were_cut_out(sides, at, tiny, word_image):
     word = word_image("Museum")
     alone = tiny.read(word, boxes=True)
     image = amid_nothing(word, sides, at)
@@ -53,9 +50,7 @@ def test_a_word_amid_nothing_is_read_as_if_it_were_cut_out(
         assert _middle(one.box) - at == pytest.approx(_middle(other.box), abs=15)
 
 
-def test_a_column_amid_nothing_is_turned_after_it_is_cut_out(
-    tiny: Reader, word_image: Callable[..., Image.Image]
-) -> None:
+def test_a_column_amid_nothing_is_turned_after_it_is_cut_out(tiny, word_image):
     wide = amid_nothing(word_image("Museum"), (7, 3), (300, 40))
     for turn in (Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270):
         image = wide.transpose(turn)
@@ -68,14 +63,14 @@ def test_a_column_amid_nothing_is_turned_after_it_is_cut_out(
             assert np.subtract(one.box, other.box) == pytest.approx((left, top) * 2, abs=0.01)
 
 
-def test_a_lone_digit_amid_nothing_stands_upright(tiny: Reader) -> None:
+def test_a_lone_digit_amid_nothing_stands_upright(tiny):
     image = Image.new("RGB", (400, 300), "white")
     ImageDraw.Draw(image).text((150, 100), "1", "black", ImageFont.load_default(40))
     assert tiny.read(image).text == "1"
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.stem)
-def test_crops_of_words_stay_as_they_are(path: Path) -> None:
+def test_crops_of_words_stay_as_they_are(path):
     image = vit_str.runtime.images.load_image(path)
     pixels, window = without_margins(image, PREPROCESSING)
     assert window == (0, 0, *image.size)
@@ -83,18 +78,18 @@ def test_crops_of_words_stay_as_they_are(path: Path) -> None:
 
 
 @pytest.mark.parametrize("box", [(12, 40, 18, 46), (10, 30, 50, 36), (0, 0, 1, 1)])
-def test_marks_in_a_high_line_stay_as_they_are(box: tuple[int, int, int, int]) -> None:
+def test_marks_in_a_high_line_stay_as_they_are(box):
     image = Image.new("RGB", (60, 60), "white")
     image.paste("black", box)
     assert without_margins(image, PREPROCESSING)[1] == (0, 0, 60, 60)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 500), (500, 1), (700, 300)])
-def test_nothing_at_all_stays_as_it_is(size: tuple[int, int]) -> None:
+def test_nothing_at_all_stays_as_it_is(size):
     assert without_margins(Image.new("RGB", size), PREPROCESSING)[1] == (0, 0, *size)
 
 
-def test_the_part_is_in_pixels_of_the_whole_photograph(tmp_path: Path) -> None:
+def test_the_part_is_in_pixels_of_the_whole_photograph(tmp_path):
     image = Image.new("RGB", (8000, 4000), "white")
     image.paste("black", (4000, 2000, 4400, 2200))
     image.save(tmp_path / "large.jpg")
@@ -105,7 +100,7 @@ def test_the_part_is_in_pixels_of_the_whole_photograph(tmp_path: Path) -> None:
     assert (4400 < right < 4700, 2200 < bottom < 2400) == (True, True)
 
 
-def test_maps_of_a_part_lie_in_the_whole() -> None:
+def test_maps_of_a_part_lie_in_the_whole():
     maps = np.zeros((1, 1, 2, 4), np.float32)
     maps[0, 0, 1, 3] = 1
     frame = Frame(20, 40, turned=False, left=120, top=60, size=(80, 200))

@@ -1,11 +1,8 @@
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 from safetensors import safe_open
 
 from vit_str.runtime import Reader, Search
@@ -22,7 +19,7 @@ def prior(language: str) -> WordPrior:
     return found
 
 
-def test_the_table_has_the_languages_of_the_recipe_sorted_and_small() -> None:
+def test_the_table_has_the_languages_of_the_recipe_sorted_and_small():
     assert set(languages()) == {part.partition("*")[0] for part in EUROPEAN.split("+")}
     assert TABLE.stat().st_size < 3_000_000
     with safe_open(TABLE, "numpy") as table:
@@ -48,12 +45,12 @@ def test_the_table_has_the_languages_of_the_recipe_sorted_and_small() -> None:
         ("$9.50", "xqzjk"),
     ],
 )
-def test_words_come_before_what_no_list_holds(likelier: str, other: str) -> None:
+def test_words_come_before_what_no_list_holds(likelier, other):
     first, second = prior("en").log_weights([likelier, other])
     assert first > second
 
 
-def test_case_marks_and_compatible_forms_do_not_count() -> None:
+def test_case_marks_and_compatible_forms_do_not_count():
     same = ["school", "SCHOOL", "School,", '"school"', "(School)"]
     assert len(set(prior("en").log_weights(same).tolist())) == 1
     assert prior("de").log_weights(["Straße"])[0] == prior("de").log_weights(["STRASSE"])[0] > 0
@@ -61,13 +58,13 @@ def test_case_marks_and_compatible_forms_do_not_count() -> None:
     assert composed == decomposed > 0
 
 
-def test_languages_have_their_shares() -> None:
+def test_languages_have_their_shares():
     german = prior("de").log_weights(["Flughafen"])
     assert german > prior("en*3+de").log_weights(["Flughafen"]) > prior("en").log_weights(["Ölöl"])
     assert prior("en+de").log_weights(["Flughafen"]) == prior("de+en").log_weights(["Flughafen"])
 
 
-def test_the_model_says_whose_words_it_knows() -> None:
+def test_the_model_says_whose_words_it_knows():
     assert prior_of(None, None) is None
     assert prior_of(None, "ko+xx") is None
     assert prior_of("none", "en") is None
@@ -75,12 +72,12 @@ def test_the_model_says_whose_words_it_knows() -> None:
 
 
 @pytest.mark.parametrize("language", ["xx", "en+xx", "en*", "EN", ""])
-def test_unknown_languages_are_refused_with_those_that_there_are(language: str) -> None:
+def test_unknown_languages_are_refused_with_those_that_there_are(language):
     with pytest.raises(ValueError, match=r"language must be none, of ca, cs, .*found"):
         prior_of(language, None)
 
 
-def test_words_of_a_file_have_the_counts_behind_tabs(tmp_path: Path) -> None:
+def test_words_of_a_file_have_the_counts_behind_tabs(tmp_path):
     file = tmp_path / "parts"
     file.write_text("Grommet\t90\nflange\t10\nsprocket\n", encoding="utf-8")
     grommet, flange, other = prior(str(file)).log_weights(["GROMMET", "Flange", "gramnet"])
@@ -89,7 +86,7 @@ def test_words_of_a_file_have_the_counts_behind_tabs(tmp_path: Path) -> None:
         prior_of(str(tmp_path / "none.txt"), None)
 
 
-def test_a_language_goes_with_free_texts_only() -> None:
+def test_a_language_goes_with_free_texts_only():
     with pytest.raises(ValueError, match="without a lexicon, pattern or alphabet"):
         Search(alphabet="abc", language="en")
     Search(alphabet="abc", language="none")
@@ -101,9 +98,7 @@ def doubting(weights: WeightsFile, language: str | None) -> Reader:
     return Reader(doubtful, "cpu", torch.float32, search=Search(n_best=5, language=language))
 
 
-def test_the_prior_chooses_among_the_texts_of_all_views(
-    weights: WeightsFile, word_image: Callable[..., Image.Image], tmp_path: Path
-) -> None:
+def test_the_prior_chooses_among_the_texts_of_all_views(weights, word_image, tmp_path):
     image = word_image("word")
     free = doubting(weights, "none").read(image)
     assert free.prior == 0.0

@@ -1,9 +1,8 @@
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,19 +18,17 @@ from vit_str.runtime.images import Preprocessing, UnreadableImage
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 
-WordImage = Callable[..., Image.Image]
-
 WORDS = ["one", "Two", "3", "vier", "5:00", "SIX", "seven!", "8", "nueve"]
 
 
-def test_load_is_the_public_entrance(weights_path: Path, word_image: WordImage) -> None:
+def test_load_is_the_public_entrance(weights_path, word_image):
     reading = vit_str.load(weights_path, device="cpu").read(word_image("word"))
     assert isinstance(reading, vit_str.Reading)
     assert reading.text
     assert set(reading.text) <= set(Charset().characters)
 
 
-def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path):
     torch.manual_seed(0)
     encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
@@ -50,7 +47,7 @@ def test_a_model_that_can_choose_reads_with_the_care_that_is_asked_for(tmp_path:
         load(path, "cpu", effort="slow")
 
 
-def test_a_reading_hangs_together(reader: Reader, word_image: WordImage) -> None:
+def test_a_reading_hangs_together(reader, word_image):
     readings = reader.read([word_image(word) for word in WORDS])
     assert len({reading.text for reading in readings}) > 3  # the random model tells them apart
     for reading in readings:
@@ -61,9 +58,7 @@ def test_a_reading_hangs_together(reader: Reader, word_image: WordImage) -> None
         assert type(reading.confidence) is float
 
 
-def test_sources_of_every_kind_read_alike(
-    reader: Reader, tmp_path: Path, word_image: WordImage
-) -> None:
+def test_sources_of_every_kind_read_alike(reader, tmp_path, word_image):
     image = word_image("word")
     path = tmp_path / "word.png"
     image.save(path)
@@ -85,7 +80,7 @@ def test_sources_of_every_kind_read_alike(
         assert (reading.text, reading.confidence) == (expected.text, expected.confidence)
 
 
-def test_lists_give_lists_in_order(reader: Reader, word_image: WordImage) -> None:
+def test_lists_give_lists_in_order(reader, word_image):
     images = [word_image(word) for word in WORDS]
     alone = [reader.read(image).text for image in images]
     for batch_size in (1, 2, 4, 32):
@@ -109,14 +104,12 @@ def test_lists_give_lists_in_order(reader: Reader, word_image: WordImage) -> Non
         ((each for each in "ab"), "a list of images; give others to stream"),
     ],
 )
-def test_what_is_no_image(reader: Reader, source: Any, trouble: str) -> None:
+def test_what_is_no_image(reader, source, trouble):
     with pytest.raises(ValueError, match=trouble):
         reader.read(source)
 
 
-def test_stream_continues_where_read_stops_and_keeps_the_order(
-    reader: Reader, tmp_path: Path, word_image: WordImage
-) -> None:
+def test_stream_continues_where_read_stops_and_keeps_the_order(reader, tmp_path, word_image):
     paths = []
     for number, word in enumerate(WORDS * 3):
         path = tmp_path / f"{number}.png"
@@ -140,9 +133,7 @@ def test_stream_continues_where_read_stops_and_keeps_the_order(
             reader.read(unreadable)
 
 
-def test_what_resizing_raises_costs_one_image(
-    reader: Reader, word_image: WordImage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_resizing_raises_costs_one_image(reader, word_image, monkeypatch):
     def refuse(self: Image.Image, *_: object) -> Image.Image:
         raise MemoryError if self.width == 50 else ArithmeticError("odd")
 
@@ -156,7 +147,7 @@ def test_what_resizing_raises_costs_one_image(
     assert "damaged or cut short (odd)" in str(third)
 
 
-def test_stream_takes_no_more_than_it_needs_ahead(reader: Reader, word_image: WordImage) -> None:
+def test_stream_takes_no_more_than_it_needs_ahead(reader, word_image):
     taken = 0
 
     def images() -> Iterator[Source]:
@@ -174,14 +165,12 @@ def test_stream_takes_no_more_than_it_needs_ahead(reader: Reader, word_image: Wo
 
 
 @pytest.mark.parametrize(("batch_size", "workers"), [(0, 1), (1, 0), (-1, None)])
-def test_batches_and_workers_from_one_on(
-    reader: Reader, batch_size: int, workers: int | None
-) -> None:
+def test_batches_and_workers_from_one_on(reader, batch_size, workers):
     with pytest.raises(ValueError, match="must be 1 or more"):
         reader.stream([], batch_size, workers)
 
 
-def test_an_exported_training_image_has_the_same_pixels(reader: Reader) -> None:
+def test_an_exported_training_image_has_the_same_pixels(reader):
     rendered = torch.randint(256, (4, 3, 32, 128), dtype=torch.uint8)
     files = []
     for pixels in rendered:
@@ -192,9 +181,7 @@ def test_an_exported_training_image_has_the_same_pixels(reader: Reader) -> None:
     assert reader.read_pixels(rendered) == reader.read(files)
 
 
-def test_an_image_without_text_gives_an_empty_text(
-    weights: WeightsFile, small_recognizer: Callable[..., Recognizer], word_image: WordImage
-) -> None:
+def test_an_image_without_text_gives_an_empty_text(weights, small_recognizer, word_image):
     recognizer = small_recognizer()
     recognizer.decoder.classify.bias.data[94] = 1e4  # always the end
     silent = WeightsFile(recognizer, weights.charset, weights.preprocessing, {})
@@ -203,9 +190,7 @@ def test_an_image_without_text_gives_an_empty_text(
         assert reading == Reading("", 1.0, ())
 
 
-def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(
-    weights: WeightsFile, word_image: WordImage
-) -> None:
+def test_half_precision_sees_about_the_same_and_leaves_the_model_alone(weights, word_image):
     half = Reader(weights, "cpu", torch.bfloat16)
     full = Reader(weights, "cpu", torch.float32)
     assert next(half.engine.recognizer.parameters()).dtype == torch.bfloat16
@@ -220,9 +205,7 @@ def _sides(reading: Reading) -> np.ndarray:
     return np.array([each.box for each in reading.characters], dtype=float)
 
 
-def test_boxes_change_nothing_else_and_are_the_same_alone(
-    reader: Reader, word_image: WordImage
-) -> None:
+def test_boxes_change_nothing_else_and_are_the_same_alone(reader, word_image):
     images: list[Source] = [word_image(word) for word in WORDS]
     plain, boxed = reader.read(images), reader.read(images, boxes=True)
     for one, other in zip(plain, boxed, strict=True):
@@ -235,9 +218,7 @@ def test_boxes_change_nothing_else_and_are_the_same_alone(
 
 
 @pytest.mark.parametrize("size", [(128, 32), (90, 30), (51, 200)])
-def test_boxes_are_in_the_pixels_of_the_image(
-    reader: Reader, word_image: WordImage, size: tuple[int, int]
-) -> None:
+def test_boxes_are_in_the_pixels_of_the_image(reader, word_image, size):
     image = word_image("word", size=size)
     reading = reader.read(image, boxes=True)
     seen = reader.read_pixels(reader.pixels(image)[None], boxes=True)[0]
@@ -248,9 +229,7 @@ def test_boxes_are_in_the_pixels_of_the_image(
     assert ((top >= 0) & (top < bottom) & (bottom <= size[1] + 1e-3)).all()
 
 
-def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(
-    weights: WeightsFile, word_image: WordImage
-) -> None:
+def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(weights, word_image):
     """The random model is surer of one way; a tall image gives that reading and its boxes."""
     preprocessing = replace(weights.preprocessing, turn_above=1.5)
     reader, alike = Reader(replace(weights, preprocessing=preprocessing), "cpu"), 0
@@ -273,7 +252,7 @@ def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(
     assert alike
 
 
-def test_boxes_of_turned_and_reduced_photographs(reader: Reader, word_image: WordImage) -> None:
+def test_boxes_of_turned_and_reduced_photographs(reader, word_image):
     image = word_image("word", size=(2600, 800))
     upright, turned = BytesIO(), BytesIO()
     image.save(upright, "JPEG")
@@ -287,7 +266,7 @@ def test_boxes_of_turned_and_reduced_photographs(reader: Reader, word_image: Wor
         np.testing.assert_allclose(_sides(reading), _sides(expected), atol=13)  # 0.5 % of 2600
 
 
-def test_boxes_in_several_threads_are_those_of_one(reader: Reader, word_image: WordImage) -> None:
+def test_boxes_in_several_threads_are_those_of_one(reader, word_image):
     images = [word_image(word) for word in WORDS]
     alone = [reader.read(image, boxes=True) for image in images]
     assert any(reading.characters for reading in alone)
@@ -297,7 +276,7 @@ def test_boxes_in_several_threads_are_those_of_one(reader: Reader, word_image: W
     assert not any(module._forward_pre_hooks for module in reader.engine.recognizer.modules())
 
 
-def test_boxes_need_a_decoder_that_looks(reader: Reader, word_image: WordImage) -> None:
+def test_boxes_need_a_decoder_that_looks(reader, word_image):
     interface = replace(reader.engine.model.interface, has_cross_attention=False)
     reader.engine.model = replace(reader.engine.model, interface=interface)
     reader = Reader(reader.engine)
@@ -306,9 +285,7 @@ def test_boxes_need_a_decoder_that_looks(reader: Reader, word_image: WordImage) 
             ask([word_image("word")], boxes=True)
 
 
-def test_the_temperature_changes_confidences_and_no_text(
-    weights: WeightsFile, word_image: WordImage
-) -> None:
+def test_the_temperature_changes_confidences_and_no_text(weights, word_image):
     images: list[Source] = [word_image(word) for word in WORDS]
     plain, hot, cold = (
         Reader(replace(weights, temperature=t), "cpu", torch.float32).read(images, boxes=True)

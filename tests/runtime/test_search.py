@@ -50,7 +50,7 @@ def weights_of(decoder: Decoder, temperature: float = 1.3) -> WeightsFile:
     recognizer = Recognizer(
         RecurrentEncoder(encoder) if isinstance(decoder, CtcDecoder) else encoder, decoder
     )
-    torch.nn.init.normal_(decoder.classify.weight)  # type: ignore[union-attr]
+    torch.nn.init.normal_(decoder.classify.weight)
     decoder.classify.bias.data[-1] = -3.0  # type: ignore[union-attr]  # of the end or the blank
     for name, parameter in decoder.named_parameters():
         if "cross_attention" in name:
@@ -71,7 +71,7 @@ def pixels() -> np.ndarray:
 
 
 def read(weights: WeightsFile, pixels: np.ndarray, **options: object) -> list[Reading]:
-    reader = Reader(weights, "cpu", torch.float32, search=Search(**options))  # type: ignore[arg-type]
+    reader = Reader(weights, "cpu", torch.float32, search=Search(**options))
     return reader.read_pixels(pixels)
 
 
@@ -80,7 +80,7 @@ def features(weights: WeightsFile, pixels: np.ndarray) -> torch.Tensor:
 
 
 @torch.no_grad()
-def test_reading_is_what_the_decoder_generates(weights: WeightsFile, pixels: np.ndarray) -> None:
+def test_reading_is_what_the_decoder_generates(weights, pixels):
     found = generate(weights.recognizer.decoder, features(weights, pixels), weights.temperature)
     readings = read(weights, pixels)
     for reading, ids, confidences, word in zip(
@@ -95,7 +95,7 @@ def test_reading_is_what_the_decoder_generates(weights: WeightsFile, pixels: np.
 
 @pytest.mark.parametrize("name", ["transformer", "permuted", "recurrent"])
 @torch.no_grad()
-def test_a_beam_as_wide_as_all_texts_finds_the_best(name: str) -> None:
+def test_a_beam_as_wide_as_all_texts_finds_the_best(name):
     torch.manual_seed(0)
     sizes = {"dim": 16, "maximum_length": 3}
     decoder = {
@@ -125,7 +125,7 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name: str) -> None:
     assert len({texts[0].ids for texts in narrow}) > 3
 
 
-def test_texts_far_behind_the_best_are_dropped() -> None:
+def test_texts_far_behind_the_best_are_dropped():
     scores = np.random.default_rng(0).normal(scale=2.0, size=(8, 4, 6))
     options: dict[str, Any] = {"count": 8, "end": 5, "longest": 3, "width": 5}
     every = search(ScoreSteps(scores), **options)
@@ -148,7 +148,7 @@ def probability(weights: WeightsFile, pixels: np.ndarray, text: str) -> np.ndarr
 
 
 @torch.no_grad()
-def test_a_lexicon_gives_its_most_probable_word(pixels: np.ndarray) -> None:
+def test_a_lexicon_gives_its_most_probable_word(pixels):
     torch.manual_seed(0)
     weights = weights_of(DECODERS["transformer"]())
     words = ["a", "ab", "abc", "bad", "cab", "fed", "gab", "h1", "21", "c"]
@@ -160,7 +160,7 @@ def test_a_lexicon_gives_its_most_probable_word(pixels: np.ndarray) -> None:
     assert [reading.text for reading in readings] != [reading.text for reading in free]
 
 
-def test_what_is_allowed_is_what_is_read(weights: WeightsFile, pixels: np.ndarray) -> None:
+def test_what_is_allowed_is_what_is_read(weights, pixels):
     """Confidences of all that is allowed sum to 1, whatever the decoder."""
     words = ["".join(word) for word in product("ab1", repeat=2)]
     for options, allowed in [
@@ -179,9 +179,7 @@ def test_what_is_allowed_is_what_is_read(weights: WeightsFile, pixels: np.ndarra
         assert set(reading.text) <= {"1", "2"}
 
 
-def test_where_nothing_can_be_written_there_is_no_text(
-    weights: WeightsFile, pixels: np.ndarray
-) -> None:
+def test_where_nothing_can_be_written_there_is_no_text(weights, pixels):
     for reading in read(weights, pixels, pattern="[a-h]{9}"):  # longer than the model writes
         assert (reading.text, reading.confidence, reading.characters) == ("", 0.0, ())
         assert reading.free is not None
@@ -202,18 +200,18 @@ def test_where_nothing_can_be_written_there_is_no_text(
         ({"n_best": 3, "beams": 2}, "beams no fewer"),
     ],
 )
-def test_what_cannot_be_chosen(options: dict[str, object], problem: str) -> None:
+def test_what_cannot_be_chosen(options, problem):
     with pytest.raises(ValueError, match=problem):
-        Reader(weights_of(DECODERS["parallel"]()), "cpu", search=Search(**options))  # type: ignore[arg-type]
+        Reader(weights_of(DECODERS["parallel"]()), "cpu", search=Search(**options))
 
 
-def test_matching_that_takes_too_long_ends() -> None:
+def test_matching_that_takes_too_long_ends():
     pattern = Pattern("(a|a)*c", Charset("abc"), "abc")
     with pytest.raises(PatternTooSlow, match="takes too long; make it simpler"):
         pattern.allowed("a" * 40)  # 2 ** 40 ways
 
 
-def test_ctc_gives_every_text_its_probability() -> None:
+def test_ctc_gives_every_text_its_probability():
     """Against the sum over all alignments, one by one."""
     scores = np.random.default_rng(0).normal(size=(1, 4, 3))
     shares = np.exp(log_softmax(scores[0]))
@@ -226,7 +224,7 @@ def test_ctc_gives_every_text_its_probability() -> None:
     assert found[0].ids == max(expected, key=lambda text: expected[text])
 
 
-def test_rows_that_have_ended_cost_nothing() -> None:
+def test_rows_that_have_ended_cost_nothing():
     class Counted(ScoreSteps):
         rows: Sequence[int] = ()
 

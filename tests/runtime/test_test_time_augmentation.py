@@ -15,14 +15,13 @@ from vit_str.runtime.test_time_augmentation import (
     other_views,
 )
 from vit_str.runtime.text_decoding import BeamResult
-from vit_str.torch_runtime.weights_file import WeightsFile
 
 
 def hypothesis(text: tuple[int, ...], probability: float) -> Hypothesis:
     return Hypothesis(text, (0.9,) * len(text), probability, probability)
 
 
-def test_views_are_closer_up_and_sloped() -> None:
+def test_views_are_closer_up_and_sloped():
     down, across = np.mgrid[:32, :128].astype(np.uint8)
     image = np.stack([down * 4, across, across * 0 + 7])[None]
     falling, rising = other_views(image, [View(0.05, 0.2), View(0.05, -0.2)])
@@ -36,14 +35,14 @@ def test_views_are_closer_up_and_sloped() -> None:
     np.testing.assert_array_equal(falling[0], rising[0][:, ::-1])
 
 
-def test_a_view_from_farther_away_repeats_the_edges() -> None:
+def test_a_view_from_farther_away_repeats_the_edges():
     across = np.broadcast_to(np.arange(128, dtype=np.uint8), (1, 3, 32, 128))
     (view,) = other_views(across, [View(cut=-0.25, slope=0.0)])
     assert (view[0, 0, :22] == 0).all() and (view[0, 0, -22:] == 127).all()
     assert np.diff(view[0, 0, 24:104].astype(int)).mean() == pytest.approx(1.5, abs=0.02)
 
 
-def test_a_blurred_view_has_the_mean_of_nine_pixels() -> None:
+def test_a_blurred_view_has_the_mean_of_nine_pixels():
     image = np.zeros((1, 3, 32, 128), np.uint8)
     image[..., 10, 20] = 90
     image[..., 0, 0] = 90
@@ -52,7 +51,7 @@ def test_a_blurred_view_has_the_mean_of_nine_pixels() -> None:
     assert (view[:, 0, 0] == 40).all(), "edges are repeated"
 
 
-def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_of() -> None:
+def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_of():
     views = [[((1, 2), 0.4)], [((1, 2), 0.4), ((3,), 0.1)], [((3,), 0.5)]]
     first, second = merge_views(
         [BeamResult([hypothesis(*each) for each in view], None) for view in views], 2
@@ -62,14 +61,14 @@ def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_o
     assert second.confidence == pytest.approx((0.5 * 0.6 / 3) ** 0.5)
 
 
-def test_views_without_a_text_that_is_allowed() -> None:
+def test_views_without_a_text_that_is_allowed():
     free = hypothesis((5,), 0.3)
     assert merge_views([BeamResult([], free), BeamResult([], free)], 1) == BeamResult([], free)
     found = merge_views([BeamResult([], free), BeamResult([hypothesis((1,), 0.0)], free)], 1)
     assert [each.ids for each in found.hypotheses] == [(1,)]
 
 
-def test_only_the_image_itself_may_be_without_text() -> None:
+def test_only_the_image_itself_may_be_without_text():
     text, nothing = hypothesis((1,), 0.2), hypothesis((), 0.6)
     found = merge_views(
         [BeamResult([text], None), BeamResult([nothing], None), BeamResult([nothing], None)], 1
@@ -81,7 +80,7 @@ def test_only_the_image_itself_may_be_without_text() -> None:
     assert [each.ids for each in found.hypotheses] == [()]
 
 
-def test_a_prior_decides_and_what_no_view_says_keeps_its_probability() -> None:
+def test_a_prior_decides_and_what_no_view_says_keeps_its_probability():
     likely, frequent = hypothesis((1,), 0.5), hypothesis((2,), 0.3)
     found = merge_views([BeamResult([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0]))
     first, second = found.hypotheses
@@ -93,7 +92,7 @@ def test_a_prior_decides_and_what_no_view_says_keeps_its_probability() -> None:
 
 
 @pytest.mark.parametrize("search", [Search(), Search(n_best=3)])
-def test_only_doubtful_images_are_read_again(weights: WeightsFile, search: Search) -> None:
+def test_only_doubtful_images_are_read_again(weights, search):
     pixels = np.random.default_rng(0).integers(0, 256, (6, 3, 32, 128), np.uint8)
     once = Reader(weights, "cpu", search=search)
     plain = once.read_pixels(pixels)

@@ -46,7 +46,7 @@ def output(program: str, count: int) -> str:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_everything_that_computes_gets_the_number(count: int) -> None:
+def test_everything_that_computes_gets_the_number(count):
     """torch and rapidocr take no more than the machine has."""
     pytest.importorskip("rapidocr")
     if count > (os.cpu_count() or 1):
@@ -57,7 +57,7 @@ def test_everything_that_computes_gets_the_number(count: int) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="counts threads of Linux")
-def test_so_many_threads_are_started() -> None:
+def test_so_many_threads_are_started():
     """Those that wait in the pool of a session; the caller itself is one too."""
     assert int(output(STARTED, 4)) - int(output(STARTED, 1)) == 3
 
@@ -76,13 +76,7 @@ def test_so_many_threads_are_started() -> None:
         ("", {}, 16),
     ],
 )
-def test_limits_of_a_container(
-    group: str,
-    limits: dict[str, str],
-    expected: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_limits_of_a_container(group, limits, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/cgroup").write_text(f"9:pids:/\n{group}\n" if group else "")
@@ -95,8 +89,6 @@ def test_limits_of_a_container(
 
 
 @pytest.mark.parametrize(("asked", "expected"), [("3", 3), ("0", 1), ("", None), ("2,1", None)])
-def test_the_environment_says_how_many(
-    asked: str, expected: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_says_how_many(asked, expected, monkeypatch):
     monkeypatch.setenv(THREADS, asked)
     assert thread_count() == (expected or cpu_count())

@@ -28,7 +28,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_samples_are_read_as_with_torch() -> None:
+def test_the_samples_are_read_as_with_torch():
     done = run("read", "data/samples", "--format", "jsonl", "--boxes")
     assert (done.returncode, done.stderr) == (0, "")
     paths = sorted((ROOT / "data/samples/images").iterdir())
@@ -38,7 +38,7 @@ def test_the_samples_are_read_as_with_torch() -> None:
     ]
 
 
-def test_with_a_lexicon_and_a_pattern(tmp_path: Path) -> None:
+def test_with_a_lexicon_and_a_pattern(tmp_path):
     words = tmp_path / "words.txt"
     words.write_text("Museum\nMuseen\n42nd\n")
     image = "data/samples/images/word-01.png"
@@ -50,7 +50,7 @@ def test_with_a_lexicon_and_a_pattern(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("evaluate", "data/samples"), ("read", "--help")])
-def test_what_needs_no_torch(arguments: tuple[str, ...]) -> None:
+def test_what_needs_no_torch(arguments):
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -66,7 +66,7 @@ def test_what_needs_no_torch(arguments: tuple[str, ...]) -> None:
         (("train",), "train"),
     ],
 )
-def test_a_command_names_the_extra_that_it_needs(arguments: tuple[str, ...], extra: str) -> None:
+def test_a_command_names_the_extra_that_it_needs(arguments, extra):
     done = run(*arguments)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1

@@ -17,8 +17,6 @@ from vit_str.runtime.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
 
-Word = Callable[..., bytes]
-Run = Callable[..., tuple[int, str, str]]
 Site = Any  # of conftest.py
 OpenSite = Callable[..., Site]
 Asked = asyncio.Future[httpx.Response]
@@ -68,14 +66,8 @@ def error_of(response: httpx.Response) -> str:
     ],
 )
 def test_records_are_those_of_the_command_line(
-    options: list[str],
-    query: dict[str, Any],
-    lexicon: str | None,
-    site: OpenSite,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Run,
-) -> None:
+    options, query, lexicon, site, tmp_path, monkeypatch, run
+):
     monkeypatch.chdir(tmp_path)
     Path("words.txt").write_text(lexicon or "x")
     Path("broken.png").write_bytes(b"broken")
@@ -102,7 +94,7 @@ def without_numbers(value: Any) -> Any:
     return round(value, 2) if isinstance(value, float) else value
 
 
-def test_requests_that_wait_are_read_together(site: OpenSite, slow: Slow, word: Word) -> None:
+def test_requests_that_wait_are_read_together(site, slow, word):
     pictures = [word(text) for text in ("one", "two", "three", "four", "five")] * 8
     pictures[7], pictures[20] = b"x", pictures[20][:60]
     here = site(slow)
@@ -131,7 +123,7 @@ def test_requests_that_wait_are_read_together(site: OpenSite, slow: Slow, word: 
 
 
 @pytest.mark.parametrize("runs_down", [False, True])
-def test_attention_covers_the_picture(runs_down: bool, site: OpenSite, word: Word) -> None:
+def test_attention_covers_the_picture(runs_down, site, word):
     image = Image.open(io.BytesIO(word("Hallo", (160, 32))))
     if runs_down:
         image = image.transpose(Image.Transpose.ROTATE_270)
@@ -166,15 +158,7 @@ def test_attention_covers_the_picture(runs_down: bool, site: OpenSite, word: Wor
         (422, "one", "?language=/etc/passwd", {}, "language: String should match pattern"),
     ],
 )
-def test_refused(
-    status: int,
-    content: bytes | str,
-    query: str,
-    limits: dict[str, int],
-    reason: str,
-    site: OpenSite,
-    word: Word,
-) -> None:
+def test_refused(status, content, query, limits, reason, site, word):
     here = site(**limits)
     content = word(content) if isinstance(content, str) else content
     response = here.post(f"/v1/read{query}", content=content)
@@ -194,19 +178,19 @@ def test_refused(
         ({"files": FORM, "data": {"lexicon": 2_000_000 * "a"}}, 400, "form"),
     ],
 )
-def test_refused_forms(options: dict[str, Any], status: int, reason: str, site: OpenSite) -> None:
+def test_refused_forms(options, status, reason, site):
     response = site(queue=4).post("/v1/read", **options)
     assert (response.status_code, reason in error_of(response)) == (status, True), response.text
 
 
-def test_unknown_paths_and_methods(site: OpenSite) -> None:
+def test_unknown_paths_and_methods(site):
     here = site()
     assert "/docs" in error_of(here.get("/v1/nothing"))
     assert here.get("/v1/read").status_code == 405
     assert here.get("/web/../app.py").status_code == 404
 
 
-def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None:
+def test_full_queue_and_deadline(site, slow, word):
     here = site(slow, queue=4, deadline=1.5)
 
     async def ask(client: httpx.AsyncClient) -> tuple[list[httpx.Response], httpx.Response, float]:
@@ -229,7 +213,7 @@ def test_full_queue_and_deadline(site: OpenSite, slow: Slow, word: Word) -> None
     assert 200 in answers  # in time, on a machine that is not busy with the others
 
 
-def test_a_greedy_client_does_not_keep_others_out(site: OpenSite, slow: Slow, word: Word) -> None:
+def test_a_greedy_client_does_not_keep_others_out(site, slow, word):
     here, files = site(slow, queue=4), [("files", ("a.png", word("a")))] * 4
 
     async def ask(polite: httpx.AsyncClient) -> None:
@@ -256,7 +240,7 @@ def test_a_greedy_client_does_not_keep_others_out(site: OpenSite, slow: Slow, wo
     here.run(ask)
 
 
-def test_clients_that_leave_are_not_read(site: OpenSite, slow: Slow, word: Word) -> None:
+def test_clients_that_leave_are_not_read(site, slow, word):
     here = site(slow)
 
     async def ask(client: httpx.AsyncClient) -> None:
@@ -286,7 +270,7 @@ def test_clients_that_leave_are_not_read(site: OpenSite, slow: Slow, word: Word)
     assert here.metric('vit_str_requests_total{path="/v1/read",status="499"}') == 5
 
 
-def test_slow_senders(site: OpenSite) -> None:
+def test_slow_senders(site):
     async def drops() -> AsyncIterator[bytes]:
         for _ in range(50):
             yield b"x"
@@ -297,9 +281,7 @@ def test_slow_senders(site: OpenSite) -> None:
     assert "0.3 seconds" in error_of(response)
 
 
-def test_failures_of_one_do_not_hurt_others(
-    site: OpenSite, tiny: Reader, word: Word, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failures_of_one_do_not_hurt_others(site, tiny, word, monkeypatch):
     class Fragile(Reader):
         def encode(self, pixels: np.ndarray) -> Any:
             if any(image.min() > 200 for image in pixels):
@@ -326,7 +308,7 @@ def test_failures_of_one_do_not_hurt_others(
         ({"x-api-key": "vëry"}, 401),
     ],
 )
-def test_key(headers: dict[str, str], status: int, site: OpenSite) -> None:
+def test_key(headers, status, site):
     here = site(options={"key": "very-secret"})
     given = {name: value.encode() for name, value in headers.items()}
     for path in ("/v1/model", "/metrics"):
@@ -335,7 +317,7 @@ def test_key(headers: dict[str, str], status: int, site: OpenSite) -> None:
         assert here.get(path).status_code == 200
 
 
-def test_other_origins_are_not_let_in_unless_named(site: OpenSite) -> None:
+def test_other_origins_are_not_let_in_unless_named(site):
     headers = {"origin": "https://example.com"}
     name = "access-control-allow-origin"
     assert name not in site().get("/health", headers=headers).headers
@@ -343,7 +325,7 @@ def test_other_origins_are_not_let_in_unless_named(site: OpenSite) -> None:
     assert here.get("/health", headers=headers).headers[name] == "https://example.com"
 
 
-def test_names_of_elsewhere_are_not_answered_to(site: OpenSite) -> None:
+def test_names_of_elsewhere_are_not_answered_to(site):
     def status(host: str, **options: Any) -> int:
         response = site(options=options).get("/v1/model", headers={"host": host})
         assert response.status_code == 200 or "--allow-host" in error_of(response)
@@ -356,16 +338,14 @@ def test_names_of_elsewhere_are_not_answered_to(site: OpenSite) -> None:
     assert status("text.example.com:80", hosts=("text.example.com",)) == 200
 
 
-def test_heads_of_pages(site: OpenSite) -> None:
+def test_heads_of_pages(site):
     here = site()
     for path in ("/", "/health", "/ready"):
         response = here.run(lambda client, path=path: client.head(path))
         assert (response.status_code, response.content) == (200, b"")
 
 
-def test_own_pages_need_nothing_from_elsewhere(
-    site: OpenSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_pages_need_nothing_from_elsewhere(site, tmp_path, monkeypatch):
     (tmp_path / "index.html").write_text("<title>page</title>")
     (tmp_path / "app.js").write_text("let a = 1")
     monkeypatch.setattr(app_module, "WEB", tmp_path)
@@ -380,7 +360,7 @@ def test_own_pages_need_nothing_from_elsewhere(
     assert {"/v1/read", "/v1/page", "/v1/model", "/health"} <= set(schema["paths"])
 
 
-def test_model_is_described(site: OpenSite, tiny: Reader) -> None:
+def test_model_is_described(site, tiny):
     found = site().get("/v1/model").json()
     assert found["characters"] == tiny.charset.characters
     assert found["image_size"] == [32, 128]
@@ -399,7 +379,7 @@ class TestPage:
         monkeypatch.setattr(service_module, "reads_pages", lambda: True)
         monkeypatch.setattr(service_module, "_open_page_parts", lambda reader: parts)
 
-    def test_record_is_that_of_a_page(self, site: OpenSite, tiny: Reader, word: Word) -> None:
+    def test_record_is_that_of_a_page(self, site, tiny, word):
         from vit_str.reading.pages.output import page_row
         from vit_str.reading.pages.reader import PageReader
 
@@ -412,7 +392,7 @@ class TestPage:
         assert response.json() == expected
         assert expected["words"][0]["characters"]
 
-    def test_pages_of_files(self, site: OpenSite, word: Word) -> None:
+    def test_pages_of_files(self, site, word):
         here, picture = site(), word("Hallo", (300, 60), "TIFF")
         assert here.post("/v1/page", content=picture).json()["page"] == 1
         missing = here.post("/v1/page?page=2", content=picture)
@@ -423,9 +403,7 @@ class TestPage:
             assert problem in broken["error"]
         assert site(pixels=100).post("/v1/page", content=picture).status_code == 422
 
-    def test_while_a_pdf_file_is_drawn_others_are_answered(
-        self, site: OpenSite, word: Word, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_while_a_pdf_file_is_drawn_others_are_answered(self, site, word, monkeypatch):
         from vit_str.reading.pages import pictures
 
         here, wait, drawn = site(), threading.Event(), pictures.pictures_in
@@ -446,9 +424,7 @@ class TestPage:
 
         here.run(ask)
 
-    def test_pages_that_nobody_waits_for_end(
-        self, site: OpenSite, slow: Slow, word: Word, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_pages_that_nobody_waits_for_end(self, site, slow, word, monkeypatch):
         here, engine = site(slow, deadline=0.5), type(slow.engine)
         encode = engine.encode
 
@@ -462,18 +438,14 @@ class TestPage:
         slow.go.set()
         assert here.service.close(5.0)
 
-    def test_without_the_extra(
-        self, site: OpenSite, word: Word, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_without_the_extra(self, site, word, monkeypatch):
         monkeypatch.setattr(service_module, "reads_pages", lambda: False)
         response = site().post("/v1/page", content=word("a"))
         assert response.status_code == 501
         assert install_hint("page") in error_of(response)
 
 
-def test_large_pictures_do_not_hold_up_small_ones(
-    site: OpenSite, word: Word, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
     here, wait = site(), threading.Event()
     large = word("large", (2000, 1200))
     decode = service_module.decode

@@ -3,7 +3,7 @@ import asyncio
 from vit_str.serving.batching_queue import BatchingQueue
 
 
-def test_jobs_wait_only_for_others_that_come() -> None:
+def test_jobs_wait_only_for_others_that_come():
     coming = True
     queue = BatchingQueue(lambda jobs: [len(jobs)] * len(jobs), 2, 1, 60.0, lambda: coming)
 

@@ -15,9 +15,6 @@ import pytest
 
 from vit_str.runtime.machine import install_hint
 
-Word = Callable[..., bytes]
-Run = Callable[..., tuple[int, str, str]]
-
 
 class Server:
     """A process of ``vit-str serve``."""
@@ -66,7 +63,7 @@ def running(*options: str) -> Iterator[Server]:
         server.process.communicate()
 
 
-def test_faults_and_sigterm_under_load(word: Word) -> None:
+def test_faults_and_sigterm_under_load(word):
     """Every good request is answered right, whatever others do; those in progress are finished."""
     good = word("Hallo")
     with running("--max-body", "50000", "--receive-deadline", "1") as server:
@@ -131,7 +128,7 @@ FAULTS = {"broken": broken, "empty": empty, "huge": huge, "left": left, "late": 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="looks at processes")
-def test_workers_are_replaced_and_end_with_their_parent(word: Word) -> None:
+def test_workers_are_replaced_and_end_with_their_parent(word):
     with running("--workers", "2") as server:
         first = server.children()
         assert len(first) == 2
@@ -150,7 +147,7 @@ def test_workers_are_replaced_and_end_with_their_parent(word: Word) -> None:
         assert not any(map(is_serving, workers))
 
 
-def test_connections_without_a_request_are_closed(word: Word) -> None:
+def test_connections_without_a_request_are_closed(word):
     """One that is silent, one whose head comes byte by byte, and the same after an answer."""
     with running("--receive-deadline", "1") as server:
         assert server.read(word("a")).status_code == 200
@@ -172,7 +169,7 @@ def test_connections_without_a_request_are_closed(word: Word) -> None:
         assert server.read(word("a")).status_code == 200
 
 
-def test_workers_end_when_their_parent_is_killed() -> None:
+def test_workers_end_when_their_parent_is_killed():
     with running("--workers", "2") as server:
         wait_for(lambda: len(server.children()) == 2)
         children = server.children()
@@ -197,7 +194,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
         (["--port", "0", "--max-pixels", "999999999"], "--max-pixels"),
     ],
 )
-def test_bad_options(options: list[str], reason: str, run: Run) -> None:
+def test_bad_options(options, reason, run):
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -210,13 +207,13 @@ def test_bad_options(options: list[str], reason: str, run: Run) -> None:
     assert reason in errors
 
 
-def test_short_keys_are_refused(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+def test_short_keys_are_refused(monkeypatch, run):
     monkeypatch.setenv("VIT_STR_KEY", "short")
     code, _, errors = run("serve")
     assert (code, "short" in errors.replace("shorter", "")) == (2, False)
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+def test_without_the_extra(monkeypatch, run):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "vit_str.serving.server", raising=False)
     code, _, errors = run("serve")

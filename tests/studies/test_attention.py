@@ -27,7 +27,7 @@ TASK = SequenceTask(4, (2, 5), True)
 MIRROR = torch.eye(5).flip(1)[None]
 
 
-def test_the_task_where_attention_helps_least_counts() -> None:
+def test_the_task_where_attention_helps_least_counts():
     accuracies = {
         ("copy", bottleneck.ONE): [0.5, 1.0],
         ("copy", bottleneck.ATTENTION): [1.0, 1.0],
@@ -43,7 +43,7 @@ def test_the_task_where_attention_helps_least_counts() -> None:
     assert bottleneck.avoided(table, 8) == pytest.approx([0.2, 0.0])
 
 
-def test_a_mirror_lies_on_the_anti_diagonal() -> None:
+def test_a_mirror_lies_on_the_anti_diagonal():
     assert alignment.anti_diagonal(MIRROR) == 1
     assert alignment.anti_diagonal(torch.full((2, 5, 5), 0.2)) == pytest.approx(0.2)
     late = MIRROR.roll(1, 1)  # step t looks where step t - 1 should have
@@ -53,7 +53,7 @@ def test_a_mirror_lies_on_the_anti_diagonal() -> None:
     assert alignment.change_per_step(torch.full((2, 5, 5), 0.2)) == 0
 
 
-def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula() -> None:
+def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula():
     torch.manual_seed(0)
     model = RecurrentTranslator(TASK, 8, "dot")
     texts = TASK.draw(3, 5)
@@ -66,7 +66,7 @@ def test_weights_are_of_the_steps_that_write_symbols_and_follow_the_formula() ->
     assert alignment.formula_error(model, texts) > 1e-6
 
 
-def test_attention_is_flat_and_a_gru_is_not() -> None:
+def test_attention_is_flat_and_a_gru_is_not():
     changes = {}
     for name in (path_length.ATTENTION, "gru"):
         norms = path_length.initial_gradients(name, 0, steps=30)
@@ -75,7 +75,7 @@ def test_attention_is_flat_and_a_gru_is_not() -> None:
     assert changes["gru"] < -3
 
 
-def test_the_longest_way_counts_and_only_that_of_the_gru_grows() -> None:
+def test_the_longest_way_counts_and_only_that_of_the_gru_grows():
     x = torch.ones((), requires_grad=True)
     assert parallel.longest_chain(x.exp()) == 2  # the operation, and the leaf
     assert parallel.longest_chain(x.exp() + x.sin().cos().tan()) == 5
@@ -85,18 +85,18 @@ def test_the_longest_way_counts_and_only_that_of_the_gru_grows() -> None:
 
 
 @pytest.mark.parametrize("length", [3, 40])
-def test_operations_are_those_of_the_closed_forms(length: int) -> None:
+def test_operations_are_those_of_the_closed_forms(length):
     gru, attention = (parallel.operations(name, length, 8) for name in parallel.LAYERS)
     assert gru == 12 * length * 8**2
     assert attention == 8 * length * 8**2 + 4 * length**2 * 8
 
 
-def test_the_fastest_counts_and_the_first_does_not() -> None:
+def test_the_fastest_counts_and_the_first_does_not():
     clock = iter([0.0, 1.0, 10.0, 15.0, 20.0, 23.0])
     assert parallel.fastest(lambda: None, 2, "cpu", lambda: next(clock)) == 3.0
 
 
-def test_jacobian_norm_and_gradient_at_the_query_are_those_of_autograd() -> None:
+def test_jacobian_norm_and_gradient_at_the_query_are_those_of_autograd():
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(3, 6, generator=generator, dtype=torch.float64)
     explicit = [
@@ -112,14 +112,14 @@ def test_jacobian_norm_and_gradient_at_the_query_are_those_of_autograd() -> None
         assert found == pytest.approx(expected.norm().item(), rel=1e-4)
 
 
-def test_raw_attention_is_the_softmax_of_undivided_products() -> None:
+def test_raw_attention_is_the_softmax_of_undivided_products():
     q, k, v = torch.randn(3, 2, 1, 5, 8, generator=torch.Generator().manual_seed(0))
     raw = scaling.RawDotProductAttention()(q, k, v)
     torch.testing.assert_close(raw, (q @ k.transpose(-1, -2)).softmax(-1) @ v)
     torch.testing.assert_close(raw, ScaledDotProductAttention()(q * math.sqrt(8), k, v))
 
 
-def test_networks_start_with_equal_weights_but_for_the_small_start() -> None:
+def test_networks_start_with_equal_weights_but_for_the_small_start():
     scaled, raw, small = (
         scaling.make_network(16, name, 0).body[1].to_queries.weight for name in scaling.TRAINED
     )
@@ -127,7 +127,7 @@ def test_networks_start_with_equal_weights_but_for_the_small_start() -> None:
     torch.testing.assert_close(small, raw / 4)
 
 
-def test_weight_of_a_token_on_itself() -> None:
+def test_weight_of_a_token_on_itself():
     def weight(name: str, width: int = 64) -> float:
         return projections.own_weight(name, width, torch.Generator().manual_seed(0), 20)
 
@@ -139,7 +139,7 @@ def test_weight_of_a_token_on_itself() -> None:
 
 
 @pytest.mark.parametrize("name", projections.PROJECTIONS)
-def test_attention_without_projections_is_the_formula(name: str) -> None:
+def test_attention_without_projections_is_the_formula(name):
     torch.manual_seed(0)
     attention = projections.SharedAttention(8, name)
     x = torch.randn(2, 5, 8)
@@ -155,7 +155,7 @@ def test_attention_without_projections_is_the_formula(name: str) -> None:
     assert symmetric == (name in ("none", "tied"))
 
 
-def test_no_number_of_heads_knows_positions_and_parameters_are_equal() -> None:
+def test_no_number_of_heads_knows_positions_and_parameters_are_equal():
     for number in heads.HEADS:
         assert heads.permutation_error(number, 0, positions=False) < 1e-13
         assert heads.permutation_error(number, 0, positions=True) > 0.01
@@ -163,20 +163,20 @@ def test_no_number_of_heads_knows_positions_and_parameters_are_equal() -> None:
     assert len({sum(p.numel() for p in network.parameters()) for network in networks}) == 1
 
 
-def test_steps_to_the_goal() -> None:
+def test_steps_to_the_goal():
     assert heads.steps_to_goal([20, 40, 60], [[0.5, 0.96, 0.9]]) == "40 [40, 40]"
     assert heads.steps_to_goal([20, 40], [[0.5, 0.97], [0.5, 0.8]]) == "40 [40, 40] in 1/2"
     assert heads.steps_to_goal([20, 40], [[0.5, 0.6]]) == "never"
 
 
-def test_without_positions_permuting_is_exact() -> None:
+def test_without_positions_permuting_is_exact():
     errors = {name: order.permutation_error(name, seed=0, count=3) for name in order.ENCODERS}
     assert errors[order.NONE] < 1e-14
     assert errors[order.MASKED] > 0.01
     assert errors[order.SINUSOIDAL] > 0.01
 
 
-def test_texts_have_each_token_once_and_say_which_comes_first() -> None:
+def test_texts_have_each_token_once_and_say_which_comes_first():
     torch.manual_seed(0)
     tokens, answers = order.texts(500)
     assert all(sorted(row) == list(range(12)) for row in tokens.tolist())
@@ -184,7 +184,7 @@ def test_texts_have_each_token_once_and_say_which_comes_first() -> None:
     assert 200 < answers.sum() < 300
 
 
-def test_the_formula_of_positions_and_its_properties() -> None:
+def test_the_formula_of_positions_and_its_properties():
     exact = sinusoid.exact_positions(60, 16)
     assert (exact.float() - sinusoidal_positions(60, 16)).abs().max() < 1e-7
     assert exact[0].tolist() == [0.0, 1.0] * 8
@@ -196,7 +196,7 @@ def test_the_formula_of_positions_and_its_properties() -> None:
     assert sinusoid.rotation_error(exact[:, [1, 0, 3, 2, *range(4, 16)]]) > 0.1, "a wrong turn"
 
 
-def test_the_variants_are_their_formulas() -> None:
+def test_the_variants_are_their_formulas():
     x = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(1))
     formulas = {
         residual_norm.FULL: lambda part, norm, x: x + part(norm(x)),
@@ -214,7 +214,7 @@ def test_the_variants_are_their_formulas() -> None:
         torch.testing.assert_close(stack(x), stack.norm(expected))
 
 
-def test_tokens_collapse_without_residuals_only() -> None:
+def test_tokens_collapse_without_residuals_only():
     same = torch.ones(1, 3, 4, dtype=torch.float64)
     assert residual_norm.token_cosine(same * 1e-200) == pytest.approx(1)
     assert residual_norm.token_cosine(torch.eye(4, dtype=torch.float64)[None]) == pytest.approx(0)
@@ -228,7 +228,7 @@ def test_tokens_collapse_without_residuals_only() -> None:
     assert last[residual_norm.FULL] < 0.7
 
 
-def test_weights_of_the_post_worked_by_hand() -> None:
+def test_weights_of_the_post_worked_by_hand():
     example = worked_example.of_post()
     weights = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=torch.float64)
     by_hand = torch.tensor([2.0, 3.0, 3.3, 4.3, 2.5], dtype=torch.float64)

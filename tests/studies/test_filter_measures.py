@@ -13,7 +13,7 @@ from studies.filter_measures import (
 from vit_str.models import ConvolutionalEncoder, VisionTransformer
 
 
-def test_filters_of_patches_have_the_layout_of_the_patches() -> None:
+def test_filters_of_patches_have_the_layout_of_the_patches():
     """A filter applied by hand to a patch gives what the embedding gives."""
     torch.manual_seed(0)
     encoder = VisionTransformer(dim=8, depth=1, heads=2, image_size=(8, 24), patch_size=(4, 6))
@@ -23,7 +23,7 @@ def test_filters_of_patches_have_the_layout_of_the_patches() -> None:
     torch.testing.assert_close(embedded[1 * 4 + 2], by_hand)
 
 
-def test_filters_of_convolutions_are_those_of_the_first() -> None:
+def test_filters_of_convolutions_are_those_of_the_first():
     encoder = ConvolutionalEncoder(widths=(8,), depths=(1,), strides=((2, 4),))
     assert first_filters(encoder).shape == (8, 3, 8, 10)
     assert torch.equal(first_filters(encoder), encoder.stages[0][0].weight)
@@ -31,7 +31,7 @@ def test_filters_of_convolutions_are_those_of_the_first() -> None:
         first_filters(nn.Linear(2, 2))
 
 
-def test_components_are_orthonormal_and_explain_the_filters() -> None:
+def test_components_are_orthonormal_and_explain_the_filters():
     torch.manual_seed(0)
     filters = torch.randn(20, 3, 2, 4)
     components = Components.of_filters(filters)
@@ -41,7 +41,7 @@ def test_components_are_orthonormal_and_explain_the_filters() -> None:
     assert components.shares.sum() == pytest.approx(1)
 
 
-def test_components_of_patches_are_those_of_their_singular_values() -> None:
+def test_components_of_patches_are_those_of_their_singular_values():
     images = torch.randn(6, 3, 8, 24)
     patches = torch.stack(
         [images[i, :, y : y + 4, x : x + 6].flatten() for i in range(6)
@@ -54,7 +54,7 @@ def test_components_of_patches_are_those_of_their_singular_values() -> None:
     assert abs(float(directions[0] @ components.vectors[0].flatten())) == pytest.approx(1)
 
 
-def test_flat_filters_are_smooth_and_checkerboards_are_not() -> None:
+def test_flat_filters_are_smooth_and_checkerboards_are_not():
     flat = torch.ones(1, 3, 8, 16)
     sign = torch.tensor([1.0, -1.0])
     board = (sign.repeat(4)[:, None] * sign.repeat(8)).expand(1, 3, 8, 16)
@@ -64,7 +64,7 @@ def test_flat_filters_are_smooth_and_checkerboards_are_not() -> None:
     assert roughness(board).item() == pytest.approx(2)
 
 
-def test_noise_is_at_chance() -> None:
+def test_noise_is_at_chance():
     noise = torch.randn(4000, 3, 8, 16, generator=torch.Generator().manual_seed(0))
     found = bank_means(noise)
     assert found["low_frequency_share"] == pytest.approx(chance_low_frequency(noise), rel=0.02)
@@ -72,7 +72,7 @@ def test_noise_is_at_chance() -> None:
     assert chance_low_frequency(noise) == 1 / 4
 
 
-def test_effective_number_counts_equal_components() -> None:
+def test_effective_number_counts_equal_components():
     shares = torch.tensor([2.0, 2.0, 2.0, 0.0], dtype=torch.float64)
     components = Components(torch.zeros(4, 1, 1, 1, dtype=torch.float64), shares)
     assert components.effective_number() == pytest.approx(3)

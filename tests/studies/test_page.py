@@ -37,7 +37,7 @@ QUICK = RESULT | {
 }
 
 
-def test_the_page_of_verdicts() -> None:
+def test_the_page_of_verdicts():
     text = page_text([QUICK, RESULT], "claims")
     row = "| [order](claims/order.md) | VE | NOT SUPPORTED | share of a \\| b | 0.1235 [0.1, 0.2] |"
     assert row in text
@@ -55,7 +55,7 @@ def test_the_page_of_verdicts() -> None:
     assert "\n\n\n" not in text
 
 
-def test_the_page_of_a_study() -> None:
+def test_the_page_of_a_study():
     text = study_text(RESULT | {"weights": {"tiny": "0123456789ab"}})
     assert text.startswith("# order\n")
     assert "\n\n**Claim** (V, E). What attention puts out says nothing" in text
@@ -72,7 +72,7 @@ def test_the_page_of_a_study() -> None:
     assert "`python -m studies run gates --quick`: 1 seed, cpu" in quick
 
 
-def test_the_pages_of_the_project_are_what_their_results_say() -> None:
+def test_the_pages_of_the_project_are_what_their_results_say():
     folder = DOCS / "claims"
     results = [load_result(folder, f"{name}.json") for name in NAMES]
     found = [result for result in results if result]
@@ -84,7 +84,7 @@ def test_the_pages_of_the_project_are_what_their_results_say() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if describe(name).weights])
-def test_results_are_of_the_weights_of_today(name: str) -> None:
+def test_results_are_of_the_weights_of_today(name):
     """Otherwise run the study again: ``python -m studies run NAME``, then the page."""
     result = load_result(DOCS / "claims", f"{name}.json")
     assert result is not None
@@ -94,7 +94,7 @@ def test_results_are_of_the_weights_of_today(name: str) -> None:
         assert hashed == weights_hash(resolve(weights)) or GONE in page
 
 
-def test_the_page_of_the_lab_is_of_the_weights_of_today() -> None:
+def test_the_page_of_the_lab_is_of_the_weights_of_today():
     """Otherwise its commands have to be run again, or what is not of today's has to say so."""
     page = (DOCS / "attention.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `([0-9a-f]{12})` \|", page, re.MULTILINE)
@@ -104,7 +104,7 @@ def test_the_page_of_the_lab_is_of_the_weights_of_today() -> None:
     assert dict(rows) == {name: weights_hash(path) for name, path in files.items()}
 
 
-def test_without_results(tmp_path: Path) -> None:
+def test_without_results(tmp_path):
     with pytest.raises(ValueError, match="holds no result of a study"):
         write_page(tmp_path, tmp_path / "claims.md")
     assert not (tmp_path / "claims").exists()

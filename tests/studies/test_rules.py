@@ -163,7 +163,5 @@ RULES: list[tuple[Callable[..., Verdict], tuple[object, ...], Verdict]] = [
     RULES,
     ids=[f"{rule.__module__.rpartition('.')[2]}-{verdict}" for rule, _, verdict in RULES],
 )
-def test_the_rule(
-    rule: Callable[..., Verdict], numbers: tuple[object, ...], verdict: Verdict
-) -> None:
+def test_the_rule(rule, numbers, verdict):
     assert rule(*numbers) is verdict

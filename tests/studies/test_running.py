@@ -72,7 +72,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_study_says_what_it_is(name: str) -> None:
+def test_every_study_says_what_it_is(name):
     study = describe(name)
     assert study.posts
     assert set(study.posts.split(", ")) <= set(POSTS)
@@ -81,7 +81,7 @@ def test_every_study_says_what_it_is(name: str) -> None:
     assert callable(load_study(name).run)
 
 
-def test_settings_select_the_values_of_a_table() -> None:
+def test_settings_select_the_values_of_a_table():
     table = Table(
         {"seed": seed, "network": name, "length": length, "error": 10.0 * seed + length}
         for seed in range(2)
@@ -99,7 +99,7 @@ def test_settings_select_the_values_of_a_table() -> None:
     assert cells == {"at 1": "1 [1, 1]", "at 2": "2 [2, 2]"}
 
 
-def test_values_have_a_mean_with_its_interval_and_paired_differences() -> None:
+def test_values_have_a_mean_with_its_interval_and_paired_differences():
     values = Values([1.0, 2.0, 3.0])
     assert values.mean == 2
     assert (values.low, values.high) == values.interval == pytest.approx((-0.484, 4.484), abs=1e-3)
@@ -118,7 +118,7 @@ def test_values_have_a_mean_with_its_interval_and_paired_differences() -> None:
         ({"summary": []}, "summary: expected"),
     ],
 )
-def test_findings_that_are_not_what_they_promise(changed: dict, message: str) -> None:
+def test_findings_that_are_not_what_they_promise(changed, message):
     values = {
         "table": Table([{"a": 1}]),
         "summary": [{"a": "1"}],
@@ -133,7 +133,7 @@ def test_findings_that_are_not_what_they_promise(changed: dict, message: str) ->
         Findings(**values | changed)
 
 
-def test_files_of_a_study(small: list[str], tmp_path: Path) -> None:
+def test_files_of_a_study(small, tmp_path):
     result = run_study("small", tmp_path / "out", Settings(seeds=3))
     with (tmp_path / "out/table.csv").open() as file:
         assert list(csv.DictReader(file)) == [{"seed": str(n), "one": "1.0"} for n in range(3)]
@@ -145,23 +145,21 @@ def test_files_of_a_study(small: list[str], tmp_path: Path) -> None:
         load_result(tmp_path / "out")
 
 
-def test_commands_and_names() -> None:
+def test_commands_and_names():
     found = command("order", Settings(quick=True, seeds=3, device="cuda"))
     assert found == "python -m studies run order --quick --seeds 3 --device cuda"
     with pytest.raises(ValueError, match="known are rnn-gradient"):
         load_study("nonsense")
 
 
-def test_studies_run_in_processes_of_their_own(tmp_path: Path) -> None:
+def test_studies_run_in_processes_of_their_own(tmp_path):
     settings = Settings(quick=True, seeds=1)
     names = ["worked-example", "patches"]
     results = {name: future.result() for name, future in run_studies(names, tmp_path, settings, 1)}
     assert [results[name]["verdict"] for name in names] == ["SUPPORTED"] * 2
 
 
-def test_run_list_page(
-    small: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path: Path
-) -> None:
+def test_run_list_page(small, monkeypatch, capsys, tmp_path):
     """Processes are tested above; here studies run in this one."""
     monkeypatch.setattr("studies.__main__.run_studies", run_here)
     out = str(tmp_path / "out")
@@ -209,9 +207,7 @@ def run_here(
         (("page", "empty", "--out", "claims.md"), "run: python -m studies run all"),
     ],
 )
-def test_wrong_use(
-    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_use(arguments, message, capsys):
     with pytest.raises(SystemExit) as left:
         main(arguments)
     assert left.value.code == 2
@@ -219,7 +215,7 @@ def test_wrong_use(
 
 
 @pytest.mark.parametrize("name", ["worked-example", "patches"])
-def test_the_same_seeds_give_the_same_and_leave_the_random_state_alone(name: str) -> None:
+def test_the_same_seeds_give_the_same_and_leave_the_random_state_alone(name):
     state = torch.get_rng_state()
     first, again = (load_study(name).run(Settings(quick=True, seeds=2)) for _ in range(2))
     assert first.table == again.table
@@ -231,9 +227,7 @@ LONG = {"cross-attention", "filters", "distance", "first-layer", "data-hunger", 
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in LONG | {"parallel"}])
-def test_every_study_runs_and_draws_whatever_its_networks_learn(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_study_runs_and_draws_whatever_its_networks_learn(name, monkeypatch):
     """All but training: one step of it stands for the rest."""
     monkeypatch.setattr("studies.training.range", lambda steps: (0,), raising=False)
     seeds = 2 if name in ("heads", "order", "tanh-blur") else 1
@@ -243,7 +237,7 @@ def test_every_study_runs_and_draws_whatever_its_networks_learn(
     found.draw(Figure(layout="constrained"))
 
 
-def test_speeds_are_measured_on_one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speeds_are_measured_on_one_processor(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     monkeypatch.setattr(parallel, "_QUICK", parallel.Size((2, 4), 1, False, dim=8, batch=2))
@@ -254,7 +248,7 @@ def test_speeds_are_measured_on_one_processor(monkeypatch: pytest.MonkeyPatch) -
     found.draw(Figure())
 
 
-def test_training_is_decided_by_the_seed() -> None:
+def test_training_is_decided_by_the_seed():
     task = SequenceTask(4, (2, 5), True)
     sizes = {"task": task, "steps": 3, "dim": 8, "learning_rate": 1e-2}
     measurements = [

@@ -33,7 +33,7 @@ def value(words: tuple[str, ...]) -> int:
     return total + part
 
 
-def test_words_say_the_number() -> None:
+def test_words_say_the_number():
     numbers = [*range(2000), *range(2000, 1_000_000, 997), 999_999]
     assert [value(in_words(number)) for number in numbers] == numbers
     assert len({in_words(number) for number in numbers}) == len(numbers)
@@ -51,25 +51,25 @@ def test_words_say_the_number() -> None:
         (date(2022, 5, 20), "may twenty twenty twenty two"),
     ],
 )
-def test_dates(day: date, words: str) -> None:
+def test_dates(day, words):
     assert " ".join(date_in_words(day)) == words
     assert "".join(dates().digits(day.toordinal())) == day.isoformat()
 
 
-def test_no_two_days_sound_alike() -> None:
+def test_no_two_days_sound_alike():
     days = [date(1800, 1, 1) + timedelta(number) for number in range(109_572)]
     assert days[-1].year == 2099
     assert len({date_in_words(day) for day in days}) == len(days)
     assert max(len(date_in_words(day)) for day in days) == 6
 
 
-def test_ids_are_padded() -> None:
+def test_ids_are_padded():
     ids = ids_of([numbers(2).digits(12), in_words(0)])
     assert ids.tolist() == [[1, 2], [SYMBOLS.index("zero"), PADDING]]
     assert len(set(SYMBOLS)) == len(SYMBOLS)
 
 
-def test_a_fifth_of_the_numbers_is_held_out_but_not_zero() -> None:
+def test_a_fifth_of_the_numbers_is_held_out_but_not_zero():
     share = sum(map(is_held_out, range(10_000))) / 10_000
     assert share == pytest.approx(0.2, abs=0.005)
     with seeded(0):

@@ -15,13 +15,12 @@ from studies.tokens import NextToken, Pointers
 from studies.training import seeded
 from vit_str.runtime.charset import Charset
 from vit_str.torch_runtime.engine import generate
-from vit_str.torch_runtime.weights_file import WeightsFile
 
 REVERSE = SequenceTask(4, (2, 5), True)
 
 
 @pytest.mark.parametrize("length", [2, 3, 9])
-def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length: int) -> None:
+def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length):
     inputs, targets = adding.draw_batch(64, length, torch.Generator().manual_seed(0))
     values, marks = inputs.unbind(-1)
     assert inputs.shape == (64, length, 2)
@@ -30,7 +29,7 @@ def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length: int) -
     assert torch.equal(targets, (values * marks).sum(1))
 
 
-def test_the_best_constant_has_the_error_of_the_baseline() -> None:
+def test_the_best_constant_has_the_error_of_the_baseline():
     class Model(nn.Module):
         def __init__(self, adds: bool) -> None:
             super().__init__()
@@ -44,7 +43,7 @@ def test_the_best_constant_has_the_error_of_the_baseline() -> None:
     assert adding.squared_error(Model(adds=True), 10) == 0
 
 
-def test_tasks_are_what_they_say() -> None:
+def test_tasks_are_what_they_say():
     sources, labels = REVERSE.draw(50, 5)
     assert torch.equal(labels, sources.flip(1))
     assert set(sources.flatten().tolist()) == {0, 1, 2, 3}
@@ -54,14 +53,14 @@ def test_tasks_are_what_they_say() -> None:
         assert {REVERSE.draw(1)[0].shape[1] for _ in range(50)} == {2, 3, 4, 5}
 
 
-def test_no_sequence_is_tested_twice() -> None:
+def test_no_sequence_is_tested_twice():
     sources, labels = REVERSE.draw_tests(256, 2, seed=0)
     assert len(sources) == len(sources.unique(dim=0)) == 16  # all that there are
     assert torch.equal(labels, sources.flip(1))
     assert torch.equal(sources, REVERSE.draw_tests(256, 2, seed=0)[0])
 
 
-def test_one_vector_is_the_last_state() -> None:
+def test_one_vector_is_the_last_state():
     """What the decoder takes the mean of is a single feature: the state after the last symbol."""
     torch.manual_seed(0)
     one = RecurrentTextEncoder(4, 8, last_only=True)
@@ -71,7 +70,7 @@ def test_one_vector_is_the_last_state() -> None:
     torch.testing.assert_close(one(sources).mean(1), states)
 
 
-def test_accuracy_counts_symbols_in_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accuracy_counts_symbols_in_their_places(monkeypatch):
     model = RecurrentTranslator(REVERSE, 8, "dot")
     labels = torch.tensor([[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2]])
     written = torch.tensor([[0, 1, 2, -1], [0, 1, -1, -1], [0, 1, 2, 3], [1, 2, 0, -1]])
@@ -83,7 +82,7 @@ def test_accuracy_counts_symbols_in_their_places(monkeypatch: pytest.MonkeyPatch
     assert model.accuracy(labels, labels) == pytest.approx(8 / 12)
 
 
-def test_the_next_token_is_asked_for_in_a_circle_and_pointers_for_what_they_point_to() -> None:
+def test_the_next_token_is_asked_for_in_a_circle_and_pointers_for_what_they_point_to():
     said, answers = NextToken(length=5).draw(3, torch.Generator().manual_seed(0))
     assert answers[:, :-1].equal(said[:, 1:])
     assert answers[:, -1].equal(said[:, 0])
@@ -94,7 +93,7 @@ def test_the_next_token_is_asked_for_in_a_circle_and_pointers_for_what_they_poin
         assert answer == inputs[row, inputs[row, token, 1 + pointer], 0]
 
 
-def test_a_beam_of_one_writes_what_the_decoder_generates() -> None:
+def test_a_beam_of_one_writes_what_the_decoder_generates():
     with seeded(0):
         model = translation.learn(numbers(2), 3)[0]
     features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
@@ -102,7 +101,7 @@ def test_a_beam_of_one_writes_what_the_decoder_generates() -> None:
     assert written.equal(generate(model.decoder, features).labels)
 
 
-def test_what_is_translated_was_trained_on_and_is_tested_once() -> None:
+def test_what_is_translated_was_trained_on_and_is_tested_once():
     spoken = numbers(2)
     symbols = {*"0123456789", "twelve", "forty", "five"}
     translation.check_tests(spoken, [12, 45], symbols)
@@ -112,7 +111,7 @@ def test_what_is_translated_was_trained_on_and_is_tested_once() -> None:
         translation.check_tests(spoken, [12, 0], symbols)
 
 
-def test_pairs_are_counted_with_start_and_end() -> None:
+def test_pairs_are_counted_with_start_and_end():
     charset = Charset("ab")
     shares = cross_attention.PairModel(charset, ["ab", "ab", "a"]).log_shares.exp()
     # After the start: a three times, each of the three symbols with half a count more.
@@ -125,7 +124,7 @@ def test_pairs_are_counted_with_start_and_end() -> None:
     assert together == pytest.approx((3 * alone[0] + 2 * alone[1]) / 5)
 
 
-def test_another_image_is_read_as_that_image(weights: WeightsFile) -> None:
+def test_another_image_is_read_as_that_image(weights):
     features = torch.randn(3, 32, 32, generator=torch.Generator().manual_seed(0))
     written = generate(weights.recognizer.decoder, features).labels
     texts = [weights.charset.decode(ids) for ids in written.tolist()]

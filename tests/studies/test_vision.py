@@ -31,15 +31,13 @@ def images() -> torch.Tensor:
 
 
 @pytest.mark.parametrize(("image_size", "patch_size"), patches.SHAPES)
-def test_patches_and_blocks_are_exact(
-    image_size: tuple[int, int], patch_size: tuple[int, int]
-) -> None:
+def test_patches_and_blocks_are_exact(image_size, patch_size):
     worst = {name: error for *_, name, error in patches.measure(image_size, patch_size, seed=3)}
     assert worst[patches.ROUND_TRIP] == worst[patches.BLOCKS] == 0
     assert worst[patches.CONVOLUTION] < 1e-10
 
 
-def test_patches_of_words_are_their_own_best_basis() -> None:
+def test_patches_of_words_are_their_own_best_basis():
     basis = filters.patch_components(filters.digits(50))
     random = first_filters(reading.build_reader(reading.VIT, reading.SMALL, 10, seed=0).encoder)
     assert basis.vectors.shape == (192, 3, 8, 8)
@@ -47,7 +45,7 @@ def test_patches_of_words_are_their_own_best_basis() -> None:
     assert basis.captured(random)[15] == pytest.approx(16 / 192, abs=0.02)
 
 
-def test_heads_that_look_everywhere_alike_are_on_the_chance_line() -> None:
+def test_heads_that_look_everywhere_alike_are_on_the_chance_line():
     torch.manual_seed(0)
     encoder = VisionTransformer(16, 2, 2, (16, 24), (4, 8))
     for block in encoder.blocks:
@@ -63,7 +61,7 @@ def test_heads_that_look_everywhere_alike_are_on_the_chance_line() -> None:
     assert [share for *_, share in rows] == pytest.approx([1.0] * 4)
 
 
-def test_means_of_heads_are_one_value_for_each_layer_and_seed() -> None:
+def test_means_of_heads_are_one_value_for_each_layer_and_seed():
     rows = ((0, 1, 0.2), (0, 2, 0.4), (1, 1, 0.4), (1, 2, 0.6))
     cells = ((seed, "a", 1, head, value, value) for seed, head, value in rows)
     table = Table.of("seed system layer head distance share_of_uniform", cells)
@@ -71,7 +69,7 @@ def test_means_of_heads_are_one_value_for_each_layer_and_seed() -> None:
     assert found.values("distance", system="a", layer=1) == pytest.approx([0.3, 0.5])
 
 
-def test_a_token_sees_its_patch_before_attention_and_everything_after(images: torch.Tensor) -> None:
+def test_a_token_sees_its_patch_before_attention_and_everything_after(images):
     torch.manual_seed(0)
     encoder = VisionTransformer(16, 2, 2, SIZE, (4, 8))
     layers, seen, near = zip(*first_layer.measure(encoder, images, seed=0), strict=True)
@@ -80,7 +78,7 @@ def test_a_token_sees_its_patch_before_attention_and_everything_after(images: to
     assert near[0] == pytest.approx(1.0)
 
 
-def test_a_convolution_sees_its_window(images: torch.Tensor) -> None:
+def test_a_convolution_sees_its_window(images):
     torch.manual_seed(0)
     encoder = ConvolutionalEncoder((4, 8), (1, 1), ((2, 2), (2, 2)), SIZE)
     layers, seen, _ = zip(*first_layer.measure(encoder, images, seed=0), strict=True)
@@ -90,7 +88,7 @@ def test_a_convolution_sees_its_window(images: torch.Tensor) -> None:
     assert layers == (1, 2, 3, 4)
 
 
-def test_every_system_learns_from_every_number_of_words_and_the_seed_decides() -> None:
+def test_every_system_learns_from_every_number_of_words_and_the_seed_decides():
     plan = replace(QUICK, words=(4, 8), steps=3, batch_size=4, test_words=6)
     state = torch.get_rng_state()
     rows = list(train(plan, 0))
@@ -100,7 +98,7 @@ def test_every_system_learns_from_every_number_of_words_and_the_seed_decides() -
     assert torch.get_rng_state().equal(state)
 
 
-def test_words_of_the_test_are_new_and_of_known_characters() -> None:
+def test_words_of_the_test_are_new_and_of_known_characters():
     plan = replace(FULL, charset=DIGITS, words=(2, 60), shares=reading.ANY_STRINGS)
     renderer = reading.word_renderer(
         DIGITS, replace(TINY, image_size=(16, 24)), reading.ANY_STRINGS
@@ -115,14 +113,14 @@ def test_words_of_the_test_are_new_and_of_known_characters() -> None:
     assert set("".join(texts)) <= set("".join(known[:2]))
 
 
-def test_words_are_selected_and_repeated_ones_left_out(words: RenderedBatch) -> None:
+def test_words_are_selected_and_repeated_ones_left_out(words):
     chosen = reading.select(words, [1, 0, 1, 0])
     assert chosen.images.equal(words.images[[1, 0, 1, 0]])
     assert reading.distinct(chosen).images.equal(words.images[[1, 0]])
 
 
 @pytest.mark.parametrize("system", reading.SYSTEMS)
-def test_training_learns_a_few_words_by_heart(system: str, words: RenderedBatch) -> None:
+def test_training_learns_a_few_words_by_heart(system, words):
     few = reading.select(words, slice(4))
     reader = reading.build_reader(system, TINY, 10, seed=1)
     reading.train_reader(reader, few, 0, steps=100, batch_size=4, learning_rate=1e-2)
@@ -130,7 +128,7 @@ def test_training_learns_a_few_words_by_heart(system: str, words: RenderedBatch)
 
 
 @pytest.mark.parametrize("sizes", [reading.SMALL, reading.STANDARD])
-def test_both_systems_have_the_same_grid_and_about_as_many_parameters(sizes: object) -> None:
+def test_both_systems_have_the_same_grid_and_about_as_many_parameters(sizes):
     assert isinstance(sizes, type(reading.SMALL))
     vit, convolution = (
         reading.build_reader(system, sizes, 94, 0).encoder for system in reading.SYSTEMS
@@ -140,7 +138,7 @@ def test_both_systems_have_the_same_grid_and_about_as_many_parameters(sizes: obj
     assert max(counts) < 1.5 * min(counts)
 
 
-def test_labels_of_different_widths_are_compared() -> None:
+def test_labels_of_different_widths_are_compared():
     written, labels = torch.tensor([[1, 2, -1], [1, -1, -1], [1, 2, 3]]), torch.tensor([[1, 2]] * 3)
     assert reading.same_labels(written, labels).tolist() == [True, False, False]
     assert reading.same_labels(labels, written).tolist() == [True, False, False]

@@ -26,18 +26,18 @@ def images() -> torch.Tensor:
     return torch.nn.functional.interpolate(torch.rand(48, 3, 8, 32), (32, 128), mode="bilinear")
 
 
-def test_without_ingredients_nothing_happens(images: torch.Tensor) -> None:
+def test_without_ingredients_nothing_happens(images):
     degraded = degrade(images.clone(), Ingredients(**OFF), Random(1, 48, BANK))
     torch.testing.assert_close(degraded, images, atol=2e-3, rtol=0)
 
 
 @pytest.mark.parametrize("name", ["blur", "motion", "gamma", "contrast", "illumination"])
-def test_every_ingredient_changes_some_pictures(name: str, images: torch.Tensor) -> None:
+def test_every_ingredient_changes_some_pictures(name, images):
     degraded = degrade(images.clone(), Ingredients(**OFF | {name: 1.0}), Random(1, 48, BANK))
     assert ((degraded - images).abs() > 0.03).any()
 
 
-def test_compression_damages_about_as_much_as_a_real_encoder(images: torch.Tensor) -> None:
+def test_compression_damages_about_as_much_as_a_real_encoder(images):
     torch.manual_seed(0)
     noisy = (images + torch.randn_like(images) * 0.1).clamp(0, 1)
     ours = degrade(noisy.clone(), Ingredients(**OFF | {"compression": 1.0}), Random(1, 48, BANK))
@@ -57,7 +57,7 @@ def test_compression_damages_about_as_much_as_a_real_encoder(images: torch.Tenso
     ("name", "most"),
     [("glare", 0.1), ("low_resolution", 0.88), ("noise", 0.7), ("compression", 0.45)],
 )
-def test_pictures_without_an_ingredient_stay_as_they_are(name: str, most: float) -> None:
+def test_pictures_without_an_ingredient_stay_as_they_are(name, most):
     """Whatever its strength, an effect draws the same numbers, and changes its pictures only."""
     torch.manual_seed(0)
     clean = torch.rand(200, 3, 32, 128)
@@ -73,9 +73,7 @@ def test_pictures_without_an_ingredient_stay_as_they_are(name: str, most: float)
 @pytest.mark.parametrize("strength", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize("count", [1, 7])
 @pytest.mark.parametrize("size", [(32, 128), (30, 50)])
-def test_every_strength_and_size_gives_pictures(
-    strength: float, count: int, size: tuple[int, int]
-) -> None:
+def test_every_strength_and_size_gives_pictures(strength, count, size):
     strengths = Ingredients(**dict.fromkeys(OFF, strength))
     for seed in range(3):
         clean = torch.rand(count, 3, *size)

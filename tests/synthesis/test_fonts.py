@@ -1,5 +1,4 @@
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ NAMES = [
 ]
 
 
-def test_finds_fonts_once_in_order(tmp_path: Path) -> None:
+def test_finds_fonts_once_in_order(tmp_path):
     (tmp_path / "deep").mkdir()
     for name in ("b.ttf", "deep/a.OTF", "readme.txt"):
         (tmp_path / name).write_bytes(name.encode())
@@ -24,7 +23,7 @@ def test_finds_fonts_once_in_order(tmp_path: Path) -> None:
     ]
 
 
-def test_missing_folder_is_named(tmp_path: Path) -> None:
+def test_missing_folder_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"no folder at .*nowhere"):
         find_fonts([tmp_path / "nowhere"])
 
@@ -39,11 +38,11 @@ def test_missing_folder_is_named(tmp_path: Path) -> None:
         ("Goldbold/x", "goldbold"),
     ],
 )
-def test_family_is_freed_of_styles(name: str, family: str) -> None:
+def test_family_is_freed_of_styles(name, family):
     assert family_of(name) == family
 
 
-def test_split_keeps_families_together() -> None:
+def test_split_keeps_families_together():
     training, held_out = split_fonts(NAMES, held_out=0.1)
     assert sorted(training + held_out) == list(range(len(NAMES)))
     families = [{family_of(NAMES[index]) for index in side} for side in (training, held_out)]
@@ -51,13 +50,13 @@ def test_split_keeps_families_together() -> None:
     assert 15 <= len(families[1]) <= 45
 
 
-def test_split_leaves_something_on_both_sides() -> None:
+def test_split_leaves_something_on_both_sides():
     assert all(split_fonts(["A/a", "B/b"], held_out=0))
     assert all(split_fonts(["A/a", "B/b"], held_out=1))
     assert split_fonts(["A/a", "A Bold/b"]) == ([0, 1], [])
 
 
-def test_large_families_are_thinned_evenly() -> None:
+def test_large_families_are_thinned_evenly():
     names = [f"Large Bold/{number}" for number in range(40)] + ["Small/a", "Small Bold/b"]
     kept = limit_families(names, range(1, 42), most=4)
     assert [names[index] for index in kept[-2:]] == ["Small/a", "Small Bold/b"]

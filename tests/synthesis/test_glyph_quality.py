@@ -38,7 +38,7 @@ def correct_in(texts: list[str], font: int) -> str:
     return "".join(c for c, shown in zip(CHARACTERS, correct.tolist(), strict=True) if shown)
 
 
-def test_ordinary_fonts_are_correct_ids(texts: list[str]) -> None:
+def test_ordinary_fonts_are_correct_ids(texts):
     quality = judge(shapes_of(texts), everything(texts), CHARACTERS)
     assert quality.is_correct.all()
     assert (quality.recognized > 0.9).all()
@@ -46,13 +46,13 @@ def test_ordinary_fonts_are_correct_ids(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("shown", [CHARACTERS.upper(), CHARACTERS.lower()])
 @pytest.mark.parametrize("fonts", [FONTS, 4])
-def test_letters_of_the_other_case_are_marked(texts: list[str], fonts: int, shown: str) -> None:
+def test_letters_of_the_other_case_are_marked(texts, fonts, shown):
     fakes = [*texts[: fonts - 1], shown]
     assert correct_in(fakes, fonts - 1) == "".join(c for c in CHARACTERS if c in shown)
     assert correct_in(fakes, 0) == CHARACTERS
 
 
-def test_ornaments_are_recognized_as_such(texts: list[str]) -> None:
+def test_ornaments_are_recognized_as_such(texts):
     shapes = shapes_of(texts)
     shapes[-1] = torch.randint(0, 256, shapes[-1].shape, generator=torch.Generator().manual_seed(1))
     quality = judge(shapes, everything(texts), CHARACTERS)
@@ -60,13 +60,13 @@ def test_ornaments_are_recognized_as_such(texts: list[str]) -> None:
     assert quality.recognized[:-1].min() > 0.9
 
 
-def test_a_character_that_no_font_draws_harms_nothing(texts: list[str]) -> None:
+def test_a_character_that_no_font_draws_harms_nothing(texts):
     drawn = everything(texts)
     drawn[:, 5] = False
     assert torch.equal(judge(shapes_of(texts), drawn, CHARACTERS).is_correct, drawn)
 
 
-def test_flaws_are_explained() -> None:
+def test_flaws_are_explained():
     everything_shown = torch.ones(len(CHARACTERS), dtype=torch.bool)
     digits = torch.tensor([character.isdigit() for character in CHARACTERS])
     assert flaw(everything_shown, 1.0, CHARACTERS) == ""

@@ -43,7 +43,7 @@ def assert_equal(one: GlyphAtlas, other: GlyphAtlas) -> None:
     assert (one.names, one.charset, one.height) == (other.names, other.charset, other.height)
 
 
-def test_glyphs_are_what_the_font_draws(atlas: GlyphAtlas, folder: Path) -> None:
+def test_glyphs_are_what_the_font_draws(atlas, folder):
     """At some size Pillow draws the very same R and Q, at the same distance from the pen."""
     for character in "RQ":
         ours, place = glyph(atlas, 0, character).numpy(), atlas.charset.encode(character)[0]
@@ -60,7 +60,7 @@ def test_glyphs_are_what_the_font_draws(atlas: GlyphAtlas, folder: Path) -> None
         assert max(differences) > 30
 
 
-def test_letters_share_a_baseline_and_fill_the_line(atlas: GlyphAtlas) -> None:
+def test_letters_share_a_baseline_and_fill_the_line(atlas):
     for font in range(len(atlas)):
         assert ink_rows(atlas, font, "H")[1] == pytest.approx(ink_rows(atlas, font, "E")[1], abs=1)
         assert ink_rows(atlas, font, "p")[1] > ink_rows(atlas, font, "x")[1] + 3
@@ -69,7 +69,7 @@ def test_letters_share_a_baseline_and_fill_the_line(atlas: GlyphAtlas) -> None:
         assert 40 <= max(b for _, b in heights) - min(t for t, _ in heights) + 1 <= 46
 
 
-def test_symbols_in_the_place_of_letters_are_not_correct_ids(folder: Path) -> None:
+def test_symbols_in_the_place_of_letters_are_not_correct_ids(folder):
     atlas, _ = GlyphAtlas.build([folder / "cmsy10.ttf"], Charset())
     assert shown(atlas, 0, '!"+') == []
     assert shown(atlas, 0, "ABC") == ["A", "B", "C"]
@@ -79,28 +79,28 @@ def shown(atlas: GlyphAtlas, font: int, characters: str) -> Sequence[str]:
     return [c for c in characters if atlas.is_correct[font, atlas.charset.encode(c)[0]]]
 
 
-def test_missing_characters_are_not_correct_ids(folder: Path) -> None:
+def test_missing_characters_are_not_correct_ids(folder):
     charset = Charset("abcdefgh\uac00 ")
     atlas, _ = GlyphAtlas.build([folder / "DejaVuSans.ttf"], charset)
     assert shown(atlas, 0, charset.characters) == list("abcdefgh ")
     assert atlas.advances[0, -1] > 0 and atlas.widths[0, -1] == 0  # the space is honestly empty
 
 
-def test_small_letters_alone_do_not_fill_the_line(atlas: GlyphAtlas, folder: Path) -> None:
+def test_small_letters_alone_do_not_fill_the_line(atlas, folder):
     """A charset of digits and small letters is drawn at the size of all of ASCII."""
     small, _ = GlyphAtlas.build([folder / FONTS[0]], Charset("0123456789abcxdg"))
     for character in "d4g":
         assert ink_rows(small, 0, character) == ink_rows(atlas, 0, character)
 
 
-def test_save_and_load(atlas: GlyphAtlas, tmp_path: Path) -> None:
+def test_save_and_load(atlas, tmp_path):
     path = tmp_path / "new" / "glyphs.safetensors"
     atlas.save(path)
     assert_equal(GlyphAtlas.load(path), atlas)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_foreign_and_damaged_files_are_refused(atlas: GlyphAtlas, tmp_path: Path) -> None:
+def test_foreign_and_damaged_files_are_refused(atlas, tmp_path):
     path = tmp_path / "glyphs.safetensors"
     path.write_bytes(b"something else")
     with pytest.raises(ValueError, match="cannot read glyphs"):
@@ -111,9 +111,7 @@ def test_foreign_and_damaged_files_are_refused(atlas: GlyphAtlas, tmp_path: Path
         GlyphAtlas.load(path)
 
 
-def test_cache_is_used_until_the_fonts_change(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_is_used_until_the_fonts_change(folder, tmp_path, monkeypatch):
     fonts = tmp_path / "fonts"
     fonts.mkdir()
     shutil.copy(folder / "DejaVuSans.ttf", fonts)
@@ -127,9 +125,7 @@ def test_cache_is_used_until_the_fonts_change(
     assert len(GlyphAtlas.load_or_build(Charset(), [fonts])) == 2
 
 
-def test_two_processes_draw_fonts_once(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_processes_draw_fonts_once(folder, tmp_path, monkeypatch):
     fonts, first, second = tmp_path / "fonts", tmp_path / "first", tmp_path / "second"
     fonts.mkdir()
     second.mkdir()
@@ -145,7 +141,7 @@ def test_two_processes_draw_fonts_once(
         assert_equal(waiting.result(), atlas)
 
 
-def test_without_fonts_the_user_is_told_what_to_do(tmp_path: Path) -> None:
+def test_without_fonts_the_user_is_told_what_to_do(tmp_path):
     with pytest.raises(ValueError, match=r"train.*fonts-debian\.txt.*--fonts"):
         GlyphAtlas.load_or_build(Charset(), [tmp_path])
     (tmp_path / "broken.ttf").write_bytes(b"no font")
@@ -153,7 +149,7 @@ def test_without_fonts_the_user_is_told_what_to_do(tmp_path: Path) -> None:
         GlyphAtlas.load_or_build(Charset(), [tmp_path], tmp_path)
 
 
-def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
+def test_training_and_held_out_fonts_are_all_fonts(atlas):
     training, held_out = atlas.training(), atlas.held_out()
     assert sorted(training.names + held_out.names) == sorted(atlas.names)
     assert len(training) and len(held_out)
@@ -161,9 +157,7 @@ def test_training_and_held_out_fonts_are_all_fonts(atlas: GlyphAtlas) -> None:
     assert alone.training().names == alone.held_out().names == alone.names
 
 
-def test_drawing_that_takes_long_is_announced(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_drawing_that_takes_long_is_announced(folder, monkeypatch, capsys):
     """In logs too: standard error of tests is no terminal."""
     for name in ("_LONG", "_LINE_EVERY"):
         monkeypatch.setattr(rasterize_parallel, name, 0.0)
@@ -174,7 +168,7 @@ def test_drawing_that_takes_long_is_announced(
     assert second.endswith("1 of 1 fonts are drawn")
 
 
-def test_who_stops_waits_for_no_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_stops_waits_for_no_font(tmp_path, monkeypatch):
     slow = tmp_path / "slow.py"
     slow.write_text("import time; time.sleep(60)")
     monkeypatch.setattr(rasterize, "__file__", str(slow))

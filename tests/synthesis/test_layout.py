@@ -29,7 +29,7 @@ def plain_line(atlas: GlyphAtlas, text: str, font: int, spacing: float) -> torch
 
 
 @pytest.mark.parametrize("spacing", [0.0, -2.0, 9.0])
-def test_a_batch_equals_words_drawn_one_by_one(atlas: GlyphAtlas, spacing: float) -> None:
+def test_a_batch_equals_words_drawn_one_by_one(atlas, spacing):
     words = ["Wave", "jiffy", "A", "(AVATAR)/"]
     fonts = torch.tensor([0, 1, 2, 1])
     ids = atlas.charset.encode_batch(words)
@@ -42,7 +42,7 @@ def test_a_batch_equals_words_drawn_one_by_one(atlas: GlyphAtlas, spacing: float
         assert not lines.masks[row, :, width:].any()
 
 
-def test_boxes_hold_the_ink_of_their_character(atlas: GlyphAtlas) -> None:
+def test_boxes_hold_the_ink_of_their_character(atlas):
     ids = atlas.charset.encode_batch(["agile", "Yo"])
     lines = Typesetter(atlas).lay_out(ids, torch.tensor([0, 2]), torch.full((2,), 12.0))
     for row, length in ((0, 5), (1, 2)):
@@ -53,13 +53,13 @@ def test_boxes_hold_the_ink_of_their_character(atlas: GlyphAtlas) -> None:
     assert not lines.boxes[1, 2:].any()
 
 
-def test_columns_know_their_letter(atlas: GlyphAtlas) -> None:
+def test_columns_know_their_letter(atlas):
     ids = atlas.charset.encode_batch(["No"])
     lines = Typesetter(atlas).lay_out(ids, torch.tensor([0]), torch.tensor([10.0]))
     assert lines.owners[0].unique_consecutive().tolist() == [0, PADDING, 1]
 
 
-def test_fonts_are_chosen_that_show_the_word_truly(atlas: GlyphAtlas) -> None:
+def test_fonts_are_chosen_that_show_the_word_truly(atlas):
     correct = atlas.is_correct.clone()
     correct[1:, atlas.charset.encode("q")[0]] = False
     setter = Typesetter(replace(atlas, is_correct=correct))

@@ -35,7 +35,7 @@ def damaged(kind: str, clean: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("kind", ["gone", "blurred", "noisy", "hazy", "glare"])
-def test_what_cannot_be_read_is_repaired(kind: str, mask: torch.Tensor) -> None:
+def test_what_cannot_be_read_is_repaired(kind, mask):
     clean = picture(mask)
     bad = damaged(kind, clean)
     mix, _ = repairs(bad, clean, mask)
@@ -46,13 +46,13 @@ def test_what_cannot_be_read_is_repaired(kind: str, mask: torch.Tensor) -> None:
     assert ink == 0, "a repaired word must be legible"
 
 
-def test_what_can_be_read_stays(mask: torch.Tensor) -> None:
+def test_what_can_be_read_stays(mask):
     clean = picture(mask)
     for fine in (clean, clean * 0.3 + 0.4, F.avg_pool2d(clean, 3, 1, 1), 1 - clean):
         torch.testing.assert_close(keep_legible(fine.clone(), clean, mask), fine)
 
 
-def test_letters_in_relief_can_be_read(mask: torch.Tensor) -> None:
+def test_letters_in_relief_can_be_read(mask):
     lit = mask.roll((1, 1), (2, 3)) - mask.roll((-1, -1), (2, 3))
     relief = (0.5 + 0.3 * lit).expand(-1, 3, -1, -1)
     mix, ink = repairs(relief, relief, mask)
@@ -60,14 +60,14 @@ def test_letters_in_relief_can_be_read(mask: torch.Tensor) -> None:
     assert ink == 0
 
 
-def test_ink_is_added_where_the_clean_picture_shows_no_letters(mask: torch.Tensor) -> None:
+def test_ink_is_added_where_the_clean_picture_shows_no_letters(mask):
     empty = torch.full((1, 3, 32, 128), 0.4)
     kept = keep_legible(empty.clone(), empty, mask)
     inside = (kept * mask).sum() / (3 * mask.sum())
     assert (inside - 0.4).abs() > 0.2
 
 
-def test_a_word_alone_is_judged_as_in_a_batch(mask: torch.Tensor) -> None:
+def test_a_word_alone_is_judged_as_in_a_batch(mask):
     clean = picture(mask)
     several = torch.cat([damaged(kind, clean) for kind in ("gone", "noisy", "glare")])
     together, _ = repairs(several, clean.expand(3, -1, -1, -1), mask.expand(3, -1, -1, -1))
@@ -76,7 +76,7 @@ def test_a_word_alone_is_judged_as_in_a_batch(mask: torch.Tensor) -> None:
 
 
 @pytest.mark.parametrize("size", [(8, 8), (33, 129), (31, 50)])
-def test_any_size_can_be_judged(size: tuple[int, int]) -> None:
+def test_any_size_can_be_judged(size):
     mask = torch.rand(7, 1, *size)
     kept = keep_legible(torch.rand(7, 3, *size), picture(mask), mask)
     assert kept.shape == (7, 3, *size)

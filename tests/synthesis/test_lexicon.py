@@ -1,6 +1,5 @@
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ def lexicon() -> Lexicon:
 @pytest.mark.parametrize(
     "characters", [PRINTABLE_ASCII, PRINTABLE_ASCII + " ", ALPHANUMERIC, "0123456789", SYLLABLES]
 )
-def test_strings_keep_to_charset_and_length(characters: str) -> None:
+def test_strings_keep_to_charset_and_length(characters):
     strings = Lexicon(Charset(characters), maximum_length=12).sample(3000, 1)
     assert len(strings) == 3000
     assert set("".join(strings)) <= set(characters)
@@ -29,7 +28,7 @@ def test_strings_keep_to_charset_and_length(characters: str) -> None:
     assert all(string == string.strip() for string in strings)
 
 
-def test_every_character_and_length_occurs(lexicon: Lexicon) -> None:
+def test_every_character_and_length_occurs(lexicon):
     strings = lexicon.sample(20_000, 1)
     characters, lengths = Counter("".join(strings)), Counter(map(len, strings))
     assert set(characters) == set(PRINTABLE_ASCII)
@@ -37,7 +36,7 @@ def test_every_character_and_length_occurs(lexicon: Lexicon) -> None:
     assert set(lengths) == set(range(1, 26))
 
 
-def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path: Path) -> None:
+def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path):
     file = tmp_path / "words.txt"
     file.write_text("a bb ccc dddd eeeee ffffff ggggggggg")
     counts = Counter(
@@ -48,14 +47,14 @@ def test_words_of_a_list_without_repetitions_are_drawn_equally_often(tmp_path: P
     assert max(counts.values()) < 2200
 
 
-def test_nothing_is_an_empty_string() -> None:
+def test_nothing_is_an_empty_string():
     lexicon = Lexicon(Charset(), weights={"nothing": 0.25, "words": 0.75})
     strings = lexicon.sample(4000, 1)
     assert strings.count("") / 4000 == pytest.approx(0.25, abs=0.03)
     assert len(strings) == 4000
 
 
-def test_languages_have_weights() -> None:
+def test_languages_have_weights():
     lexicon = Lexicon(charset_of("european"), "en*3+sv", weights={"words": 1})
     only_swedish = Lexicon(charset_of("european"), "sv", weights={"words": 1})
 
@@ -71,13 +70,13 @@ def test_languages_have_weights() -> None:
         Lexicon(Charset(), "ko+xx")
 
 
-def test_words_with_accents_are_drawn_four_times_as_often() -> None:
+def test_words_with_accents_are_drawn_four_times_as_often():
     words, shares = ["citta", "perché"], [0.8, 0.2]
     assert favor_accents(words, shares) == pytest.approx([0.5, 0.5])
     assert favor_accents(["one", "two"], [1.0, 3.0]) == [0.25, 0.75]
 
 
-def test_unwritable_ingredients_are_left_out() -> None:
+def test_unwritable_ingredients_are_left_out():
     assert set(Lexicon(Charset()).ingredients) == set(WEIGHTS) - {"phrases", "nothing"}
     with_spaces = Lexicon(Charset(PRINTABLE_ASCII + " ")).ingredients
     assert set(with_spaces) == set(WEIGHTS) - {"nothing"}
@@ -86,12 +85,12 @@ def test_unwritable_ingredients_are_left_out() -> None:
     assert not {"punctuated", "possessives", "addresses"} & set(alphanumeric)
 
 
-def test_without_words_strings_are_contextless() -> None:
+def test_without_words_strings_are_contextless():
     ingredients = Lexicon(Charset("\u05d0\u05d1\u05d2"), language="en").ingredients
     assert set(ingredients) == {"contextless", "repeated"}
 
 
-def test_own_words_keep_their_case(tmp_path: Path) -> None:
+def test_own_words_keep_their_case(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("iPhone\nMcKay\nna\u00efve\n" + "x" * 40, encoding="utf-8")
     strings = Lexicon(Charset(), words=path, weights={"words": 1}).sample(300, 1)
@@ -99,7 +98,7 @@ def test_own_words_keep_their_case(tmp_path: Path) -> None:
     assert {"iPhone", "McKay", "IPHONE", "Iphone"} <= set(strings)
 
 
-def test_mistakes_are_named(tmp_path: Path) -> None:
+def test_mistakes_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"punctuated.*'wordz'"):
         Lexicon(Charset(), weights={"wordz": 1})
     with pytest.raises(ValueError, match=r"one of ar.*'xx'"):
@@ -114,7 +113,7 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         Lexicon(Charset(), words=path)
 
 
-def test_patterns_use_known_fields_and_ingredients() -> None:
+def test_patterns_use_known_fields_and_ingredients():
     names = {*FIELDS, "word", "Word", "WORD", "cased"}
     for ingredient, patterns in PATTERNS.items():
         assert ingredient in WEIGHTS

@@ -30,13 +30,13 @@ def silent(text: str) -> str:
         (silent("***"), "***", ""),
     ],
 )
-def test_gaps_are_one_space_and_leaders_nothing(text: str, seen: str, read: str) -> None:
+def test_gaps_are_one_space_and_leaders_nothing(text, seen, read):
     assert drawn(text) == seen
     assert label(text) == read
     assert len(spoken(text)) == len(read)
 
 
-def test_lines_are_of_the_charset_and_about_as_long_as_asked(texts: LineTexts) -> None:
+def test_lines_are_of_the_charset_and_about_as_long_as_asked(texts):
     allowed = {*charset_of("european").characters, GAP}
     rng = random.Random(3)
     for length in (6, 20, 60, 100):
@@ -47,7 +47,7 @@ def test_lines_are_of_the_charset_and_about_as_long_as_asked(texts: LineTexts) -
         assert sum(len(line) > length / 2 for line in lines) > 40
 
 
-def test_there_are_gaps_leaders_and_running_text(texts: LineTexts) -> None:
+def test_there_are_gaps_leaders_and_running_text(texts):
     rng = random.Random(5)
     lines = [texts.line(rng, 40) for _ in range(300)]
     assert sum(GAP in line for line in lines) > 60
@@ -55,7 +55,7 @@ def test_there_are_gaps_leaders_and_running_text(texts: LineTexts) -> None:
     assert sum(label(line).count(" ") > 4 for line in lines) > 80
 
 
-def test_a_charset_without_the_space_has_no_lines() -> None:
+def test_a_charset_without_the_space_has_no_lines():
     charset = Charset(PRINTABLE_ASCII)
     with pytest.raises(ValueError, match="charset with the space"):
         LineTexts(charset, Lexicon(charset), "en")

@@ -44,7 +44,7 @@ def drawn(count: int, seed: int = 1, **strengths: float) -> torch.Tensor:
     return paint(words(count), Ingredients(**OFF | strengths), Random(seed, count, BANK))
 
 
-def test_ink_and_background_differ_enough_to_be_read() -> None:
+def test_ink_and_background_differ_enough_to_be_read():
     mask = words(64)
     image = luminance(drawn(64))
     ink = (image * mask).sum((1, 2, 3)) / mask.sum((1, 2, 3))
@@ -53,7 +53,7 @@ def test_ink_and_background_differ_enough_to_be_read() -> None:
 
 
 @pytest.mark.parametrize("name", PAINTED)
-def test_words_without_an_ingredient_stay_as_they_are(name: str) -> None:
+def test_words_without_an_ingredient_stay_as_they_are(name):
     """Whatever its strength, an effect draws the same numbers, and changes its words only."""
     others = {other: 1.0 for other in [*PAINTED, "texture"] if other != name}
     without, with_it = drawn(_COUNT, **others), drawn(_COUNT, **others, **{name: 1.0})
@@ -65,7 +65,7 @@ def test_words_without_an_ingredient_stay_as_they_are(name: str) -> None:
 
 @pytest.mark.parametrize("strength", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize("count", [1, 7])
-def test_every_strength_and_size_gives_pictures(strength: float, count: int) -> None:
+def test_every_strength_and_size_gives_pictures(strength, count):
     for seed in range(4):
         image = drawn(count, seed, **dict.fromkeys(OFF, strength))
         assert image.isfinite().all()
@@ -74,14 +74,14 @@ def test_every_strength_and_size_gives_pictures(strength: float, count: int) -> 
         assert torch.equal(image, drawn(count, seed, **dict.fromkeys(OFF, strength)))
 
 
-def test_pictures_become_backgrounds() -> None:
+def test_pictures_become_backgrounds():
     pictures = torch.randint(0, 255, (3, 3, 32, 128), dtype=torch.uint8)
     strengths = Ingredients(**OFF | {"picture": 2.5})
     image = paint(words(64), strengths, Random(1, 64, BANK), pictures)
     assert image[:, :, :6].std((2, 3)).min() > 0.02, "every background must be a picture now"
 
 
-def test_faint_letters_keep_a_hint_of_contrast() -> None:
+def test_faint_letters_keep_a_hint_of_contrast():
     mask = words(_COUNT)
     usual, faint = luminance(drawn(_COUNT)), luminance(drawn(_COUNT, faint=1.0))
 
@@ -107,7 +107,7 @@ def reshaped(mask: torch.Tensor, **strengths: float) -> torch.Tensor:
     return changed
 
 
-def test_some_words_get_bolder_and_some_thinner() -> None:
+def test_some_words_get_bolder_and_some_thinner():
     mask = bars(5)
     growth = (reshaped(mask, weight=10.0) - mask).sum((1, 2, 3)) / mask.sum((1, 2, 3))
     assert growth.max() > 0.1
@@ -115,12 +115,12 @@ def test_some_words_get_bolder_and_some_thinner() -> None:
     assert growth.min() > -0.6, "letters must not vanish"
 
 
-def test_thin_strokes_stay_when_words_get_thinner() -> None:
+def test_thin_strokes_stay_when_words_get_thinner():
     kept = reshaped(bars(1), weight=10.0).amax((1, 2, 3))
     assert kept.min() > 0.25
 
 
-def test_thick_letters_become_hollow_and_thin_ones_stay() -> None:
+def test_thick_letters_become_hollow_and_thin_ones_stay():
     thick = reshaped(bars(8), hollow=20.0)
     assert thick[:, 0, 16, 14].max() < 0.2, "the middle of a stroke"
     assert thick[:, 0, 16, 10].min() == 1, "its edge"

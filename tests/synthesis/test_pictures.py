@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 import torch
 from PIL import Image
@@ -7,7 +5,7 @@ from PIL import Image
 from vit_str.synthesis.pictures import load_pictures
 
 
-def test_pictures_of_any_size_below_a_folder(tmp_path: Path) -> None:
+def test_pictures_of_any_size_below_a_folder(tmp_path):
     (tmp_path / "deeper").mkdir()
     Image.new("RGB", (90, 300), "red").save(tmp_path / "deeper" / "a.jpg")
     Image.new("L", (500, 20), 200).save(tmp_path / "b.PNG")
@@ -20,7 +18,7 @@ def test_pictures_of_any_size_below_a_folder(tmp_path: Path) -> None:
     assert pictures[1, 0].float().mean() > 200 > 60 > pictures[1, 1].float().mean()
 
 
-def test_a_large_picture_is_many_tiles(tmp_path: Path) -> None:
+def test_a_large_picture_is_many_tiles(tmp_path):
     picture = Image.new("RGB", (1100, 600), "blue")
     picture.paste("red", (0, 0, 550, 300))
     picture.save(tmp_path / "large.png")
@@ -30,7 +28,7 @@ def test_a_large_picture_is_many_tiles(tmp_path: Path) -> None:
     assert red[0] == 255 and red[1:].max() < 5
 
 
-def test_mistakes_are_said(tmp_path: Path) -> None:
+def test_mistakes_are_said(tmp_path):
     with pytest.raises(ValueError, match="no folder at"):
         load_pictures([tmp_path / "nowhere"])
     with pytest.raises(ValueError, match="no readable picture"):

@@ -26,7 +26,7 @@ def lay_out(
 
 
 @pytest.mark.parametrize("name", list(EVERY_WORD))
-def test_ink_lies_in_the_boxes_wherever_letters_stand(atlas: GlyphAtlas, name: str) -> None:
+def test_ink_lies_in_the_boxes_wherever_letters_stand(atlas, name):
     strengths = replace(OFF, **{name: EVERY_WORD[name]})
     _, masks, boxes = lay_out(atlas, ["window", "Ant", "10.30", "Gjpq"] * 4, strengths)
     for ink, word in zip(masks, boxes, strict=True):
@@ -38,7 +38,7 @@ def test_ink_lies_in_the_boxes_wherever_letters_stand(atlas: GlyphAtlas, name: s
         assert ink.sum() > 200
 
 
-def test_stacked_letters_follow_each_other_with_their_tops_to_the_left(atlas: GlyphAtlas) -> None:
+def test_stacked_letters_follow_each_other_with_their_tops_to_the_left(atlas):
     lines, masks, boxes = lay_out(atlas, ["TTTT"] * 3, replace(OFF, stacked=EVERY_WORD["stacked"]))
     assert lines.stacks is not None and len(lines.stacks.rows) == 3
     for ink, word in zip(masks, boxes, strict=True):
@@ -49,7 +49,7 @@ def test_stacked_letters_follow_each_other_with_their_tops_to_the_left(atlas: Gl
         assert bar.sum() > 1.5 * foot.sum()
 
 
-def test_the_last_letters_or_all_but_the_first_are_smaller(atlas: GlyphAtlas) -> None:
+def test_the_last_letters_or_all_but_the_first_are_smaller(atlas):
     _, _, boxes = lay_out(atlas, ["HHHHH"] * 32, replace(OFF, raised=EVERY_WORD["raised"]))
     heights = boxes[..., 3] - boxes[..., 1]
     small = heights < 0.9 * heights[:, :1]
@@ -58,7 +58,7 @@ def test_the_last_letters_or_all_but_the_first_are_smaller(atlas: GlyphAtlas) ->
     assert (widths[small] < 0.95 * widths[:, :1].expand_as(widths)[small]).all()
 
 
-def test_letters_off_the_baseline_keep_their_columns(atlas: GlyphAtlas) -> None:
+def test_letters_off_the_baseline_keep_their_columns(atlas):
     words = ["HHHHHH"] * 16
     _, _, flat = lay_out(atlas, words, OFF)
     lines, _, _ = lay_out(atlas, words, replace(OFF, jitter=EVERY_WORD["jitter"]))
@@ -72,7 +72,7 @@ def test_letters_off_the_baseline_keep_their_columns(atlas: GlyphAtlas) -> None:
 
 
 @pytest.mark.parametrize("name", ["jitter", "raised", "stacked", "turned", "curve", "spacing"])
-def test_an_ingredient_changes_its_own_words_only(atlas: GlyphAtlas, name: str) -> None:
+def test_an_ingredient_changes_its_own_words_only(atlas, name):
     """The random numbers of everything else stay the same whatever its strength."""
     ids = atlas.charset.encode_batch(["window", "Ant", "10.30", "Gjpq"] * 64)
     widths = []

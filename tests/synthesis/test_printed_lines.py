@@ -21,7 +21,7 @@ def lines(matplotlib_fonts: Path) -> TextLineRenderer:
     return TextLineRenderer(atlas, LineTexts(CHARSET, Lexicon(CHARSET)), widest=640)
 
 
-def test_an_index_gives_the_same_batch_every_time(lines: TextLineRenderer) -> None:
+def test_an_index_gives_the_same_batch_every_time(lines):
     widths = set()
     for index in range(0, 48, 4):
         first, second = lines.batch(5, 1, index), lines.batch(5, 1, index)
@@ -36,7 +36,7 @@ def test_an_index_gives_the_same_batch_every_time(lines: TextLineRenderer) -> No
     assert not torch.equal(lines.batch(5, 1, 0).labels, lines.batch(5, 2, 0).labels)
 
 
-def test_characters_stand_in_their_boxes_and_columns(lines: TextLineRenderer) -> None:
+def test_characters_stand_in_their_boxes_and_columns(lines):
     texts = ["Total amount 12.50", f"CASH{GAP}9.99", "ll i jj", "W"]
     seen = 0
     for seed in range(6):
@@ -61,7 +61,7 @@ def test_characters_stand_in_their_boxes_and_columns(lines: TextLineRenderer) ->
     assert seen > 500
 
 
-def test_a_gap_grows_until_the_line_is_full(lines: TextLineRenderer) -> None:
+def test_a_gap_grows_until_the_line_is_full(lines):
     rights = []
     for seed in range(8):
         batch = lines.render([f"A{GAP}B"] * 4, 512, seed, difficulty=0.0)

@@ -2,7 +2,6 @@ import pytest
 import torch
 
 from vit_str.runtime.charset import PADDING
-from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
@@ -15,14 +14,14 @@ def same(first: RenderedBatch, second: RenderedBatch) -> bool:
     )
 
 
-def test_seed_and_index_decide_a_batch(renderer: Renderer) -> None:
+def test_seed_and_index_decide_a_batch(renderer):
     first = renderer.batch(32, seed=4, index=9)
     assert same(first, renderer.batch(32, seed=4, index=9))
     assert not same(first, renderer.batch(32, seed=4, index=10))
     assert not same(first, renderer.batch(32, seed=5, index=9))
 
 
-def test_everything_in_a_batch_belongs_together(renderer: Renderer) -> None:
+def test_everything_in_a_batch_belongs_together(renderer):
     labels = ["x", "antidisestablishment", "No.", "UPPER", "77"] * 40
     batch = renderer.render(labels, seed=1)
     assert [renderer.charset.decode(row) for row in batch.labels.tolist()] == labels
@@ -35,7 +34,7 @@ def test_everything_in_a_batch_belongs_together(renderer: Renderer) -> None:
         assert on_tokens, labels[row]
 
 
-def test_any_size_and_grid(atlas: GlyphAtlas) -> None:
+def test_any_size_and_grid(atlas):
     renderer = Renderer(atlas, Lexicon(atlas.charset), (48, 320), (12, 40))
     batch = renderer.batch(8, 1, 0)
     assert batch.images.shape == (8, 3, 48, 320)
@@ -43,7 +42,7 @@ def test_any_size_and_grid(atlas: GlyphAtlas) -> None:
     assert batch.boxes[..., 2].max() > 128
 
 
-def test_an_empty_label_gives_a_crop_without_text(renderer: Renderer) -> None:
+def test_an_empty_label_gives_a_crop_without_text(renderer):
     labels = ["", "good", "", "words"]
     plain = Ingredients(**dict.fromkeys(Ingredients.__annotations__, 0.0))
     for strengths in (renderer.ingredients, plain):
@@ -66,7 +65,7 @@ def replace(renderer: Renderer, strengths: Ingredients) -> Renderer:
     return Renderer(atlas, renderer.lexicon, ingredients=strengths)
 
 
-def test_labels_that_cannot_be_drawn_are_refused(renderer: Renderer) -> None:
+def test_labels_that_cannot_be_drawn_are_refused(renderer):
     with pytest.raises(ValueError, match="charset of 94 characters lacks"):
         renderer.render(["가나"], 1)
     with pytest.raises(ValueError, match="strength of blur"):
@@ -74,7 +73,7 @@ def test_labels_that_cannot_be_drawn_are_refused(renderer: Renderer) -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_cpu_and_gpu_draw_the_same(atlas: GlyphAtlas, renderer: Renderer) -> None:
+def test_cpu_and_gpu_draw_the_same(atlas, renderer):
     on_gpu = Renderer(atlas.to("cuda"), Lexicon(atlas.charset), chunk=renderer.chunk)
     cpu, gpu = renderer.batch(64, 1, 0), on_gpu.batch(64, 1, 0).to("cpu")
     assert torch.equal(cpu.labels, gpu.labels)

@@ -25,7 +25,7 @@ def sampled(aspect: float, letters: int, strength: float = 1.0, count: int = 500
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(41, 17), (128, 20), (24, 32), (13, 12)])
-def test_enlarging_is_what_readers_do_to_a_small_crop(columns: int, rows: int) -> None:
+def test_enlarging_is_what_readers_do_to_a_small_crop(columns, rows):
     torch.manual_seed(0)
     small = torch.rand(1, 3, rows, columns)
     image = torch.zeros(1, 3, *SIZE)
@@ -36,7 +36,7 @@ def test_enlarging_is_what_readers_do_to_a_small_crop(columns: int, rows: int) -
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(41, 17), (128, 20), (24, 32), (13, 12)])
-def test_shrinking_averages_as_pixels_do(columns: int, rows: int) -> None:
+def test_shrinking_averages_as_pixels_do(columns, rows):
     torch.manual_seed(0)
     image = torch.rand(1, 3, *SIZE)
     theirs = Image.fromarray(pixels_of(image)).resize((columns, rows), Image.Resampling.BILINEAR)
@@ -47,20 +47,20 @@ def test_shrinking_averages_as_pixels_do(columns: int, rows: int) -> None:
     assert (image[..., rows:, :] == image[..., rows - 1 : rows, :]).all()
 
 
-def test_short_words_have_few_columns_and_long_ones_few_rows() -> None:
+def test_short_words_have_few_columns_and_long_ones_few_rows():
     short, long = sampled(1.5, 3), sampled(8.0, 12)
     assert (short.columns / 128).median() < 0.5 * (short.rows / 32).median()
     assert (long.columns / 128).median() > (long.rows / 32).median()
 
 
-def test_what_nobody_could_read_does_not_occur() -> None:
+def test_what_nobody_could_read_does_not_occur():
     for aspect, letters in ((0.7, 5), (1.5, 3), (4.0, 25)):
         found = sampled(aspect, letters)
         assert (found.rows >= 12).all()
         assert (found.columns >= min(128, 6 * letters) - 1).all()
 
 
-def test_the_strength_is_how_often() -> None:
+def test_the_strength_is_how_often():
     assert len(sampled(3.0, 5, strength=0.0).chosen) == 0
     half, full = sampled(3.0, 5, strength=0.5), sampled(3.0, 5)
     assert set(half.chosen.tolist()) < set(full.chosen.tolist())
@@ -68,6 +68,6 @@ def test_the_strength_is_how_often() -> None:
     assert torch.equal(full.rows[inside], half.rows)
 
 
-def test_blur_reaches_as_far_over_a_letter() -> None:
+def test_blur_reaches_as_far_over_a_letter():
     softness = resolution_of(64, 16).softness(torch.zeros(2, 3, *SIZE)).flatten()
     assert softness.tolist() == [0.5, 1.0]

@@ -26,13 +26,13 @@ def view_of(lines: Lines, strengths: Ingredients | None = None) -> View:
     return sample_view(lines, strengths or Ingredients(), Random(5, count, noise_bank("cpu")))
 
 
-def test_backward_undoes_forward(lines: Lines) -> None:
+def test_backward_undoes_forward(lines):
     points = torch.rand(len(lines.widths), 50, 2) * 1.8 - 0.9
     view = view_of(lines)
     torch.testing.assert_close(view.backward(view.forward(points)), points, rtol=1e-3, atol=1e-3)
 
 
-def test_without_ingredients_a_word_stays_flat(lines: Lines) -> None:
+def test_without_ingredients_a_word_stays_flat(lines):
     off = Ingredients(rotation=0, shear=0, perspective=0, curve=0, margin=0)
     view = view_of(lines, off)
     corners = torch.tensor([[-1.0, 0.0], [1.0, 0.0]]).expand(len(lines.widths), -1, -1)
@@ -42,7 +42,7 @@ def test_without_ingredients_a_word_stays_flat(lines: Lines) -> None:
     torch.testing.assert_close(seen[:, 0, 1], seen[:, 1, 1])
 
 
-def test_boxes_follow_the_warp(lines: Lines) -> None:
+def test_boxes_follow_the_warp(lines):
     """Ink lies where the boxes say: inside their union, and hardly any outside."""
     view = view_of(lines)
     mask, boxes = crop_mask(lines, view, SIZE)[:, 0], character_boxes(lines, view, SIZE)
@@ -54,7 +54,7 @@ def test_boxes_follow_the_warp(lines: Lines) -> None:
         assert ink[inside].sum() > 0.93 * ink.sum()
 
 
-def test_tokens_name_the_character_whose_box_they_are_in(lines: Lines) -> None:
+def test_tokens_name_the_character_whose_box_they_are_in(lines):
     view, grid = view_of(lines), (8, 16)
     named = token_characters(lines, view, grid).view(-1, *grid)
     boxes = character_boxes(lines, view, SIZE)
@@ -71,7 +71,7 @@ def test_tokens_name_the_character_whose_box_they_are_in(lines: Lines) -> None:
     assert right / total > 0.85
 
 
-def test_tall_crops_are_turned_as_readers_turn_them(lines: Lines) -> None:
+def test_tall_crops_are_turned_as_readers_turn_them(lines):
     quarter = Ingredients(rotation=0, turned=20)
     view = view_of(lines, quarter)
     assert view.turned.float().mean() > 0.5
@@ -83,7 +83,7 @@ def test_tall_crops_are_turned_as_readers_turn_them(lines: Lines) -> None:
     assert right < 0.2 * wrong  # not 0: one is averaged over columns, the other over rows
 
 
-def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas: GlyphAtlas) -> None:
+def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas):
     """Lines are narrower and run up and down, letters stand as on a wall in front."""
     ids = atlas.charset.encode_batch(["window"] * 400)
     fonts = torch.zeros(len(ids), dtype=torch.long)
@@ -100,7 +100,7 @@ def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas: GlyphAtlas) ->
     assert torch.equal(view.homography[:, :2, 1], upright)
 
 
-def test_words_too_small_to_read_are_seen_straight_on(atlas: GlyphAtlas) -> None:
+def test_words_too_small_to_read_are_seen_straight_on(atlas):
     ids = atlas.charset.encode_batch(["n" * 21] * 64)
     lines = Typesetter(atlas).lay_out(ids, torch.zeros(64, dtype=torch.long), torch.zeros(64))
     boxes = character_boxes(lines, view_of(lines, Ingredients(rotation=6)), SIZE)
@@ -111,7 +111,7 @@ def test_words_too_small_to_read_are_seen_straight_on(atlas: GlyphAtlas) -> None
     assert 0.1 < flat.float().mean() < 1
 
 
-def test_an_arc_keeps_the_length_of_the_baseline(lines: Lines) -> None:
+def test_an_arc_keeps_the_length_of_the_baseline(lines):
     view = view_of(lines, Ingredients(rotation=0, shear=0, perspective=0, turned=0, curve=3))
     x = torch.linspace(-1, 1, 200)
     points = torch.stack([x, torch.zeros_like(x)], -1).expand(len(lines.widths), -1, -1)

@@ -11,13 +11,13 @@ from vit_str.torch_runtime.devices import (
 
 
 @pytest.mark.parametrize("device", ["tpu", "meta", "cuda:x", "", "cpu:-2"])
-def test_unknown_devices(device: str) -> None:
+def test_unknown_devices(device):
     with pytest.raises(ValueError, match=r"unknown device .*: use auto, cpu"):
         choose_device(device)
 
 
 @pytest.mark.parametrize("device", ["cuda:99", "cpu:1"])
-def test_devices_that_are_not_there(device: str) -> None:
+def test_devices_that_are_not_there(device):
     with pytest.raises(ValueError, match=r"is not there: .*; use auto or cpu"):
         choose_device(device)
 
@@ -31,12 +31,7 @@ def test_devices_that_are_not_there(device: str) -> None:
         (None, None, torch.float32),
     ],
 )
-def test_fastest_dtype_of_a_cpu(
-    bfloat16: bool | None,
-    amx: bool | None,
-    expected: torch.dtype,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_fastest_dtype_of_a_cpu(bfloat16, amx, expected, monkeypatch):
     monkeypatch.delenv(CPU_DTYPE, raising=False)
     names = {"_is_avx512_bf16_supported": bfloat16, "_is_amx_tile_supported": amx}
     for name, answer in names.items():
@@ -47,7 +42,7 @@ def test_fastest_dtype_of_a_cpu(
     assert fastest_dtype(torch.device("cpu")) == expected
 
 
-def test_the_environment_decides_what_the_cpu_computes_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_decides_what_the_cpu_computes_in(monkeypatch):
     cpu = torch.device("cpu")
     for name, expected in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
         monkeypatch.setenv(CPU_DTYPE, name)
@@ -60,14 +55,12 @@ def test_the_environment_decides_what_the_cpu_computes_in(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("major", "expected"), [(6, torch.float32), (7, torch.float16), (9, torch.bfloat16)]
 )
-def test_fastest_dtype_of_a_gpu(
-    major: int, expected: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fastest_dtype_of_a_gpu(major, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (major, 0))
     assert fastest_dtype(torch.device("cuda")) == expected
 
 
-def test_software_has_what_matters_and_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_software_has_what_matters_and_is_there(monkeypatch):
     versions = software()
     assert versions["Python"] == platform.python_version()
     assert torch.__version__.startswith(versions["torch"])

@@ -128,7 +128,7 @@ DECODERS: dict[str, Callable[[], Decoder]] = {
 }
 
 
-def test_a_mixture_of_devices_is_an_error_and_waits_are_seen() -> None:
+def test_a_mixture_of_devices_is_an_error_and_waits_are_seen():
     with fake_gpu() as waits:
         with pytest.raises(RuntimeError, match="device"):
             torch.empty(2, device=GPU) + torch.empty(2)
@@ -138,14 +138,14 @@ def test_a_mixture_of_devices_is_an_error_and_waits_are_seen() -> None:
 
 
 @pytest.mark.parametrize("decoder", ["transformer", "permuted"])
-def test_training_steps_wait_for_nothing(decoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_steps_wait_for_nothing(decoder, monkeypatch):
     monkeypatch.setattr(muon, "fastest_dtype", lambda _: torch.bfloat16)
     with fake_gpu() as waits:
         with GPU:
             stem = {"stem_widths": (8,), "stem_depths": (1,)}
             recognizer, copied = (
                 Recognizer(
-                    VisionTransformer(24, 1, 2, patch_size=(8, 8), **stem),  # type: ignore[arg-type]
+                    VisionTransformer(24, 1, 2, patch_size=(8, 8), **stem),
                     DECODERS[decoder](),
                 )
                 for _ in range(2)
@@ -175,9 +175,7 @@ def test_training_steps_wait_for_nothing(decoder: str, monkeypatch: pytest.Monke
     ("decoder", "most"),
     [("transformer", 4 * (LONGEST + 1)), ("permuted", 4 * (LONGEST + 1)), ("parallel", 4)],
 )
-def test_decoding_waits_a_few_times_for_each_character(
-    decoder: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_decoding_waits_a_few_times_for_each_character(decoder, most, monkeypatch):
     monkeypatch.setattr(engine, "_array", made_up_array)
     with fake_gpu() as waits:
         with GPU:
@@ -201,7 +199,7 @@ def fake_atlas(charset: Charset) -> GlyphAtlas:
     )
 
 
-def test_the_renderer_waits_a_few_times_for_each_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_renderer_waits_a_few_times_for_each_chunk(monkeypatch):
     empty = torch.empty
     # Memory that a GPU fetches from by itself is only there with one.
     monkeypatch.setattr(

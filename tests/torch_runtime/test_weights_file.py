@@ -1,7 +1,6 @@
 import json
 import os
 import tracemalloc
-from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
 
@@ -20,7 +18,6 @@ from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.weights_contents import checksum, is_intact, resolve
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import (
-    WeightsFile,
     load_weights,
     renew_weights,
     save_weights,
@@ -46,11 +43,7 @@ def write(path: Path, tensors: dict[str, torch.Tensor], values: dict[str, str]) 
     return path
 
 
-def test_everything_comes_back(
-    tmp_path: Path,
-    small_recognizer: Callable[..., Recognizer],
-    word_image: Callable[..., Image.Image],
-) -> None:
+def test_everything_comes_back(tmp_path, small_recognizer, word_image):
     recognizer = small_recognizer(charset_size=3, seed=5)
     preprocessing = Preprocessing(mean=(0.1, 0.2, 0.3))
     path = tmp_path / "new" / "folder" / "한글.safetensors"
@@ -70,7 +63,7 @@ def test_everything_comes_back(
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_fixed_positions_are_computed_again(tmp_path: Path) -> None:
+def test_fixed_positions_are_computed_again(tmp_path):
     encoder = VisionTransformer(32, 1, 2, patch_size=(8, 16), positions="sinusoidal")
     recognizer = Recognizer(encoder, TransformerDecoder(94, 32, 1, 2)).eval()
     path = tmp_path / "a.safetensors"
@@ -79,9 +72,7 @@ def test_fixed_positions_are_computed_again(tmp_path: Path) -> None:
     assert torch.equal(load_weights(path).recognizer.encode(images), recognizer.encode(images))
 
 
-def test_half_precision_halves_the_file_and_reads_as_float32(
-    tmp_path: Path, small_recognizer: Callable[..., Recognizer]
-) -> None:
+def test_half_precision_halves_the_file_and_reads_as_float32(tmp_path, small_recognizer):
     recognizer = small_recognizer()
     paths = tmp_path / "full.safetensors", tmp_path / "half.safetensors"
     for path, dtype in zip(paths, (None, torch.float16), strict=True):
@@ -94,7 +85,7 @@ def test_half_precision_halves_the_file_and_reads_as_float32(
         torch.testing.assert_close(loaded[name], tensor, atol=1e-3, rtol=1e-3)
 
 
-def test_the_metadata_is_text_that_others_can_read(weights_path: Path) -> None:
+def test_the_metadata_is_text_that_others_can_read(weights_path):
     values = metadata(weights_path)
     assert values["format"] == "vit-str"
     assert values["version"] == "1"
@@ -104,9 +95,7 @@ def test_the_metadata_is_text_that_others_can_read(weights_path: Path) -> None:
     assert json.loads(values["provenance"]) == {"note": "random"}
 
 
-def test_a_failed_save_leaves_the_old_file(
-    weights_path: Path, weights: WeightsFile, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_save_leaves_the_old_file(weights_path, weights, monkeypatch):
     before = weights_path.read_bytes()
 
     def fill_disk(path: Path, _: bytes) -> None:
@@ -120,13 +109,13 @@ def test_a_failed_save_leaves_the_old_file(
     assert os.listdir(weights_path.parent) == [weights_path.name]
 
 
-def test_others_may_read_the_file(weights_path: Path) -> None:
+def test_others_may_read_the_file(weights_path):
     plain = weights_path.with_name("plain")
     plain.touch()
     assert weights_path.stat().st_mode == plain.stat().st_mode
 
 
-def test_files_cut_short_or_of_other_formats(weights_path: Path) -> None:
+def test_files_cut_short_or_of_other_formats(weights_path):
     path, data = weights_path, weights_path.read_bytes()
     foreign = {
         b"": "damaged .*; download or export it again",
@@ -157,7 +146,7 @@ def test_files_cut_short_or_of_other_formats(weights_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of POSIX")
-def test_paths_that_are_no_files(tmp_path: Path) -> None:
+def test_paths_that_are_no_files(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # which is not waited for
     for name, trouble in (
         ("x\x1b[31m\n", r"x\\x1b\[31m\\n: no such file; check the path"),
@@ -168,9 +157,7 @@ def test_paths_that_are_no_files(tmp_path: Path) -> None:
         assert str(caught.value).isprintable()
 
 
-def test_the_version_is_the_lowest_that_understands_the_file(
-    weights_path: Path, weights: WeightsFile
-) -> None:
+def test_the_version_is_the_lowest_that_understands_the_file(weights_path, weights):
     for temperature, version in [(1.0, "1"), (1.5, "2")]:
         renew_weights(weights_path, weights_path, replace(weights, temperature=temperature))
         assert metadata(weights_path)["version"] == version
@@ -187,9 +174,7 @@ def test_the_version_is_the_lowest_that_understands_the_file(
     assert load_weights(weights_path).temperature == 1
 
 
-def test_renewing_keeps_every_tensor_to_the_bit(
-    tmp_path: Path, small_recognizer: Callable[..., Recognizer]
-) -> None:
+def test_renewing_keeps_every_tensor_to_the_bit(tmp_path, small_recognizer):
     old, new = tmp_path / "old.safetensors", tmp_path / "new.safetensors"
     save_weights(old, small_recognizer(), Charset(), Preprocessing(), {"by": "é"}, torch.float16)
     file = replace(load_weights(old), temperature=1.25, provenance={"a": 1})
@@ -203,7 +188,7 @@ def test_renewing_keeps_every_tensor_to_the_bit(
     assert (found.temperature, found.provenance) == (1.25, {"a": 1})
 
 
-def test_the_checksum_covers_tensors_and_metadata(weights_path: Path) -> None:
+def test_the_checksum_covers_tensors_and_metadata(weights_path):
     assert is_intact(weights_path) is True
     tensors, values = load_file(weights_path), metadata(weights_path)
     save_file(tensors, weights_path, values | {"charset": Charset().characters[::-1]})
@@ -246,9 +231,7 @@ def test_the_checksum_covers_tensors_and_metadata(weights_path: Path) -> None:
         ({"temperature": "warm"}, "convert string"),
     ],
 )
-def test_parts_that_do_not_fit_together(
-    weights_path: Path, values: dict[str, str], trouble: str
-) -> None:
+def test_parts_that_do_not_fit_together(weights_path, values, trouble):
     with pytest.raises(ValueError, match=trouble) as caught:
         load_weights(change(weights_path, **values))
     assert str(caught.value).isprintable()
@@ -277,9 +260,7 @@ def test_parts_that_do_not_fit_together(
         ("decoder", {"encoder": {"class": "CtcDecoder", "arguments": {}}}),
     ],
 )
-def test_descriptions_are_checked_before_anything_is_built(
-    weights_path: Path, part: str, arguments: dict[str, Any]
-) -> None:
+def test_descriptions_are_checked_before_anything_is_built(weights_path, part, arguments):
     path = change(weights_path, model=described(weights_path, part, **arguments))
     tracemalloc.start()
     with pytest.raises(ValueError, match="parts do not fit together") as caught:
@@ -295,7 +276,7 @@ def described(path: Path, part: str, **arguments: Any) -> str:
     return json.dumps(model)
 
 
-def test_other_classes_are_never_built(weights_path: Path) -> None:
+def test_other_classes_are_never_built(weights_path):
     model = json.loads(metadata(weights_path)["model"])
     encoder = model["encoder"]
     for _ in range(3):
@@ -309,7 +290,7 @@ def test_other_classes_are_never_built(weights_path: Path) -> None:
             load_weights(change(weights_path, model=json.dumps(model | {"encoder": other})))
 
 
-def test_nothing_is_unpickled(weights_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_unpickled(weights_path, monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("unpickled")
 
@@ -319,7 +300,7 @@ def test_nothing_is_unpickled(weights_path: Path, monkeypatch: pytest.MonkeyPatc
     load_weights(weights_path)
 
 
-def test_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resolve(tmp_path, monkeypatch):
     monkeypatch.setattr(vit_str.runtime.weights_contents, "BUNDLED", tmp_path)
     for name in ("tiny", "small"):
         (tmp_path / f"{name}.safetensors").touch()

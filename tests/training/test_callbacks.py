@@ -1,13 +1,11 @@
 """A model is finished today and trained further tomorrow."""
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.filterwarnings("default")
-Run = Callable[..., Path]
 KEEP = "vit_str.training.BeforeDecay"
 
 
@@ -17,9 +15,7 @@ def rates(folder: Path) -> dict[int, float]:
     return {int(row["step"]): float(row["learning_rate"]) for row in rows}
 
 
-def test_training_resumes_before_the_decay_and_decays_from_any_checkpoint(
-    run: Run, tmp_path: Path
-) -> None:
+def test_training_resumes_before_the_decay_and_decays_from_any_checkpoint(run, tmp_path):
     stable = tmp_path / "stable.ckpt"
     keep = ("--trainer.callbacks+", KEEP, f"--trainer.callbacks.path={stable}")
     first = rates(run("finished", *keep, "--trainer.max_steps", "8"))

@@ -14,7 +14,6 @@ from vit_str.training.checkpoints import CannotStart, CheckpointFiles
 from vit_str.training.cli import main
 
 pytestmark = pytest.mark.filterwarnings("default")
-Run = Callable[..., Path]
 
 WHOLE = {
     "epoch": 0,
@@ -31,9 +30,7 @@ WHOLE = {
 }
 
 
-def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(tmp_path, monkeypatch):
     path, previous = (
         tmp_path / "new folder" / "last.ckpt",
         tmp_path / "new folder" / "previous.ckpt",
@@ -83,7 +80,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], bytes], str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_checkpoint_is_refused(damage: str, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
     path, (make, reason) = tmp_path / "last.ckpt", DAMAGES[damage]
     path.write_bytes(make(path))
     with pytest.raises(CannotStart, match=f"last.ckpt: .*{reason}") as caught:
@@ -116,9 +113,7 @@ FOREIGN = [
 ]
 
 
-def test_checkpoints_that_do_not_fit_are_one_line(
-    run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_checkpoints_that_do_not_fit_are_one_line(run, capsys):
     last = run("run", "--trainer.max_steps=2") / "last.ckpt"
     whole, config = last.read_bytes(), ["--config", str(last.parent / "config-in.yaml")]
     for path, value in FOREIGN:
@@ -133,9 +128,7 @@ def test_checkpoints_that_do_not_fit_are_one_line(
         last.write_bytes(whole)
 
 
-def test_what_does_not_fit_is_refused_before_fonts_are_drawn(
-    run: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_is_refused_before_fonts_are_drawn(run, capsys, monkeypatch):
     folder = run("run", "--trainer.max_steps=2")
     config = ["--config", str(folder / "config-in.yaml")]
 

@@ -2,8 +2,6 @@
 
 import csv
 import os
-from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,12 +15,10 @@ from vit_str.training.configuration import duration
 from vit_str.training.console import RunProgress
 from vit_str.training.exports import RunLog
 
-Run = Callable[..., Path]
-
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-def test_a_resumed_run_appends_to_the_log_and_replaces_repeated_steps(tmp_path: Path) -> None:
+def test_a_resumed_run_appends_to_the_log_and_replaces_repeated_steps(tmp_path):
     first, second = RunLog(tmp_path), RunLog(tmp_path)
     for step in range(4):
         first.log_metrics({"loss": 1.0}, step)
@@ -35,19 +31,17 @@ def test_a_resumed_run_appends_to_the_log_and_replaces_repeated_steps(tmp_path: 
     assert rows == [("0", "1.0", ""), ("1", "1.0", ""), ("2", "0.5", "0.1")]
 
 
-def test_the_time_left_goes_by_the_share_that_is_done(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_time_left_goes_by_the_share_that_is_done(monkeypatch, capsys):
     now, bar = SimpleNamespace(monotonic=lambda: 100.0), RunProgress()
     monkeypatch.setattr(console, "time", now)
     trainer: Any = SimpleNamespace(
         max_steps=40, global_step=10, callbacks=[], sanity_checking=False
     )
-    bar.on_train_start(trainer, SimpleNamespace())  # type: ignore[arg-type]
+    bar.on_train_start(trainer, SimpleNamespace())
     assert bar.left(trainer) == "time left unknown"
     now.monotonic, trainer.global_step = lambda: 160.0, 20
     trainer.callback_metrics = {"loss": 1.25, "svt/word_accuracy_36": 0.5, "svt/one_minus_ned": 1}
-    bar.on_validation_end(trainer, SimpleNamespace())  # type: ignore[arg-type]
+    bar.on_validation_end(trainer, SimpleNamespace())
     said = "vit-str train: step 20, 50% done, 02:00 left: loss 1.250, svt/word_accuracy_36 0.500\n"
     assert capsys.readouterr().err == said
 
@@ -56,11 +50,11 @@ def test_the_time_left_goes_by_the_share_that_is_done(
     ("given", "meant"),
     [("3h", "00:03:00:00"), ("1d 90m", "01:01:30:00"), ("00:01:42:00", "00:01:42:00")],
 )
-def test_durations(given: str, meant: str) -> None:
+def test_durations(given, meant):
     assert duration(given) == meant
 
 
-def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_without_a_configuration_is_one_line(capsys):
     with pytest.raises(SystemExit) as stopped:
         main([])
     assert stopped.value.code == 2
@@ -69,9 +63,7 @@ def test_a_command_without_a_configuration_is_one_line(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("recipe", [False, True])
-def test_a_configuration_that_is_not_utf8_is_named(
-    recipe: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_configuration_that_is_not_utf8_is_named(recipe, tmp_path, capsys):
     path = tmp_path / "caf\xe9.yaml"
     path.write_bytes(b"folder: caf\xe9\n")
     given = tmp_path / "given.yaml"
@@ -81,9 +73,7 @@ def test_a_configuration_that_is_not_utf8_is_named(
     assert capsys.readouterr().err == line
 
 
-def test_training_has_the_threads_that_are_asked_for(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_has_the_threads_that_are_asked_for(run, monkeypatch):
     monkeypatch.setenv(THREADS, "1")  # put back at the end
     before, threads = torch.get_num_threads(), []
     monkeypatch.setattr(

@@ -16,7 +16,6 @@ from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.training.data import RenderedWords
 
 pytestmark = pytest.mark.filterwarnings("default")
-Run = Callable[..., Path]
 
 # Without dropout, and with nothing that depends on where a leg ends.
 PLAIN = [
@@ -48,7 +47,7 @@ def train(folder: Path, *arguments: str) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_equal_one_and_a_run_resumes_with_either(run: Run) -> None:
+def test_two_processes_equal_one_and_a_run_resumes_with_either(run):
     one = run("one", *PLAIN, *TWO_BATCHES)
     changing = one.parent / "changing"
     changing.mkdir()
@@ -94,7 +93,7 @@ def words(
 
 
 def attach(data: RenderedWords, images: int, world: int, rank: int) -> RenderedWords:
-    data.trainer = SimpleNamespace(  # type: ignore[assignment]
+    data.trainer = SimpleNamespace(
         strategy=SimpleNamespace(root_device=torch.device("cpu")),
         world_size=world,
         global_rank=rank,
@@ -104,7 +103,7 @@ def attach(data: RenderedWords, images: int, world: int, rank: int) -> RenderedW
 
 
 @pytest.mark.parametrize("world", [2, 3])
-def test_processes_share_one_stream(world: int, words: Callable[[int], RenderedWords]) -> None:
+def test_processes_share_one_stream(world, words):
     alone = attach(words(4), 8, 1, 0).train_dataloader()
     whole = [batch.labels.tolist() for batch in islice(alone, 6)]
     shares = []
@@ -115,9 +114,7 @@ def test_processes_share_one_stream(world: int, words: Callable[[int], RenderedW
     assert len({str(labels) for labels in whole}) == 6
 
 
-def test_no_batch_is_drawn_twice_whatever_changes(
-    words: Callable[[int], RenderedWords], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_batch_is_drawn_twice_whatever_changes(words, monkeypatch):
     """Legs with other batch sizes and numbers of processes; each saves where it has come to."""
     drawn: list[int] = []
     difficulties: list[float] = []
@@ -126,7 +123,7 @@ def test_no_batch_is_drawn_twice_whatever_changes(
     def record(_: Renderer, size: int, seed: int, index: int, difficulty: float) -> RenderedBatch:
         drawn.append(index)
         difficulties.append(difficulty)
-        return torch.zeros(size)  # type: ignore[return-value]
+        return torch.zeros(size)
 
     monkeypatch.setattr(Renderer, "batch", record)
     images, place = 0, None

@@ -1,8 +1,5 @@
 """Weights files that a run writes along the way and at its end; pictures of what it reads."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -12,7 +9,7 @@ from vit_str.training.exports import prediction_sheet
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's own
 
 
-def test_right_readings_are_green_and_wrong_ones_red_in_their_own_cell() -> None:
+def test_right_readings_are_green_and_wrong_ones_red_in_their_own_cell():
     pixels = torch.full((3, 32, 128), 255, dtype=torch.uint8)
     right, wrong = (pixels, "word", "word"), (pixels, "W" * 30, "w" * 30)
     colors = []
@@ -26,9 +23,7 @@ def test_right_readings_are_green_and_wrong_ones_red_in_their_own_cell() -> None
     assert colors[0][1] == colors[1][1], "a long caption must not run into the next cell"
 
 
-def test_weights_along_the_run_and_of_its_last_steps(
-    run: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_weights_along_the_run_and_of_its_last_steps(run, tmp_path):
     history = tmp_path / "history"
     folder = run(
         "run",

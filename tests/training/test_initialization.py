@@ -1,7 +1,5 @@
 """A run that starts from weights keeps every character that it can, whatever the charset."""
 
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -22,7 +20,7 @@ def model(charset: Charset, seed: int = 0, **changes: object) -> Recognizer:
     decoder = {"charset_size": len(charset), "maximum_length": 6} | part
     for name, value in changes.items():
         where, _, argument = name.partition("_")
-        (encoder if where == "encoder" else decoder)[argument] = value  # type: ignore[assignment]
+        (encoder if where == "encoder" else decoder)[argument] = value
     recognizer = Recognizer(VisionTransformer(**encoder), TransformerDecoder(**decoder))
     with torch.no_grad():  # as after training: nothing is zero or one
         for parameter in recognizer.parameters():
@@ -50,7 +48,7 @@ def logits(recognizer: Recognizer, charset: Charset, words: list[str]) -> torch.
         ("abcdef", "xfybaz", "3 kept, 3 new (xyz), 3 dropped (cde)"),
     ],
 )
-def test_kept_characters_score_exactly_as_before(old: str, new: str, said: str) -> None:
+def test_kept_characters_score_exactly_as_before(old, new, said):
     before, after = weights(Charset(old)), model(Charset(new))
     _, *lines = start_from(after, Charset(new), before)
     assert lines == [f"characters: {said}"]
@@ -67,7 +65,7 @@ def test_kept_characters_score_exactly_as_before(old: str, new: str, said: str) 
     assert len(after.decoder.embed_characters.weight.unique(dim=0)) == len(new) + 1
 
 
-def test_no_common_character_leaves_random_rows_in_the_output() -> None:
+def test_no_common_character_leaves_random_rows_in_the_output():
     """Many new characters are counted, and the first are shown."""
     new = Charset("".join(map(chr, range(0xAC00, 0xAC00 + 30))))
     after = model(new)
@@ -79,7 +77,7 @@ def test_no_common_character_leaves_random_rows_in_the_output() -> None:
     assert not torch.equal(after.decoder.classify.weight[30], untouched[30])
 
 
-def test_positions_are_kept_as_far_as_both_reach() -> None:
+def test_positions_are_kept_as_far_as_both_reach():
     charset = Charset("abc")
     longer = model(charset, decoder_maximum_length=9, encoder_image_size=(16, 64))
     fresh = {name: tensor.clone() for name, tensor in longer.state_dict().items()}
@@ -95,7 +93,7 @@ def test_positions_are_kept_as_far_as_both_reach() -> None:
     assert torch.equal(now[:, 4:], fresh[patches].view(2, 8, 32)[:, 4:])
 
 
-def test_what_does_not_fit_is_said() -> None:
+def test_what_does_not_fit_is_said():
     charset = Charset("abc")
     deeper = model(charset, encoder_depth=3, decoder_depth=1)
     first, characters, *rest = start_from(deeper, charset, weights(charset), "mine.safetensors")
@@ -117,15 +115,13 @@ def test_what_does_not_fit_is_said() -> None:
         ({"encoder_heads": 4}, "encoder.heads is 4 in the configuration, 2 in the file"),
     ],
 )
-def test_another_architecture_is_refused_by_name(changes: dict[str, int], message: str) -> None:
+def test_another_architecture_is_refused_by_name(changes, message):
     charset = Charset("abc")
     with pytest.raises(ValueError, match=message):
         start_from(model(charset, **changes), charset, weights(charset), "mine")
 
 
-def test_train_starts_from_a_file_and_a_charset(
-    tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_starts_from_a_file_and_a_charset(tmp_path, arguments, capsys):
     """The whole way of a user: weights of a run, another charset, and the same command again."""
     first = Charset("abcdefghijklmnopqrstuvwxyz")
     torch.manual_seed(1)
@@ -180,9 +176,7 @@ OWN_WORDS = ("--data", "vit_str.training.OwnWords", "--data.init_args.sources")
         ([*OWN_WORDS, "[nowhere]"], "train: nowhere: no such file or folder"),
     ],
 )
-def test_mistakes_are_one_line(
-    option: list[str], message: str, arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistakes_are_one_line(option, message, arguments, capsys):
     with pytest.raises(SystemExit) as stopped:
         main([*arguments, *option])
     assert stopped.value.code == 2

@@ -1,7 +1,5 @@
 """Lines as data of training, and a reader of lines that begins as one of words."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from PIL import Image
@@ -22,9 +20,7 @@ from vit_str.training.initialization import start_from
 EUROPEAN = charset_of("european").characters
 
 
-def test_batches_of_the_validation_have_one_width_each(
-    two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_of_the_validation_have_one_width_each(two_fonts, tmp_path, monkeypatch):
     monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     (tmp_path / "images").mkdir()
     sizes = [(400, 40), (401, 40), (90, 30), (9000, 30)]
@@ -41,7 +37,7 @@ def test_batches_of_the_validation_have_one_width_each(
 
 
 @pytest.mark.parametrize("patch", [(32, 4), (16, 4)])
-def test_a_reader_of_words_becomes_one_of_lines(patch: tuple[int, int]) -> None:
+def test_a_reader_of_words_becomes_one_of_lines(patch):
     charset = Charset("abc")
     sizes = {"dim": 16, "depth": 2, "heads": 2, "stem_widths": (8, 8), "stem_depths": (1, 1)}
     words = Recognizer(

@@ -36,7 +36,7 @@ def batch() -> SimpleNamespace:
     )
 
 
-def test_auxiliary_losses_are_of_the_tokens_alone(batch: Any) -> None:
+def test_auxiliary_losses_are_of_the_tokens_alone(batch):
     module = training(dense_weight=0.5, draft_weight=0.25)
     features = module.recognizer.encode(module.preprocessing.normalize(batch.images))
     _, auxiliary = module.losses(batch.images, batch.labels, batch.token_characters)
@@ -46,9 +46,7 @@ def test_auxiliary_losses_are_of_the_tokens_alone(batch: Any) -> None:
     torch.testing.assert_close(auxiliary, 0.5 * dense + 0.25 * draft)
 
 
-def test_a_step_has_the_rates_and_the_fading_of_its_progress(
-    batch: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_has_the_rates_and_the_fading_of_its_progress(batch, monkeypatch):
     module = training(muon_learning_rate=0.002, learning_rate=0.001)
     optimizer = module.configure_optimizers()
     trainer: Any = SimpleNamespace(optimizers=[optimizer], world_size=1, global_step=1000)
@@ -68,7 +66,7 @@ def test_a_step_has_the_rates_and_the_fading_of_its_progress(
     assert norm.item() == pytest.approx(0.01, rel=1e-3)
 
 
-def test_norms_biases_and_embeddings_do_not_decay() -> None:
+def test_norms_biases_and_embeddings_do_not_decay():
     module = training(weight_decay=0.5)
     names = {id(parameter): name for name, parameter in module.named_parameters()}
     decayed, others = module.configure_optimizers().param_groups
@@ -79,7 +77,7 @@ def test_norms_biases_and_embeddings_do_not_decay() -> None:
     assert kept == {name for name in embeddings if not name.endswith("bias")}
 
 
-def test_the_average_copies_and_then_follows_the_model() -> None:
+def test_the_average_copies_and_then_follows_the_model():
     model = nn.Linear(2, 1)
     average = MovingAverage(model, 0.9)
     values = []

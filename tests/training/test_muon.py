@@ -1,8 +1,5 @@
 """Muon: orthogonal updates of the matrices of Transformer blocks, AdamW for the rest."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import torch
 from torch import nn
@@ -13,7 +10,6 @@ from vit_str.training.module import RecognizerTraining
 from vit_str.training.muon import MuonAdamW, transformer_matrices
 
 pytestmark = pytest.mark.filterwarnings("default")
-Run = Callable[..., Path]
 
 
 def parameters(*shapes: tuple[int, ...]) -> list[nn.Parameter]:
@@ -28,7 +24,7 @@ def module(muon_learning_rate: float | None = 0.002) -> RecognizerTraining:
 
 
 @pytest.mark.parametrize("shape", [(16, 16), (32, 16), (16, 48)])
-def test_single_matrices_are_trained_as_torch_trains_them(shape: tuple[int, int]) -> None:
+def test_single_matrices_are_trained_as_torch_trains_them(shape):
     ours, theirs = parameters(shape)[0], parameters(shape)[0]
     vectors = parameters((4,), (4,))
     first = MuonAdamW([ours], [], [{"params": vectors[:1], "lr": 1e-3}], 2e-3, 0.05)
@@ -48,7 +44,7 @@ def test_single_matrices_are_trained_as_torch_trains_them(shape: tuple[int, int]
     torch.testing.assert_close(vectors[0], vectors[1])
 
 
-def test_keys_and_values_are_two_matrices() -> None:
+def test_keys_and_values_are_two_matrices():
     apart, together = parameters((8, 8), (8, 8)), parameters((16, 8))
     together[0].data.copy_(torch.cat([matrix.data for matrix in apart]))
     gradients = torch.randn(2, 8, 8, generator=torch.Generator().manual_seed(2))
@@ -61,7 +57,7 @@ def test_keys_and_values_are_two_matrices() -> None:
     torch.testing.assert_close(together[0], torch.cat(apart))
 
 
-def test_matrices_of_blocks_and_nothing_else() -> None:
+def test_matrices_of_blocks_and_nothing_else():
     training = module()
     matrices, stacked = transformer_matrices(training.recognizer)
     names = {id(parameter): name for name, parameter in training.recognizer.named_parameters()}
@@ -75,7 +71,7 @@ def test_matrices_of_blocks_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.002, None])
-def test_every_parameter_has_one_optimizer(rate: float | None) -> None:
+def test_every_parameter_has_one_optimizer(rate):
     training = module(rate)
     optimizer = training.configure_optimizers()
     groups = optimizer.param_groups
@@ -87,9 +83,7 @@ def test_every_parameter_has_one_optimizer(rate: float | None) -> None:
     assert set(optimized) == trained
 
 
-def test_another_optimizer_than_that_of_the_checkpoint_is_refused(
-    run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_optimizer_than_that_of_the_checkpoint_is_refused(run, capsys):
     run("run", "--trainer.max_steps", "2")
     run("run", "--trainer.max_steps", "4", "--model.muon_learning_rate", "null", code=2)
     assert "--model.muon_learning_rate" in capsys.readouterr().err.splitlines()[-1]

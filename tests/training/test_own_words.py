@@ -57,7 +57,7 @@ def crops(tmp_path: Path, word_image: Draw) -> Path:
 
 
 def stream_of(folder: Path, name: str = "none", held_out: HeldOut | None = None) -> Crops:
-    mixture = Mixture([open_words(folder)], seed=1)  # type: ignore[list-item]
+    mixture = Mixture([open_words(folder)], seed=1)
     rules = Rules(Charset(), 25)
     return Crops(mixture, rules, held_out or HeldOut(), Augmentation(name, 1), PREPROCESSING)
 
@@ -66,14 +66,14 @@ def equal(first: CropBatch, second: CropBatch) -> bool:
     return first.labels == second.labels and torch.equal(first.images, second.images)
 
 
-def test_a_batch_depends_on_its_numbers_only(crops: Path) -> None:
+def test_a_batch_depends_on_its_numbers_only(crops):
     stream = stream_of(crops, "strong")
     whole, parts = stream[50, 12], [stream[57, 5], stream[50, 7]]
     assert whole.labels == parts[1].labels + parts[0].labels
     assert torch.equal(whole.images, torch.cat([parts[1].images, parts[0].images]))
 
 
-def test_what_cannot_be_used_is_skipped_and_reported(crops: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_used_is_skipped_and_reported(crops, tmp_path):
     stream = stream_of(crops)
     met = stream[0, 300].skipped
     assert {each.name for each in met} >= {f"{crops}: broken.png", f"{crops}: kanji.png"}
@@ -87,7 +87,7 @@ def test_what_cannot_be_used_is_skipped_and_reported(crops: Path, tmp_path: Path
     assert "'漢字'" in "".join(lines)
 
 
-def test_pictures_are_those_that_reading_sees(crops: Path) -> None:
+def test_pictures_are_those_that_reading_sees(crops):
     batch = stream_of(crops)[0, 400]
     for image, label in zip(batch.images, batch.labels, strict=True):
         seen = PREPROCESSING.pixels(load_image(crops / f"{label[1:]}.png"))
@@ -95,7 +95,7 @@ def test_pictures_are_those_that_reading_sees(crops: Path) -> None:
     assert "w3" in batch.labels, "the tall one is turned"
 
 
-def test_words_are_the_same_with_any_number_of_workers(crops: Path) -> None:
+def test_words_are_the_same_with_any_number_of_workers(crops):
     """And the random numbers of training are left alone."""
     before = torch.get_rng_state()
     sampler = CropSampler(start=7, stride=12, batch_size=6, rendered_share=0.3)
@@ -115,7 +115,7 @@ class SignalNames:
         return CropBatch(torch.empty(0), [str(handler) for handler in handlers], [])
 
 
-def test_ctrl_c_is_left_to_the_trainer() -> None:
+def test_ctrl_c_is_left_to_the_trainer():
     names: Any = SignalNames()
     batch = next(crop_batches(names, CropSampler(0, 1, 1), workers=1, pinned=False))
     assert batch.labels == [str(signal.SIG_IGN)] * 2
@@ -129,7 +129,7 @@ def own(sampler: CropSampler, batches: int) -> list[int]:
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.3, 0.5])
 @pytest.mark.parametrize("devices", [1, 2, 3])
-def test_devices_divide_the_stream(share: float, devices: int) -> None:
+def test_devices_divide_the_stream(share, devices):
     alone = own(CropSampler(0, 10, 10, share), 12)
     parts = [
         own(CropSampler(10 * rank, 10 * devices, 10, share), 12 // devices)
@@ -139,13 +139,13 @@ def test_devices_divide_the_stream(share: float, devices: int) -> None:
     assert len(alone) == 120 - int(120 * share)
 
 
-def test_a_run_resumes_with_batches_of_another_size() -> None:
+def test_a_run_resumes_with_batches_of_another_size():
     assert own(CropSampler(0, 8, 8, 0.3), 5) + own(CropSampler(40, 20, 20, 0.3), 4) == own(
         CropSampler(0, 24, 24, 0.3), 5
     )
 
 
-def test_images_are_held_out_by_their_bytes() -> None:
+def test_images_are_held_out_by_their_bytes():
     held_out = HeldOut(0.1)
     images = [str(number).encode() for number in range(20_000)]
     chosen = [image in held_out for image in images]
@@ -167,7 +167,7 @@ def judged(words: OwnWords) -> dict[str, list[str]]:
     }
 
 
-def test_what_is_held_out_is_not_trained_on_whatever_the_seed(crops: Path) -> None:
+def test_what_is_held_out_is_not_trained_on_whatever_the_seed(crops):
     first, second = (own_words([crops], validation_share=0.3, seed=seed) for seed in (1, 2))
     assert judged(first).keys() == {"crops"}
     held = [label for label in judged(first)["crops"] if label in {f"w{n}" for n in range(40)}]
@@ -178,9 +178,7 @@ def test_what_is_held_out_is_not_trained_on_whatever_the_seed(crops: Path) -> No
         assert trained == {f"w{number}" for number in range(40)} - set(held)
 
 
-def test_words_to_judge_on_are_not_trained_on_in_another_place(
-    crops: Path, tmp_path: Path, word_image: Draw
-) -> None:
+def test_words_to_judge_on_are_not_trained_on_in_another_place(crops, tmp_path, word_image):
     images = [(crops / f"{number}.png").read_bytes() for number in range(5)]
     words = [LabeledWord(image, f"w{number}") for number, image in enumerate(images)]
     path = tmp_path / "judged.lmdb"
@@ -191,7 +189,7 @@ def test_words_to_judge_on_are_not_trained_on_in_another_place(
     assert not set(own.crops[0, 400].labels) & {"w0", "w1", "w2", "w3", "w4"}
 
 
-def test_sources_are_taken_in_their_shares(crops: Path, tmp_path: Path, word_image: Draw) -> None:
+def test_sources_are_taken_in_their_shares(crops, tmp_path, word_image):
     path = tmp_path / "more.lmdb"
     image = bytes_of(word_image("more"), tmp_path / "more.png")
     with writer_of("lmdb")(path, Layout()) as writer:
@@ -215,13 +213,10 @@ def test_sources_are_taken_in_their_shares(crops: Path, tmp_path: Path, word_ima
         ({"charset": "xyz"}, "none of the first 44 words can be trained on; .*outside the charset"),
     ],
 )
-def test_mistakes_are_reported_at_once(crops: Path, arguments: dict[str, Any], said: str) -> None:
+def test_mistakes_are_reported_at_once(crops, arguments, said):
     with pytest.raises(ValueError, match=said) as caught:
         own_words([crops], **arguments)
     assert "\n" not in str(caught.value)
-
-
-Run = Callable[..., Path]
 
 
 def arguments_for(crops: Path, *more: str) -> Iterator[str]:
@@ -233,7 +228,7 @@ def arguments_for(crops: Path, *more: str) -> Iterator[str]:
     yield from more
 
 
-def test_a_run_that_is_cut_ends_like_one_that_is_not(run: Run, crops: Path) -> None:
+def test_a_run_that_is_cut_ends_like_one_that_is_not(run, crops):
     # Without what depends on how long the run is to be: it is not told the truth at first.
     steady = ("--model.schedule.decay_share=0.01", "--model.dense_weight=0")
     whole = run("whole", *arguments_for(crops, *steady))
@@ -248,8 +243,8 @@ def test_a_run_that_is_cut_ends_like_one_that_is_not(run: Run, crops: Path) -> N
 
 
 def test_own_lines_are_as_wide_as_the_widest_of_their_batch(
-    tmp_path: Path, word_image: Draw, two_fonts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, word_image, two_fonts, monkeypatch
+):
     monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     folder = tmp_path / "lines"
     folder.mkdir()

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from vit_str.training.module import RecognizerTraining
 
 # What Lightning and jsonargparse warn about in each other is theirs to mend.
 pytestmark = pytest.mark.filterwarnings("default")
-Run = Callable[..., Path]
 
 
 # From inside: on a busy computer nobody outside would be in time.
@@ -69,9 +67,7 @@ def losses(folder: Path) -> dict[str, str]:
     return {row["step"]: row["loss"] for row in rows if row.get("loss")}
 
 
-def test_cut_and_resumed_equals_uncut(
-    run: Run, uncut: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cut_and_resumed_equals_uncut(run, uncut, tmp_path, monkeypatch):
     class Killed(BaseException):
         """What no handler of Lightning's catches as its own."""
 
@@ -93,7 +89,7 @@ def test_cut_and_resumed_equals_uncut(
     assert_same_run(uncut, cut)
 
 
-def test_killed_at_any_moment_and_resumed_equals_uncut(run: Run) -> None:
+def test_killed_at_any_moment_and_resumed_equals_uncut(run):
     """A process that writes a checkpoint in every step, and dies without being asked."""
     arguments = ["--trainer.max_steps", "12", "--trainer.limit_val_batches", "0"]
     uncut = run("uncut", *arguments)
@@ -112,9 +108,7 @@ def test_killed_at_any_moment_and_resumed_equals_uncut(run: Run) -> None:
     assert_same_run(uncut, run("cut", *arguments), 12, apart_from="python", whole_log=False)
 
 
-def test_in_the_middle_of_a_step_of_several_batches(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch):
     """Gradients that have added up are in no checkpoint: the step is done anew, from its start."""
     arguments = ["--trainer.accumulate_grad_batches", "3", "--trainer.val_check_interval", "9"]
     uncut = run("uncut", *arguments)
@@ -169,9 +163,7 @@ def assert_same_run(
     assert len(logged) == steps if whole_log else len(logged) >= steps - 2
 
 
-def test_ctrl_c_finishes_the_step_and_the_run_resumes(
-    run: Run, uncut: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_finishes_the_step_and_the_run_resumes(run, uncut, monkeypatch, capsys):
     step = RecognizerTraining.training_step
 
     def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
@@ -189,9 +181,7 @@ def test_ctrl_c_finishes_the_step_and_the_run_resumes(
 
 
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-def test_a_second_signal_stops_at_once(
-    second: signal.Signals, run: Run, uncut: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_signal_stops_at_once(second, run, uncut, monkeypatch):
     step = RecognizerTraining.training_step
 
     def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
@@ -209,9 +199,7 @@ def test_a_second_signal_stops_at_once(
     assert_same_run(uncut, run("cut"), whole_log=False)
 
 
-def test_a_signal_before_the_first_step_is_no_success(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_signal_before_the_first_step_is_no_success(run, monkeypatch, capsys):
     def stopped_while_fonts_are_drawn(self: RenderedWords) -> None:
         signal.raise_signal(signal.SIGTERM)
 
@@ -222,9 +210,7 @@ def test_a_signal_before_the_first_step_is_no_success(
     assert "the same command starts again" in capsys.readouterr().err
 
 
-def test_two_runs_in_one_folder_are_refused(
-    run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_two_runs_in_one_folder_are_refused(run, capsys, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / ".last.1.partial.ckpt").write_bytes(b"left by a killed run")
@@ -235,9 +221,7 @@ def test_two_runs_in_one_folder_are_refused(
     assert not list(folder.glob(".*.partial*"))
 
 
-def test_the_end_is_saved_and_a_finished_run_says_so(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_end_is_saved_and_a_finished_run_says_so(run, monkeypatch, capsys):
     monkeypatch.setattr(ModelCheckpoint, "on_train_batch_end", lambda *_: None)
     folder = run("run", "--trainer.max_steps=4")
     assert checkpoint(folder)["global_step"] == 4
@@ -248,7 +232,7 @@ def test_the_end_is_saved_and_a_finished_run_says_so(
     assert_same(before["state_dict"], checkpoint(folder)["state_dict"])
 
 
-def test_the_exported_weights_are_the_average_and_read(run: Run) -> None:
+def test_the_exported_weights_are_the_average_and_read(run):
     folder = run("run", "--trainer.max_steps", "3")
     reader = vit_str.load(folder / "weights.safetensors", device="cpu")
     assert reader.provenance["images"] == 12

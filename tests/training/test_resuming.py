@@ -9,7 +9,7 @@ from vit_str.training.checkpoints import CannotStart
 from vit_str.training.resuming import check_together
 
 
-def test_processes_that_resume_from_different_places_do_not_start() -> None:
+def test_processes_that_resume_from_different_places_do_not_start():
     def trainer(first: int) -> Any:
         strategy = SimpleNamespace(
             broadcast=lambda _: first, reduce_boolean_decision=lambda same, **_: same

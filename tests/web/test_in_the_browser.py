@@ -124,13 +124,8 @@ def compare(
 
 
 def test_the_samples_read_as_by_the_command(
-    browser: Any,
-    tiny: Path,
-    serve_files: Callable[[Path], Any],
-    tall: list[Path],
-    amid_nothing: list[Path],
-    doubtful: list[Path],
-) -> None:
+    browser, tiny, serve_files, tall, amid_nothing, doubtful
+):
     asked: list[str] = []
     no_picture = tall[0].with_name("no-picture.png")
     no_picture.write_bytes(b"hello")
@@ -199,9 +194,7 @@ def compare_page(page: Any, address: str, model: str, path: Path) -> dict[str, A
     return record
 
 
-def test_whole_pictures(
-    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], print_page: Path
-) -> None:
+def test_whole_pictures(browser, tiny, serve_files, print_page):
     empty, huge, no_picture = (print_page.with_name(f"{n}.png") for n in ("empty", "huge", "no"))
     Image.new("RGB", (400, 400), "white").save(empty)
     Image.new("1", (8000, 8000)).save(huge)
@@ -226,9 +219,7 @@ def test_whole_pictures(
 
 
 @pytest.mark.slow  # of tracing three graphs
-def test_a_model_that_refines(
-    browser: Any, tiny: Path, serve_files: Callable[[Path], Any], tall: list[Path], tmp_path: Path
-) -> None:
+def test_a_model_that_refines(browser, tiny, serve_files, tall, tmp_path):
     torch.manual_seed(0)
     decoder = PermutedDecoder(94, dim=32, heads=2, maximum_length=6)
     torch.nn.init.normal_(decoder.classify.weight)
@@ -244,13 +235,7 @@ def test_a_model_that_refines(
         page.close()
 
 
-def test_lines(
-    browser: Any,
-    tiny: Path,
-    serve_files: Callable[[Path], Any],
-    tmp_path: Path,
-    print_page: Path,
-) -> None:
+def test_lines(browser, tiny, serve_files, tmp_path, print_page):
     folder = tmp_path / "page"
     weights = load_weights(resolve("line"))
     write_page(weights, folder, runtime=tiny / "runtime", detector=detector_files())
@@ -268,15 +253,7 @@ def test_lines(
         page.close()
 
 
-def test_without_a_detector(
-    browser: Any,
-    tiny: Path,
-    serve_files: Callable[[Path], Any],
-    tmp_path: Path,
-    weights_path: Path,
-    run: Callable[..., tuple[int, str, str]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_a_detector(browser, tiny, serve_files, tmp_path, weights_path, run, monkeypatch):
     def not_installed(name: str) -> None:
         raise PackageNotFoundError(name)
 
@@ -293,9 +270,7 @@ def test_without_a_detector(
         page.close()
 
 
-def test_what_cannot_become_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_what_cannot_become_a_page(tmp_path, monkeypatch, run):
     out = tmp_path / "page"
     (tmp_path / "note").touch()
 

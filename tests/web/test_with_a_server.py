@@ -71,7 +71,7 @@ def page(browser: Any, stub: Any) -> Any:
     assert not wrong
 
 
-def test_a_word_and_its_text_light_each_other_up(page: Any, stub: Any) -> None:
+def test_a_word_and_its_text_light_each_other_up(page, stub):
     _, answers = stub
     answers.append((200, {}, {"readings": [EXIT]}))
     card = drop(page, SAMPLES / "word-06.jpg")
@@ -98,11 +98,11 @@ def test_a_word_and_its_text_light_each_other_up(page: Any, stub: Any) -> None:
     assert page.evaluate("() => navigator.clipboard.readText()") == "Exit"
     card.get_by_text("Copy JSON").click()
     copied = json.loads(page.evaluate("() => navigator.clipboard.readText()"))
-    assert copied["characters"][0]["box"] == EXIT["characters"][0]["box"]  # type: ignore[index]
+    assert copied["characters"][0]["box"] == EXIT["characters"][0]["box"]
     assert "attention" not in copied["characters"][0]
 
 
-def test_a_whole_picture_and_a_closer_look(page: Any, stub: Any) -> None:
+def test_a_whole_picture_and_a_closer_look(page, stub):
     _, answers = stub
     page.select_option("#kind", "page")
     answers.append((200, {}, PAGE))
@@ -122,7 +122,7 @@ def test_a_whole_picture_and_a_closer_look(page: Any, stub: Any) -> None:
     ]
 
 
-def test_what_goes_wrong_is_said_in_words(page: Any, stub: Any) -> None:
+def test_what_goes_wrong_is_said_in_words(page, stub):
     _, answers = stub
     busy = (503, {"Retry-After": "2"}, {"error": "queue full"})
     answers.append(busy)
@@ -148,7 +148,7 @@ def test_what_goes_wrong_is_said_in_words(page: Any, stub: Any) -> None:
     page.locator(".card").first.get_by_text("Copy text").wait_for()
 
 
-def test_a_sample_and_the_camera(page: Any, stub: Any) -> None:
+def test_a_sample_and_the_camera(page, stub):
     _, answers = stub
     answers += [(200, {}, {"readings": [EXIT]})] * 2
     page.get_by_alt_text("Sample Exit").click()

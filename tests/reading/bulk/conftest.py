@@ -28,7 +28,7 @@ def tar_of() -> Callable[..., Path]:
     """Writes an archive of (name, bytes)."""
 
     def write(path: Path, members: list[tuple[str, bytes]], **options: object) -> Path:
-        with tarfile.open(path, "w", **options) as archive:  # type: ignore[call-overload]
+        with tarfile.open(path, "w", **options) as archive:
             for name, data in members:
                 entry = tarfile.TarInfo(name)
                 entry.size = len(data)

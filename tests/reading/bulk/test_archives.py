@@ -1,12 +1,9 @@
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from vit_str.reading.bulk.archives import ImageRef, list_images, load_images
-
-TarOf = Callable[..., Path]
 
 
 def listed(path: Path | str, column: str | None = None) -> tuple[list[ImageRef], list[str]]:
@@ -20,7 +17,7 @@ def listed(path: Path | str, column: str | None = None) -> tuple[list[ImageRef],
 @pytest.mark.parametrize(
     "tar_format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]
 )
-def test_tar_archives(tmp_path: Path, tar_of: TarOf, tar_format: int) -> None:
+def test_tar_archives(tmp_path, tar_of, tar_format):
     long = "folder/" * (12 if tar_format == tarfile.USTAR_FORMAT else 30)
     members = []
     for n in range(10):
@@ -33,9 +30,7 @@ def test_tar_archives(tmp_path: Path, tar_of: TarOf, tar_format: int) -> None:
     assert list(load_images(images[3:])) == [b"x" * (500 + n) for n in range(3, 10)]
 
 
-def test_damaged_archives_give_what_they_hold_and_one_problem(
-    tmp_path: Path, tar_of: TarOf
-) -> None:
+def test_damaged_archives_give_what_they_hold_and_one_problem(tmp_path, tar_of):
     whole = tar_of(tmp_path / "a.tar", [(f"{n}.png", b"x" * 600) for n in range(6)])
     assert listed(whole)[1] == []
     data = whole.read_bytes()
@@ -59,7 +54,7 @@ def test_damaged_archives_give_what_they_hold_and_one_problem(
     assert listed(tmp_path / "gone.tar")[1][0].startswith("cannot be read (No such file")
 
 
-def test_parquet_rows_across_row_groups(tmp_path: Path) -> None:
+def test_parquet_rows_across_row_groups(tmp_path):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "words.parquet"
@@ -72,7 +67,7 @@ def test_parquet_rows_across_row_groups(tmp_path: Path) -> None:
         assert list(load_images(images[chosen])) == cells[chosen]
 
 
-def test_parquet_columns(tmp_path: Path) -> None:
+def test_parquet_columns(tmp_path):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "words.parquet"

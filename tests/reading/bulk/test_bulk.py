@@ -31,8 +31,6 @@ from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import THREADS, install_hint
 
 WordImage = Callable[..., object]
-Png = Callable[[str], bytes]
-Run = Callable[..., tuple[int, str, str]]
 _TIMEOUT = 300  # seconds; a start of Ray takes a few, or many on a busy machine
 
 
@@ -42,7 +40,7 @@ def many(tmp_path: Path, word_image: WordImage) -> Path:
     folder = tmp_path / "many"
     folder.mkdir()
     for number in range(10):
-        word_image(f"n{number}", size=(60, 24)).save(folder / f"{number:03d}.png")  # type: ignore[attr-defined]
+        word_image(f"n{number}", size=(60, 24)).save(folder / f"{number:03d}.png")
     for number in range(10, 100):
         os.link(folder / f"{number % 10:03d}.png", folder / f"{number:03d}.png")
     for number in (7, 50, 99):
@@ -123,9 +121,7 @@ def check_rows(found: list[dict[str, object]], many: Path, reader: Reader) -> No
             assert row["confidence"] == pytest.approx(outcome.confidence, abs=1e-5)
 
 
-def test_a_run_that_is_stopped_resumes(
-    pool: Pool, command: list[str], many: Path, tmp_path: Path, run: Run
-) -> None:
+def test_a_run_that_is_stopped_resumes(pool, command, many, tmp_path, run):
     out = tmp_path / "out"
     pool.stop_after = 3
     code, _, err = run(*command)
@@ -155,9 +151,7 @@ def test_a_run_that_is_stopped_resumes(
     assert rows(out)[-1]["path"] == str(many / "000-and-a-half.png")
 
 
-def test_a_part_whose_workers_die_does_not_stop_the_others(
-    pool: Pool, command: list[str], tmp_path: Path, run: Run
-) -> None:
+def test_a_part_whose_workers_die_does_not_stop_the_others(pool, command, tmp_path, run):
     pool.bad = "020.png"
     code, _, err = run(*command)
     assert code == 1
@@ -168,9 +162,7 @@ def test_a_part_whose_workers_die_does_not_stop_the_others(
     assert pool.read == len(rows(tmp_path / "out")) == 100
 
 
-def test_a_damaged_archive_costs_its_end_only(
-    pool: Pool, command: list[str], tmp_path: Path, png: Png, tar_of: Callable[..., Path], run: Run
-) -> None:
+def test_a_damaged_archive_costs_its_end_only(pool, command, tmp_path, png, tar_of, run):
     path = tar_of(tmp_path / "w.tar", [(f"{n}.png", png(f"t{n}")) for n in range(5)])
     path.write_bytes(path.read_bytes()[: path.read_bytes().index(b"4.png") + 600])
     code, _, err = run(command[0], path, *command[2:])
@@ -181,9 +173,7 @@ def test_a_damaged_archive_costs_its_end_only(
     assert all(row["error"] is None for row in found[:4])
 
 
-def test_other_settings_are_refused(
-    pool: Pool, command: list[str], tmp_path: Path, run: Run
-) -> None:
+def test_other_settings_are_refused(pool, command, tmp_path, run):
     assert run(*command)[0] == 1
     for name, options in {
         "boxes": ["--boxes"],
@@ -201,7 +191,7 @@ def test_other_settings_are_refused(
     assert pool.read == 100
 
 
-def test_folders_that_hold_something_else(tmp_path: Path) -> None:
+def test_folders_that_hold_something_else(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="is a file; --out is a folder"):
         OutputFolder(tmp_path / "file", "jsonl", {})
@@ -209,9 +199,7 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
         OutputFolder(tmp_path, "jsonl", {})
 
 
-def test_wrong_use_is_one_line(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
-) -> None:
+def test_wrong_use_is_one_line(command, tmp_path, monkeypatch, run):
     where = command.index("--out")
     monkeypatch.setattr("vit_str.reading.bulk.command.find_spec", lambda _: None)
     for expected, arguments in {
@@ -231,7 +219,7 @@ def test_wrong_use_is_one_line(
     assert not (tmp_path / "out").exists()
 
 
-def test_parquet_in_and_out(tmp_path: Path, reader: Reader, png: Png) -> None:
+def test_parquet_in_and_out(tmp_path, reader, png):
     pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "a.png").write_bytes(png("abc"))
@@ -265,13 +253,7 @@ def test_parquet_in_and_out(tmp_path: Path, reader: Reader, png: Png) -> None:
         ({"CPU": 2.0}, "cuda", None, "no device 'cuda' among 2 CPUs and 0 GPUs"),
     ],
 )
-def test_workers(
-    resources: dict[str, float],
-    device: str,
-    count: int | None,
-    expected: Workers | str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_workers(resources, device, count, expected, monkeypatch):
     monkeypatch.delenv(THREADS, raising=False)
     if isinstance(expected, Workers):
         assert choose_workers(resources, device, count) == expected
@@ -281,9 +263,7 @@ def test_workers(
 
 
 @pytest.mark.parametrize(("threads", "workers"), [("1", 8), ("3", 2), ("16", 1)])
-def test_a_worker_has_the_threads_that_are_asked_for(
-    threads: str, workers: int, monkeypatch: pytest.MonkeyPatch, weights_path: Path
-) -> None:
+def test_a_worker_has_the_threads_that_are_asked_for(threads, workers, monkeypatch, weights_path):
     monkeypatch.setenv(THREADS, threads)
     before = torch.get_num_threads()
     chosen = choose_workers({"CPU": 8.0}, "auto", None)
@@ -300,9 +280,7 @@ def test_a_worker_has_the_threads_that_are_asked_for(
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ray_resumes_after_an_interrupt(
-    command: list[str], many: Path, tmp_path: Path, weights_path: Path
-) -> None:
+def test_ray_resumes_after_an_interrupt(command, many, tmp_path, weights_path):
     command[command.index("--part-size") + 1] = "4"
     command += ["--workers", "2", "--batch-size", "4"]
     out = tmp_path / "out"

@@ -12,7 +12,7 @@ def _box(left: float, top: float, width: float, height: float = 10) -> np.ndarra
 
 
 @pytest.mark.parametrize("degrees", [0, 5, -5])
-def test_a_short_last_column_is_read_after_the_first(degrees: float) -> None:
+def test_a_short_last_column_is_read_after_the_first(degrees):
     """With headings over and between the columns, and gaps of paragraphs in the first."""
     rows = [0, 1, 2, 4, 5, 6, 8, 9, 10, 11, 12]
     left = [_box(0, 40 + 14 * row, 100) for row in rows]
@@ -32,21 +32,21 @@ def test_a_short_last_column_is_read_after_the_first(degrees: float) -> None:
     assert read == list(range(len(expected)))
 
 
-def test_names_and_prices_of_a_receipt_share_rows() -> None:
+def test_names_and_prices_of_a_receipt_share_rows():
     names = [_box(0, 14 * row, 90) for row in range(4)]
     prices = [_box(160, 14 * row + 1, 30) for row in range(4)]
     assert reading_order(names + prices) == [[[0, 4], [1, 5], [2, 6], [3, 7]]]
 
 
-def test_what_lies_above_each_other_is_no_row() -> None:
+def test_what_lies_above_each_other_is_no_row():
     names = [_box(0, 14 * row, 90, 26) for row in range(3)]
     prices = [_box(160, 14 * row - 5, 30, 26) for row in range(3)]
     assert reading_order(names + prices) == [[[0, 3], [1, 4], [2, 5]]]
 
 
-def test_signs_far_from_each_other_are_blocks() -> None:
+def test_signs_far_from_each_other_are_blocks():
     assert reading_order([_box(0, 100, 40), _box(0, 0, 40)]) == [[[1]], [[0]]]
 
 
-def test_nothing_gives_nothing() -> None:
+def test_nothing_gives_nothing():
     assert reading_order([]) == []

@@ -17,7 +17,7 @@ def word(text: str, left: float, top: float, width: float, height: float, turn: 
     corners = [(0, 0), (width, 0), (width, height), (0, height)]
     cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     polygon = tuple((left + x * cos - y * sin, top + x * sin + y * cos) for x, y in corners)
-    return Word(text, 0.905, polygon)  # type: ignore[arg-type]
+    return Word(text, 0.905, polygon)
 
 
 PAGE = Page(
@@ -32,7 +32,7 @@ def elements(page: Page, css: str) -> list[ElementTree.Element]:
     return [e for e in ElementTree.fromstring(document).iter() if e.get("class") == css]  # noqa: S314
 
 
-def test_hocr_has_the_elements_of_tesseract() -> None:
+def test_hocr_has_the_elements_of_tesseract():
     counts = {"ocr_page": 1, "ocr_carea": 1, "ocr_par": 1, "ocr_line": 2, "ocrx_word": 3}
     assert {css: len(elements(PAGE, css)) for css in counts} == counts
     (paragraph,) = elements(PAGE, "ocr_par")
@@ -54,7 +54,7 @@ def test_hocr_has_the_elements_of_tesseract() -> None:
         (("nun", "aus"), 269, "textangle 90"),
     ],
 )
-def test_hocr_says_how_a_line_lies(texts: tuple[str, str], turn: float, expected: str) -> None:
+def test_hocr_says_how_a_line_lies(texts, turn, expected):
     cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     places = [(100 + 60 * n * cos, 100 + 60 * n * sin) for n in range(2)]
     line = tuple(
@@ -65,7 +65,7 @@ def test_hocr_says_how_a_line_lies(texts: tuple[str, str], turn: float, expected
     assert text_quarters(line) == round(turn / 90) % 4
 
 
-def test_the_table_is_that_of_tesseract() -> None:
+def test_the_table_is_that_of_tesseract():
     rows = list(csv.DictReader(io.StringIO(tsv({1: PAGE, 2: PAGE})), delimiter="\t"))
     columns = "level page_num block_num par_num line_num word_num left top width height conf text"
     assert list(rows[0]) == columns.split()
@@ -87,7 +87,7 @@ def line(text: str, left: float, top: float, height: float = 10) -> tuple[Word, 
     return tuple(words)
 
 
-def test_markdown_has_headings_paragraphs_lists_and_tables() -> None:
+def test_markdown_has_headings_paragraphs_lists_and_tables():
     blocks = (
         (line("Opening hours", 10, 10, 24),),
         (line("Summer", 10, 50, 15),),

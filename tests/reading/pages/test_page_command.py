@@ -1,7 +1,7 @@
 """``vit-str read --page`` and ``vit-str evaluate --page``, with a detector that knows the lines."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,7 +13,6 @@ from PIL import Image
 from vit_str.reading.pages import reader as pages_reader
 
 Drawn = tuple[Image.Image, Any]
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def picture(drawn: Drawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return tmp_path / "images" / "page.png"
 
 
-def test_the_text_of_a_page(picture: Path, lines: Sequence[str], run: Run) -> None:
+def test_the_text_of_a_page(picture, lines, run):
     code, out, _ = run("read", "--page", picture)
     assert (code, out.splitlines()) == (0, list(lines))
     (picture.parent / "bad.png").write_bytes(b"nothing")
@@ -34,9 +33,7 @@ def test_the_text_of_a_page(picture: Path, lines: Sequence[str], run: Run) -> No
     assert "bad.png: not an image" in err
 
 
-def test_every_page_of_a_tiff_file(
-    picture: Path, drawn: Drawn, lines: Sequence[str], run: Run
-) -> None:
+def test_every_page_of_a_tiff_file(picture, drawn, lines, run):
     path = picture.with_name("pages.tiff")
     drawn[0].save(path, save_all=True, append_images=[drawn[0]])
     code, out, _ = run("read", "--page", path, "--format", "jsonl")
@@ -47,7 +44,7 @@ def test_every_page_of_a_tiff_file(
     assert len(word["characters"]) == 6 and len(word["characters"][0]["box"]) == 4
 
 
-def test_some_pages_of_a_file(picture: Path, drawn: Drawn, run: Run) -> None:
+def test_some_pages_of_a_file(picture, drawn, run):
     path = picture.with_name("pages.tiff")
     blank = Image.new("RGB", drawn[0].size, "white")
     drawn[0].save(path, save_all=True, append_images=[blank, drawn[0]])
@@ -62,7 +59,7 @@ def test_some_pages_of_a_file(picture: Path, drawn: Drawn, run: Run) -> None:
     assert (code, out.split()[:2]) == (0, ["Museum", "station"])
 
 
-def test_hocr_is_well_formed_and_has_the_words(picture: Path, run: Run) -> None:
+def test_hocr_is_well_formed_and_has_the_words(picture, run):
     code, text, _ = run("read", "--page", picture, "--format", "hocr")
     root = ElementTree.fromstring(text.partition("?>")[2].partition(">")[2])  # noqa: S314 (ours)
     words = [e for e in root.iter() if e.get("class") == "ocrx_word"]
@@ -70,9 +67,7 @@ def test_hocr_is_well_formed_and_has_the_words(picture: Path, run: Run) -> None:
     assert all(word.get("title", "").startswith("bbox ") for word in words)
 
 
-def test_a_folder_of_results_is_written_again_only_where_it_is_stale(
-    picture: Path, tmp_path: Path, run: Run
-) -> None:
+def test_a_folder_of_results_is_written_again_only_where_it_is_stale(picture, tmp_path, run):
     out, seen = tmp_path / "out", tmp_path / "seen"
     command = ["read", "--page", picture.parent, "--out", out, "--overlay", seen]
     code, printed, _ = run(*command)
@@ -97,9 +92,7 @@ def test_a_folder_of_results_is_written_again_only_where_it_is_stale(
     assert code == 0 and "1 files are read again" in err and written.read_text() != "kept"
 
 
-def test_results_of_files_of_one_name_are_kept_apart(
-    picture: Path, tmp_path: Path, run: Run
-) -> None:
+def test_results_of_files_of_one_name_are_kept_apart(picture, tmp_path, run):
     out, seen = tmp_path / "out", tmp_path / "seen"
     paths = [tmp_path / name for name in ("a/w.png", "b/w.png", "a/w.jpg")]
     for path in paths:
@@ -114,7 +107,7 @@ def test_results_of_files_of_one_name_are_kept_apart(
     assert {path.name for path in seen.glob("*.png")} == {f"{name}.png" for name in names}
 
 
-def test_what_needs_pages_is_refused_without(picture: Path, run: Run) -> None:
+def test_what_needs_pages_is_refused_without(picture, run):
     for options, reason in (
         ([picture, "--overlay", "seen"], "--overlay needs --page"),
         ([picture, "--format", "hocr"], "--format hocr needs --page"),
@@ -137,7 +130,7 @@ def _label(picture: Path, detector: Any, words: Callable[[int], list[str]]) -> N
     (folder / f"{picture.stem}.txt").write_text("\n".join(rows))
 
 
-def test_pages_are_evaluated(picture: Path, drawn: Drawn, lines: Sequence[str], run: Run) -> None:
+def test_pages_are_evaluated(picture, drawn, lines, run):
     _label(picture, drawn[1], lambda number: lines[number].split())
     folder = picture.parents[1]
     values = json.loads(run("evaluate", "--page", folder, "--json")[1])
@@ -147,9 +140,7 @@ def test_pages_are_evaluated(picture: Path, drawn: Drawn, lines: Sequence[str], 
     assert code == 0 and "bag of words           100.0   100.0          100.0" in out
 
 
-def test_pages_are_compared_and_the_worst_shown(
-    picture: Path, drawn: Drawn, tmp_path: Path, run: Run
-) -> None:
+def test_pages_are_compared_and_the_worst_shown(picture, drawn, tmp_path, run):
     _label(picture, drawn[1], lambda number: ["wrong"])
     sheet = tmp_path / "worst.png"
     command = ["evaluate", "--page", picture.parents[1], "--against", "tiny", "--sheet", sheet]
@@ -161,7 +152,7 @@ def test_pages_are_compared_and_the_worst_shown(
         assert image.width > 600
 
 
-def test_labels_that_are_missing_are_one_line(picture: Path, tmp_path: Path, run: Run) -> None:
+def test_labels_that_are_missing_are_one_line(picture, tmp_path, run):
     for folder, reason in (
         (picture.parents[1], "found no labels of page.png"),
         (tmp_path / "nowhere", "expected pictures in"),

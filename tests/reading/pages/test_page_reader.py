@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -22,9 +21,7 @@ Draw = Callable[..., Drawn]
 
 
 @pytest.mark.parametrize("quarters", range(4))
-def test_pages_are_read_however_they_are_turned(
-    drawn: Drawn, page_reader: PageReader, lines: Sequence[str], quarters: int
-) -> None:
+def test_pages_are_read_however_they_are_turned(drawn, page_reader, lines, quarters):
     image, detector = drawn
     detector.quarters = quarters
     turned = image.rotate(-90 * quarters, expand=True)
@@ -34,9 +31,7 @@ def test_pages_are_read_however_they_are_turned(
     assert len(page.words) == sum(len(line.split()) for line in lines)
 
 
-def test_characters_lie_in_their_words_and_words_in_their_lines(
-    drawn: Drawn, page_reader: PageReader
-) -> None:
+def test_characters_lie_in_their_words_and_words_in_their_lines(drawn, page_reader):
     image, _ = drawn
     page = page_reader.read(image, boxes=True)
     rows = [word.box for word in page.words]
@@ -48,7 +43,7 @@ def test_characters_lie_in_their_words_and_words_in_their_lines(
         assert word.box.left - 4 <= lefts[0] and lefts[-1] < word.box.right
 
 
-def test_a_line_across_the_page_is_turned_by_itself(draw: Draw, drawn: Drawn, tiny: Reader) -> None:
+def test_a_line_across_the_page_is_turned_by_itself(draw, drawn, tiny):
     image, detector = drawn
     label = draw(["LIBRARY"])[0]
     upwards = label.crop((20, 10, 200, 80)).rotate(90, expand=True)
@@ -85,7 +80,7 @@ class LineReader:
         return Reading(text, 0.9, tuple(characters))
 
 
-def test_lines_of_a_reader_of_lines_are_cut_at_their_spaces(draw: Draw) -> None:
+def test_lines_of_a_reader_of_lines_are_cut_at_their_spaces(draw):
     lines = ["Exit", "Open daily", "Coffee and tea for two"]
     image, detector = draw(lines)
     page = PageReader(cast(Reader, LineReader(lines)), detector).read(image)
@@ -97,7 +92,7 @@ def test_lines_of_a_reader_of_lines_are_cut_at_their_spaces(draw: Draw) -> None:
         assert not same_line or word.box.right < after.box.left
 
 
-def test_a_word_longer_than_the_reader_takes_is_read_in_parts(draw: Draw, tiny: Reader) -> None:
+def test_a_word_longer_than_the_reader_takes_is_read_in_parts(draw, tiny):
     word = "internationalisationofcoffeehouses"
     image, detector = draw([word])
     doubtful = cast(Reader, LineReader([word], confidence=0.5))
@@ -108,9 +103,7 @@ def test_a_word_longer_than_the_reader_takes_is_read_in_parts(draw: Draw, tiny: 
     assert first and last and first.left < 60 and last.right > image.width - 60
 
 
-def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(
-    draw: Draw, tiny: Reader
-) -> None:
+def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(draw, tiny):
     lines = ["Coffee", "Restaurant"]
     image, detector = draw(lines)
     wrong = ["Co1fee", "Rest4urant"]
@@ -119,7 +112,7 @@ def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(
     assert (doubted, sure) == ("\n".join(lines), "\n".join(wrong))
 
 
-def test_words_of_a_lexicon_are_read_by_the_reader_of_words(draw: Draw) -> None:
+def test_words_of_a_lexicon_are_read_by_the_reader_of_words(draw):
     image, detector = draw(["Museum", "Open daily"])
     reader = load("tiny", "cpu", search=Search(lexicon=["museum", "Gallery", "Open"]))
     lines = cast(Reader, LineReader(["Museum", "Open daily"]))
@@ -127,7 +120,7 @@ def test_words_of_a_lexicon_are_read_by_the_reader_of_words(draw: Draw) -> None:
     assert {word.text for word in found} <= {"museum", "Gallery", "Open"}
 
 
-def test_words_below_the_least_confidence_are_left_out(drawn: Drawn, tiny: Reader) -> None:
+def test_words_below_the_least_confidence_are_left_out(drawn, tiny):
     assert not PageReader(tiny, drawn[1], minimum_confidence=1.0).read(drawn[0]).words
 
 
@@ -136,18 +129,18 @@ class NoLines:
         return []
 
 
-def test_a_picture_without_text_has_no_words(tiny: Reader) -> None:
+def test_a_picture_without_text_has_no_words(tiny):
     page = PageReader(tiny, NoLines()).read(Image.new("RGB", (50, 50)))
     assert page.words == [] and page.text == ""
 
 
-def test_a_crop_in_which_no_line_is_found_is_read_as_one(draw: Draw, tiny: Reader) -> None:
+def test_a_crop_in_which_no_line_is_found_is_read_as_one(draw, tiny):
     image, _ = draw(["Museum station"])
     crop = image.crop((20, 15, 290, 70))
     assert PageReader(tiny, NoLines()).read(crop).text == "Museum station"
 
 
-def test_parts_are_joined_where_their_texts_agree() -> None:
+def test_parts_are_joined_where_their_texts_agree():
     def reading(text: str) -> Reading:
         return Reading(text, 1.0, tuple(Character(letter, 0.5) for letter in text))
 
@@ -156,7 +149,7 @@ def test_parts_are_joined_where_their_texts_agree() -> None:
     assert joined(reading("ab"), reading("cd")).confidence == 0.5**4
 
 
-def test_marks_that_are_tall_are_not_taken_for_columns() -> None:
+def test_marks_that_are_tall_are_not_taken_for_columns():
     strip = Strip(Image.new("RGB", (100, 40)), rectangle(0, 0, 100, 40))
     piece = Piece(strip, (50, 0, 60, 40))
     assert piece.image.size == (40, 40)
@@ -165,7 +158,7 @@ def test_marks_that_are_tall_are_not_taken_for_columns() -> None:
     assert character.box == Box(52.5, 4, 57.5, 36)
 
 
-def test_margins_of_words_stop_half_way_to_their_neighbors() -> None:
+def test_margins_of_words_stop_half_way_to_their_neighbors():
     strip = Strip(Image.new("RGB", (100, 20)), rectangle(0, 0, 100, 20))
     places = [("a", 1, 40), (" ", 40, 42), ("b", 42, 60), (" ", 60, 90), ("c", 90, 99)]
     characters = tuple(Character(c, 1.0, Box(left, 0, right, 20)) for c, left, right in places)
@@ -175,7 +168,7 @@ def test_margins_of_words_stop_half_way_to_their_neighbors() -> None:
     assert (piece.box, reading.text, reading.confidence) == ((0, 0, 100, 20), "", 0.0)
 
 
-def test_the_detector_of_rapidocr_finds_the_lines(drawn: Drawn) -> None:
+def test_the_detector_of_rapidocr_finds_the_lines(drawn):
     pytest.importorskip("rapidocr")
     from vit_str.reading.pages.detection import RapidDetector
 
@@ -188,7 +181,7 @@ def test_the_detector_of_rapidocr_finds_the_lines(drawn: Drawn) -> None:
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_paper_ends_with_a_short_column(turned: bool, matplotlib_fonts: Path) -> None:
+def test_a_paper_ends_with_a_short_column(turned, matplotlib_fonts):
     """Found by the detector: headings over and between two columns, and upside down too."""
     pytest.importorskip("rapidocr")
     letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSans.ttf"), 22)
@@ -210,9 +203,7 @@ def test_a_paper_ends_with_a_short_column(turned: bool, matplotlib_fonts: Path) 
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_marks_and_numbers_of_few_words_of_print_are_kept(
-    turned: bool, matplotlib_fonts: Path
-) -> None:
+def test_marks_and_numbers_of_few_words_of_print_are_kept(turned, matplotlib_fonts):
     pytest.importorskip("rapidocr")
     letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSerif.ttf"), 22)
     image = Image.new("RGB", (900, 260), "white")
@@ -228,7 +219,7 @@ def test_marks_and_numbers_of_few_words_of_print_are_kept(
     assert [line for line in page.text.splitlines() if line] == lines
 
 
-def test_lines_are_found_in_pixels_of_the_image() -> None:
+def test_lines_are_found_in_pixels_of_the_image():
     pytest.importorskip("rapidocr")
     from vit_str.reading.pages.detection import RapidDetector
 

@@ -47,18 +47,14 @@ def reason(path: str, **options: Any) -> str:
 @pytest.mark.parametrize(
     ("box", "size"), [("0 0 144 72", (400, 200)), ("0 0 14400 14400", (4000, 4000))]
 )
-def test_pdf_pages_are_drawn_as_large_as_is_useful(
-    box: str, size: tuple[int, int], write_pdf: WritePdf
-) -> None:
+def test_pdf_pages_are_drawn_as_large_as_is_useful(box, size, write_pdf):
     (picture,) = pictures_in(write_pdf(box, "0 0 72 72 re f"))
     assert isinstance(picture, Image.Image)
     assert (picture.size, picture.mode) == (size, "RGB")
     assert picture.getextrema() == 3 * ((0, 255),)
 
 
-def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(
-    write_pdf: WritePdf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(write_pdf, monkeypatch):
     assert "page 1 takes over 1 seconds to draw" in reason(write_pdf(content=STROKES), seconds=1)
     monkeypatch.setattr(pictures, "_PATIENCE", 0.01)  # as where only the clock is a limit
     assert "page 1 takes over 5 seconds to draw" in reason(write_pdf(content=STROKES), seconds=5)
@@ -67,12 +63,12 @@ def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(
     assert "page 1 " in reason(write_pdf("0 0 14400 14400"))
 
 
-def test_pdf_pages_too_thin_for_text_are_named(write_pdf: WritePdf) -> None:
+def test_pdf_pages_too_thin_for_text_are_named(write_pdf):
     assert "page 1 cannot be drawn (it measures 1 x 792 points)" in reason(write_pdf("0 0 1 792"))
 
 
 @pytest.mark.parametrize("name", ["pages.tiff", "pages.gif", "pages.pdf"])
-def test_pages_of_pictures(name: str, tmp_path: Path) -> None:
+def test_pages_of_pictures(name, tmp_path):
     pytest.importorskip("pypdfium2")
     pages = [Image.new("RGB", (60, 40), color) for color in ("red", "green", "blue")]
     path = str(tmp_path / name)
@@ -80,19 +76,19 @@ def test_pages_of_pictures(name: str, tmp_path: Path) -> None:
     assert len(list(pictures_in(path))) == 3
     first, last = pictures_in(path, PageOptions.of("1,3-9"))
     assert isinstance(first, Image.Image) and isinstance(last, Image.Image)
-    assert (first.getpixel((9, 9))[0], last.getpixel((9, 9))[2]) > (200, 200)  # type: ignore[index]
+    assert (first.getpixel((9, 9))[0], last.getpixel((9, 9))[2]) > (200, 200)
     assert not list(pictures_in(path, PageOptions.of("4")))
 
 
 @pytest.mark.parametrize(
     ("text", "expected"), [("2", [2]), ("3-5,2", [2, 3, 4, 5]), ("1, 7-", [1, 7, 8, 9])]
 )
-def test_pages_are_chosen_by_number(text: str, expected: list[int]) -> None:
+def test_pages_are_chosen_by_number(text, expected):
     assert list(islice(PageOptions.of(text).numbers, 4)) == expected
 
 
 @pytest.mark.parametrize("text", ["0", "5-3", "a", "1-2-3", "", "1,", "-3", "٣"])
-def test_what_is_no_page_is_refused(text: str) -> None:
+def test_what_is_no_page_is_refused(text):
     with pytest.raises(ValueError, match="expected pages such as"):
         PageOptions.of(text)
 
@@ -109,7 +105,7 @@ def with_text(path: str) -> str:
 
 
 @pytest.mark.parametrize("turn", [0, 90])
-def test_the_text_of_a_pdf_page_is_taken_on_request(turn: int, write_pdf: WritePdf) -> None:
+def test_the_text_of_a_pdf_page_is_taken_on_request(turn, write_pdf):
     path = with_text(write_pdf("0 0 144 100", TEXT))
     Path(path).write_text(Path(path).read_text().replace("/MediaBox", f"/Rotate {turn} /MediaBox"))
     (picture,) = pictures_in(path, PageOptions(text_layer=True, resolution=144))
@@ -128,7 +124,7 @@ def test_the_text_of_a_pdf_page_is_taken_on_request(turn: int, write_pdf: WriteP
     assert isinstance(drawn, Image.Image) and page_of_text(drawn) is None
 
 
-def test_a_locked_pdf_file_needs_its_password(write_pdf: WritePdf, tmp_path: Path) -> None:
+def test_a_locked_pdf_file_needs_its_password(write_pdf, tmp_path):
     pikepdf = pytest.importorskip("pikepdf")
     locked = str(tmp_path / "locked.pdf")
     with pikepdf.open(write_pdf()) as document:
