@@ -60,14 +60,14 @@ def matplotlib_fonts() -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared_folder(tmp_path_factory) -> Path:
     """A folder that all processes of a test run share."""
     base = tmp_path_factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")
-def font_folder(matplotlib_fonts: Path, shared_folder: Path) -> Path:
+def font_folder(matplotlib_fonts, shared_folder) -> Path:
     """A folder with one font, DejaVu Sans, whose characters are drawn once for a whole test run.
 
     They are in the folder ``glyphs`` beside it, for ``VIT_STR_CACHE``.
@@ -82,7 +82,7 @@ def font_folder(matplotlib_fonts: Path, shared_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def two_fonts(matplotlib_fonts: Path, shared_folder: Path) -> Path:
+def two_fonts(matplotlib_fonts, shared_folder) -> Path:
     """A folder with two fonts to train and to validate with, drawn once into its parent."""
     folder = shared_folder / "two-fonts" / "fonts"
     with FileLock(shared_folder / "two-fonts.lock"):
@@ -95,7 +95,7 @@ def two_fonts(matplotlib_fonts: Path, shared_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def one_font(font_folder: Path) -> GlyphAtlas:
+def one_font(font_folder) -> GlyphAtlas:
     """The characters of ``font_folder``."""
     return GlyphAtlas.load_or_build(Charset(), [font_folder], font_folder.parent / "glyphs")
 
@@ -124,7 +124,7 @@ def weights() -> WeightsFile:
 
 
 @pytest.fixture
-def weights_path(tmp_path: Path, weights: WeightsFile) -> Path:
+def weights_path(tmp_path, weights) -> Path:
     path = tmp_path / "weights" / "small.safetensors"
     save_weights(
         path, weights.recognizer, weights.charset, weights.preprocessing, weights.provenance
@@ -133,18 +133,18 @@ def weights_path(tmp_path: Path, weights: WeightsFile) -> Path:
 
 
 @pytest.fixture
-def reader(weights: WeightsFile) -> Reader:
+def reader(weights) -> Reader:
     return Reader(weights, "cpu", torch.float32)
 
 
 @pytest.fixture
-def model(weights_path: Path) -> list[str]:
+def model(weights_path) -> list[str]:
     """The options that name the small model."""
     return ["--model", str(weights_path), "--device", "cpu"]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def run(capsys) -> Callable[..., tuple[int, str, str]]:
     """Runs a command: its exit code, what it prints to standard output, and to standard error."""
 
     def run_command(*arguments: object) -> tuple[int, str, str]:
@@ -156,7 +156,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 
 
 @pytest.fixture
-def words(tmp_path: Path) -> Path:
+def words(tmp_path) -> Path:
     """A folder with five images, one of them in a folder of its own."""
     folder = tmp_path / "words"
     (folder / "more").mkdir(parents=True)
@@ -166,7 +166,7 @@ def words(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def labeled_folder(tmp_path: Path, word_image: Callable[..., Image.Image]) -> Path:
+def labeled_folder(tmp_path, word_image) -> Path:
     """Six labelled images, one of which is damaged."""
     folder = tmp_path / "labeled"
     folder.mkdir()

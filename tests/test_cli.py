@@ -127,7 +127,7 @@ sys.exit(cli.main(["read", "x.png"]))
     ],
 )
 def test_errors_are_one_line(error, code, message, monkeypatch, run):
-    def fail(_: object) -> int:
+    def fail(_):
         raise error
 
     monkeypatch.setattr(cli, "_train", fail)
@@ -135,7 +135,7 @@ def test_errors_are_one_line(error, code, message, monkeypatch, run):
 
 
 def test_a_missing_module_of_ours_is_no_missing_extra(monkeypatch):
-    def fail(_: object) -> int:
+    def fail(_):
         raise ModuleNotFoundError("", name="vit_str.gone")
 
     monkeypatch.setattr(cli, "_train", fail)

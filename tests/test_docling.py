@@ -4,7 +4,6 @@ Its models of layout come from the network: in their place, a page is one paragr
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -70,7 +69,7 @@ def converter() -> DocumentConverter:
 
 
 @pytest.fixture(scope="module")
-def picture(matplotlib_fonts: Path) -> Image.Image:
+def picture(matplotlib_fonts) -> Image.Image:
     letters = ImageFont.truetype(str(matplotlib_fonts / "DejaVuSans.ttf"), 48)
     page = Image.new("RGB", (900, 500), "white")
     pen = ImageDraw.Draw(page)

@@ -21,7 +21,7 @@ def test_an_error_leaves_the_file_of_before(error, tmp_path):
     path = tmp_path / "kept"
     path.write_text("before")
 
-    def write_half() -> None:
+    def write_half():
         with write_atomically(path) as temporary:
             temporary.write_text("half")
             raise error

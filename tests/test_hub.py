@@ -37,18 +37,18 @@ def test_what_is_uploaded_comes_back(weights_path, tmp_path, monkeypatch):
     calls: list[Any] = []
 
     class Api:
-        def __init__(self, token: str | None) -> None:
+        def __init__(self, token):
             calls.append(token)
 
-        def create_repo(self, name: str, **options: Any) -> None:
+        def create_repo(self, name, **options):
             calls.append((name, options))
 
-        def upload_folder(self, repo_id: str, folder_path: Path, **_: Any) -> str:
+        def upload_folder(self, repo_id, folder_path, **_):
             Path(folder_path).rename(tmp_path / "remote")
             Path(folder_path).mkdir()
             return f"commit of {repo_id}"
 
-    def download(name: str, file: str, revision: str | None) -> str:
+    def download(name, file, revision):
         calls.append((name, revision))
         return str(tmp_path / "remote" / file)
 

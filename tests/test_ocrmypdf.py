@@ -150,7 +150,7 @@ def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):
 def test_rising_lines_are_taken_apart():
     """The letters of a line would be as high as the box around it."""
 
-    def line(slope: float) -> tuple[Word, ...]:
+    def line(slope):
         return tuple(
             Word("word", 1.0, tuple((x, y + slope * x) for x, y in corners))
             for left in (0, 100, 200)

@@ -26,13 +26,13 @@ def make_weights(path: Path, seed: int = 0, **options: object) -> Path:
 
 
 @pytest.fixture
-def small_weights(tmp_path: Path) -> Callable[..., Path]:
+def small_weights(tmp_path) -> Callable[..., Path]:
     """Write a weights file under a name; further arguments go to the encoder."""
     return lambda name="small", **options: make_weights(tmp_path / f"{name}.safetensors", **options)
 
 
 @pytest.fixture
-def measured(labeled_folder: Path) -> Callable[..., DistanceAnalysis]:
+def measured(labeled_folder) -> Callable[..., DistanceAnalysis]:
     """Measure the attention of a model over the labelled images."""
 
     def measure(name: str) -> DistanceAnalysis:

@@ -82,7 +82,7 @@ def save(subject: Subject, path: Path) -> Path:
 
 
 @pytest.fixture
-def chatty_weights(tmp_path: Path, small_weights: Weights) -> Path:
+def chatty_weights(tmp_path, small_weights) -> Path:
     """Weights that write text: a random model ends at once."""
     subject = talkative(load_subject(str(small_weights("quiet", registers=1))))
     return save(subject, tmp_path / "chatty.safetensors")

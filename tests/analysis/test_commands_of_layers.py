@@ -22,7 +22,7 @@ FILES = {
 
 
 @pytest.fixture
-def conv_path(tmp_path: Path) -> Path:
+def conv_path(tmp_path) -> Path:
     """Weights of a convolutional model that reads 32 x 128."""
     torch.manual_seed(0)
     encoder = ConvolutionalEncoder((8, 16), (1, 1), ((2, 4), (4, 4)))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
 from vit_str.models.attention import record_attention
 
-Weights = Callable[..., Path]
 Measured = Callable[[str], DistanceAnalysis]
 
 
@@ -55,7 +53,7 @@ def test_rows_are_means_of_what_the_maps_say(small_weights, labeled_folder, meas
 
 
 @pytest.fixture
-def pair(small_weights: Weights, measured: Measured) -> Sequence[DistanceAnalysis]:
+def pair(small_weights, measured) -> Sequence[DistanceAnalysis]:
     """Of two trainings of one model."""
     return [measured(str(small_weights(name, seed=seed))) for seed, name in enumerate("ab")]
 

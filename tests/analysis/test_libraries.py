@@ -288,7 +288,7 @@ def test_a_module_of_ones_own_is_registered():
         unknown(tokens)
 
     @register_attention(Taught)
-    def _(module: Taught, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    def _(module, tokens):
         return module.to_queries(tokens)[:, None], module.to_keys(tokens)[:, None]
 
     model, maps = Taught(), []
@@ -300,7 +300,7 @@ def test_a_module_of_ones_own_is_registered():
 @pytest.mark.parametrize("options", [{"is_causal": True}, {"scale": 0.7}, {"enable_gqa": True}])
 def test_options_of_the_fused_kernel(options):
     class Fused(nn.Module):
-        def forward(self, *inputs: Tensor) -> Tensor:
+        def forward(self, *inputs):
             return F.scaled_dot_product_attention(*inputs, **options)
 
     keys = torch.randn(2, 2 if "enable_gqa" in options else 4, 5, 8)
@@ -386,7 +386,7 @@ def check_pixels(ours: Any, photo: Image.Image, expected: Tensor) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory) -> Path:
     """A small ViT of transformers with its processor of images of 32 x 48."""
     folder = tmp_path_factory.mktemp("models") / "small"
     hf("ViT", **HF)().save_pretrained(folder)

@@ -2,7 +2,6 @@
 
 import ast
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -16,12 +15,11 @@ from vit_str.analysis import AttentionDistance, attention_distance
 from vit_str.analysis.distance.measure import measurements
 from vit_str.torch_runtime.weights_file import load_weights
 
-Weights = Callable[..., Path]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
-def result(small_weights: Weights, labeled_folder: Path) -> AttentionDistance:
+def result(small_weights, labeled_folder) -> AttentionDistance:
     return attention_distance(small_weights(), labeled_folder)
 
 

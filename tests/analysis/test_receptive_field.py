@@ -39,7 +39,7 @@ ENCODERS: dict[str, Callable[[], Encoder]] = {
 
 
 @pytest.fixture(params=ENCODERS)
-def encoder(request: pytest.FixtureRequest) -> Encoder:
+def encoder(request) -> Encoder:
     return ENCODERS[request.param]()
 
 
@@ -111,7 +111,7 @@ def test_random_signs_stand_for_the_norm_of_the_jacobian():
     fields._order = torch.tensor([2 * 6 + 3])  # the token in the middle, again and again
     fields.update(image.expand(50, -1, -1, -1))
 
-    def output(pixels: torch.Tensor) -> torch.Tensor:
+    def output(pixels):
         with layer_outputs(encoder) as outputs:
             encoder(pixels)
         return torch.stack([each[0, :, 2, 3] for each in outputs])
@@ -155,7 +155,7 @@ def test_uniform_distance_is_the_mean_over_pixels():
 
 def test_unknown_encoders_are_refused():
     class Other(Encoder):
-        def forward(self, images: torch.Tensor) -> torch.Tensor:
+        def forward(self, images):
             return images
 
     with pytest.raises(ValueError, match="no layers that are supported"):

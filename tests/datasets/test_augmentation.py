@@ -2,7 +2,6 @@
 
 import pickle
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,7 +107,7 @@ def wrong():
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def own(tmp_path, monkeypatch) -> str:
     """A module of the user's with pipelines."""
     (tmp_path / "own_pipelines.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)

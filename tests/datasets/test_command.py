@@ -18,7 +18,7 @@ TARGETS = ("out", "out.lmdb", "out.tar", "out-%06d.tar")
 
 
 @pytest.fixture
-def data(capsys: pytest.CaptureFixture[str]) -> Data:
+def data(capsys) -> Data:
     """Runs ``vit-str data``, which has to end with ``code``; returns what it prints."""
 
     def run(*arguments: object, code: int = 0) -> Any:

@@ -1,7 +1,6 @@
 """Folders of images, with labels in files of several kinds."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,12 +8,11 @@ import pytest
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
 from vit_str.datasets.folder import FolderReader
 
-Words = Callable[[int], list[LabeledWord]]
 NAMES = ("a.png", "more words/b 2.png", "더.png")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, words_of: Words) -> Path:
+def folder(tmp_path, words_of) -> Path:
     """Three images, one with a space in its path and one with another script."""
     for name, word in zip(NAMES, words_of(3), strict=True):
         path = tmp_path / "crops" / name

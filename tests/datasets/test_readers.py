@@ -64,7 +64,7 @@ def test_forked_processes_do_not_disturb_each_other(name, tmp_path, words_of):
     source = written(tmp_path / name, words)
     assert source[0]
 
-    def read(first: int) -> None:
+    def read(first):
         places = [(first + turn * 17) % 43 for turn in range(50)]
         same = [content([source[place]]) == content([words[place]]) for place in places]
         os._exit(0 if all(same) else 1)

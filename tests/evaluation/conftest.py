@@ -2,11 +2,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 
 @pytest.fixture
-def labeled_set(word_image: Callable[..., Image.Image]) -> Callable[..., Path]:
+def labeled_set(word_image) -> Callable[..., Path]:
     """Makes a folder with one image per label; those named missing.png are left out."""
 
     def make(folder: Path, labels: dict[str, str], images: str = "images") -> Path:

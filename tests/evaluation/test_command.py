@@ -13,13 +13,13 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, labeled_set: Callable[..., Path]) -> Path:
+def folder(tmp_path, labeled_set) -> Path:
     labels = {"1.png": "Hotel", "2.png": "EXIT", "3.png": "42"}
     return labeled_set(tmp_path / "my words", labels, images="")
 
 
 @pytest.fixture
-def evaluate(folder: Path, model: list[str], run: Run) -> Run:
+def evaluate(folder, model, run) -> Run:
     """Runs the command on the folder with the small model."""
     return lambda *options: run("evaluate", folder, *options, *model)
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_used_is_reported_before_reading(
 
 
 def test_results_stay_when_a_file_cannot_be_written_after_all(evaluate, tmp_path, monkeypatch):
-    def full(*_: object, **__: object) -> None:
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)

@@ -1,27 +1,21 @@
 import json
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from PIL import Image
 from safetensors.torch import load_file
 
 from vit_str.runtime import Reader
-from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
-
-WordImage = Callable[..., Image.Image]
+from vit_str.torch_runtime.weights_file import load_weights
 
 COUNT = 160
 TRUE_TEMPERATURE = 0.5
 
 
 @pytest.fixture
-def sets(
-    weights_path: Path, weights: WeightsFile, word_image: WordImage, tmp_path: Path
-) -> list[Path]:
+def sets(weights_path, weights, word_image, tmp_path) -> list[Path]:
     """Words that are right as often as the model would say at another temperature."""
     generator = random.Random(7)
     reader = Reader(replace(weights, temperature=TRUE_TEMPERATURE), "cpu", torch.float32)

@@ -111,9 +111,7 @@ OFTEN = ("transformer", "ctc", "parallel")
     scope="module",
     params=[pytest.param(n, marks=[] if n in OFTEN else pytest.mark.slow) for n in MODELS],
 )
-def exported(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[WeightsFile, Path]:
+def exported(request, tmp_path_factory) -> tuple[WeightsFile, Path]:
     torch.manual_seed(0)
     weights = weights_of(MODELS[request.param]())
     folder = tmp_path_factory.mktemp("exported") / request.param

@@ -75,7 +75,7 @@ PAIRS += [("conv columns", decoder) for decoder in DECODERS if decoder != "trans
 
 
 @pytest.fixture(params=PAIRS, ids=[" + ".join(pair) for pair in PAIRS])
-def recognizer(request: pytest.FixtureRequest) -> Recognizer:
+def recognizer(request) -> Recognizer:
     torch.manual_seed(0)
     encoder, decoder = request.param
     return Recognizer(ENCODERS[encoder](), DECODERS[decoder]()).eval()

@@ -82,7 +82,7 @@ def test_onnxruntime_tells_nobody(tmp_path):
 
 
 def test_without_a_home(monkeypatch):
-    def nobody() -> Path:
+    def nobody():
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", nobody)

@@ -16,7 +16,7 @@ Render = Callable[..., Any]  # `out` and `err` of what it prints
 
 
 @pytest.fixture
-def arguments(font_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def arguments(font_folder, tmp_path, monkeypatch) -> list[str]:
     """One font and few words, so that every command takes less than a second."""
     words = tmp_path / "words.txt"
     words.write_text("alpha beta gamma delta")
@@ -25,7 +25,7 @@ def arguments(font_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def render(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> Render:
+def render(arguments, capsys) -> Render:
     """Runs ``vit-str render``, which has to end with ``code``; returns what it prints."""
 
     def run(*more: object, code: int = 0) -> Any:
@@ -81,7 +81,7 @@ def test_ctrl_c_says_how_to_write_the_others(render, tmp_path, monkeypatch):
     path, real = tmp_path / "out.lmdb", dataset._encode
     calls = []
 
-    def interrupted(*arguments: object, **named: object) -> bytes:
+    def interrupted(*arguments, **named):
         calls.append(1)
         if len(calls) == 100:
             raise KeyboardInterrupt

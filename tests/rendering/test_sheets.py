@@ -13,7 +13,7 @@ from vit_str.synthesis.renderer import Renderer
 
 
 @pytest.fixture
-def fonts(font_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def fonts(font_folder, tmp_path, monkeypatch) -> list[str]:
     monkeypatch.setenv("VIT_STR_CACHE", str(font_folder.parent / "glyphs"))
     monkeypatch.chdir(tmp_path)
     return ["--fonts", str(font_folder)]

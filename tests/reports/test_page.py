@@ -130,7 +130,7 @@ def test_every_figure_lands_beside_the_page(tmp_path):
 
 
 def test_vector_figures_are_in_the_page_and_beside_it(tmp_path):
-    def write(folder: Path) -> dict[str, bytes]:
+    def write(folder):
         page, sheet = Page("lines", "A line."), draw()
         on_hover(sheet.axes[0].lines[0], HOSTILE)
         page.figure(sheet, "lines", HOSTILE, vector=True)

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 from PIL import Image, ImageFont
 
 from vit_str.reports.sheets import Captioned, caption_font, sheet
@@ -23,7 +21,7 @@ def test_pictures_lie_in_rows_with_captions_below():
 
 
 def test_captions_in_a_script_that_the_usual_font_lacks(matplotlib_fonts):
-    def find() -> list[Path]:
+    def find():
         return [matplotlib_fonts / name for name in ("cmsy10.ttf", "DejaVuSans.ttf")]
 
     font = caption_font("Здравствуй мир", find)
@@ -36,7 +34,7 @@ def test_captions_in_a_script_that_the_usual_font_lacks(matplotlib_fonts):
 
 
 def test_english_captions_look_for_no_font():
-    def find() -> list[Path]:
+    def find():
         raise AssertionError
 
     assert caption_font("Word 1%", find).getname() == ImageFont.load_default(11).getname()

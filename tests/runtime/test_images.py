@@ -240,7 +240,7 @@ def test_no_permission(tmp_path, monkeypatch):
     path = tmp_path / "secret.png"
     word_image("x").save(path)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)  # an administrator, as in a container, may read all
@@ -282,7 +282,7 @@ def test_large_images_are_scaled_down_strip_by_strip(mode, monkeypatch):
 def test_all_threads_together_decode_a_bounded_number_of_pixels():
     in_flight, inside, most = images._PixelsInFlight(), [], []
 
-    def decode(pixels: int) -> None:
+    def decode(pixels):
         with in_flight.reserve(pixels):
             inside.append(pixels)
             most.append(sum(inside))

@@ -1,5 +1,4 @@
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
@@ -134,7 +133,7 @@ def test_stream_continues_where_read_stops_and_keeps_the_order(reader, tmp_path,
 
 
 def test_what_resizing_raises_costs_one_image(reader, word_image, monkeypatch):
-    def refuse(self: Image.Image, *_: object) -> Image.Image:
+    def refuse(self, *_):
         raise MemoryError if self.width == 50 else ArithmeticError("odd")
 
     monkeypatch.setattr(Image.Image, "resize", refuse)
@@ -150,7 +149,7 @@ def test_what_resizing_raises_costs_one_image(reader, word_image, monkeypatch):
 def test_stream_takes_no_more_than_it_needs_ahead(reader, word_image):
     taken = 0
 
-    def images() -> Iterator[Source]:
+    def images():
         nonlocal taken
         while True:  # a list would never end
             taken += 1

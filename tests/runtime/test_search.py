@@ -59,7 +59,7 @@ def weights_of(decoder: Decoder, temperature: float = 1.3) -> WeightsFile:
 
 
 @pytest.fixture(params=DECODERS)
-def weights(request: pytest.FixtureRequest) -> WeightsFile:
+def weights(request) -> WeightsFile:
     torch.manual_seed(0)
     return weights_of(DECODERS[request.param]())
 
@@ -228,7 +228,7 @@ def test_rows_that_have_ended_cost_nothing():
     class Counted(ScoreSteps):
         rows: Sequence[int] = ()
 
-        def step(self, symbols: np.ndarray, position: int) -> np.ndarray:
+        def step(self, symbols, position):
             self.rows = [*self.rows, len(symbols)]
             return super().step(symbols, position)
 

@@ -51,7 +51,7 @@ def tiny() -> Reader:
 
 
 @pytest.fixture
-def site(tiny: Reader, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+def site(tiny, monkeypatch) -> Iterator[Callable[..., Any]]:
     """Opens a site with given limits; all are closed in the end. It has no detector of lines."""
     monkeypatch.setattr(service, "_open_page_parts", lambda: None)
     services = []

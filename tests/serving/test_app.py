@@ -3,7 +3,6 @@ import io
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
 
 Site = Any  # of conftest.py
-OpenSite = Callable[..., Site]
 Asked = asyncio.Future[httpx.Response]
 FORM = [("files", ("a.png", b"x"))]
 MANY = "\n".join(map(str, range(10_001)))
@@ -39,7 +37,7 @@ class Slow(Reader):
 
 
 @pytest.fixture
-def slow(tiny: Reader) -> Slow:
+def slow(tiny) -> Slow:
     return Slow(tiny)
 
 
@@ -99,7 +97,7 @@ def test_requests_that_wait_are_read_together(site, slow, word):
     pictures[7], pictures[20] = b"x", pictures[20][:60]
     here = site(slow)
 
-    async def ask(client: httpx.AsyncClient) -> list[httpx.Response]:
+    async def ask(client):
         asking = [asked(client, picture) for picture in pictures]
         await asyncio.to_thread(slow.started.wait, 10)
         while here.service._decoding.is_busy:
@@ -193,7 +191,7 @@ def test_unknown_paths_and_methods(site):
 def test_full_queue_and_deadline(site, slow, word):
     here = site(slow, queue=4, deadline=1.5)
 
-    async def ask(client: httpx.AsyncClient) -> tuple[list[httpx.Response], httpx.Response, float]:
+    async def ask(client):
         asking = [asked(client, word("a")) for _ in range(4)]
         await asyncio.to_thread(slow.started.wait, 10)
         before = time.perf_counter()
@@ -216,8 +214,8 @@ def test_full_queue_and_deadline(site, slow, word):
 def test_a_greedy_client_does_not_keep_others_out(site, slow, word):
     here, files = site(slow, queue=4), [("files", ("a.png", word("a")))] * 4
 
-    async def ask(polite: httpx.AsyncClient) -> None:
-        def client(number: int) -> httpx.AsyncClient:
+    async def ask(polite):
+        def client(number):
             transport = httpx.ASGITransport(here.app, client=(f"10.0.0.{number}", 1))
             return httpx.AsyncClient(transport=transport, base_url="http://test")
 
@@ -243,23 +241,23 @@ def test_a_greedy_client_does_not_keep_others_out(site, slow, word):
 def test_clients_that_leave_are_not_read(site, slow, word):
     here = site(slow)
 
-    async def ask(client: httpx.AsyncClient) -> None:
+    async def ask(client):
         first = asked(client, word("a"))
         await asyncio.to_thread(slow.started.wait, 10)
         await asyncio.gather(*(leave(here, word("b")) for _ in range(5)))
         slow.go.set()
         await first
 
-    async def leave(here: Site, body: bytes) -> None:
+    async def leave(here, body):
         messages = [{"type": "http.request", "body": body}]
 
-        async def receive() -> Any:
+        async def receive():
             if messages:
                 return messages.pop()
             await asyncio.sleep(0.3)
             return {"type": "http.disconnect"}
 
-        async def send(message: Any) -> None:
+        async def send(message):
             assert message.get("status", 499) == 499
 
         scope = {"type": "http", "method": "POST", "path": "/v1/read", "headers": []}
@@ -271,7 +269,7 @@ def test_clients_that_leave_are_not_read(site, slow, word):
 
 
 def test_slow_senders(site):
-    async def drops() -> AsyncIterator[bytes]:
+    async def drops():
         for _ in range(50):
             yield b"x"
             await asyncio.sleep(0.1)
@@ -283,14 +281,14 @@ def test_slow_senders(site):
 
 def test_failures_of_one_do_not_hurt_others(site, tiny, word, monkeypatch):
     class Fragile(Reader):
-        def encode(self, pixels: np.ndarray) -> Any:
+        def encode(self, pixels):
             if any(image.min() > 200 for image in pixels):
                 raise RuntimeError("white")
             return super().encode(pixels)
 
     here = site(Fragile(tiny.engine))
 
-    async def ask(client: httpx.AsyncClient) -> list[httpx.Response]:
+    async def ask(client):
         return await asyncio.gather(*(asked(client, word(text)) for text in ("a", "", "b")))
 
     first, broken, last = here.run(ask)
@@ -326,7 +324,7 @@ def test_other_origins_are_not_let_in_unless_named(site):
 
 
 def test_names_of_elsewhere_are_not_answered_to(site):
-    def status(host: str, **options: Any) -> int:
+    def status(host, **options):
         response = site(options=options).get("/v1/model", headers={"host": host})
         assert response.status_code == 200 or "--allow-host" in error_of(response)
         return response.status_code
@@ -374,7 +372,7 @@ class TestPage:
             return [np.array([[0, 0], [width, 0], [width, height], [0, height]], float)]
 
     @pytest.fixture(autouse=True)
-    def _parts(self, site: OpenSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    def _parts(self, site, monkeypatch) -> None:
         parts = self.Detector(), load("line", "cpu")
         monkeypatch.setattr(service_module, "reads_pages", lambda: True)
         monkeypatch.setattr(service_module, "_open_page_parts", lambda reader: parts)
@@ -408,13 +406,13 @@ class TestPage:
 
         here, wait, drawn = site(), threading.Event(), pictures.pictures_in
 
-        def slow(path: str, *arguments: Any) -> Any:
+        def slow(path, *arguments):
             assert not path.endswith(".pdf") or wait.wait(20)
             return drawn(path, *arguments)
 
         monkeypatch.setattr(pictures, "pictures_in", slow)
 
-        async def ask(client: httpx.AsyncClient) -> None:
+        async def ask(client):
             first = asyncio.ensure_future(client.post("/v1/page", content=word("a", form="PDF")))
             await asyncio.sleep(0.1)
             other = await client.post("/v1/page", content=word("Hallo", (300, 60)))
@@ -428,7 +426,7 @@ class TestPage:
         here, engine = site(slow, deadline=0.5), type(slow.engine)
         encode = engine.encode
 
-        def slow_encode(self: Any, images: np.ndarray) -> Any:
+        def slow_encode(self, images):
             assert slow.go.wait(20)
             return encode(self, images)
 
@@ -450,13 +448,13 @@ def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
     large = word("large", (2000, 1200))
     decode = service_module.decode
 
-    def slow_decode(data: bytes, preprocessing: Any) -> Any:
+    def slow_decode(data, preprocessing):
         assert data != large or wait.wait(20)
         return decode(data, preprocessing)
 
     monkeypatch.setattr(service_module, "decode", slow_decode)
 
-    async def ask(client: httpx.AsyncClient) -> None:
+    async def ask(client):
         slow_ones = [asked(client, large) for _ in range(6)]
         await asyncio.sleep(0.3)
         small = await asked(client, word("small"))

@@ -7,7 +7,7 @@ def test_jobs_wait_only_for_others_that_come():
     coming = True
     queue = BatchingQueue(lambda jobs: [len(jobs)] * len(jobs), 2, 1, 60.0, lambda: coming)
 
-    async def ask() -> tuple[list[int], int]:
+    async def ask():
         nonlocal coming
         first = asyncio.ensure_future(queue.do(1))
         await asyncio.sleep(0.1)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import httpx
 import pytest
@@ -70,7 +69,7 @@ def test_faults_and_sigterm_under_load(word):
         expected = server.read(good).json()
         assert not server.children()
 
-        def ask(number: int) -> Any:
+        def ask(number):
             fault = random.Random(number).choice(["good", "good", *FAULTS])
             if fault == "good":
                 response = server.read(good)

@@ -128,7 +128,7 @@ def test_networks_start_with_equal_weights_but_for_the_small_start():
 
 
 def test_weight_of_a_token_on_itself():
-    def weight(name: str, width: int = 64) -> float:
+    def weight(name, width=64):
         return projections.own_weight(name, width, torch.Generator().manual_seed(0), 20)
 
     assert weight("none") == pytest.approx(0.97, abs=0.02)

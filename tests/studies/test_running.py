@@ -54,7 +54,7 @@ PAGE = """**Claim** (V). One is one.
 
 
 @pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def small(tmp_path, monkeypatch) -> list[str]:
     """Two studies outside of the package; processes that are started inherit where to look."""
     folder = tmp_path / "more" / "studies"
     folder.mkdir(parents=True)

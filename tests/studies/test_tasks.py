@@ -31,11 +31,11 @@ def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length):
 
 def test_the_best_constant_has_the_error_of_the_baseline():
     class Model(nn.Module):
-        def __init__(self, adds: bool) -> None:
+        def __init__(self, adds):
             super().__init__()
             self.weight, self.adds = nn.Parameter(torch.ones(())), adds
 
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
+        def forward(self, x):
             return self.weight * x.prod(-1).sum(-1) if self.adds else self.weight.expand(len(x))
 
     error = adding.squared_error(Model(adds=False), 10, 20_000)

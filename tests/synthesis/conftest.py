@@ -1,7 +1,5 @@
 """An atlas of the few fonts that come with matplotlib, which the training extra installs."""
 
-from pathlib import Path
-
 import pytest
 from filelock import FileLock
 
@@ -14,7 +12,7 @@ FONTS = ("DejaVuSans.ttf", "DejaVuSans-Oblique.ttf", "DejaVuSerif-Bold.ttf", "ST
 
 
 @pytest.fixture(scope="session")
-def atlas(matplotlib_fonts: Path, shared_folder: Path) -> GlyphAtlas:
+def atlas(matplotlib_fonts, shared_folder) -> GlyphAtlas:
     """Of four fonts, drawn once for a whole test run."""
     path = shared_folder / "four-fonts.safetensors"
     with FileLock(path.with_suffix(".lock")):
@@ -25,5 +23,5 @@ def atlas(matplotlib_fonts: Path, shared_folder: Path) -> GlyphAtlas:
 
 
 @pytest.fixture(scope="session")
-def renderer(atlas: GlyphAtlas) -> Renderer:
+def renderer(atlas) -> Renderer:
     return Renderer(atlas, Lexicon(atlas.charset))

@@ -62,7 +62,7 @@ def test_pictures_without_an_ingredient_stay_as_they_are(name, most):
     torch.manual_seed(0)
     clean = torch.rand(200, 3, 32, 128)
 
-    def degraded(strength: float) -> torch.Tensor:
+    def degraded(strength):
         strengths = Ingredients(**OFF | {"blur": 1.0, "contrast": 1.0, name: strength})
         return degrade(clean.clone(), strengths, Random(1, 200, BANK))
 

@@ -19,7 +19,7 @@ FONTS = ("DejaVuSans.ttf", "DejaVuSerif.ttf")
 
 
 @pytest.fixture(scope="module")
-def folder(matplotlib_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(matplotlib_fonts, tmp_path_factory) -> Path:
     target = tmp_path_factory.mktemp("fonts")
     for name in (*FONTS, "cmsy10.ttf"):
         shutil.copy(matplotlib_fonts / name, target)

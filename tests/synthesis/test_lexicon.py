@@ -58,7 +58,7 @@ def test_languages_have_weights():
     lexicon = Lexicon(charset_of("european"), "en*3+sv", weights={"words": 1})
     only_swedish = Lexicon(charset_of("european"), "sv", weights={"words": 1})
 
-    def accented(words: list[str]) -> float:
+    def accented(words):
         return sum(not word.isascii() for word in words) / len(words)
 
     share = accented(lexicon.sample(4000, 1)) / accented(only_swedish.sample(4000, 1))

@@ -85,7 +85,7 @@ def test_faint_letters_keep_a_hint_of_contrast():
     mask = words(_COUNT)
     usual, faint = luminance(drawn(_COUNT)), luminance(drawn(_COUNT, faint=1.0))
 
-    def contrast(image: torch.Tensor) -> torch.Tensor:
+    def contrast(image):
         ink = (image * mask.square()).sum((1, 2, 3)) / mask.square().sum((1, 2, 3))
         return (ink - image[:, 0, 0, 0]).abs()
 

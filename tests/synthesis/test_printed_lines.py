@@ -1,7 +1,5 @@
 """Lines of print: the same for an index, and the ink where they say it is."""
 
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -15,7 +13,7 @@ CHARSET = charset_of("european")
 
 
 @pytest.fixture(scope="module")
-def lines(matplotlib_fonts: Path) -> TextLineRenderer:
+def lines(matplotlib_fonts) -> TextLineRenderer:
     fonts = [matplotlib_fonts / name for name in ("DejaVuSans.ttf", "DejaVuSansMono.ttf")]
     atlas = GlyphAtlas.build(fonts, CHARSET)[0]
     return TextLineRenderer(atlas, LineTexts(CHARSET, Lexicon(CHARSET)), widest=640)

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from vit_str.runtime.charset import PADDING
-from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.layout import Lines, Typesetter
 from vit_str.synthesis.random_numbers import Random, noise_bank
@@ -15,7 +14,7 @@ SIZE = (32, 128)
 
 
 @pytest.fixture
-def lines(atlas: GlyphAtlas) -> Lines:
+def lines(atlas) -> Lines:
     ids = atlas.charset.encode_batch(["window", "Ant", "10.30", "WWWWWWWWWWWW"] * 8)
     fonts = torch.zeros(len(ids), dtype=torch.long)
     return Typesetter(atlas).lay_out(ids, fonts, torch.full((len(ids),), 4.0))

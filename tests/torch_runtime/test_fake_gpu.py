@@ -213,7 +213,7 @@ def test_the_renderer_waits_a_few_times_for_each_chunk(monkeypatch):
         pictures = torch.empty(4, 3, 64, 256, dtype=torch.uint8, device=GPU)
         by_stage: dict[str, Counter[str]] = {}
 
-        def stage(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        def stage(name, function, *arguments):
             waits.found.clear()
             result = function(*arguments)
             by_stage[name] = Counter(waits.found)

@@ -98,7 +98,7 @@ def test_the_metadata_is_text_that_others_can_read(weights_path):
 def test_a_failed_save_leaves_the_old_file(weights_path, weights, monkeypatch):
     before = weights_path.read_bytes()
 
-    def fill_disk(path: Path, _: bytes) -> None:
+    def fill_disk(path, _):
         path.touch()
         raise OSError(28, "No space left on device")
 
@@ -291,7 +291,7 @@ def test_other_classes_are_never_built(weights_path):
 
 
 def test_nothing_is_unpickled(weights_path, monkeypatch):
-    def refuse(*_: object, **__: object) -> None:
+    def refuse(*_, **__):
         raise AssertionError("unpickled")
 
     monkeypatch.setattr("pickle.Unpickler", refuse)

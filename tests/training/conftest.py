@@ -66,7 +66,7 @@ def write_configuration(path: Path, folder: Path, fonts: Path) -> list[str]:
 
 
 @pytest.fixture
-def run(two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(two_fonts, tmp_path, monkeypatch) -> Run:
     """Train in the folder of a name, with further arguments; returns the folder."""
     monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     monkeypatch.setattr("sys.argv", ["vit-str"])
@@ -85,7 +85,7 @@ def train_in(folder: Path, fonts: Path, *arguments: str, code: int = 0) -> Path:
 
 
 @pytest.fixture(scope="session")
-def uncut(two_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def uncut(two_fonts, tmp_path_factory) -> Path:
     """The folder of a run that was never cut."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -95,7 +95,7 @@ def uncut(two_fonts: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def arguments(two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def arguments(two_fonts, tmp_path, monkeypatch) -> list[str]:
     """Of a command that trains in the folder ``run``."""
     monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     monkeypatch.setattr("sys.argv", ["vit-str"])

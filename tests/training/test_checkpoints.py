@@ -38,7 +38,7 @@ def test_a_checkpoint_replaces_the_one_before_only_when_it_is_whole(tmp_path, mo
     files = CheckpointFiles()
     files.save_checkpoint(WHOLE | {"global_step": 1}, path)
 
-    def full_disk(_: object, file: Any) -> None:
+    def full_disk(_, file):
         file.write(b"half of it")
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -132,7 +132,7 @@ def test_what_does_not_fit_is_refused_before_fonts_are_drawn(run, capsys, monkey
     folder = run("run", "--trainer.max_steps=2")
     config = ["--config", str(folder / "config-in.yaml")]
 
-    def draw(*_: object) -> None:
+    def draw(*_):
         raise AssertionError("fonts are drawn")
 
     monkeypatch.setattr(GlyphAtlas, "load_or_build", draw)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.synthesis.renderer import Renderer
 from vit_str.training.data import RenderedWords
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -77,9 +77,7 @@ def determined(name: str, tensor: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.fixture
-def words(
-    two_fonts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[int], RenderedWords]:
+def words(two_fonts, tmp_path, monkeypatch) -> Callable[[int], RenderedWords]:
     monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
     few = tmp_path / "words.txt"
     few.write_text("one two three four five six seven eight nine ten eleven twelve")
@@ -120,7 +118,7 @@ def test_no_batch_is_drawn_twice_whatever_changes(words, monkeypatch):
     difficulties: list[float] = []
     expected: list[float] = []
 
-    def record(_: Renderer, size: int, seed: int, index: int, difficulty: float) -> RenderedBatch:
+    def record(_, size, seed, index, difficulty):
         drawn.append(index)
         difficulties.append(difficulty)
         return torch.zeros(size)

@@ -2,7 +2,7 @@
 
 import csv
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from vit_str.training.module import RecognizerTraining
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's and albumentations' own
 
-Draw = Callable[..., Image.Image]
 PREPROCESSING = Preprocessing(turn_above=TALL)
 BAD = {"broken.png": "word", "empty.png": "", "kanji.png": "漢字", "long.png": "a" * 40}
 
@@ -38,7 +37,7 @@ def bytes_of(image: Image.Image, path: Path) -> bytes:
 
 
 @pytest.fixture
-def crops(tmp_path: Path, word_image: Draw) -> Path:
+def crops(tmp_path, word_image) -> Path:
     """Forty words, one of them on a tall picture, and four that cannot be used."""
     folder = tmp_path / "crops"
     folder.mkdir()

@@ -73,7 +73,7 @@ def test_cut_and_resumed_equals_uncut(run, uncut, tmp_path, monkeypatch):
 
     step = RecognizerTraining.training_step
 
-    def killed_in_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
+    def killed_in_step(self, batch, batch_idx):
         if self.global_step == 4:
             raise Killed
         return step(self, batch, batch_idx)
@@ -116,7 +116,7 @@ def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch):
     class Killed(BaseException):
         """What no handler of Lightning's catches as its own."""
 
-    def saved_and_killed(self: StopCleanly, trainer: Any, module: Any, *_: Any) -> None:
+    def saved_and_killed(self, trainer, module, *_):
         trainer.save_checkpoint(self.path)
         if trainer.fit_loop.total_batch_idx == 7:
             raise Killed
@@ -131,7 +131,7 @@ def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch):
 
     step = RecognizerTraining.training_step
 
-    def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
+    def interrupted_step(self, batch, batch_idx):
         if self.trainer.fit_loop.total_batch_idx == 7:
             signal.raise_signal(signal.SIGINT)
         return step(self, batch, batch_idx)
@@ -166,7 +166,7 @@ def assert_same_run(
 def test_ctrl_c_finishes_the_step_and_the_run_resumes(run, uncut, monkeypatch, capsys):
     step = RecognizerTraining.training_step
 
-    def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
+    def interrupted_step(self, batch, batch_idx):
         if self.global_step == 2:
             signal.raise_signal(signal.SIGINT)
         return step(self, batch, batch_idx)
@@ -184,7 +184,7 @@ def test_ctrl_c_finishes_the_step_and_the_run_resumes(run, uncut, monkeypatch, c
 def test_a_second_signal_stops_at_once(second, run, uncut, monkeypatch):
     step = RecognizerTraining.training_step
 
-    def interrupted_step(self: RecognizerTraining, batch: Any, batch_idx: int) -> Any:
+    def interrupted_step(self, batch, batch_idx):
         if self.global_step == 2:
             signal.raise_signal(signal.SIGTERM)
             signal.raise_signal(second)
@@ -200,7 +200,7 @@ def test_a_second_signal_stops_at_once(second, run, uncut, monkeypatch):
 
 
 def test_a_signal_before_the_first_step_is_no_success(run, monkeypatch, capsys):
-    def stopped_while_fonts_are_drawn(self: RenderedWords) -> None:
+    def stopped_while_fonts_are_drawn(self):
         signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(RenderedWords, "prepare_data", stopped_while_fonts_are_drawn)

@@ -1,7 +1,6 @@
 """Checkpoints fit the run, and let it begin with a whole step."""
 
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -10,7 +9,7 @@ from vit_str.training.resuming import check_together
 
 
 def test_processes_that_resume_from_different_places_do_not_start():
-    def trainer(first: int) -> Any:
+    def trainer(first):
         strategy = SimpleNamespace(
             broadcast=lambda _: first, reduce_boolean_decision=lambda same, **_: same
         )

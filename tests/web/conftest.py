@@ -22,7 +22,7 @@ _FLAGS = (
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def browser(tmp_path_factory) -> Iterator[Any]:
     """A context of Chromium, for a file of tests: while one is open, ``asyncio.run`` cannot run."""
     sync_api = pytest.importorskip("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("google-chrome")

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ children under 12 years."""
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny(tmp_path_factory) -> Path:
     """The page of the bundled model; npm loads 33 MB for it."""
     if shutil.which("npm") is None:
         pytest.skip("no npm")
@@ -51,7 +50,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def tall(tmp_path: Path) -> list[Path]:
+def tall(tmp_path) -> list[Path]:
     """A word that runs down, and one that runs up."""
     paths = []
     for name, turn in (("down.png", Image.Transpose.ROTATE_270), ("up.png", 2)):
@@ -62,7 +61,7 @@ def tall(tmp_path: Path) -> list[Path]:
 
 
 @pytest.fixture
-def amid_nothing(tmp_path: Path, word_image: Callable[..., Image.Image]) -> list[Path]:
+def amid_nothing(tmp_path, word_image) -> list[Path]:
     """A word amid nothing, and one that runs down."""
     paths = []
     for name, size, at in (
@@ -78,7 +77,7 @@ def amid_nothing(tmp_path: Path, word_image: Callable[..., Image.Image]) -> list
 
 
 @pytest.fixture
-def doubtful(tmp_path: Path) -> list[Path]:
+def doubtful(tmp_path) -> list[Path]:
     """Words too small to be sure of."""
     paths = []
     for name in ("word-01.png", "word-09.jpg"):
@@ -152,7 +151,7 @@ def test_the_samples_read_as_by_the_command(
 
 
 @pytest.fixture
-def print_page(tmp_path: Path, matplotlib_fonts: Path) -> Path:
+def print_page(tmp_path, matplotlib_fonts) -> Path:
     """A sheet that lies a little askew, with a heading, two paragraphs, and a word hard to read."""
     sheet = Image.new("RGB", (900, 700), "white")
     pen = ImageDraw.Draw(sheet)
@@ -254,7 +253,7 @@ def test_lines(browser, tiny, serve_files, tmp_path, print_page):
 
 
 def test_without_a_detector(browser, tiny, serve_files, tmp_path, weights_path, run, monkeypatch):
-    def not_installed(name: str) -> None:
+    def not_installed(name):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("vit_str.export.web.distribution", not_installed)
@@ -274,7 +273,7 @@ def test_what_cannot_become_a_page(tmp_path, monkeypatch, run):
     out = tmp_path / "page"
     (tmp_path / "note").touch()
 
-    def complaint(*arguments: object) -> str:
+    def complaint(*arguments):
         code, _, err = run("export", *arguments)
         assert code == 2
         return err

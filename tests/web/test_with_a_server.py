@@ -60,7 +60,7 @@ def drop(page: Any, path: Path) -> Any:
 
 
 @pytest.fixture
-def page(browser: Any, stub: Any) -> Any:
+def page(browser, stub) -> Any:
     page = browser.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -6,13 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PIL import Image
-
-WordImage = Callable[..., Image.Image]
 
 
 @pytest.fixture
-def png(word_image: WordImage) -> Callable[[str], bytes]:
+def png(word_image) -> Callable[[str], bytes]:
     """A word as the bytes of a PNG file."""
 
     def encode(text: str) -> bytes:

@@ -72,7 +72,7 @@ def test_parquet_columns(tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "words.parquet"
 
-    def found(column: str | None = None, **columns: list[object]) -> list[tuple[str, object]]:
+    def found(column=None, **columns):
         pq.write_table(pa.table(columns), path)
         images, _ = listed(path, column)
         loaded = zip(images, load_images(images), strict=True)

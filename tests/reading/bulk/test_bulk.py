@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,12 +30,11 @@ from vit_str.runtime import Reader, load
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import THREADS, install_hint
 
-WordImage = Callable[..., object]
 _TIMEOUT = 300  # seconds; a start of Ray takes a few, or many on a busy machine
 
 
 @pytest.fixture
-def many(tmp_path: Path, word_image: WordImage) -> Path:
+def many(tmp_path, word_image) -> Path:
     """A folder of 100 images, three of them no images."""
     folder = tmp_path / "many"
     folder.mkdir()
@@ -87,7 +86,7 @@ def _batched(images: Iterable[ImageRef], size: int) -> Iterator[Sequence[ImageRe
 
 
 @pytest.fixture
-def pool(monkeypatch: pytest.MonkeyPatch, weights_path: Path) -> Pool:
+def pool(monkeypatch, weights_path) -> Pool:
     pool = Pool(load(weights_path, "cpu"))
     monkeypatch.setattr("vit_str.reading.bulk.command.find_spec", lambda _: True)
     monkeypatch.setattr("vit_str.reading.bulk.workers.ray_workers", pool.workers)
@@ -96,7 +95,7 @@ def pool(monkeypatch: pytest.MonkeyPatch, weights_path: Path) -> Pool:
 
 
 @pytest.fixture
-def command(many: Path, tmp_path: Path, weights_path: Path) -> list[str]:
+def command(many, tmp_path, weights_path) -> list[str]:
     options = ["--engine", "ray", "--out", str(tmp_path / "out"), "--part-size", "16"]
     model = ["--model", str(weights_path), "--device", "cpu", "--batch-size", "16"]
     return ["read", str(many), *options, "--format", "jsonl", *model]

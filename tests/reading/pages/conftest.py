@@ -45,7 +45,7 @@ def draw_page(font: Path, lines: Sequence[str]) -> tuple[Image.Image, KnownLines
 
 
 @pytest.fixture(scope="session")
-def draw(matplotlib_fonts: Path) -> Callable[..., tuple[Image.Image, KnownLines]]:
+def draw(matplotlib_fonts) -> Callable[..., tuple[Image.Image, KnownLines]]:
     return partial(draw_page, matplotlib_fonts / "DejaVuSans.ttf")
 
 
@@ -60,10 +60,10 @@ def tiny() -> Reader:
 
 
 @pytest.fixture
-def drawn(draw: Callable[..., tuple[Image.Image, KnownLines]]) -> tuple[Image.Image, KnownLines]:
+def drawn(draw) -> tuple[Image.Image, KnownLines]:
     return draw(LINES)
 
 
 @pytest.fixture
-def page_reader(tiny: Reader, drawn: tuple[Image.Image, KnownLines]) -> PageReader:
+def page_reader(tiny, drawn) -> PageReader:
     return PageReader(tiny, drawn[1])

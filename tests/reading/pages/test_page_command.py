@@ -12,11 +12,9 @@ from PIL import Image
 
 from vit_str.reading.pages import reader as pages_reader
 
-Drawn = tuple[Image.Image, Any]
-
 
 @pytest.fixture
-def picture(drawn: Drawn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def picture(drawn, tmp_path, monkeypatch) -> Path:
     image, detector = drawn
     monkeypatch.setattr(pages_reader, "RapidDetector", lambda **_: detector)
     (tmp_path / "images").mkdir()

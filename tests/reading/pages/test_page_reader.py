@@ -141,7 +141,7 @@ def test_a_crop_in_which_no_line_is_found_is_read_as_one(draw, tiny):
 
 
 def test_parts_are_joined_where_their_texts_agree():
-    def reading(text: str) -> Reading:
+    def reading(text):
         return Reading(text, 1.0, tuple(Character(letter, 0.5) for letter in text))
 
     assert joined(reading("interna"), reading("ernatio")).text == "internatio"

@@ -27,7 +27,7 @@ WritePdf = Callable[..., str]
 
 
 @pytest.fixture
-def write_pdf(tmp_path: Path) -> WritePdf:
+def write_pdf(tmp_path) -> WritePdf:
     pytest.importorskip("pypdfium2")
 
     def write(box: str = "0 0 612 792", content: str = "0 0 100 100 re f") -> str:
