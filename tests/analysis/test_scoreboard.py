@@ -4,14 +4,7 @@ from torch import Tensor
 
 from vit_str.analysis.characters.localization import METRICS, slices
 from vit_str.analysis.characters.measure import Source, Word, matches
-from vit_str.analysis.characters.scores import (
-    SLICES,
-    Score,
-    Scoreboard,
-    groups,
-    not_better,
-    slope,
-)
+from vit_str.analysis.characters.scores import SLICES, Score, Scoreboard, groups, not_better, slope
 from vit_str.analysis.geometry import TokenGrid
 
 

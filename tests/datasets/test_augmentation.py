@@ -11,13 +11,7 @@ pytest.importorskip("albumentations")
 
 import albumentations
 
-from vit_str.datasets.augmentation import (
-    PIPELINES,
-    WORKING_HEIGHT,
-    Augmentation,
-    Pipeline,
-    strong,
-)
+from vit_str.datasets.augmentation import PIPELINES, WORKING_HEIGHT, Augmentation, Pipeline, strong
 
 pytestmark = pytest.mark.filterwarnings("default")  # the library's own
 

@@ -4,10 +4,7 @@ from torch import Tensor
 
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.attention import record_attention
-from vit_str.models.cross_attention import (
-    cross_attention,
-    looking_blocks,
-)
+from vit_str.models.cross_attention import cross_attention, looking_blocks
 from vit_str.models.interfaces import Decoder
 from vit_str.runtime.charset import PADDING
 

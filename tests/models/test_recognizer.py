@@ -24,11 +24,7 @@ from vit_str.models import (
     build,
     describe,
 )
-from vit_str.models.attention import (
-    AdditiveAttention,
-    ScaledDotProductAttention,
-    record_attention,
-)
+from vit_str.models.attention import AdditiveAttention, ScaledDotProductAttention, record_attention
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.torch_runtime.engine import Hypotheses, generate
 

@@ -2,15 +2,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from studies.spoken import (
-    SYMBOLS,
-    date_in_words,
-    dates,
-    ids_of,
-    in_words,
-    is_held_out,
-    numbers,
-)
+from studies.spoken import SYMBOLS, date_in_words, dates, ids_of, in_words, is_held_out, numbers
 from studies.training import seeded
 from vit_str.runtime.charset import PADDING
 

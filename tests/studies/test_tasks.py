@@ -5,11 +5,7 @@ import torch
 from torch import nn
 
 from studies import adding, cross_attention, translation
-from studies.sequences import (
-    RecurrentTextEncoder,
-    RecurrentTranslator,
-    SequenceTask,
-)
+from studies.sequences import RecurrentTextEncoder, RecurrentTranslator, SequenceTask
 from studies.spoken import ids_of, in_words, numbers
 from studies.tokens import NextToken, Pointers
 from studies.training import seeded

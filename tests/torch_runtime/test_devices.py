@@ -4,10 +4,7 @@ import pytest
 import torch
 
 from vit_str.runtime.machine import CPU_DTYPE, software
-from vit_str.torch_runtime.devices import (
-    choose_device,
-    fastest_dtype,
-)
+from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 
 
 @pytest.mark.parametrize("device", ["tpu", "meta", "cuda:x", "", "cpu:-2"])

@@ -17,11 +17,7 @@ from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.weights_contents import checksum, is_intact, resolve
 from vit_str.torch_runtime.engine import generate
-from vit_str.torch_runtime.weights_file import (
-    load_weights,
-    renew_weights,
-    save_weights,
-)
+from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights
 
 PREPROCESSING = json.dumps(Preprocessing().to_dict())
 
