@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,21 +69,39 @@ def losses(folder: Path) -> dict[str, str]:
     return {row["step"]: row["loss"] for row in rows if row.get("loss")}
 
 
-def test_cut_and_resumed_equals_uncut(run, uncut, tmp_path, monkeypatch):
-    class Killed(BaseException):
-        """What no handler of Lightning's catches as its own."""
+class Killed(BaseException):
+    """What no handler of Lightning's catches as its own."""
 
+
+def interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture
+def before_batch(monkeypatch) -> Callable[..., AbstractContextManager[None]]:
+    """Does something before one batch of the training that is run inside."""
     step = RecognizerTraining.training_step
 
-    def killed_in_step(self, batch, batch_idx):
-        if self.global_step == 4:
-            raise Killed
-        return step(self, batch, batch_idx)
+    @contextmanager
+    def patched(number: int, act: Callable[[], None]) -> Iterator[None]:
+        def training_step(self: RecognizerTraining, *batch: Any) -> Any:
+            if self.trainer.fit_loop.total_batch_idx == number:
+                act()
+            return step(self, *batch)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(RecognizerTraining, "training_step", killed_in_step)
-        with pytest.raises(Killed):
-            run("cut")
+        with monkeypatch.context() as patch:
+            patch.setattr(RecognizerTraining, "training_step", training_step)
+            yield
+
+    return patched
+
+
+def test_cut_and_resumed_equals_uncut(run, uncut, tmp_path, before_batch):
+    def kill():
+        raise Killed
+
+    with before_batch(4, kill), pytest.raises(Killed):
+        run("cut")
     before = checkpoint(tmp_path / "cut")
     assert before["global_step"] == 4, "it must have been cut in the middle"
     cut = run("cut")
@@ -108,13 +128,10 @@ def test_killed_at_any_moment_and_resumed_equals_uncut(run):
     assert_same_run(uncut, run("cut", *arguments), 12, apart_from="python", whole_log=False)
 
 
-def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch):
+def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch, before_batch):
     """Gradients that have added up are in no checkpoint: the step is done anew, from its start."""
     arguments = ["--trainer.accumulate_grad_batches", "3", "--trainer.val_check_interval", "9"]
     uncut = run("uncut", *arguments)
-
-    class Killed(BaseException):
-        """What no handler of Lightning's catches as its own."""
 
     def saved_and_killed(self, trainer, module, *_):
         trainer.save_checkpoint(self.path)
@@ -129,15 +146,7 @@ def test_in_the_middle_of_a_step_of_several_batches(run, monkeypatch):
     assert (saved["global_step"], saved["images_seen"], saved["unfinished_batches"]) == (2, 24, 2)
     assert_same_run(uncut, run("killed", *arguments))
 
-    step = RecognizerTraining.training_step
-
-    def interrupted_step(self, batch, batch_idx):
-        if self.trainer.fit_loop.total_batch_idx == 7:
-            signal.raise_signal(signal.SIGINT)
-        return step(self, batch, batch_idx)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RecognizerTraining, "training_step", interrupted_step)
+    with before_batch(7, interrupt):
         stopped = checkpoint(run("stopped", *arguments, code=130))
     assert (stopped["global_step"], stopped["images_seen"]) == (3, 36)
     assert stopped["unfinished_batches"] == 0
@@ -163,16 +172,8 @@ def assert_same_run(
     assert len(logged) == steps if whole_log else len(logged) >= steps - 2
 
 
-def test_ctrl_c_finishes_the_step_and_the_run_resumes(run, uncut, monkeypatch, capsys):
-    step = RecognizerTraining.training_step
-
-    def interrupted_step(self, batch, batch_idx):
-        if self.global_step == 2:
-            signal.raise_signal(signal.SIGINT)
-        return step(self, batch, batch_idx)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RecognizerTraining, "training_step", interrupted_step)
+def test_ctrl_c_finishes_the_step_and_the_run_resumes(run, uncut, before_batch, capsys):
+    with before_batch(2, interrupt):
         stopped = run("cut", code=130)
     assert "stopped at step 3; the same command resumes" in capsys.readouterr().err
     assert checkpoint(stopped)["global_step"] == 3
@@ -181,19 +182,13 @@ def test_ctrl_c_finishes_the_step_and_the_run_resumes(run, uncut, monkeypatch, c
 
 
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
-def test_a_second_signal_stops_at_once(second, run, uncut, monkeypatch):
-    step = RecognizerTraining.training_step
+def test_a_second_signal_stops_at_once(second, run, uncut, before_batch):
+    def stop_twice():
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(second)
 
-    def interrupted_step(self, batch, batch_idx):
-        if self.global_step == 2:
-            signal.raise_signal(signal.SIGTERM)
-            signal.raise_signal(second)
-        return step(self, batch, batch_idx)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RecognizerTraining, "training_step", interrupted_step)
-        with pytest.raises(SystemExit) as stopped:
-            run("cut")
+    with before_batch(2, stop_twice), pytest.raises(SystemExit) as stopped:
+        run("cut")
     assert stopped.value.code == 128 + second
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     assert_same_run(uncut, run("cut"), whole_log=False)
