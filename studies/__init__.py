@@ -16,7 +16,6 @@ NAMES = (
 
 __all__ = ["NAMES", "Findings", "Settings", "Study", "Table", "Verdict", "describe", "load_study"]
 
-
 PAGES = Path(__file__).parents[1] / "docs" / "claims"
 """Where every study has a page: its claim, what to expect and how it is tried are written there
 by hand, before the first run; `studies.page` adds what came out."""

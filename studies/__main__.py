@@ -1,7 +1,6 @@
 """``python -m studies``: run the claims of the posts as experiments."""
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from typing import Any
 from studies import NAMES, Settings, describe
 from studies.page import write_page
 from studies.running import Result, load_result, run_studies
-from vit_str.console import positive
+from vit_str.console import drop_output, positive
 from vit_str.runtime.machine import cpu_count
 from vit_str.torch_runtime.devices import choose_device
 
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     except BrokenPipeError:  # such as of ``| head``
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
     except OSError as error:
         print(f"{error.filename or options.out}: {error.strerror or error}", file=sys.stderr)

@@ -29,7 +29,6 @@ CONV_FIELD = "convolution, gradient"
 CONV_WINDOW = "convolution, half window"
 _LOCAL = 0.5  # of looking everywhere alike
 _GLOBAL = 0.9
-_DEPARTED = 0.05  # of looking everywhere alike: less is a head that has not learned to look
 _SHARE = "share_of_uniform"
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 import torch
 
 from studies.training import Labels
-from vit_str.runtime.charset import PADDING
+from vit_str.runtime.search import padded
 
 Text = tuple[str, ...]
 
@@ -103,9 +103,7 @@ def date_in_words(day: date) -> Text:
 
 def ids_of(texts: Sequence[Text]) -> Labels:
     """Ids of the symbols, padded with ``PADDING`` to the longest text."""
-    longest = max(map(len, texts))
-    rows = [[_IDS[symbol] for symbol in text] for text in texts]
-    return torch.tensor([row + [PADDING] * (longest - len(row)) for row in rows])
+    return torch.from_numpy(padded([[_IDS[symbol] for symbol in text] for text in texts]))
 
 
 def _below_thousand(number: int) -> Text:

@@ -109,16 +109,14 @@ def by_loops(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
     """Attention number by number, as one would on paper."""
     results, scale = [], 1 / math.sqrt(keys.shape[1])
     for query in queries.tolist():
-        scores = [sum(q * k for q, k in zip(query, key, strict=True)) for key in keys.tolist()]
-        exponentials = [math.exp(score * scale) for score in scores]
+        exponentials = [math.exp(_product(query, key) * scale) for key in keys.tolist()]
         weights = [exponential / sum(exponentials) for exponential in exponentials]
-        results.append(
-            [
-                sum(weight * value for weight, value in zip(weights, column, strict=True))
-                for column in values.T.tolist()
-            ]
-        )
+        results.append([_product(weights, column) for column in values.T.tolist()])
     return torch.tensor(results, dtype=_DOUBLE)
+
+
+def _product(one: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 def by_einsum(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
