@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS
+from studies.filter_measures import first_filters
 from studies.reading import word_renderer
 from studies.study import Findings, Rows, Settings, Verdict
 from studies.text_transformer import TextTransformer
@@ -42,21 +43,13 @@ def run(settings: Settings) -> Findings:
     encoder = make_encoder((32, 128), (8, 8), 0)
     vit, text = _parameters(encoder), _parameters(_text_encoder(encoder))
     share = _count(encoder.blocks) / _count(encoder)
+    rows = {f"{name}: difference": (f"{value:.2g}", "-") for name, value in worst.items()}
+    rows |= {f"parameters: {part}": (f"{vit[part]:,}", f"{n:,}") for part, n in text.items()}
     return Findings(
         table=table,
         summary=[
-            *(
-                {"what": f"{name}: difference", "ViT": f"{value:.2g}", "text Transformer": "-"}
-                for name, value in worst.items()
-            ),
-            *(
-                {
-                    "what": f"parameters: {part}",
-                    "ViT": f"{vit[part]:,}",
-                    "text Transformer": f"{count:,}",
-                }
-                for part, count in text.items()
-            ),
+            {"what": what, "ViT": of_vit, "text Transformer": of_text}
+            for what, (of_vit, of_text) in rows.items()
         ],
         verdict=judge(worst),
         measure="largest difference, of patches put together and of the shared blocks",
@@ -130,11 +123,7 @@ def _by_patches(encoder: VisionTransformer, images: Tensor) -> Tokens:
 
 
 def _by_convolution(encoder: VisionTransformer, images: Tensor) -> Tokens:
-    height, width = encoder.patch_size
-    kernel = rearrange(
-        encoder.embed_patches.weight.double(), "d (h w c) -> d c h w", h=height, w=width
-    )
-    bias = encoder.embed_patches.bias.double()
+    kernel, bias = first_filters(encoder).double(), encoder.embed_patches.bias.double()
     maps = F.conv2d(images.double(), kernel, bias, stride=encoder.patch_size)
     return rearrange(maps, "b d row col -> b (row col) d")
 
