@@ -26,9 +26,7 @@ class Plan:
     sizes: reading.Sizes
     charset: Charset
     words: tuple[int, ...]  # smallest first
-    steps: int
-    batch_size: int
-    learning_rate: float
+    training: Mapping[str, Any]  # of `train_reader`
     difficulty: float
     test_words: int  # to draw, see `unseen_words`
     shares: Mapping[str, float]
@@ -37,15 +35,19 @@ class Plan:
 DIGIT = reading.Sizes((16, 16), (8, 8), 32, 2, 4, (8, 16), (1, 1, 1), 1, maximum_length=1)
 """One character in an image: what learns to read in a few seconds."""
 QUICK = Plan(
-    DIGIT, Charset(CHARSETS["digits"]), (64, 2048), 200, 32, 5e-3, 0.0, 512, reading.ANY_STRINGS
+    DIGIT,
+    Charset(CHARSETS["digits"]),
+    (64, 2048),
+    {"steps": 200, "batch_size": 32, "learning_rate": 5e-3},
+    difficulty=0.0,
+    test_words=512,
+    shares=reading.ANY_STRINGS,
 )
 FULL = Plan(
     reading.STANDARD,
     Charset(CHARSETS["ascii"]),
     (1_000, 5_000, 20_000, 100_000),
-    steps=2_048,
-    batch_size=64,
-    learning_rate=1e-3,
+    {"steps": 2_048, "batch_size": 64, "learning_rate": 1e-3},
     difficulty=0.5,
     test_words=2_000,
     shares=reading.ONLY_WORDS,
@@ -102,15 +104,8 @@ def train(plan: Plan, seed: int, device: str = "cpu") -> Rows:
     unseen = unseen_words(drawn, everything, plan)
     for count, system in product(plan.words, SYSTEMS):
         words = reading.select(everything, slice(count))
-        reader = reading.train_reader(
-            reading.build_reader(system, sizes, len(plan.charset), seed),
-            words,
-            seed,
-            steps=plan.steps,
-            batch_size=plan.batch_size,
-            learning_rate=plan.learning_rate,
-            device=device,
-        )
+        reader = reading.build_reader(system, sizes, len(plan.charset), seed)
+        reading.train_reader(reader, words, seed, **plan.training, device=device)
         known = reading.read_words(reader, reading.select(words, slice(plan.test_words)), device)
         right = reading.read_words(reader, unseen, device)
         yield seed, system, count, sum(right) / len(right), sum(known) / len(known)

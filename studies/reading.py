@@ -157,12 +157,11 @@ def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu"
     recognizer.to(device).eval()
     preprocessing = Preprocessing(*recognizer.encoder.image_size)
     right: list[bool] = []
-    for images, labels in zip(
-        torch.split(words.images, 256), torch.split(words.labels, 256), strict=True
-    ):
-        pixels = preprocessing.normalize(images.to(device))
+    for start in range(0, len(words), 256):
+        part = select(words, slice(start, start + 256))
+        pixels = preprocessing.normalize(part.images.to(device))
         written = generate(recognizer.decoder, recognizer.encode(pixels)).labels
-        right += same_labels(written.cpu(), labels).tolist()
+        right += same_labels(written.cpu(), part.labels).tolist()
     return right
 
 
