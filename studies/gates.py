@@ -140,9 +140,8 @@ def _draw(figure: Figure, older: Table, errors: Mapping[int, Errors]) -> None:
             xs = [column + 0.22 * (index - (len(errors) - 1) / 2)] * len(values)
             label = f"length {length}" if name == RNN else None
             right.plot(xs, values, "o", color=COLORS[index], alpha=0.7, markersize=4, label=label)
-    right.set_yscale("log")
+    right.set(yscale="log", ylabel="mean squared error (one dot per seed)")
     right.axhline(BASELINE, color=INK, linewidth=1.1, linestyle="--", label="knowing nothing: 1/6")
     right.axhline(SOLVED, color=INK, linewidth=1.1, linestyle=":", label="solved: a tenth of it")
     right.set_xticks(range(len(_ADDERS)), [name.replace(", ", "\n") for name in _ADDERS])
-    right.set_ylabel("mean squared error (one dot per seed)")
     right.legend(loc="lower left", fontsize=7)

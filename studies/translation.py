@@ -24,8 +24,6 @@ _WIDTHS = {GREEDY: 1, BEAM: 4, STRANGER: 1}
 # Who translates has nearly all right; who guesses a number of the right length has none.
 _TRANSLATES, _SOME = 0.9, 0.5
 _MOST_SYMBOLS = 10
-
-
 _DIM, _DEPTH, _BATCH, _TESTED = 64, 2, 64, 300
 
 
@@ -136,5 +134,4 @@ def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> Non
     titles = [direction.capitalize() for direction in right]
     for axes, shares in zip(panels(figure, titles, width=3.4), right.values(), strict=True):
         draw_bars(axes, {name.replace(", ", ",\n"): values for name, values in shares.items()})
-        axes.set_ylim(0, 1)
-        axes.set_ylabel("share of held-out texts right")
+        axes.set(ylim=(0, 1), ylabel="share of held-out texts right")
