@@ -5,8 +5,8 @@ Rule: longer sequences were added
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import timeit
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -157,7 +157,10 @@ def operations(name: str, length: int, dim: int) -> int:
 
 
 def milliseconds(name: str, length: int, size: Size, processor: str, seed: int) -> float:
-    """Of one step of training: forward, and backward to the weights and the inputs."""
+    """Of one step of training: forward, and backward to the weights and the inputs.
+
+    The fastest of several times, after one that does not count.
+    """
     device = "cuda" if processor == "GPU" else "cpu"
     with seeded(seed):
         layer = _layer(name, size.dim).to(device)
@@ -165,22 +168,13 @@ def milliseconds(name: str, length: int, size: Size, processor: str, seed: int) 
     alone = processor == ONE_THREAD
     # One thread is measured by what it used of its processor, so that waiting does not count.
     clock = time.process_time if alone else time.perf_counter
-    with _threads(1 if alone else os.cpu_count() or 1):
-        return 1000 * fastest(partial(_step, layer, inputs), size.repetitions, device, clock)
-
-
-def fastest(
-    work: Callable[[], None], repetitions: int, device: str, clock: Callable[[], float]
-) -> float:
-    """Seconds of the fastest of several times, after one that does not count."""
-    seconds = []
-    for _ in range(repetitions + 1):
-        start = clock()
-        work()
-        if device == "cuda":
-            torch.cuda.synchronize()
-        seconds.append(clock() - start)
-    return min(seconds[1:])
+    step, threads = partial(_step, layer, inputs), torch.get_num_threads()
+    torch.set_num_threads(1 if alone else os.cpu_count() or 1)
+    try:
+        _, *seconds = timeit.repeat(step, timer=clock, repeat=size.repetitions + 1, number=1)
+    finally:
+        torch.set_num_threads(threads)
+    return 1000 * min(seconds)
 
 
 def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Interval]) -> Verdict:
@@ -199,16 +193,8 @@ def _step(layer: nn.Module, inputs: Tokens) -> None:
     outputs = layer(inputs)
     states = outputs[0] if isinstance(outputs, tuple) else outputs
     torch.autograd.grad(states.sum(), [inputs, *layer.parameters()])
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    if inputs.is_cuda:
+        torch.cuda.synchronize()
 
 
 def _draw(
@@ -224,8 +210,7 @@ def _draw(
     right.axhline(1, color=INK, linestyle=":", linewidth=1.1)
     for axes in (left, right):
         log_ticks(axes, lengths)
-        axes.set_yscale("log", base=10)
-        axes.set_xlabel("length of the sequence")
+        axes.set(yscale="log", xlabel="length of the sequence")
         axes.legend()
     left.set_ylabel("longest chain of operations")
     right.set_ylabel("time of the GRU / time of attention")

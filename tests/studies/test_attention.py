@@ -91,9 +91,11 @@ def test_operations_are_those_of_the_closed_forms(length):
     assert attention == 8 * length * 8**2 + 4 * length**2 * 8
 
 
-def test_the_fastest_counts_and_the_first_does_not():
+def test_the_fastest_counts_and_the_first_does_not(monkeypatch):
     clock = iter([0.0, 1.0, 10.0, 15.0, 20.0, 23.0])
-    assert parallel.fastest(lambda: None, 2, "cpu", lambda: next(clock)) == 3.0
+    monkeypatch.setattr("time.process_time", lambda: next(clock))
+    size = parallel.Size((4,), 2, False, dim=8, batch=2)
+    assert parallel.milliseconds("GRU", 4, size, parallel.ONE_THREAD, 0) == 3000
 
 
 def test_jacobian_norm_and_gradient_at_the_query_are_those_of_autograd():
