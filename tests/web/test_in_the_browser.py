@@ -108,14 +108,18 @@ def compare(
         assert (record["path"], record["text"]) == (path.name, reading.text)
         # Another decoder of JPEG or WebP files may give other last bits.
         assert record["confidence"] == pytest.approx(reading.confidence, abs=within)
-        assert record["alternatives"][0]["text"] == reading.alternatives[0].text
         for one, other in zip(record["characters"], reading.characters, strict=True):
             assert one["confidence"] == pytest.approx(other.confidence, abs=within)
             assert one.get("box") == (other.box and pytest.approx(other.box, abs=0.1))
-        # The third text may be another one: what comes last is often a close race.
-        priors = [each.get("prior", 0) for each in (record, record["alternatives"][0])]
-        expected = [each.prior for each in (reading, reading.alternatives[0])]
-        assert priors == pytest.approx(expected, abs=1e-5)
+        # Between the other texts of a doubtful word it may be a close race: most are the same.
+        if reading.confidence > 0.5:
+            assert record["alternatives"][0]["text"] == reading.alternatives[0].text
+        priors = {each["text"]: each.get("prior", 0) for each in (record, *record["alternatives"])}
+        expected = {each.text: each.prior for each in (reading, *reading.alternatives)}
+        shared = priors.keys() & expected.keys()
+        assert len(shared) > len(expected) // 2
+        for text in shared:
+            assert priors[text] == pytest.approx(expected[text], abs=1e-5)
     return records
 
 
