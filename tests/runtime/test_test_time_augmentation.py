@@ -7,9 +7,8 @@ import pytest
 
 from vit_str.runtime import Reader, Search
 from vit_str.runtime.prior import LOG_WEIGHT_OF_OTHERS
-from vit_str.runtime.search import Hypothesis
+from vit_str.runtime.search import BeamResult, Hypothesis
 from vit_str.runtime.test_time_augmentation import ROUNDS_OF_VIEWS, View, merge_views, other_views
-from vit_str.runtime.text_decoding import BeamResult
 
 
 def hypothesis(text: tuple[int, ...], probability: float) -> Hypothesis:

@@ -82,7 +82,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 def search_of(options: argparse.Namespace) -> "Search":
     """What `add_reader_arguments` says about which readings to look for."""
-    from vit_str.runtime.text_decoding import Search
+    from vit_str.runtime.search import Search
 
     lexicon = None
     if options.lexicon is not None:

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from vit_str.runtime.boxes import Box
     from vit_str.runtime.image_decoding import Source
     from vit_str.runtime.reader import Character, Reader, Reading, load
-    from vit_str.runtime.text_decoding import Search
+    from vit_str.runtime.search import Search
 
 __all__ = ["Box", "Character", "Reader", "Reading", "Search", "Source", "load"]
 

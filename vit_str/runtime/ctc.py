@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.search import Hypothesis, collapse, hypothesis
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
 
-_TINY = np.finfo(np.float64).tiny  # for logarithms
+TINY = np.finfo(np.float64).tiny  # for logarithms
 
 
 class CtcSteps:
@@ -150,15 +149,13 @@ def alignment(
 
     Blanks have ``PADDING``. Mostly it is the most probable way of all.
     """
-    blank, longest = scores.shape[2] - 1, labels.shape[1] + 1
+    blank = scores.shape[2] - 1
     best = scores.argmax(2)
     begins = (best != blank) & (np.diff(best, axis=1, prepend=blank) != 0)
     owners = np.where(best == blank, PADDING, begins.cumsum(1) - 1)
-    spelled, wanted = np.full((2, len(labels), longest), PADDING)
-    wanted[:, :-1] = labels
-    found = collapse(scores, longest)
-    spelled[:, : found.shape[1]] = found
-    others = (spelled != wanted).any(1)
+    spelled = [ids[first].tolist() for ids, first in zip(best, begins, strict=True)]
+    wanted = [ids[ids != PADDING].tolist() for ids in labels]
+    others = np.array([found != text for found, text in zip(spelled, wanted, strict=True)], bool)
     if others.any():
         owners[others] = _viterbi(scores[others], labels[others])
     return owners
@@ -171,7 +168,7 @@ def _viterbi(
     rows, columns, symbols = scores.shape
     states = np.full((rows, 2 * labels.shape[1] + 1), symbols - 1)
     states[:, 1::2] = np.maximum(labels, 0)
-    logs = np.log(symbol_shares(scores) + _TINY)
+    logs = np.log(symbol_shares(scores) + TINY)
     fits = np.take_along_axis(logs, states[:, None], 2)
     skips = np.zeros(states.shape, bool)
     skips[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]
@@ -190,18 +187,3 @@ def _viterbi(
         owners[:, column] = np.where(state % 2, state // 2, PADDING)
         state = state - steps[column, every, state]
     return owners
-
-
-def best_alignments(
-    scores: Float[np.ndarray, "row column symbol"], longest: int
-) -> list[list[Hypothesis]]:
-    """The text of the most probable alignment of each row, with its exact probabilities."""
-    labels = collapse(scores, longest)
-    known = prefix_probabilities(symbol_shares(scores), labels)
-    begins, exactly = (np.log(probabilities + _TINY) for probabilities in known)
-    logs, ends = np.diff(begins, axis=1), exactly - begins
-    lengths = (labels != PADDING).sum(1)
-    return [
-        [hypothesis(ids[:n], np.append(log[:n], end[n]), log[:n].sum() + end[n])]
-        for ids, log, end, n in zip(labels, logs, ends, lengths, strict=True)
-    ]

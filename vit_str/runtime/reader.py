@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -13,11 +15,20 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from vit_str.runtime.boxes import Box, Frame, attention_maps, boxes_in, character_boxes, maps_in
+from vit_str.runtime.constraints import Constraint, constraint_of
 from vit_str.runtime.ctc import column_boxes
 from vit_str.runtime.engine import Engine, open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
-from vit_str.runtime.search import Hypothesis, padded
+from vit_str.runtime.prior import BEAMS, MARGIN, prior_of
+from vit_str.runtime.search import (
+    BeamResult,
+    Hypothesis,
+    Search,
+    decode_texts,
+    decoding_options,
+    padded,
+)
 from vit_str.runtime.test_time_augmentation import (
     DOUBTFUL_AFTER_PRIOR,
     DOUBTFUL_AFTER_VIEWS,
@@ -25,12 +36,12 @@ from vit_str.runtime.test_time_augmentation import (
     merge_views,
     other_views,
 )
-from vit_str.runtime.text_decoding import BeamResult, Search, TextDecoder
 
 if TYPE_CHECKING:
     import torch
     from jaxtyping import UInt8
 
+    from vit_str.runtime.test_time_augmentation import TextPrior
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 _Located = Sequence[tuple[Any, ...]]  # a box and perhaps a map, for each character
@@ -156,10 +167,16 @@ class Reader:
         self.maximum_length = self._interface.maximum_length
         ctc = self._interface.loop == "ctc"  # whose columns say where characters are
         self.has_boxes = ctc or self._interface.has_cross_attention
-        search = search or Search()
-        self._text_decoder = TextDecoder(self.engine, effort, search)
+        self._search = search = search or Search()
+        self._decoding = decoding_options(self.engine, effort)
         self.is_constrained = search.is_constrained
-        self._n_best = search.n_best
+        self._constraint: Constraint | None = None
+        if self.is_constrained:
+            self._constraint = constraint_of(
+                self.charset, self.maximum_length, search.lexicon, search.pattern, search.alphabet
+            )
+        elif search.language:
+            _ = self._prior  # refuses what is no language
         self._reread_below = 0.0 if effort == "fast" else self.preprocessing.reread_below
 
     @overload
@@ -288,7 +305,7 @@ class Reader:
             pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
             frames += [frames[index]._replace(upside_down=True) for index in turned]
         encoded = self.encode(pixels)
-        found = self._text_decoder.decode(encoded, len(pixels))
+        found = self._decode(encoded, len(pixels))
         kept = list(range(len(images)))
         for index, other in zip(turned, range(len(images), len(pixels)), strict=True):
             if _first(found[other]).probability > _first(found[index]).probability:
@@ -352,17 +369,16 @@ class Reader:
         found: list[BeamResult],
         doubtful: Sequence[int],
     ) -> None:
-        decoder = self._text_decoder
-        decode = decoder.decode
+        decode, n_best = self._decode, self._search.n_best
         seen = {row: [found[row]] for row in doubtful}
-        if decoder.prior:
-            decode = decoder.decode_for_prior
+        if self._prior:
+            decode = self._decode_for_prior
             written = decode(self.engine.select(encoded, doubtful), len(doubtful))
             contradicted = set()
             for row, texts in zip(doubtful, written, strict=True):
                 before = _first(found[row])
                 seen[row] = [texts]
-                found[row] = merge_views([texts], self._n_best, decoder.prior)
+                found[row] = merge_views([texts], n_best, self._prior)
                 if _first(found[row]).ids != before.ids:
                     contradicted.add(row)
             unsure = contradicted.union(_below(DOUBTFUL_AFTER_PRIOR, found, doubtful))
@@ -374,8 +390,46 @@ class Reader:
             written = decode(self.encode(images), len(images))
             for number, row in enumerate(doubtful):
                 seen[row] += written[number :: len(doubtful)]
-                found[row] = merge_views(seen[row], self._n_best, decoder.prior)
+                found[row] = merge_views(seen[row], n_best, self._prior)
             doubtful = _below(DOUBTFUL_AFTER_VIEWS, found, doubtful)
+
+    @cached_property
+    def _prior(self) -> TextPrior | None:
+        """What speaks for texts before the image is seen; only doubtful images ask for it."""
+        if self.is_constrained:
+            return None
+        words = prior_of(self._search.language, self.provenance.get("language"))
+        if words is None:
+            return None
+        decode = self.charset.decode
+        return lambda hypotheses: words.log_weights([decode(text.ids) for text in hypotheses])
+
+    def _decode(self, encoded: Any, count: int) -> list[BeamResult]:
+        """The readings of ``count`` encoded images."""
+        texts = self._hypotheses(encoded, count, self._search.width, self._constraint)
+        chosen = [hypotheses[: self._search.n_best] for hypotheses in texts]
+        if self._constraint is None:
+            return [BeamResult(hypotheses, None) for hypotheses in chosen]
+        free = self._hypotheses(encoded, count, 1, None)
+        return [BeamResult(*pair) for pair in zip(chosen, (f[0] for f in free), strict=True)]
+
+    def _decode_for_prior(self, encoded: Any, count: int) -> list[BeamResult]:
+        """All texts between which the prior may have to decide."""
+        width = max(self._search.width, BEAMS)
+        texts = self._hypotheses(encoded, count, width, None, MARGIN)
+        return [BeamResult(hypotheses, None) for hypotheses in texts]
+
+    def _hypotheses(
+        self,
+        encoded: Any,
+        count: int,
+        width: int,
+        constraint: Constraint | None,
+        margin: float = math.inf,
+    ) -> list[list[Hypothesis]]:
+        # The temperature may be another one by now: calibrating tries several.
+        options = replace(self._decoding, temperature=self.engine.model.temperature)
+        return decode_texts(self.engine, encoded, count, options, width, constraint, margin)
 
     def _locate(
         self,

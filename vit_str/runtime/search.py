@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from vit_str.runtime.charset import PADDING
+from vit_str.runtime.ctc import TINY, CtcSteps, prefix_probabilities, symbol_shares
+from vit_str.runtime.prior import NO_LANGUAGE
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
 
     from vit_str.runtime.constraints import Constraint
-    from vit_str.runtime.engine import Scorer
+    from vit_str.runtime.engine import Engine, Scorer
 
+_EFFORTS = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
+_CONSTRAINED_BEAMS = 5
 _MOST_CHECKS = 3  # of a draft, before the text is written step by step
 
 
@@ -57,6 +61,58 @@ class ScoreSteps:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """Which readings to look for.
+
+    Attributes:
+        n_best: readings to give for each image.
+        beams: texts to keep while writing; None for as many as are to be given, and 5 or more
+            under a lexicon or a pattern.
+        lexicon: the words that may be read.
+        pattern: a regular expression, as the ``regex`` package takes it, which a text must match
+            as a whole.
+        alphabet: the characters that may be read.
+        language: whose words to expect in doubtful images, see `prior_of`; None for those of the
+            model, or for none if a lexicon, pattern or alphabet says what may be read.
+
+    Raises:
+        ValueError: a number below 1, fewer beams than readings, or a language beside a lexicon,
+            pattern or alphabet.
+    """
+
+    n_best: int = 1
+    beams: int | None = None
+    lexicon: Iterable[str] | None = None
+    pattern: str | None = None
+    alphabet: str | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_best < 1 or self.width < self.n_best:
+            raise ValueError(
+                f"n_best must be 1 or more and beams no fewer, found {self.n_best} and {self.beams}"
+            )
+        if self.is_constrained and self.language not in (None, NO_LANGUAGE):
+            raise ValueError(
+                "a language decides between free texts: give it without a lexicon, pattern or "
+                "alphabet"
+            )
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether not every text may be read."""
+        return not (self.lexicon is None and self.pattern is None and self.alphabet is None)
+
+    @property
+    def width(self) -> int:
+        """Texts to keep while writing."""
+        if self.beams is not None:
+            return self.beams
+        chooses = self.lexicon is not None or self.pattern is not None
+        return max(self.n_best, _CONSTRAINED_BEAMS if chooses else 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Hypothesis:
     """A text as ids, and how sure the model is of it."""
 
@@ -66,6 +122,13 @@ class Hypothesis:
     probability: float  # what `confidence` would be if every text were allowed
     # What was added to the logarithm of the probability before texts were compared
     prior: float = 0.0
+
+
+class BeamResult(NamedTuple):
+    """Hypotheses of an image, the most probable first; and the free one where not all may be."""
+
+    hypotheses: list[Hypothesis]
+    free: Hypothesis | None
 
 
 def search(
@@ -310,3 +373,92 @@ def _largest(
     best = np.argpartition(-values, count - 1, axis=1)[:, :count]
     order = np.argsort(-np.take_along_axis(values, best, 1), axis=1, kind="stable")
     return np.take_along_axis(best, order, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class DecodingOptions:
+    """How the scores of a decoder become texts."""
+
+    loop: str  # of `LOOPS`, see `Interface`
+    end: int  # id of the end, or of the blank
+    longest: int  # most characters
+    temperature: float = 1.0  # divides the scores
+    decoding: str = "autoregressive"  # `autoregressive` or `parallel`, with `refine`
+    refinements: int = 0  # how often the text is read again, with `refine`
+    drafts: bool = False  # see `Interface`
+
+
+def decode_texts(
+    scorer: Scorer,
+    encoded: Any,
+    count: int,
+    options: DecodingOptions,
+    width: int = 1,
+    constraint: Constraint | None = None,
+    margin: float = math.inf,
+) -> list[list[Hypothesis]]:
+    """Hypotheses for each of ``count`` encoded images, for every type of decoder; see `search`."""
+    if not count:
+        return []
+    end, longest = options.end, options.longest
+    if options.loop == "ctc":
+        scores = scorer.scores(encoded) / np.float32(options.temperature)
+        if width > 1 or constraint:
+            return search(CtcSteps(scores), count, end, longest, 1.0, width, constraint)
+        return best_alignments(scores, longest)
+    beam = (count, end, longest, options.temperature, width, constraint, margin)
+    if options.drafts and width == 1 and constraint is None:
+        return greedy_from_drafts(scorer, encoded, count, end, longest, options.temperature)
+    if options.loop == "step":
+        return search(scorer.begin(encoded), *beam)
+    if options.loop == "scores":
+        return search(ScoreSteps(scorer.scores(encoded)), *beam)
+    if options.decoding == "autoregressive":
+        written = search(scorer.begin(encoded), *beam)
+        refinements = options.refinements
+    else:
+        written = [[] for _ in range(count)]
+        refinements = 1 + options.refinements
+    for _ in range(refinements):
+        first = [hypotheses[0].ids if hypotheses else () for hypotheses in written]
+        written = search(ScoreSteps(scorer.refine(encoded, padded(first))), *beam)
+    return written
+
+
+def decoding_options(engine: Engine, effort: str | None) -> DecodingOptions:
+    """How the texts of a model are decoded with this effort, see ``vit_str.load``."""
+    model, interface = engine.model, engine.model.interface
+    decoding, refinements = interface.decoding, interface.refinements
+    if effort is not None:
+        if interface.loop != "refine" and not model.preprocessing.reread_below:
+            raise ValueError(
+                f"{interface.decoder} reads in one way only: leave effort out, or take a model "
+                "that reads doubtful images again, or one with a PermutedDecoder"
+            )
+        if effort not in _EFFORTS:
+            raise ValueError(f"effort must be {' or '.join(_EFFORTS)}, found {effort!r}")
+        decoding, refinements = _EFFORTS[effort]
+    return DecodingOptions(
+        loop=interface.loop,
+        end=len(model.charset),
+        longest=interface.maximum_length,
+        temperature=model.temperature,
+        decoding=decoding,
+        refinements=refinements,
+        drafts=interface.drafts,
+    )
+
+
+def best_alignments(
+    scores: Float[np.ndarray, "row column symbol"], longest: int
+) -> list[list[Hypothesis]]:
+    """The text of the most probable alignment of each row, with its exact probabilities."""
+    labels = collapse(scores, longest)
+    known = prefix_probabilities(symbol_shares(scores), labels)
+    begins, exactly = (np.log(probabilities + TINY) for probabilities in known)
+    logs, ends = np.diff(begins, axis=1), exactly - begins
+    lengths = (labels != PADDING).sum(1)
+    return [
+        [hypothesis(ids[:n], np.append(log[:n], end[n]), log[:n].sum() + end[n])]
+        for ids, log, end, n in zip(labels, logs, ends, lengths, strict=True)
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vit_str.runtime.prior import LOG_WEIGHT_OF_OTHERS
-from vit_str.runtime.search import Hypothesis
-from vit_str.runtime.text_decoding import BeamResult
+from vit_str.runtime.search import BeamResult, Hypothesis
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
 
-    from vit_str.runtime.text_decoding import TextPrior
+    TextPrior = Callable[[Sequence[Hypothesis]], Float[np.ndarray, " hypothesis"]]
 
 DOUBTFUL = 0.9
 """Confidence below which reading again mends more than it spoils."""

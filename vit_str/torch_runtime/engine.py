@@ -16,8 +16,7 @@ from vit_str.models.cross_attention import cross_attention
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder, DecodingState
 from vit_str.runtime.engine import Interface, Model
 from vit_str.runtime.machine import thread_count
-from vit_str.runtime.search import Steps, padded
-from vit_str.runtime.text_decoding import DecodingOptions, decode_texts
+from vit_str.runtime.search import DecodingOptions, Steps, decode_texts, padded
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 
 if TYPE_CHECKING:

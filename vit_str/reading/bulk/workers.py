@@ -21,7 +21,7 @@ from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import THREADS, cpu_count, thread_count, use_threads
 from vit_str.runtime.reader import Reader, load
 from vit_str.runtime.readings import error_row, reading_row
-from vit_str.runtime.text_decoding import Search
+from vit_str.runtime.search import Search
 
 _MOST_DECODERS = 8  # threads that decode images for a GPU, where there are so many CPUs
 _OBJECT_STORE = 512 << 20  # bytes; results pass through it, images do not
