@@ -18,8 +18,16 @@ from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime import Reader
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.machine import THREADS, cpu_count, use_threads
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
+
+
+def pytest_configure() -> None:
+    """Give the processes of pytest-xdist as many threads as there are processors, together."""
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT")
+    if workers and THREADS not in os.environ:
+        use_threads(max(1, cpu_count() // int(workers)))
 
 
 @pytest.fixture(scope="session", autouse=True)
