@@ -217,7 +217,7 @@ def _detector(thread: int) -> RapidDetector:
 def _languages() -> dict[str, str]:
     """Codes of three letters, as Tesseract has them -> of languages with known words."""
     known = [(code, names) for code, names in ISO_639_3.items() if names.alpha_2 in languages()]
-    codes = {each: names.alpha_2 for code, names in known for each in (code, names.alt) if each}
+    codes = {alias: names.alpha_2 for code, names in known for alias in (code, names.alt) if alias}
     return codes | {"nor": "nb"}
 
 

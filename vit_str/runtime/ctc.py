@@ -155,9 +155,9 @@ def alignment(
     owners = np.where(best == blank, PADDING, begins.cumsum(1) - 1)
     spelled = [ids[first].tolist() for ids, first in zip(best, begins, strict=True)]
     wanted = [ids[ids != PADDING].tolist() for ids in labels]
-    others = np.array([found != text for found, text in zip(spelled, wanted, strict=True)], bool)
-    if others.any():
-        owners[others] = _viterbi(scores[others], labels[others])
+    differs = np.array([a != b for a, b in zip(spelled, wanted, strict=True)], bool)
+    if differs.any():
+        owners[differs] = _viterbi(scores[differs], labels[differs])
     return owners
 
 

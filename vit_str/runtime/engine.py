@@ -382,7 +382,7 @@ def load_exported(folder: Path) -> OnnxEngine:
             raise ValueError(f"{path}: does not fit, graphs {values['graphs']}; export it again")
         engine = OnnxEngine(folder, values, model)
         outputs = engine.session("step" if "step" in values["graphs"] else "encoder").get_outputs()
-        symbols = next(int(each.shape[-1]) for each in outputs if each.name == "logits")
+        symbols = next(int(output.shape[-1]) for output in outputs if output.name == "logits")
         if symbols != len(model.charset) + 1:
             raise ValueError(
                 f"{path}: {len(model.charset)} characters, but the graphs write {symbols - 1}; "

@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from zlib import crc32
 
@@ -77,13 +78,13 @@ class WordPrior:
     def log_weights(self, texts: Sequence[str]) -> Float[np.ndarray, " text"]:
         """What to add to the logarithm of the probability that the model gives each text."""
         parts = [_words(text) for text in texts]
-        words = list(dict.fromkeys(word for each in parts for word in each))
+        words = list(dict.fromkeys(chain.from_iterable(parts)))
         hashes = np.array([crc32(word.encode()) for word in words], dtype=np.uint32)
         frequencies = sum(language.lookup(hashes) for language in self._languages)
         lengths = np.array(list(map(len, words)))
         zipf = np.log10(np.maximum(frequencies, 10**_UNKNOWN))
         known = dict(zip(words, np.minimum(zipf, _SHORTEST + lengths).tolist(), strict=True))
-        return _WEIGHT * np.array([_zipf(each, known) for each in parts])
+        return _WEIGHT * np.array([_zipf(of_text, known) for of_text in parts])
 
 
 def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:

@@ -282,7 +282,7 @@ class Reader:
         """Read images that are on the size of the model already, for example rendered ones."""
         _, _, height, width = pixels.shape
         window = (0, 0, width, height)
-        images = [DecodedImage(each, (height, width), window) for each in np.asarray(pixels)]
+        images = [DecodedImage(image, (height, width), window) for image in np.asarray(pixels)]
         return self.read_decoded(images, boxes=boxes)
 
     def read_decoded(
@@ -314,7 +314,7 @@ class Reader:
         located: Iterator[_Located | None] = repeat(None)
         if boxes or attention:
             located = self._locate(encoded, found, frames, pixels.shape[2:], attention)
-        readings = [self._reading(*each) for each in zip(found, located, strict=False)]
+        readings = [self._reading(*pair) for pair in zip(found, located, strict=False)]
         return [readings[index] for index in kept]
 
     def _frame(self, image: DecodedImage) -> Frame:
@@ -441,7 +441,7 @@ class Reader:
     ) -> Iterator[_Located]:
         """Boxes of the first hypotheses, and maps of attention if they are asked for."""
         interface = self._interface
-        labels = padded([_first(each).ids for each in found])
+        labels = padded([_first(result).ids for result in found])
         if interface.loop == "ctc":
             sides = column_boxes(self.engine.scores(encoded), labels, size)
             return ([(box,) for box in boxes] for boxes in boxes_in(frames, sides, size))

@@ -169,7 +169,7 @@ def search(
             allowed = np.stack([constraint.allowed(state) for state in states])
             chosen = log_softmax(np.where(allowed, scores, -np.inf))
         if position == longest:
-            free, chosen = (_cut(each, chosen, end, bool(constraint)) for each in (free, chosen))
+            free, chosen = (_cut(logs, chosen, end, bool(constraint)) for logs in (free, chosen))
         rows, symbols = beam.extend(free, chosen, position)
         if not len(rows):
             break

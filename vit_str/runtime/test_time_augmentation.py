@@ -67,10 +67,10 @@ def merge_views(
     mean over views, 0 where another text is read: the best alone is too sure, the mean too unsure.
     The confidence is scaled alike.
     """
-    hypotheses = _ranked([found.hypotheses for found in views])
+    hypotheses = _ranked([view.hypotheses for view in views])
     if prior and hypotheses:
         hypotheses = _weighed(hypotheses, prior(hypotheses))
-    free = _ranked([[found.free] if found.free else [] for found in views])
+    free = _ranked([[view.free] if view.free else [] for view in views])
     return BeamResult(hypotheses[:count], free[0] if free else None)
 
 
@@ -78,9 +78,9 @@ def _ranked(views: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:
     """Every text once, the most probable first."""
     texts: dict[tuple[int, ...], list[Hypothesis]] = {}
     for number, hypotheses in enumerate(views):
-        for each in hypotheses:
-            if each.ids or number == 0:
-                texts.setdefault(each.ids, []).append(each)
+        for hypothesis in hypotheses:
+            if hypothesis.ids or number == 0:
+                texts.setdefault(hypothesis.ids, []).append(hypothesis)
     agreed = (_agreed(same, len(views)) for same in texts.values())
     return sorted(agreed, key=_PROBABILITY, reverse=True)
 
@@ -92,8 +92,9 @@ def _weighed(
 
     What no hypothesis says has the rest of the probability.
     """
-    weighed = np.array([each.probability for each in hypotheses]) * np.exp(prior)
-    rest = max(0.0, 1 - sum(each.probability for each in hypotheses))
+    probabilities = np.array([hypothesis.probability for hypothesis in hypotheses])
+    weighed = probabilities * np.exp(prior)
+    rest = max(0.0, 1 - sum(probabilities.tolist()))
     shares = weighed / (weighed.sum() + rest * math.exp(LOG_WEIGHT_OF_OTHERS))
     order = np.argsort(-shares, kind="stable")
     return [
@@ -109,7 +110,7 @@ def _weighed(
 
 def _agreed(same: Sequence[Hypothesis], views: int) -> Hypothesis:
     best = max(same, key=_PROBABILITY)
-    mean = sum(each.probability for each in same) / views
+    mean = sum(hypothesis.probability for hypothesis in same) / views
     share = math.sqrt(mean / best.probability) if best.probability else 1.0
     return replace(best, confidence=best.confidence * share, probability=best.probability * share)
 

@@ -169,14 +169,14 @@ def generate(
         ),
     )
     best = [hypotheses[0] for hypotheses in found]
-    labels = padded([each.ids for each in best])
+    labels = padded([hypothesis.ids for hypothesis in best])
     confidences = np.ones(labels.shape)
-    for row, each in zip(confidences, best, strict=True):
-        row[: len(each.ids)] = each.confidences
+    for row, hypothesis in zip(confidences, best, strict=True):
+        row[: len(hypothesis.ids)] = hypothesis.confidences
     return Hypotheses(
         torch.from_numpy(labels).to(features.device),
         torch.from_numpy(confidences).float().to(features.device),
-        torch.tensor([each.confidence for each in best], device=features.device),
+        torch.tensor([hypothesis.confidence for hypothesis in best], device=features.device),
     )
 
 

@@ -148,11 +148,11 @@ def _build(contents: Contents, tensors: Mapping[str, Tensor]) -> Recognizer:
 def _check_numbers(value: Any, most_blocks: int, name: str = "") -> None:
     """Refuse numbers, also within lists and parts, for which no module should be made."""
     if isinstance(value, dict):
-        for inner, each in value.items():
-            _check_numbers(each, most_blocks, inner)
+        for inner, part in value.items():
+            _check_numbers(part, most_blocks, inner)
     elif isinstance(value, list):
-        for each in value:
-            _check_numbers(each, most_blocks, name)
+        for part in value:
+            _check_numbers(part, most_blocks, name)
     elif isinstance(value, int | float):
         most = most_blocks if "depth" in name else _LARGEST_NUMBER
         if not 0 <= value <= most:

@@ -80,7 +80,7 @@ def _check_ray(options: argparse.Namespace) -> None:
             f"not {options.device}"
         )
     chosen = (options.lexicon, options.pattern, options.alphabet, options.beams)
-    if options.n_best > 1 or any(each is not None for each in chosen):
+    if options.n_best > 1 or any(option is not None for option in chosen):
         raise ValueError(
             "--engine ray gives the likeliest of all texts: leave out --n-best, --beams, "
             "--lexicon, --pattern and --alphabet"

@@ -98,7 +98,7 @@ class PageReader:
         image = next(load_pages(path)) if path else load_image(source)
         found = self.detector.lines(image)
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
-        if is_flat and all(max(side_lengths(each)) < _SPECK * image.height for each in found):
+        if is_flat and all(max(side_lengths(line)) < _SPECK * image.height for line in found):
             # A crop of one upright line, of which no more than specks were found.
             lines, direction = self._in_direction(image, [rectangle(0, 0, *image.size)], 0), 0
         else:
@@ -141,7 +141,7 @@ class PageReader:
         self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int
     ) -> list[_Line]:
         """Lines whose text is turned by some quarters to the right."""
-        pieces = [whole(Strip(image, corners_from(each, quarters))) for each in found]
+        pieces = [whole(Strip(image, corners_from(line, quarters))) for line in found]
         order = sorted(range(len(pieces)), key=lambda index: pieces[index].aspect)
         read = self.lines.read([pieces[index].image for index in order], boxes=True)
         readings = dict(zip(order, read, strict=True))
