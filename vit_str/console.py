@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _LONGEST = 2000  # characters of a line on standard error
-_LONGEST_REASON = 240
+_LONGEST_REASON = 240  # characters of what an error says in a line
 
 
 def prepare() -> None:

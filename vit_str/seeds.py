@@ -1,6 +1,6 @@
 """Seeds out of numbers, the same on every machine and with every library."""
 
-_MASK = (1 << 64) - 1
+_MASK = (1 << 64) - 1  # numbers of 64 bits
 _ROUNDS = 6
 
 

@@ -48,7 +48,7 @@ examples:
 exit codes: 0 success; 1 some image could not be read, or the output not written; 2 wrong use;
 130 interrupted with Ctrl-C."""
 
-_DIGITS = 6
+_DIGITS = 6  # of confidences, after the point
 # A crop of a word is flatter or smaller than a page, not as long as a line, or read more surely.
 _PAGE_SIDE, _PAGE_ASPECT, _LINE_ASPECT, _PAGE_CONFIDENCE = 300, 2.5, 12.0, 0.5
 _PAGE_FORMATS = ("hocr", "md", "tsv")

@@ -36,7 +36,7 @@ Window = tuple[int, int, int, int]
 """Left, top, right, bottom of a part of an image, in whole pixels."""
 
 _CHANNELS = (1, 3, 4)
-_MOST_WORKERS = 64
+_MOST_WORKERS = 64  # threads that decode
 # An image stays as it is with ink of a larger share of its length, and of its height across the
 # line; or with lower ink, in pixels, which may be a mark in a line as high as the image.
 _NARROW, _FLAT, _LOWEST = 0.28, 0.2, 10

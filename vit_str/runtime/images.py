@@ -66,7 +66,7 @@ _JPEG_DRAFT_SIZE = (1024, 256)
 # Pillow knows others, of which some would run programs (EPS), or take much memory or time.
 _FORMATS = ["JPEG", "MPO", "PNG", "WEBP", "TIFF", "BMP", "DIB", "GIF", "AVIF", "JPEG2000", "PPM"]
 _PAGED_FORMATS = {"TIFF", "GIF"}
-ORIENTATION_TAG = 0x0112
+ORIENTATION_TAG = 0x0112  # of EXIF
 _ORIENTATIONS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -76,7 +76,7 @@ _ORIENTATIONS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-QUARTER_TURNS = {5, 6, 7, 8}
+QUARTER_TURNS = {5, 6, 7, 8}  # EXIF orientations in which width and height change places
 # Pixels of which there may be temporary copies, and above which an image is scaled down first.
 _STRIP = 1 << 20
 _LARGE = 1 << 24

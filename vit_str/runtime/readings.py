@@ -10,8 +10,8 @@ from vit_str.console import one_line
 if TYPE_CHECKING:
     from vit_str.runtime.reader import Character, Reading
 
-_DIGITS = 6
-_PIXEL_DIGITS = 2
+_DIGITS = 6  # of confidences, after the point
+_PIXEL_DIGITS = 2  # of sides of boxes
 
 
 def reading_row(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vit_str.runtime.engine import Engine, Scorer
 
 _EFFORTS = {"fast": ("parallel", 1), "careful": ("autoregressive", 1)}
-_CONSTRAINED_BEAMS = 5
+_CONSTRAINED_BEAMS = 5  # under a lexicon or a pattern, which the most probable start may not fit
 _MOST_CHECKS = 3  # of a draft, before the text is written step by step
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
-_NICENESS = 10
+_NICENESS = 10  # of the process that draws
 _SOFT_HYPHEN = 2  # as PDFium has one at the end of a line
 _THINNEST = 4.0  # points of a side; letters that can be read are larger
 

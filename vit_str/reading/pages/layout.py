@@ -7,10 +7,10 @@ import numpy as np
 BoxArray = np.ndarray
 """Left, top, right, bottom."""
 
-_COLUMN_GAP = 1.0
+_COLUMN_GAP = 1.0  # white between two columns, over the height of a line
 _ROW_GAP = 0.9  # white between two blocks, over the height of a line
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
-_SAME_ROW = 0.5
+_SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _MOST_ACROSS = 0.25  # of the lines may lie across columns
 
 

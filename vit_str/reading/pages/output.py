@@ -12,9 +12,9 @@ from vit_str.reading.pages.page import Page, Word
 from vit_str.reports.sheets import caption_font
 from vit_str.runtime.reader import Character
 
-_DIGITS = 6
+_DIGITS = 6  # of confidences, after the point
 _BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")  # what may reach below the line
-_DESCENT = 0.2
+_DESCENT = 0.2  # of the height of a word is below its line
 _TSV_COLUMNS = (
     *("level", "page_num", "block_num", "par_num", "line_num", "word_num"),
     *("left", "top", "width", "height", "conf", "text"),
