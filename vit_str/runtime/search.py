@@ -1,10 +1,11 @@
-"""Writing texts: step by step, greedily or with beams, among what is allowed, or from drafts."""
+"""Encoded images -> texts: greedily or with beams, among what is allowed, or from drafts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -401,27 +402,36 @@ def decode_texts(
     if not count:
         return []
     end, longest = options.end, options.longest
+    write = partial(
+        search,
+        count=count,
+        end=end,
+        longest=longest,
+        temperature=options.temperature,
+        width=width,
+        constraint=constraint,
+        margin=margin,
+    )
     if options.loop == "ctc":
         scores = scorer.scores(encoded) / np.float32(options.temperature)
         if width > 1 or constraint:
-            return search(CtcSteps(scores), count, end, longest, 1.0, width, constraint)
+            return write(CtcSteps(scores), temperature=1.0, margin=math.inf)
         return best_alignments(scores, longest)
-    beam = (count, end, longest, options.temperature, width, constraint, margin)
     if options.drafts and width == 1 and constraint is None:
         return greedy_from_drafts(scorer, encoded, count, end, longest, options.temperature)
     if options.loop == "step":
-        return search(scorer.begin(encoded), *beam)
+        return write(scorer.begin(encoded))
     if options.loop == "scores":
-        return search(ScoreSteps(scorer.scores(encoded)), *beam)
+        return write(ScoreSteps(scorer.scores(encoded)))
     if options.decoding == "autoregressive":
-        written = search(scorer.begin(encoded), *beam)
+        written = write(scorer.begin(encoded))
         refinements = options.refinements
     else:
         written = [[] for _ in range(count)]
         refinements = 1 + options.refinements
     for _ in range(refinements):
         first = [hypotheses[0].ids if hypotheses else () for hypotheses in written]
-        written = search(ScoreSteps(scorer.refine(encoded, padded(first))), *beam)
+        written = write(ScoreSteps(scorer.refine(encoded, padded(first))))
     return written
 
 
