@@ -459,8 +459,7 @@ def test_what_tokens_see_through_windows_is_what_gradients_reach():
     model = timm_swin("swin_transformer", "SwinTransformer", depths=[3, 1])()
     encoder = encoder_of(model.eval())
     images = torch.randn(1, 3, 32, 48, requires_grad=True)
-    with layer_outputs(encoder) as outputs:
-        encoder(images)
+    outputs = layer_outputs(encoder, images)
     for output, field in zip(outputs, fields_by_layer(encoder), strict=True):
         cell = [
             (2 * (n // 2) + 1) * c // (2 * n)

@@ -20,11 +20,10 @@ hand, say what its queries and keys are:
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import torch
 import torch.nn.functional as F
@@ -48,7 +47,7 @@ Inputs = Callable[..., Attended]
 Outputs = list[Float[Tensor, "batch dim row column"]]
 
 _REGISTERED: dict[type[nn.Module], Inputs] = {}
-_SOFTMAX = {F.softmax, torch.softmax, Tensor.softmax}
+_OBSERVED = {F.scaled_dot_product_attention, F.softmax, torch.softmax, Tensor.softmax}
 # Modules known to multiply the values with just what comes out of their softmax.
 _EXPLICIT = re.compile(
     r"timm\.layers\.attention\.Attention(Rope)?"
@@ -88,31 +87,22 @@ def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
         for callback in callbacks:
             callback(name, queries, keys, mask)
 
-    modules = dict(model.named_modules())
-    if any(hasattr(m, "_orig_mod") or m._compiled_call_impl for m in modules.values()):
+    def of_own(name: str, inputs: tuple[Tensor, ...], *_: object) -> None:
+        queries, keys, _values, *mask = inputs
+        pass_on(name, queries, keys, *mask)
+
+    if any(hasattr(m, "_orig_mod") or m._compiled_call_impl for m in model.modules()):
         raise ValueError(
             f"{type(model).__name__} is compiled, so that its attention cannot be observed: give "
             "the module as it was before torch.compile"
         )
-    if any(isinstance(module, ScaledDotProductAttention) for module in modules.values()):
-        inputs = {
-            name: partial(of_class, module)
-            for name, module in modules.items()
-            if (of_class := _registered(module)) is not None
-        }
-
-        def call(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: Any) -> None:
-            pass_on(name, *inputs[name](*positional, **named))
-
-        with forward_hooks({name: modules[name] for name in inputs}, call):
+    own = {n: m for n, m in model.named_modules() if isinstance(m, ScaledDotProductAttention)}
+    if own:  # without listening to every function of torch
+        with forward_hooks(own, of_own):
             yield
         return
-    recorder = _SoftmaxRecorder(modules, pass_on)
-    with recorder:
-        try:
-            yield
-        finally:
-            recorder.remove_hooks()
+    with _SoftmaxRecorder(model, pass_on) as recorder:
+        yield
     if not recorder.called:
         raise ValueError(
             f"{type(model).__name__} holds no attention that is supported, or was not run inside "
@@ -120,19 +110,16 @@ def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
         )
 
 
-@contextmanager
-def layer_outputs(encoder: Encoder) -> Iterator[Outputs]:
-    """Collect what every layer puts out for one batch run inside the ``with``, with gradients.
-
-    Special tokens are left out; the others lie on the rows and columns of the layer.
-    """
+def layer_outputs(encoder: Encoder, images: Float[Tensor, "batch channel height width"]) -> Outputs:
+    """What every layer puts out, on its rows and columns and without special tokens."""
     outputs: Outputs = []
 
     def keep(_name: str, _inputs: object, _named: object, output: Any) -> None:
         outputs.append(encoder.as_map(len(outputs), output))
 
     with forward_hooks({f"{i}": layer for i, layer in enumerate(encoder.layer_modules)}, keep):
-        yield outputs
+        encoder(images)
+    return outputs
 
 
 def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:
@@ -148,29 +135,37 @@ def map_of(queries: Queries, keys: Keys, mask: Tensor | None = None) -> Tensor:
 class _Running:
     """A module that is running, and how many softmaxes it has computed."""
 
-    name: str
     module: nn.Module
-    inputs: Inputs | None
     softmaxes: int = 0
+
+    @property
+    def inputs(self) -> Inputs | None:
+        """What was registered for its class."""
+        classes = type(self.module).__mro__
+        return next((_REGISTERED[of] for of in classes if of in _REGISTERED), None)
 
 
 class _SoftmaxRecorder(TorchFunctionMode):
     """Passes on the inputs of every softmax over keys, and which module it belongs to."""
 
-    def __init__(self, modules: Mapping[str, nn.Module], pass_on: Callable[..., None]) -> None:
+    def __init__(self, model: nn.Module, pass_on: Callable[..., None]) -> None:
         super().__init__()
-        self.called, self._pass_on, self._busy = False, pass_on, False
+        self.called = self._busy = False
+        self._pass_on = pass_on
+        self._names = {module: name for name, module in model.named_modules()}
         self._running: list[_Running] = []
         self._handles: list[Any] = []
-        for name, module in modules.items():
-            running = partial(_Running, name, module, _registered(module))
+
+    def __enter__(self) -> Self:
+        for module in self._names:
             self._handles += [
-                module.register_forward_pre_hook(partial(self._enter, running)),
+                module.register_forward_pre_hook(self._enter),
                 module.register_forward_hook(self._leave, with_kwargs=True),
             ]
+        return super().__enter__()
 
-    def remove_hooks(self) -> None:
-        """Leave the model as it was."""
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
         for handle in self._handles:
             handle.remove()
 
@@ -178,31 +173,30 @@ class _SoftmaxRecorder(TorchFunctionMode):
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        registered = any(running.inputs for running in self._running)
-        if self._running and not self._busy and not registered:
+        if func in _OBSERVED and self._running and not self._busy and not self._in_registered():
+            running = self._innermost()
             if func is F.scaled_dot_product_attention:
-                self._record(self._innermost(), _fused(*args, **kwargs))
-            elif func in _SOFTMAX and self._explicit():
-                self._record(self._innermost(), _scores(self._innermost().module, *args))
+                self._record(running, _fused(*args, **kwargs))
+            elif _is_explicit(running.module):
+                self._record(running, _scores(running.module, *args))
         return func(*args, **kwargs)
 
-    def _enter(self, running: Callable[[], _Running], *_: Any) -> None:
-        self._running.append(running())
+    def _enter(self, module: nn.Module, _: Any) -> None:
+        self._running.append(_Running(module))
 
     def _leave(self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any) -> None:
         ended = self._running.pop()
-        if ended.inputs is not None and not any(running.inputs for running in self._running):
+        if ended.inputs is not None and not self._in_registered():
             self._record(ended, ended.inputs(ended.module, *positional, **named))
 
-    def _innermost(self) -> _Running:
-        within = [each for each in self._running if not isinstance(each.module, nn.Softmax)]
-        return (within or self._running)[-1]
+    def _in_registered(self) -> bool:
+        return any(running.inputs for running in self._running)
 
-    def _explicit(self) -> bool:
-        of = type(self._innermost().module)
-        # Files of transformers are left out: modeling_vit.ViTAttention is vit.ViTAttention here.
-        name = re.sub(r"\.modeling_\w+", "", f"{of.__module__}.{of.__qualname__}")
-        return bool(_EXPLICIT.fullmatch(name))
+    def _innermost(self) -> _Running:
+        within = [
+            running for running in self._running if not isinstance(running.module, nn.Softmax)
+        ]
+        return (within or self._running)[-1]
 
     def _record(self, running: _Running, attended: Attended) -> None:
         running.softmaxes += 1
@@ -213,13 +207,16 @@ class _SoftmaxRecorder(TorchFunctionMode):
             )
         self.called = self._busy = True
         try:
-            self._pass_on(running.name, *attended)
+            self._pass_on(self._names[running.module], *attended)
         finally:
             self._busy = False
 
 
-def _registered(module: nn.Module) -> Inputs | None:
-    return next((_REGISTERED[of] for of in type(module).__mro__ if of in _REGISTERED), None)
+def _is_explicit(module: nn.Module) -> bool:
+    # Files of transformers are left out: modeling_vit.ViTAttention is vit.ViTAttention here.
+    of = type(module)
+    name = re.sub(r"\.modeling_\w+", "", f"{of.__module__}.{of.__qualname__}")
+    return bool(_EXPLICIT.fullmatch(name))
 
 
 def _fused(
@@ -255,13 +252,6 @@ def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
         raise ValueError(f"attention of {scores.ndim} dimensions is not supported, 4 are")
     queries = scores.new_zeros(*scores.shape[:3], 1)
     return queries, scores.new_zeros(*scores.shape[:2], scores.shape[3], 1), scores
-
-
-@register_attention(ScaledDotProductAttention)
-def _own(
-    _: nn.Module, queries: Queries, keys: Keys, values: Keys, mask: Tensor | None = None
-) -> Attended:
-    return queries, keys, mask
 
 
 @register_attention(nn.MultiheadAttention)

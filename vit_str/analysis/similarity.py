@@ -9,8 +9,8 @@ For linear kernels both need sums over examples only, no matrix of examples by e
 is exact, whatever the batches.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Sequence
+from itertools import combinations_with_replacement, product
 from typing import Any, Literal
 
 import numpy as np
@@ -22,10 +22,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from vit_str.analysis.images import Batch
 from vit_str.analysis.probe import layer_outputs
 from vit_str.analysis.results import AnalysisRun
-from vit_str.models import Encoder
 from vit_str.reports.style import HEAT, INK, PLATE, figure, plain_lines, styled
 from vit_str.reports.tables import write_csv
 
@@ -41,30 +39,21 @@ class LayerSimilarity:
     def __init__(self) -> None:
         self.examples = 0
         self._centers: list[Tensor] = []  # means of the first batch, for precision only
-        self._sums: list[Tensor] = []  # of x
-        self._squares: Tensor = torch.zeros(())  # of |x|^2
-        self._square_products: Tensor = torch.zeros(())  # of |x|^2 |y|^2
-        self._weighted: list[Tensor] = []  # of x |y|^2, a row for each y
-        self._products: dict[tuple[int, int], Tensor] = {}  # of x y^T
+        # X'Y of two layers, each with |x|^2 and with 1 as two more channels
+        self._products: dict[tuple[int, int], Tensor] = {}
 
     def update(self, layers: Sequence[Features]) -> None:
         """Add what every layer says about the same examples, in the same order."""
         features = [layer.detach().double().cpu() for layer in layers]
-        if not self.examples:
-            self._centers = [x.mean(0) for x in features]
-            self._sums = [torch.zeros_like(center) for center in self._centers]
-            self._weighted = [x.new_zeros(len(features), x.shape[1]) for x in features]
-        features = [x - center for x, center in zip(features, self._centers, strict=True)]
-        squares = torch.stack([x.square().sum(1) for x in features])
+        self._centers = self._centers or [x.mean(0) for x in features]
         self.examples += len(features[0])
-        self._squares = self._squares + squares.sum(1)
-        self._square_products = self._square_products + squares @ squares.T
-        for i, x in enumerate(features):
-            self._sums[i] += x.sum(0)
-            self._weighted[i] += squares @ x
-            for j in range(i, len(features)):
-                products = x.T @ features[j]
-                self._products[i, j] = self._products.get((i, j), 0) + products
+        extended = []
+        for x, center in zip(features, self._centers, strict=True):
+            x = x - center
+            squares = x.square().sum(1, keepdim=True)
+            extended.append(torch.cat([x, squares, torch.ones_like(squares)], 1))
+        for i, j in combinations_with_replacement(range(len(layers)), 2):
+            self._products[i, j] = self._products.get((i, j), 0) + extended[i].T @ extended[j]
 
     def cka(self) -> Float64[Tensor, "layer layer"]:
         """CKA of every layer with every other.
@@ -73,28 +62,33 @@ class LayerSimilarity:
         """
         if self.examples < 4:
             raise ValueError(f"CKA needs four examples or more, found {self.examples}")
-        layers = len(self._sums)
+        layers = len(self._centers)
         criterion = torch.zeros(layers, layers, dtype=torch.float64)
-        for i, j in self._products:
-            value = self._unbiased(i, j)
-            criterion[i, j] = criterion[j, i] = value
+        for (i, j), products in self._products.items():
+            criterion[i, j] = criterion[j, i] = unbiased_criterion(products, self.examples)
         scale = criterion.diagonal().clamp(min=0).sqrt()
         return criterion / torch.outer(scale, scale)
 
-    def _unbiased(self, i: int, j: int) -> Tensor:
-        """Of K = XX' and L = YY' without their diagonals, up to a factor that cancels in CKA."""
-        n, products = self.examples, self._products[i, j]
-        diagonal = self._square_products[i, j]
-        trace = products.square().sum() - diagonal
-        sums = [self._sums[k].square().sum() - self._squares[k] for k in (i, j)]
-        # sum over examples of (row sum of K) (row sum of L)
-        rows = (
-            self._sums[i] @ products @ self._sums[j]
-            - self._sums[i] @ self._weighted[i][j]
-            - self._sums[j] @ self._weighted[j][i]
-            + diagonal
-        )
-        return trace + sums[0] * sums[1] / ((n - 1) * (n - 2)) - 2 * rows / (n - 2)
+
+def unbiased_criterion(products: Float64[Tensor, "first second"], n: int) -> Tensor:
+    """Of K = XX' and L = YY' without their diagonals, up to a factor that cancels in CKA.
+
+    ``products`` is X'Y of ``n`` examples; the last two channels of both are |x|^2 and 1.
+    """
+    x_by_squares, x_sums = products[:-2, -2], products[:-2, -1]
+    y_by_squares, y_sums = products[-2, :-2], products[-1, :-2]
+    diagonal = products[-2, -2]
+    trace = products[:-2, :-2].square().sum() - diagonal
+    sum_of_k = x_sums.square().sum() - products[-2, -1]
+    sum_of_l = y_sums.square().sum() - products[-1, -2]
+    # sum over examples of (row sum of K) (row sum of L)
+    rows = (
+        x_sums @ products[:-2, :-2] @ y_sums
+        - x_sums @ x_by_squares
+        - y_sums @ y_by_squares
+        + diagonal
+    )
+    return trace + sum_of_k * sum_of_l / ((n - 1) * (n - 2)) - 2 * rows / (n - 2)
 
 
 def examples_of(
@@ -111,29 +105,6 @@ def examples_of(
     return [rearrange(output, "b d row col -> (b row col) d") for output in pooled]
 
 
-@torch.no_grad()
-def compare_layers(
-    encoders: Sequence[Encoder],
-    runs: Iterable[Iterable[tuple[Batch, Float[Tensor, "batch channel height width"]]]],
-    unit: Literal["tokens", "images"],
-) -> tuple[LayerSimilarity, list[int], int]:
-    """Run all models on the same images, which each takes in batches prepared for it.
-
-    Returns:
-        Similarity of all layers, number of layers of every model, number of images.
-    """
-    similarity, count = LayerSimilarity(), 0
-    for batches in zip(*runs, strict=True):
-        outputs = []
-        for encoder, (_, pixels) in zip(encoders, batches, strict=True):
-            with layer_outputs(encoder) as layers:
-                encoder(pixels)
-            outputs.append(layers)
-        similarity.update(examples_of([layer for layers in outputs for layer in layers], unit))
-        count += len(batches[0][0])
-    return similarity, [len(layers) for layers in outputs], count
-
-
 _LEAD = """\
 How alike the layers of one model or several are: linear centered kernel alignment (CKA) is 1 if \
 one layer says what another does, turned, scaled or shifted, and 0 if they have nothing in \
@@ -146,17 +117,23 @@ from the images themselves, so likeness of layers is judged against untrained mo
 _MOST_NUMBERS = 16  # at most so many layers: then every cell can hold its number
 
 
+@torch.no_grad()
 def report(run: AnalysisRun, examples: Literal["tokens", "images"]) -> int:
     """Compare every two layers of all models, and write a table and a page."""
-    subjects = run.subjects
-    runs = [run.batches(subject) for subject in subjects]
-    similarity, depths, n = compare_layers([each.encoder for each in subjects], runs, examples)
+    similarity = LayerSimilarity()
+    n = 0
+    for batches in zip(*map(run.batches, run.subjects), strict=True):
+        outputs: list[Tensor] = []
+        for subject, (_, pixels) in zip(run.subjects, batches, strict=True):
+            outputs += layer_outputs(subject.encoder, pixels)
+        similarity.update(examples_of(outputs, examples))
+        n += len(batches[0][0])
     values = similarity.cka()
-    models = list(zip((subject.name for subject in subjects), depths, strict=True))
+    models = [(subject.name, len(subject.encoder.layer_modules)) for subject in run.subjects]
     layers = [(name, layer) for name, depth in models for layer in range(1, depth + 1)]
     rows = [
-        [*one, *other, float(values[i, j]), similarity.examples]
-        for (i, one), (j, other) in product(enumerate(layers), repeat=2)
+        [*first, *second, float(values[i, j]), similarity.examples]
+        for (i, first), (j, second) in product(enumerate(layers), repeat=2)
     ]
     columns = ["model", "layer", "other model", "other layer", "cka", "n"]
     write_csv(run.folder / "similarity.csv", columns, rows)

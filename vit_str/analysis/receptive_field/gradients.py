@@ -65,8 +65,8 @@ class GradientFields:
     def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
         """Add normalized images."""
         images = images.detach().requires_grad_()
-        with torch.enable_grad(), layer_outputs(self.encoder) as outputs:
-            self.encoder(images)
+        with torch.enable_grad():
+            outputs = layer_outputs(self.encoder, images)
         self._shapes = [tuple(output.shape[-2:]) for output in outputs]
         queries, middle = self._queries(len(images)), self._middle.expand(len(images), -1)
         layers: list[dict[str, Tensor]] = []
