@@ -24,10 +24,8 @@ Measured = Callable[[str], DistanceAnalysis]
 
 def test_rows_are_means_of_what_the_maps_say(small_weights, labeled_folder, measured):
     subject = load_subject(str(small_weights()))
-    table = {
-        (row.layer, row.head, row.metric, row.unit): row
-        for row in measurements(measured(str(small_weights())))
-    }
+    rows = measurements(measured(str(small_weights()))).fillna({"head": 0})
+    table = {(row.layer, row.head, row.metric, row.unit): row for row in rows.itertuples()}
     grid = TokenGrid.of(subject.recognizer.encoder)
     (batch,) = load_images(subject, str(labeled_folder), 10).batches()
     images = subject.preprocessing.normalize(batch.pixels)
@@ -46,9 +44,9 @@ def test_rows_are_means_of_what_the_maps_say(small_weights, labeled_folder, meas
             assert share == pytest.approx(row.mean / grid.uniform_distance())
             of_diagonal = table[layer, head, "distance", "share of diagonal"].mean
             assert of_diagonal == pytest.approx(row.mean / (16**2 + 64**2) ** 0.5)
-        mean = table[layer, None, "distance", "px"].mean
+        mean = table[layer, 0, "distance", "px"].mean
         assert mean == pytest.approx(float(distances.mean()), rel=1e-5)
-        assert (layer, None, "head_divergence", "nats") in table
+        assert (layer, 0, "head_divergence", "nats") in table
         assert (layer, 1, "head_divergence", "nats") not in table
 
 
@@ -103,14 +101,14 @@ def test_several_trainings_have_intervals_between_them(small_weights, measured):
     paths = [str(small_weights(name, seed=seed)) for seed, name in enumerate("abc")]
     analyses = [measured(path) for path in paths]
     rows = over_trainings("group", analyses)
-    (layer,) = [r for r in rows if (r.layer, r.head, r.metric, r.unit) == (1, None, "nmi", "1")]
+    (layer,) = rows.query("layer == 1 and head.isna() and metric == 'nmi'").itertuples()
     means = [float(analysis.statistics.values("nmi")[0].mean()) for analysis in analyses]
     interval = stats.ttest_1samp(means, 0).confidence_interval()
     assert (layer.n, layer.mean) == (3, pytest.approx(sum(means) / 3))
     assert (layer.low, layer.high) == pytest.approx((interval.low, interval.high))
-    heads = {r.head: r.mean for r in rows if (r.layer, r.metric, r.unit) == (2, "distance", "px")}
+    heads = rows.query("layer == 2 and head == 1 and metric == 'distance' and unit == 'px'")
     nearest = [float(a.statistics.values("distance")[1].mean(0).min()) for a in analyses]
-    assert heads[1] == pytest.approx(sum(nearest) / 3)
+    assert heads["mean"].item() == pytest.approx(sum(nearest) / 3)
 
 
 def test_the_command_writes_tables_pictures_and_a_page(small_weights, labeled_folder, tmp_path):
@@ -168,18 +166,19 @@ def test_whatever_gives_batches_of_images(small_weights, tmp_path):
     for batches in (loader, list(images.split(2)), iter(images), torch.compile(encoder)):
         given = (batches, images) if isinstance(batches, torch.nn.Module) else (encoder, batches)
         found = attention_distance(*given, metrics=["nmi"])
-        assert found.rows[0].n == 7
+        assert found.rows["n"].eq(7).all()
         pd.testing.assert_frame_equal(found.to_frame(), whole.to_frame(), atol=1e-5, rtol=1e-5)
-    assert attention_distance(encoder, loader, count=4).rows[0].n == 4
+    assert attention_distance(encoder, loader, count=4).rows["n"].eq(4).all()
     values = whole.to_frame(per_image=True)
     assert len(values) == 7 * 2 * 2 * 2
     whole.save(tmp_path / "maps.npz")
     with np.load(tmp_path / "maps.npz") as maps:
         assert maps["layer_01"].shape == (3, 2, 32, 32)
     many = torch.randn(210, 3, 16, 64)
-    assert attention_distance(encoder, many, metrics=()).rows[0].n == 210, "none is left out"
+    every = attention_distance(encoder, many, metrics=())
+    assert every.rows["n"].eq(210).all(), "none is left out"
     group = attention_distance([encoder, encoder], loader, metrics=["nmi"])
-    assert {row.n for row in group.rows} == {2}
+    assert group.rows["n"].eq(2).all()
 
 
 def test_images_that_cannot_be_measured(small_weights, tmp_path):

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
@@ -20,13 +19,12 @@ from vit_str.analysis.distance.figures import (
     models_on_one_scale,
     offsets_gallery,
 )
-from vit_str.analysis.results import Measurement
 from vit_str.reports.images import svg
 from vit_str.reports.style import ready_to_draw
 
 LENGTHS = defaultdict(lambda: {"uniform": [45.55] * 24, "window 3x3": [6.43] * 24})
 UNIFORM = {"distance": 45.55, "distance_x": 42.5, "distance_y": 10.5, "entropy": 4.85}
-HOSTILE = "runs/$x$ 文字 \udcff\x1b _/a rather long name of a folder/weights.safetensors"
+HOSTILE = "runs/$x$ 文字 \x07\x1b _/a rather long name of a folder/weights.safetensors"
 MODELS = {
     "one": (["tiny", "untrained:tiny"], 6, 4),
     "two": (["tiny", HOSTILE, "untrained:tiny"], 12, 3),
@@ -36,7 +34,7 @@ MODELS = {
 every_case = pytest.mark.parametrize(("models", "layers", "heads"), MODELS.values(), ids=MODELS)
 
 
-def make_rows(models: Sequence[str], layers: int = 6, heads: int = 4) -> list[Measurement]:
+def make_rows(models: Sequence[str], layers: int = 6, heads: int = 4) -> pd.DataFrame:
     """Heads that look farther with depth; those without training look like chance."""
     random = np.random.default_rng(0)
     rows = []
@@ -47,12 +45,18 @@ def make_rows(models: Sequence[str], layers: int = 6, heads: int = 4) -> list[Me
                 share = 0.999 if model.startswith("untrained:") else share
                 for metric, value in UNIFORM.items():
                     unit = "nats" if metric == "entropy" else "px"
-                    mean, error = share * value, 0.02 * value
-                    low, high = mean - error, mean + error
                     rows.append(
-                        Measurement(model, layer, head, metric, unit, "raw", mean, low, high, 1200)
+                        (model, layer, head, metric, unit, share * value, 0.02 * value, 1200)
                     )
-    return rows
+    return make_table(rows)
+
+
+def make_table(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    """As of `measurements`, from means with the half of their intervals."""
+    columns = ["model", "layer", "head", "metric", "unit", "mean", "error", "n"]
+    table = pd.DataFrame(rows, columns=columns).astype({"head": "Int64"})
+    low, high = table["mean"] - table["error"], table["mean"] + table["error"]
+    return table.assign(low=low, high=high, norm="raw")
 
 
 def check(sheet: Figure, *expected: str) -> str:
@@ -103,11 +107,8 @@ def test_values_are_drawn_where_they_belong():
         if line.get_marker() == "o" and len(line.get_xdata()) == 1
         for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
     }
-    assert drawn == {
-        (row.layer, round(row.mean, 6))
-        for row in rows
-        if (row.model, row.metric) == ("tiny", "distance") and row.head
-    }
+    heads = rows.query("model == 'tiny' and metric == 'distance' and head.notna()")
+    assert drawn == set(zip(heads["layer"], heads["mean"].round(6), strict=True))
     assert axes.get_ylim()[0] == 0
 
 
@@ -121,12 +122,14 @@ def test_chance_that_differs_by_layer_is_drawn_in_steps():
 
 
 def test_a_panel_for_each_layer_in_the_order_of_training():
-    table = [
-        Measurement(model, layer, head, "distance", "px", "raw", value, value - 1, value + 1, 9)
-        for model, distance in {"late": 10.0, "start": 45.0, "middle": 30.0}.items()
-        for layer in range(1, 7)
-        for head, value in {1: distance - 5, 2: distance + 5, None: distance}.items()
-    ]
+    table = make_table(
+        [
+            (model, layer, head, "distance", "px", value, 1, 9)
+            for model, distance in {"late": 10.0, "start": 45.0, "middle": 30.0}.items()
+            for layer in range(1, 7)
+            for head, value in {1: distance - 5, 2: distance + 5, None: distance}.items()
+        ]
+    )
     images = {"late": 1_500_000, "start": 0, "middle": 400_000}
     sheet = along_training(table, images, {"uniform": [45.4] * 6, "window 3x3": [8.1] * 6})
     check(sheet, "layer 6", "images trained on", "distance (px)", "uniform: 45.4 px", "400k", "2M")
@@ -138,15 +141,12 @@ def test_a_panel_for_each_layer_in_the_order_of_training():
         assert heights == [[40, 25, 5], [50, 35, 15], [45, 30, 10]]
 
 
-def shares(rows: list[Measurement]) -> list[Measurement]:
+def shares(rows: pd.DataFrame) -> pd.DataFrame:
     """Distances as shares of uniform and of the diagonal."""
     units = {"share of uniform": 45.55, "share of diagonal": 3 * 45.55}
-    return [
-        replace(row, unit=unit, mean=row.mean / by, low=row.low / by, high=row.high / by)
-        for row in rows
-        if row.metric == "distance"
-        for unit, by in units.items()
-    ]
+    numbers, rows = ["mean", "low", "high"], rows[rows["metric"] == "distance"]
+    tables = [rows.assign(unit=unit, **rows[numbers] / by) for unit, by in units.items()]
+    return pd.concat(tables)
 
 
 @every_case
@@ -165,7 +165,7 @@ def test_the_pointer_shows_which_head_a_dot_is():
     root = ElementTree.fromstring(drawing)  # noqa: S314 - drawn here
     titles = [each.text for each in root.iter("{http://www.w3.org/2000/svg}title")]
     assert len(titles) == 2 * 12 * 12
-    row = next(row for row in rows if (row.layer, row.head) == (3, 11))
+    row = next(rows.query("layer == 3 and head == 11").itertuples())
     assert f"layer 3, head 11: {row.mean:.1f} [{row.low:.1f}, {row.high:.1f}] px" in titles
     shown = svg(models_on_one_scale(shares(rows)))
     assert "runs/$x$ 文字 ��" in shown
@@ -205,6 +205,6 @@ def test_offsets_gallery(layers, grid):
 
 
 def test_rows_that_cannot_be_drawn_are_an_error():
-    rows = [row for row in make_rows(["tiny"]) if row.metric == "entropy"]
+    rows = make_rows(["tiny"]).query("metric == 'entropy'")
     with pytest.raises(ValueError, match="no rows of distance in px"):
         heads_by_depth(rows, LENGTHS)

@@ -2,17 +2,16 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import pandas as pd
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
-from vit_str.analysis.statistics import Mean
+from vit_str.analysis.statistics import mean_over
 from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
@@ -100,43 +99,26 @@ class AnalysisRun:
         return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """A mean over ``n`` images with its 95 % interval.
-
-    Layers and heads count from 1; ``head`` is None for what is of the whole layer. The metrics and
-    their units are those of ``statistics.UNITS``.
-    """
-
-    model: str
-    layer: int
-    head: int | None
-    metric: str
-    unit: str
-    norm: str
-    mean: float
-    low: float
-    high: float
-    n: int
+def means_table(values: Float64[Tensor, "case ..."], **columns: Any) -> pd.DataFrame:
+    """Means over cases with 95 % intervals, a row for each value of a case, after ``columns``."""
+    mean, low, high, n = mean_over(values)
+    numbers = {"mean": mean.flatten(), "low": low.flatten(), "high": high.flatten()}
+    return pd.DataFrame({**columns, **numbers, "n": n})
 
 
-def numbers_of(mean: Mean, scale: float = 1.0) -> list[tuple[float, float, float]]:
-    """Mean, low and high of every cell, divided by a scale."""
-    return list(zip(*((part / scale).tolist() for part in mean[:3]), strict=True))
+def of_layers(
+    model: str, metric: str, unit: str, values: Float64[Tensor, "image layer"], norm: str = ""
+) -> pd.DataFrame:
+    """A metric that whole layers have, as a table like that of `measurements`."""
+    layers = range(1, values.shape[1] + 1)
+    heads = pd.array([None] * len(layers), dtype="Int64")
+    columns = {"model": model, "layer": layers, "head": heads}
+    return means_table(values, **columns, metric=metric, unit=unit, norm=norm)
 
 
-def of_layers(model: str, metric: str, unit: str, mean: Mean, norm: str = "") -> list[Measurement]:
-    """A metric that whole layers have, one mean for each layer from the first."""
-    return [
-        Measurement(model, layer, None, metric, unit, norm, *numbers, mean.n)
-        for layer, numbers in enumerate(numbers_of(mean), 1)
-    ]
-
-
-def table_of(measurements: Iterable[Measurement]) -> Table:
+def table_of(measurements: pd.DataFrame) -> Table:
     """The table of a page, without what is the same in all rows."""
-    columns = ["model", "layer", "metric", "unit", "mean", "low", "high"]
-    return columns, [[getattr(each, name) for name in columns] for each in measurements]
+    return cells_of(measurements[["model", "layer", "metric", "unit", "mean", "low", "high"]])
 
 
 def cells_of(frame: pd.DataFrame) -> Table:

@@ -9,6 +9,7 @@ tokens take part.
 
 from collections.abc import Sequence
 
+import pandas as pd
 import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
@@ -20,12 +21,12 @@ from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
 from vit_str.analysis.probe import Callback, map_of
 from vit_str.analysis.receptive_field.figures import distance_by_depth
-from vit_str.analysis.results import AnalysisRun, Measurement, of_layers, table_of
-from vit_str.analysis.statistics import UNITS, AttentionStatistics, mean_over
+from vit_str.analysis.results import AnalysisRun, of_layers, table_of
+from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
 from vit_str.models import Decoder, Encoder, Recognizer
 from vit_str.models.cross_attention import cross_attention
-from vit_str.reports.tables import write_rows
+from vit_str.reports.tables import write_frame
 from vit_str.torch_runtime.engine import generate
 
 Mixed = Float64[Tensor, "batch token token"]
@@ -112,16 +113,16 @@ class RolloutAnalysis:
         for layer, maps in enumerate(mixed):
             self._statistics["rollout_"].update_maps(f"{layer}", maps[:, None])
 
-    def measurements(self) -> list[Measurement]:
+    def measurements(self) -> pd.DataFrame:
         """Means of every layer over images with intervals."""
-        rows = []
+        tables = []
         for prefix, statistics in self._statistics.items():
             for metric in _METRICS:
                 layers = [values.mean(1) for values in statistics.values(metric)]
-                mean = mean_over(torch.stack(layers, 1))
-                name, unit = f"{prefix}{metric}", UNITS[metric]
-                rows += of_layers(self.subject.name, name, unit, mean, statistics.norm)
-        return rows
+                means, unit = torch.stack(layers, 1), UNITS[metric]
+                name = f"{prefix}{metric}"
+                tables.append(of_layers(self.subject.name, name, unit, means, statistics.norm))
+        return pd.concat(tables)
 
 
 @torch.no_grad()
@@ -168,7 +169,7 @@ line."""
 
 def report(run: AnalysisRun, residual: float, show: int) -> int:
     """Roll out the attention of every model, and write a table and a page."""
-    rows: list[Measurement] = []
+    tables = []
     words: dict[str, list[MappedWord]] = {}
     for subject in run.subjects:
         analysis, shown = RolloutAnalysis(subject, residual), words.setdefault(subject.name, [])
@@ -176,10 +177,11 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
             analysis.update(pixels)
             if subject.reads and (missing := show - len(shown)) > 0:
                 shown += rollout_words(subject, batch, pixels[:missing], residual)
-        rows += analysis.measurements()
-    write_rows(run.folder / "rollout.csv", Measurement, rows)
+        tables.append(analysis.measurements())
+    rows = pd.concat(tables)
+    write_frame(run.folder / "rollout.csv", rows)
     grid = TokenGrid.of(run.subjects[0].encoder)
-    chance, n = {"uniform": grid.uniform_distance()}, rows[0].n
+    chance, n = {"uniform": grid.uniform_distance()}, int(rows["n"].iloc[0])
     page = run.page("Attention rollout", _LEAD)
     page.heading("By depth")
     page.figure(

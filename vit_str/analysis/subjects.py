@@ -166,8 +166,9 @@ def load_with_untrained(name: str, seed: int = 0) -> list[Subject]:
 
 def _short(name: str) -> str:
     start = UNTRAINED if name.startswith(UNTRAINED) else ""
-    rest = name.removeprefix(start)
-    return start + (Path(rest).stem if Path(rest).suffix else rest)
+    path = Path(name.removeprefix(start))
+    short = start + (path.stem if path.suffix else name.removeprefix(start))
+    return short.encode(errors="backslashreplace").decode()  # tables hold UTF-8 only
 
 
 def _fresh(description: dict[str, Any], seed: int) -> Recognizer:

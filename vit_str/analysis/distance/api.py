@@ -9,6 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import torch
 from jaxtyping import Bool
 from torch import Tensor, nn
@@ -27,7 +28,6 @@ from vit_str.analysis.distance.measure import (
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import RENDERED, ImageSet, batches_of, load_images, read_images
 from vit_str.analysis.libraries.load import encoder_of, library_of
-from vit_str.analysis.results import Measurement
 from vit_str.analysis.statistics import METRICS, Chance
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.models import Recognizer
@@ -36,24 +36,23 @@ from vit_str.runtime.images import ImageSource
 from vit_str.torch_runtime.devices import choose_device
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 Model = str | Path | nn.Module
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AttentionDistance:
     """How far every attention head of a model looks; a notebook shows it as figure and table.
 
     Attributes:
         model: its name.
-        rows: every metric of every head and layer with its interval, as in ``distance.csv``.
+        rows: every metric of every head and layer with its interval, see `measurements`.
         analyses: what was measured of every model: one, or the trainings of a group.
     """
 
     model: str
-    rows: list[Measurement]
+    rows: pd.DataFrame
     analyses: list[DistanceAnalysis]
 
     @property
@@ -61,23 +60,17 @@ class AttentionDistance:
         """``uniform`` and ``window 3x3`` -> metric -> value in every layer."""
         return self.analyses[0].statistics.chance()
 
-    def to_frame(self, per_image: bool = False) -> "pd.DataFrame":
-        """The rows as a tidy pandas table: a row per metric, unit, layer and head.
-
-        ``head`` is missing where the row is of a whole layer. With ``per_image``, the values of
-        every image, without intervals.
-        """
-        import pandas as pd
-
+    def to_frame(self, per_image: bool = False) -> pd.DataFrame:
+        """The rows, or with ``per_image`` the values of every image, without intervals."""
         if per_image:
             return pd.concat([values_of_images(analysis) for analysis in self.analyses])
-        return pd.DataFrame(self.rows).astype({"head": "Int64"})
+        return self.rows.copy()
 
-    def sinks(self) -> "pd.DataFrame":
+    def sinks(self) -> pd.DataFrame:
         """The token that every head attends to most, and its share."""
         return sink_tokens(self.analyses[0])
 
-    def special_queries(self, names: Sequence[str] = ()) -> "pd.DataFrame":
+    def special_queries(self, names: Sequence[str] = ()) -> pd.DataFrame:
         """What special tokens (class, registers) attend to, see `special_tokens`."""
         count = self.analyses[0].grid.special_tokens
         default = [f"special {i}" for i in range(1, count + 1)]
@@ -91,7 +84,7 @@ class AttentionDistance:
         """
         path = Path(path)
         if path.suffix == ".csv":
-            write_frame(path, self.to_frame())
+            write_frame(path, self.rows)
         elif path.suffix != ".npz":
             raise ValueError(f"{path}: maps are written as .npz, the table as .csv")
         elif not self.analyses[0].maps:
@@ -133,13 +126,12 @@ class AttentionDistance:
 
     def __repr__(self) -> str:
         layers = HeadTable(self.rows, "distance", "px").layer_means(self.model)
-        means = ", ".join(f"{mean:.1f}" for _, mean, *_ in layers)
-        return f"AttentionDistance({self.model}, n = {self.rows[0].n}, px by layer: {means})"
+        means = ", ".join(f"{mean:.1f}" for mean in layers["mean"])
+        n = self.rows["n"].iloc[0]
+        return f"AttentionDistance({self.model}, n = {n}, px by layer: {means})"
 
     def _repr_html_(self) -> str:
         """For notebooks: the figure, which names heads on hover, and a table of layers."""
-        import pandas as pd
-
         from vit_str.analysis.distance.figures import heads_by_depth
         from vit_str.reports.images import svg
 
@@ -147,14 +139,13 @@ class AttentionDistance:
             HeadTable(self.rows, "distance", unit) for unit in ("px", "share of uniform")
         )
         figure = heads_by_depth(self.rows, {self.model: self._chance("px")})
-        layers = pd.DataFrame(
-            table.layer_means(self.model), columns=["layer", "distance (px)", "low", "high"]
-        )
-        layers["share of uniform"] = [mean for _, mean, *_ in shares.layer_means(self.model)]
-        heads = table.sorted_means(self.model).values()
-        layers["nearest head (px)"] = [of_layer[0] for of_layer in heads]
-        layers["farthest (px)"] = [of_layer[-1] for of_layer in heads]
-        caption = f"{escape(self.model)}, n = {self.rows[0].n}"
+        layers = table.layer_means(self.model).set_index("layer")[["mean", "low", "high"]]
+        layers["share of uniform"] = shares.layer_means(self.model).set_index("layer")["mean"]
+        heads = table.heads(self.model).groupby("layer")["mean"]
+        layers["nearest head (px)"] = heads.min()
+        layers["farthest (px)"] = heads.max()
+        layers = layers.rename(columns={"mean": "distance (px)"}).reset_index()
+        caption = f"{escape(self.model)}, n = {self.rows['n'].iloc[0]}"
         return (
             f"<div style='background: white'>{svg(figure)}</div><p>{caption}</p>"
             f"{layers.to_html(index=False, float_format='{:.2f}'.format)}"

@@ -1,13 +1,14 @@
 """Figures of attention distance by depth: measurements in, a figure out.
 
-Measurements are those of one norm (renormalized or raw); of those given, the ones of the metric and
+Tables are those of `measurements` in one norm (renormalized or raw); the rows of the metric and
 unit of the figure are drawn, and without such a ValueError is raised. Chance values go by model and
 then by name, such as ``uniform``. Models whose name begins with ``untrained:`` are drawn muted into
 the panels of the others.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullLocator
 
 from vit_str.analysis.distance.head_table import HeadTable
-from vit_str.analysis.results import Measurement
 from vit_str.reports.images import on_hover
 from vit_str.reports.panels import chance_lines, layer_ticks, legend, panels
 from vit_str.reports.style import (
@@ -50,38 +50,46 @@ _MOST_TICKS = 4
 
 
 @styled()
-def heads_by_depth(rows: Sequence[Measurement], chance: Chances, unit: str = "px") -> Figure:
+def heads_by_depth(rows: pd.DataFrame, chance: Chances, unit: str = "px") -> Figure:
     """A dot with its number for every head over the layers, means of layers as a line."""
     table = HeadTable(rows, "distance", unit)
-    widths = [max(4, len(table.by_layer(model))) for model in table.shown]
-    sheet, grid = _distance_panels(table, chance, widths)
+    widths = [max(4, len(table.layer_means(model))) for model in table.shown]
+    sheet, grid = panels(table.titles(), widths=widths)
+    for model, axes in zip(table.shown, grid, strict=True):
+        chance_lines(axes, chance[model], unit)
+    highest = max(max(values) for model in table.shown for values in chance[model].values())
+    grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
+    grid[0].set_ylabel(f"attention distance ({unit}, {table.norm})")
     for (model, color), axes in zip(model_colors(table.shown).items(), grid, strict=True):
         for name in table.references(model):
-            layers, means, *_ = zip(*table.layer_means(name), strict=True)
-            axes.plot(layers, means, zorder=1.2, label=table.short_name(name), **UNTRAINED)
-            dots = [(row.layer, row.mean) for row in table.heads(name)]
+            means = table.layer_means(name)
+            label = table.short_name(name)
+            axes.plot(means["layer"], means["mean"], zorder=1.2, label=label, **UNTRAINED)
+            dots = table.heads(name)
             style: LineStyle = {"color": UNTRAINED["color"], "markersize": 3, "zorder": 1.2}
-            axes.plot(*zip(*dots, strict=True), "o", **style)
+            axes.plot(dots["layer"], dots["mean"], "o", **style)
         draw_layers(axes, table, model, color)
     legend(sheet, grid, columns=3)
     return sheet
 
 
 @styled()
-def models_on_one_scale(rows: Sequence[Measurement]) -> Figure:
+def models_on_one_scale(rows: pd.DataFrame) -> Figure:
     """All models in one panel, as a share of uniform attention and of the image's diagonal."""
     tables = [HeadTable(rows, "distance", f"share of {of}") for of in ("uniform", "diagonal")]
-    n = f"n = {max(row.n for row in rows):,}"
+    n = f"n = {rows['n'].max():,}"
     titles = [("share of uniform attention", n), ("share of the diagonal of the image", n)]
     sheet, grid = panels(titles, shared=False)
     for table, axes in zip(tables, grid, strict=True):
         strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
         for model, color in model_colors([*table.shown, *table.untrained]).items():
-            layers, means, lows, highs = zip(*table.layer_means(model), strict=True)
-            axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0)
+            means = table.layer_means(model)
+            band: LineStyle = {"color": color, "alpha": 0.16, "linewidth": 0}
+            axes.fill_between(means["layer"], means["low"], means["high"], **band)
             stroke = next(strokes) if is_untrained(model) else "-"
-            axes.plot(layers, means, stroke, color=color, label=plain_lines(model, 30))
-            for head in table.heads(model):
+            label = plain_lines(model, 30)
+            axes.plot(means["layer"], means["mean"], stroke, color=color, label=label)
+            for head in table.heads(model).itertuples():
                 style: LineStyle = {"markersize": 3.5, "alpha": 0.55, "markeredgewidth": 0}
                 (dot,) = axes.plot(head.layer, head.mean, "o", color=color, **style)
                 on_hover(dot, f"{model}: {hover_text(head)}")
@@ -100,58 +108,38 @@ def differences_by_layer(differences: pd.DataFrame, title: str) -> Figure:
 
     Dots are full where ``p_holm`` is below 0.05.
     """
-    rows = [
-        Measurement(
-            model=title,
-            layer=row.layer,
-            head=None if pd.isna(row.head) else row.head,
-            metric="distance",
-            unit="px",
-            norm="",
-            mean=row.difference,
-            low=row.low,
-            high=row.high,
-            n=row.n,
-        )
-        for row in differences.itertuples()
-    ]
-    significant = differences[differences["p_holm"] < 0.05]
-    full = {(row.layer, row.head) for row in significant.itertuples() if not pd.isna(row.head)}
+    rows = differences.rename(columns={"difference": "mean"}).assign(
+        model=title, metric="distance", unit="px", norm="", hollow=~(differences["p_holm"] < 0.05)
+    )
     table = HeadTable(rows, "distance", "px")
     sheet, (axes,) = panels(table.titles())
     axes.axhline(0, zorder=1.5, label="no difference", **chance_style("uniform"))
-    draw_layers(axes, table, title, COLORS[0], full=full)
+    draw_layers(axes, table, title, COLORS[0])
     axes.set_ylabel("difference of distance (px)")
     legend(sheet, [axes])
     return sheet
 
 
-def draw_layers(
-    axes: Axes,
-    table: HeadTable,
-    model: str,
-    color: str,
-    full: Container[tuple[int, int | None]] | None = None,
-    mean: str = _MEAN,
-) -> None:
+def draw_layers(axes: Axes, table: HeadTable, model: str, color: str, mean: str = _MEAN) -> None:
     """Means of layers as a line with a band, and the heads of each as dots with intervals.
 
-    Where it is said which (layer, head) are full, the others are hollow.
+    Dots are hollow where a column of this name says so.
     """
-    layers, means, lows, highs = zip(*table.layer_means(model), strict=True)
-    axes.fill_between(layers, lows, highs, color=color, alpha=0.16, linewidth=0, zorder=1.8)
-    axes.plot(layers, means, color=color, zorder=2, label=mean)
-    numbered = _room_of_a_head(axes, table.by_layer(model)) >= _NUMBERED
-    for layer, heads in table.by_layer(model).items():
+    means = table.layer_means(model)
+    band: LineStyle = {"color": color, "alpha": 0.16, "linewidth": 0, "zorder": 1.8}
+    axes.fill_between(means["layer"], means["low"], means["high"], **band)
+    axes.plot(means["layer"], means["mean"], color=color, zorder=2, label=mean)
+    layers = table.heads(model).groupby("layer")
+    numbered = _room_of_a_head(axes, layers.size()) >= _NUMBERED
+    for layer, heads in layers:
         offsets = np.linspace(-_SPREAD, _SPREAD, len(heads)) if len(heads) > 1 else [0.0]
-        for head, offset in zip(heads, offsets, strict=True):
-            hollow = full is not None and (layer, head.head) not in full
+        for head, offset in zip(heads.itertuples(), offsets, strict=True):
             x = layer + offset
             # Over the dot, so that it is seen where it is smaller than the dot.
             over: LineStyle = {"color": color if numbered else INK, "linewidth": 0.9}
             over["zorder"] = 2.5 if numbered else 3.5
             axes.plot([x, x], [head.low, head.high], **over)
-            face, edge = (PLATE, color) if hollow else (color, PLATE)
+            face, edge = (PLATE, color) if getattr(head, "hollow", False) else (color, PLATE)
             label = _HEAD.replace("head", "head with its number") if numbered else _HEAD
             style: LineStyle = {"markersize": 8 if numbered else 4, "markeredgecolor": edge}
             (dot,) = axes.plot(x, head.mean, "o", color=face, label=label, zorder=3, **style)
@@ -161,15 +149,16 @@ def draw_layers(
                 number = axes.text(x, head.mean, f"{head.head}", color=edge, zorder=3.5, **text)
                 on_hover(number, hover_text(head))
     most = 8 if len(table.shown) > 2 else 12
-    axes.set(xlim=(0.5, len(layers) + 0.5), xticks=layer_ticks(len(layers), most), xlabel="layer")
+    axes.set(xlim=(0.5, len(means) + 0.5), xticks=layer_ticks(len(means), most), xlabel="layer")
     axes.grid(visible=False, axis="x")
 
 
-def _room_of_a_head(axes: Axes, by_layer: Mapping[int, Sequence[Measurement]]) -> float:
-    """Inches from the dot of a head to the next of its layer."""
+def _room_of_a_head(axes: Axes, heads: pd.Series) -> float:
+    """Inches from the dot of a head to the next of its layer, from the heads of each layer."""
+    if heads.empty:
+        return 0.0
     across = axes.get_position().width * axes.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
-    heads = max(map(len, by_layer.values()), default=1)
-    return across / len(by_layer) * 2 * _SPREAD / max(heads - 1, 1) if by_layer else 0.0
+    return float(across / len(heads) * 2 * _SPREAD / max(heads.max() - 1, 1))
 
 
 def _signed_root(values: np.ndarray) -> np.ndarray:
@@ -180,24 +169,11 @@ def _signed_square(values: np.ndarray) -> np.ndarray:
     return np.sign(values) * np.square(values)
 
 
-def hover_text(row: Measurement) -> str:
-    """Head, distance and interval."""
+def hover_text(row: Any) -> str:
+    """Head, distance and interval of a row."""
     digits = 1 if row.unit == "px" else 3
     mean, low, high = (f"{value:.{digits}f}" for value in (row.mean, row.low, row.high))
     return f"layer {row.layer}, head {row.head}: {mean} [{low}, {high}] {row.unit}"
-
-
-def _distance_panels(
-    table: HeadTable, chance: Chances, widths: Sequence[float]
-) -> tuple[Figure, list[Axes]]:
-    """A panel for each model with its chance lines, and one axis of distances for all."""
-    sheet, grid = panels(table.titles(), widths=widths)
-    for model, axes in zip(table.shown, grid, strict=True):
-        chance_lines(axes, chance[model], table.unit)
-    highest = max(max(v) for model in table.shown for v in chance[model].values())
-    grid[0].set_ylim(0, 1.08 * max(highest, table.highest()))
-    grid[0].set_ylabel(f"attention distance ({table.unit}, {table.norm})")
-    return sheet, grid
 
 
 @styled()
@@ -252,32 +228,31 @@ def offsets_gallery(
 
 @styled()
 def along_training(
-    rows: Sequence[Measurement], images: Mapping[str, int], chance: Mapping[str, Sequence[float]]
+    rows: pd.DataFrame, images: Mapping[str, int], chance: Mapping[str, Sequence[float]]
 ) -> Figure:
     """Attention distance over a run: heads as thin lines, the mean of the layer with its interval.
 
     The rows are of models of one depth; ``images`` is how many each had been trained on.
     """
-    table = HeadTable([row for row in rows if row.model in images], "distance", "px")
-    models = sorted(images, key=images.__getitem__)
-    seen = [images[model] for model in models]
+    table = HeadTable(rows[rows["model"].isin(images)], "distance", "px")
+    seen = sorted(images.values())
     roots = np.sqrt(seen)
     even = np.linspace(roots[0], roots[-1], min(len(seen), _MOST_TICKS))
     ticks = sorted({seen[np.abs(roots - root).argmin()] for root in even})
-    means = [table.layer_means(model) for model in models]
-    heads = [table.by_layer(model) for model in models]
+    by_stage = table.rows.assign(seen=table.rows["model"].map(images)).sort_values("seen")
     layers = range(1, table.layers + 1)
     sheet, grid = panels([(f"layer {layer}", "") for layer in layers], 2.1, _IN_A_ROW)
     for layer, axes in zip(layers, grid, strict=True):
         chance_lines(axes, {name: values[layer - 1] for name, values in chance.items()})
-        for head in range(len(heads[0][layer])):
-            of_head = [at[layer][head].mean for at in heads]
-            (line,) = axes.plot(seen, of_head, color=COLORS[0], linewidth=0.8, alpha=0.6)
-            line.set_label("head")
-            on_hover(line, f"layer {layer}, head {head + 1}")
-        _, mean, low, high = zip(*(at[layer - 1] for at in means), strict=True)
-        axes.fill_between(seen, low, high, color=INK, alpha=0.16, linewidth=0)
-        axes.plot(seen, mean, color=INK, label="mean of the layer, 95 % interval")
+        of_layer = by_stage[by_stage["layer"] == layer]
+        for head, curve in of_layer.groupby("head"):
+            thin: LineStyle = {"color": COLORS[0], "linewidth": 0.8, "alpha": 0.6}
+            (line,) = axes.plot(curve["seen"], curve["mean"], label="head", **thin)
+            on_hover(line, f"layer {layer}, head {head}")
+        mean = of_layer[of_layer["head"].isna()]
+        band: LineStyle = {"color": INK, "alpha": 0.16, "linewidth": 0}
+        axes.fill_between(mean["seen"], mean["low"], mean["high"], **band)
+        axes.plot(mean["seen"], mean["mean"], color=INK, label=_MEAN)
         axes.set_xscale("function", functions=(_signed_root, _signed_square))
         axes.set_xlim(seen[0], seen[-1])
         axes.set_xticks(ticks)

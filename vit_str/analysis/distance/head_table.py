@@ -1,9 +1,7 @@
-"""Tidy rows of one metric, looked up by model, layer and head: what figures draw."""
+"""Rows of one metric, looked up by model, layer and head: what figures draw."""
 
-from collections.abc import Iterable
-from itertools import groupby
+import pandas as pd
 
-from vit_str.analysis.results import Measurement
 from vit_str.reports.style import is_untrained, plain_lines
 
 
@@ -16,36 +14,25 @@ class HeadTable:
         layers: of the deepest model.
     """
 
-    def __init__(self, rows: Iterable[Measurement], metric: str, unit: str) -> None:
-        self._rows = [row for row in rows if row.metric == metric and row.unit == unit]
-        if not self._rows:
+    def __init__(self, rows: pd.DataFrame, metric: str, unit: str) -> None:
+        self.rows = rows[(rows["metric"] == metric) & (rows["unit"] == unit)]
+        if self.rows.empty:
             raise ValueError(f"no rows of {metric} in {unit}: nothing to draw")
-        models = list(dict.fromkeys(row.model for row in self._rows))
-        trained = [model for model in models if not is_untrained(model)]
-        self.shown = trained or models
+        models = self.rows["model"].unique().tolist()
+        self.shown = [model for model in models if not is_untrained(model)] or models
         self.untrained = [model for model in models if model not in self.shown]
-        self.metric, self.unit, self.norm = metric, unit, self._rows[0].norm
-        self.layers = max(row.layer for row in self._rows)
+        self.unit, self.norm = unit, self.rows["norm"].iloc[0]
+        self.layers = int(self.rows["layer"].max())
 
-    def heads(self, model: str) -> list[Measurement]:
+    def heads(self, model: str) -> pd.DataFrame:
         """Its heads, layer by layer."""
-        rows = [row for row in self._rows if row.model == model and row.head is not None]
-        return sorted(rows, key=lambda row: (row.layer, row.head or 0))
+        rows = self.rows[self.rows["model"] == model]
+        return rows[rows["head"].notna()].sort_values(["layer", "head"])
 
-    def by_layer(self, model: str) -> dict[int, list[Measurement]]:
-        """Its heads as a list for each layer."""
-        heads = self.heads(model)
-        return {layer: list(of) for layer, of in groupby(heads, key=lambda row: row.layer)}
-
-    def sorted_means(self, model: str) -> dict[int, list[float]]:
-        """Means of the heads of each layer, the smallest first."""
-        layers = self.by_layer(model).items()
-        return {layer: sorted(row.mean for row in heads) for layer, heads in layers}
-
-    def layer_means(self, model: str) -> list[tuple[int, float, float, float]]:
-        """(layer, mean, low, high) of its layers."""
-        whole = [row for row in self._rows if row.model == model and row.head is None]
-        return sorted((row.layer, row.mean, row.low, row.high) for row in whole)
+    def layer_means(self, model: str) -> pd.DataFrame:
+        """Its layers."""
+        rows = self.rows[self.rows["model"] == model]
+        return rows[rows["head"].isna()].sort_values("layer")
 
     def references(self, model: str) -> list[str]:
         """The same model untrained, or all that are untrained if none has its name."""
@@ -60,9 +47,9 @@ class HeadTable:
 
     def titles(self) -> list[tuple[str, str]]:
         """For each model shown its name, and of how many images."""
-        images = {row.model: row.n for row in self._rows}
+        images = self.rows.groupby("model")["n"].last()
         return [(model, f"n = {images[model]:,}") for model in self.shown]
 
     def highest(self) -> float:
         """Of all values and intervals."""
-        return max(row.high for row in self._rows)
+        return float(self.rows["high"].max())

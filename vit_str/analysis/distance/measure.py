@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Bool, Float, Float64
 from torch import Tensor, nn
@@ -14,21 +15,17 @@ from vit_str.analysis.distance.offsets import OffsetMaps
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.libraries.encoder import probe_layers
 from vit_str.analysis.probe import map_of
-from vit_str.analysis.results import Measurement, numbers_of
+from vit_str.analysis.results import means_table
 from vit_str.analysis.statistics import (
     METRICS,
     PER_LAYER,
     UNITS,
     AttentionStatistics,
     Chance,
-    mean_over,
 )
 from vit_str.analysis.subjects import Subject
 from vit_str.files import write_atomically
 from vit_str.models.attention import ScaledDotProductAttention
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class DistanceAnalysis:
@@ -89,20 +86,20 @@ def attends(subject: Subject) -> bool:
     return not subject.reads or any(isinstance(m, ScaledDotProductAttention) for m in modules)
 
 
-def measurements(analysis: DistanceAnalysis) -> list[Measurement]:
+def measurements(analysis: DistanceAnalysis) -> pd.DataFrame:
     """Every metric of every head, and of every layer as the mean of its heads.
 
-    Distance comes in pixels, in patches (sides of the square as large as one), and as a share of
-    that of uniform attention in the layer and of the diagonal of the image.
+    A row has ``model``, ``layer`` and ``head`` (from 1; missing for what is of the whole layer),
+    ``metric``, ``unit``, ``norm``, and the ``mean`` over ``n`` images with its 95 % interval
+    (``low``, ``high``). Distance comes in pixels, in patches (sides of the square as large as
+    one), and as a share of that of uniform attention in the layer and of the diagonal of the image.
     """
-    return _measurements(
-        analysis.model,
-        analysis,
-        {metric: analysis.statistics.values(metric) for metric in analysis.statistics.metrics},
-    )
+    statistics = analysis.statistics
+    values = {metric: statistics.values(metric) for metric in statistics.metrics}
+    return _measurements(analysis.model, analysis, values)
 
 
-def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> list[Measurement]:
+def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFrame:
     """`measurements` of several trainings of one architecture, with intervals between them.
 
     A value is the mean over images of one training, ``n`` counts trainings. Heads have no order
@@ -126,27 +123,29 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> list[Meas
 
 def _measurements(
     name: str, analysis: DistanceAnalysis, values: dict[str, list[Float64[Tensor, "case head"]]]
-) -> list[Measurement]:
-    rows: list[Measurement] = []
+) -> pd.DataFrame:
+    tables = []
     units = scales(analysis.statistics)
     for metric, layers in values.items():
-        for layer, of_layer in enumerate(layers):
-            heads = [] if metric in PER_LAYER else [of_layer]
-            mean = mean_over(torch.cat([*heads, of_layer.mean(1, keepdim=True)], 1))
-            names = [*range(1, of_layer.shape[1] + 1), None] if heads else [None]
+        for layer, of_heads in enumerate(layers):
+            heads = [] if metric in PER_LAYER else [*range(1, of_heads.shape[1] + 1)]
+            means = means_table(
+                torch.cat([of_heads[:, : len(heads)], of_heads.mean(1, keepdim=True)], 1),
+                model=name,
+                layer=layer + 1,
+                head=pd.array([*heads, None], dtype="Int64"),
+                metric=metric,
+                unit=UNITS[metric],
+                norm=analysis.statistics.norm,
+            )
             for unit, scale in units[metric].items():
-                norm = analysis.statistics.norm
-                rows += [
-                    Measurement(name, layer + 1, head, metric, unit, norm, *numbers, mean.n)
-                    for head, numbers in zip(names, numbers_of(mean, scale[layer]), strict=True)
-                ]
-    return rows
+                numbers = means[["mean", "low", "high"]] / scale[layer]
+                tables.append(means.assign(unit=unit, **numbers))
+    return pd.concat(tables, ignore_index=True)
 
 
-def values_of_images(analysis: DistanceAnalysis) -> "pd.DataFrame":
+def values_of_images(analysis: DistanceAnalysis) -> pd.DataFrame:
     """Every metric of every image, layer and head in its first unit; all count from 1."""
-    import pandas as pd
-
     frames = []
     for metric in analysis.statistics.metrics:
         for layer, values in enumerate(analysis.statistics.values(metric), 1):
@@ -169,13 +168,11 @@ def save_maps(path: Path, analysis: DistanceAnalysis) -> None:
         np.savez(stream, **layers)  # type: ignore[arg-type]
 
 
-def sink_tokens(analysis: DistanceAnalysis) -> "pd.DataFrame":
+def sink_tokens(analysis: DistanceAnalysis) -> pd.DataFrame:
     """The token that each head attends to most, on average over queries and images.
 
     ``times_uniform`` is its share over that of uniform attention; rows and columns count from 1.
     """
-    import pandas as pd
-
     rows = []
     even = [math.exp(-nats) for nats in analysis.statistics.chance()["uniform"]["entropy"]]
     for layer, heads in enumerate(analysis.statistics.sinks()):
@@ -186,23 +183,26 @@ def sink_tokens(analysis: DistanceAnalysis) -> "pd.DataFrame":
     return pd.DataFrame(rows, columns=columns)
 
 
-def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> "pd.DataFrame":
+def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataFrame:
     """What the class token and registers attend to, means over images with intervals.
 
     Metrics are those of ``AttentionStatistics.special_queries``.
     """
-    import pandas as pd
-
-    rows = []
+    tables = []
     for metric, layers in analysis.statistics.special_queries().items():
         for layer, values in enumerate(layers, 1):
-            mean = mean_over(values.flatten(1))
-            places = [(head, name) for head in range(1, values.shape[1] + 1) for name in names]
-            for (head, name), numbers in zip(places, numbers_of(mean), strict=True):
-                where = analysis.model, name, layer, head, metric, UNITS[metric]
-                rows.append((*where, *numbers, mean.n))
-    columns = [*("model", "query", "layer", "head", "metric", "unit", "mean", "low", "high", "n")]
-    return pd.DataFrame(rows, columns=columns)
+            heads = range(1, values.shape[1] + 1)
+            table = means_table(
+                values,
+                model=analysis.model,
+                query=[*names] * len(heads),
+                layer=layer,
+                head=np.repeat(heads, len(names)),
+                metric=metric,
+                unit=UNITS[metric],
+            )
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def chance_distances(

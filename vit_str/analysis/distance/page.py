@@ -34,11 +34,11 @@ from vit_str.analysis.receptive_field.gradients import (
     gradient_measurements,
     uniform_gradient_distance,
 )
-from vit_str.analysis.results import AnalysisRun, Measurement, cells_of, table_of
+from vit_str.analysis.results import AnalysisRun, cells_of, table_of
 from vit_str.analysis.statistics import Chance
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
-from vit_str.reports.tables import Table, write_frame, write_rows
+from vit_str.reports.tables import Table, write_frame
 
 _LEAD = (
     "Mean attention distance is how far, in pixels of the model's input, the tokens that a token "
@@ -103,26 +103,24 @@ def report(
     _write_details(run, analyses, per_image)
     if group is not None:
         return _group_report(run, group, analyses)
-    rows = [row for analysis in analyses for row in measurements(analysis)]
-    gradient_rows: list[Measurement] = []
+    rows = pd.concat([measurements(analysis) for analysis in analyses])
+    by_gradients = []
     for subject in subjects if gradients > 0 else []:
         fields = run.measure(subject, GradientFields(subject.encoder, 4, seed), gradients)
-        gradient_rows += gradient_measurements(subject.name, fields, ["gradient_distance"])
-    write_rows(run.folder / "distance.csv", Measurement, [*rows, *gradient_rows])
+        by_gradients.append(gradient_measurements(subject.name, fields, ["gradient_distance"]))
+    write_frame(run.folder / "distance.csv", pd.concat([rows, *by_gradients]))
     lines = {analysis.model: analysis.statistics.chance() for analysis in analyses}
     n = f"n = {analyses[0].images:,} images"
     page = run.page("Attention distance", _LEAD)
     course = _course(subjects)
-    of_course = [row for row in rows if row.model in course]
     passed = list(course)[:-1]  # of the run, the other figures show the last weights
     shown = [analysis for analysis in analyses if analysis.model not in passed]
-    rows = [row for row in rows if row.model not in passed]
-    _by_depth(page, shown, rows, lines, norm)
+    _by_depth(page, shown, rows[~rows["model"].isin(passed)], lines, norm)
     if course:
         page.heading("While learning")
         by_chance = chance_distances(lines[next(iter(course))], analyses[0].statistics, "px")
         page.figure(
-            along_training(of_course, course, by_chance),
+            along_training(rows, course, by_chance),
             "distance-training",
             "Attention distance in pixels by the number of images that the weights had been "
             "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
@@ -150,15 +148,16 @@ def report(
     largest = sinks.sort_values("share", ascending=False).groupby(["model", "layer"]).head(1)
     largest = largest.sort_values(["model", "layer"])
     page.table(*cells_of(largest), f"Sinks, {norm}, {n}")
-    if gradient_rows:
+    if by_gradients:
         page.heading("In the unit of convolutions")
+        gradient_rows = pd.concat(by_gradients)
         page.figure(
             distance_by_depth(
                 gradient_rows, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
             ),
             "gradient-distance",
             "How far the pixels lie that the output of a layer depends on, by gradients, in "
-            f"pixels; 95 % intervals over n = {gradient_rows[0].n:,} images. It is about "
+            f"pixels; 95 % intervals over n = {gradient_rows['n'].iloc[0]:,} images. It is about "
             "all layers up to that one, and skip connections hold it near the token.",
             vector=True,
         )
@@ -184,7 +183,7 @@ def _write_details(run: AnalysisRun, analyses: Sequence[DistanceAnalysis], image
 def _group_report(run: AnalysisRun, group: str, analyses: Sequence[DistanceAnalysis]) -> int:
     """The page of several trainings of one architecture: intervals between them."""
     rows = over_trainings(group, analyses)
-    write_rows(run.folder / "distance.csv", Measurement, rows)
+    write_frame(run.folder / "distance.csv", rows)
     lines, n = analyses[0].statistics.chance(), f"n = {len(analyses)} trainings"
     page = run.page(f"Attention distance of {group}", f"{_LEAD} {_GROUP}")
     page.figure(
@@ -193,15 +192,14 @@ def _group_report(run: AnalysisRun, group: str, analyses: Sequence[DistanceAnaly
         f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
         vector=True,
     )
-    means = [row for row in rows if row.head is None]
-    page.table(*table_of(means), f"Means over heads, {n}")
+    page.table(*table_of(rows[rows["head"].isna()]), f"Means over heads, {n}")
     return run.finish(page, n=len(analyses), chance=lines)
 
 
 def _by_depth(
     page: Page,
     shown: Sequence[DistanceAnalysis],
-    rows: Sequence[Measurement],
+    rows: pd.DataFrame,
     lines: Mapping[str, Chance],
     norm: str,
 ) -> None:

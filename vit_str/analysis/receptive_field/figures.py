@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
+import pandas as pd
 from jaxtyping import Float64
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from vit_str.analysis.results import Measurement
 from vit_str.reports.panels import chance_lines, layer_ticks, legend
 from vit_str.reports.style import (
     HEAT,
@@ -43,37 +43,35 @@ class LayerField(NamedTuple):
 
 @styled()
 def distance_by_depth(
-    rows: Sequence[Measurement],
+    rows: pd.DataFrame,
     chance: Mapping[str, float],
     metric: str = "gradient_distance",
-    label: str = "mean gradient distance (px)",
+    y_label: str = "mean gradient distance (px)",
     dotted: str | None = None,
 ) -> Figure:
     """A distance over the layers, a line with its interval for every model.
 
     Level lines are values by chance; another metric may be dotted for comparison.
     """
-    models = list(dict.fromkeys(row.model for row in rows if row.metric == metric))
+    curves = rows[rows["metric"] == metric]
     sheet = figure(7.5, 4.2)
     axes = sheet.subplots()
     chance_lines(axes, chance)
     strokes = cycle(("-", "--", ":"))  # of untrained models, which have one color
-    for model, color in model_colors(models).items():
-        curve = [row for row in rows if (row.model, row.metric) == (model, metric)]
+    for model, color in model_colors(curves["model"].unique()).items():
+        curve = curves[curves["model"] == model]
         untrained = is_untrained(model)
         style = UNTRAINED | {"linestyle": next(strokes)} if untrained else {"color": color}
-        layers = [row.layer for row in curve]
-        means = [row.mean for row in curve]
         marks: LineStyle = {"marker": "o", "markersize": 4, "zorder": 3, **style}
-        axes.plot(layers, means, label=plain_lines(model, _NAME_WIDTH), **marks)
-        band = [row.low for row in curve], [row.high for row in curve]
-        axes.fill_between(layers, *band, color=style["color"], alpha=0.2, linewidth=0)
-        others = [row for row in rows if (row.model, row.metric) == (model, dotted)]
-        x, y = [row.layer for row in others], [row.mean for row in others]
-        axes.plot(x, y, ":", color=style["color"], linewidth=1.2)
-    ticks = layer_ticks(max(row.layer for row in rows))
+        label = plain_lines(model, _NAME_WIDTH)
+        axes.plot(curve["layer"], curve["mean"], label=label, **marks)
+        band: LineStyle = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
+        axes.fill_between(curve["layer"], curve["low"], curve["high"], **band)
+        other = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
+        axes.plot(other["layer"], other["mean"], ":", color=style["color"], linewidth=1.2)
+    ticks = layer_ticks(rows["layer"].max())
     axes.set(ylim=(0, None), xticks=ticks, xlabel="layer")
-    axes.set_ylabel(label)
+    axes.set_ylabel(y_label)
     axes.grid(visible=False, axis="x")
     legend(sheet, [axes])
     return sheet

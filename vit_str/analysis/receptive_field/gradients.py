@@ -10,13 +10,13 @@ Attention distance tells how far one layer reaches; gradients tell how far all l
 
 from collections.abc import Iterable
 
+import pandas as pd
 import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.probe import layer_outputs
-from vit_str.analysis.results import Measurement, of_layers
-from vit_str.analysis.statistics import mean_over
+from vit_str.analysis.results import of_layers
 from vit_str.models import Encoder
 
 UNITS = {
@@ -155,13 +155,11 @@ def field_statistics(
 
 def gradient_measurements(
     model: str, fields: GradientFields, metrics: Iterable[str] = UNITS
-) -> list[Measurement]:
+) -> pd.DataFrame:
     """Means of every layer over images with intervals."""
-    return [
-        row
-        for metric in metrics
-        for row in of_layers(model, metric, UNITS[metric], mean_over(fields.values(metric).T))
-    ]
+    return pd.concat(
+        of_layers(model, metric, UNITS[metric], fields.values(metric).T) for metric in metrics
+    )
 
 
 def uniform_gradient_distance(encoder: Encoder) -> float:

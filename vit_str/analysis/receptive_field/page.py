@@ -1,5 +1,7 @@
 """The report of ``vit-str analyze receptive-field``."""
 
+import pandas as pd
+
 from vit_str.analysis.receptive_field.figures import LayerField, distance_by_depth, field_gallery
 from vit_str.analysis.receptive_field.gradients import (
     GradientFields,
@@ -7,8 +9,8 @@ from vit_str.analysis.receptive_field.gradients import (
     uniform_gradient_distance,
 )
 from vit_str.analysis.receptive_field.windows import ReceptiveField, fields_by_layer
-from vit_str.analysis.results import AnalysisRun, Measurement, table_of
-from vit_str.reports.tables import write_csv, write_rows
+from vit_str.analysis.results import AnalysisRun, table_of
+from vit_str.reports.tables import write_csv, write_frame
 
 _LEAD = """\
 How far around itself a token sees. A convolution can see a window that grows with depth (its \
@@ -40,18 +42,16 @@ def report(run: AnalysisRun, queries: int) -> int:
         )
         for subject in run.subjects
     }
-    rows = [
-        row for name, (fields, _) in models.items() for row in gradient_measurements(name, fields)
-    ]
+    rows = pd.concat(gradient_measurements(name, fields) for name, (fields, _) in models.items())
     bounds_rows: list[list[object]] = [
         [name, layer, *bound.size, *bound.stride]
         for name, (_, bounds) in models.items()
         for layer, bound in enumerate(bounds, 1)
     ]
-    write_rows(run.folder / "gradient_distance.csv", Measurement, rows)
+    write_frame(run.folder / "gradient_distance.csv", rows)
     write_csv(run.folder / "theoretical.csv", _BOUND_COLUMNS, bounds_rows)
     chance = {"uniform": uniform_gradient_distance(run.subjects[0].encoder)}
-    n = rows[0].n
+    n = int(rows["n"].iloc[0])
     page = run.page("Receptive fields", _LEAD)
     page.heading("How far tokens see")
     page.figure(
