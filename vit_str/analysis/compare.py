@@ -1,7 +1,6 @@
 """Paired differences of two models on the same images."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,16 +11,13 @@ from torch import Tensor
 
 from vit_str.analysis.distance.figures import differences_by_layer
 from vit_str.analysis.distance.measure import DistanceAnalysis, scales
-from vit_str.analysis.results import AnalysisRun, cells_of
-from vit_str.analysis.statistics import PER_LAYER, UNITS, mean_over
+from vit_str.analysis.results import AnalysisRun, cells_of, means_table
+from vit_str.analysis.statistics import PER_LAYER, UNITS
 from vit_str.reports.tables import write_frame
 
 Values = Float64[Tensor, "image head"]
-Layers = list[Values]
-COLUMNS = (
-    *("matching", "layer", "head", "metric", "unit", "first", "second", "difference", "low"),
-    *("high", "p", "p_holm", "n"),
-)
+Matched = Iterator[tuple[str, int, Values, Values]]
+"""Name of the matching, layer, and the values of both models, a column for each head."""
 SIGNIFICANT = 0.05
 
 
@@ -36,27 +32,23 @@ def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFra
     of rows with the same matching and metric (Holm 1979): below 0.05 in any of them with a
     probability of 5 % at most, if the models are equal in all.
     """
-    rows: list[tuple[Any, ...]] = []
-    units = [scales(analysis.statistics) for analysis in (first, second)]
-    depths = [len(analysis.statistics.layers) for analysis in (first, second)]
+    analyses = (first, second)
+    distances = [analysis.statistics.values("distance") for analysis in analyses]
+    same_heads = [v.shape for v in distances[0]] == [v.shape for v in distances[1]]
+    tables = []
     for metric in first.statistics.metrics:
-        values = [analysis.statistics.values(metric) for analysis in (first, second)]
-        rows += _rows(metric, UNITS[metric], list(_matched(first, second, values, metric)))
+        values = [analysis.statistics.values(metric) for analysis in analyses]
+        matched = list(_by_layer(values))
+        if same_heads and metric not in PER_LAYER:
+            matched += _by_head(values, distances)
+        tables += [_compared(*parts, metric, UNITS[metric]) for parts in matched]
         if metric == "distance":
-            shares = [
-                _by_depth(
-                    [v / s for v, s in zip(own, of[metric]["share of uniform"], strict=True)],
-                    depths,
-                )
-                for own, of in zip(values, units, strict=True)
-            ]
-            name = "layer" if depths[0] == depths[1] else "depth"
-            whole = [(name, i + 1, *both) for i, both in enumerate(zip(*shares, strict=True))]
-            rows += _rows(metric, "share of uniform", whole)
-    table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "p_holm"])
+            shares = [_shares_of_uniform(analysis) for analysis in analyses]
+            tables += [_compared(*parts, metric, "share of uniform") for parts in _by_layer(shares)]
+    table = pd.concat(tables, ignore_index=True)
     family = table.groupby(["matching", "metric", "unit"], sort=False)["p"]
-    table.insert(COLUMNS.index("p_holm"), "p_holm", family.transform(holm))
-    return table.astype({"head": "Int64"})
+    table.insert(table.columns.get_loc("n"), "p_holm", family.transform(holm))
+    return table
 
 
 def holm(p: pd.Series) -> pd.Series:
@@ -65,47 +57,54 @@ def holm(p: pd.Series) -> pd.Series:
     return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1).reindex(p.index)
 
 
-def _matched(
-    first: DistanceAnalysis, second: DistanceAnalysis, values: list[Layers], metric: str
-) -> Iterator[tuple[str, int, Values, Values]]:
-    """Matching, layer and the values of both models, a column for each head."""
+def _by_layer(values: list[list[Values]]) -> Matched:
+    """Means over the heads of layers, at as many places as the shallower model has layers."""
     depths = [len(layers) for layers in values]
-    name = "layer" if depths[0] == depths[1] else "depth"
-    means = [_by_depth(layers, depths) for layers in values]
-    for layer, both in enumerate(zip(*means, strict=True), 1):
-        yield name, layer, *both
-    distances = [analysis.statistics.values("distance") for analysis in (first, second)]
-    same = [v.shape for v in values[0]] == [v.shape for v in values[1]]
-    for layer, (one, other) in enumerate(zip(*values, strict=False)) if same else ():
-        if metric in PER_LAYER:
-            continue
-        yield "index", layer + 1, one, other
-        ranks = [of_layers[layer].mean(0).argsort() for of_layers in distances]
-        yield "rank", layer + 1, one[:, ranks[0]], other[:, ranks[1]]
+    matching = "layer" if depths[0] == depths[1] else "depth"
+    at_places = []
+    for layers in values:
+        means = torch.stack([layer.mean(1, keepdim=True) for layer in layers])
+        places = torch.linspace(0, len(layers) - 1, min(depths), dtype=torch.float64)
+        below, above = places.floor().long(), places.ceil().long()
+        at_places.append(torch.lerp(means[below], means[above], (places - below)[:, None, None]))
+    for layer, (first, second) in enumerate(zip(*at_places, strict=True), 1):
+        yield matching, layer, first, second
 
 
-def _by_depth(layers: Layers, depths: list[int]) -> Layers:
-    """Means over the heads of every layer, at as many places as the shallower model has layers."""
-    means = torch.stack([layer.mean(1) for layer in layers])
-    places = torch.linspace(0, len(layers) - 1, min(depths), dtype=torch.float64)
-    below, above = places.floor().long(), places.ceil().long()
-    between = torch.lerp(means[below], means[above], (places - below)[:, None])
-    return list(between[..., None])
+def _by_head(values: list[list[Values]], distances: list[list[Values]]) -> Matched:
+    for layer, (first, second) in enumerate(zip(*values, strict=True)):
+        yield "index", layer + 1, first, second
+        ranks = [layers[layer].mean(0).argsort() for layers in distances]
+        yield "rank", layer + 1, first[:, ranks[0]], second[:, ranks[1]]
 
 
-def _rows(
-    metric: str, unit: str, matched: list[tuple[str, int, Values, Values]]
-) -> Iterator[tuple[object, ...]]:
-    for matching, layer, one, other in matched:
-        mean, low, high, n = mean_over(other - one)
-        # A single pair tells nothing of how much pairs differ.
-        error = (other - one).std(0) / n**0.5 if n > 1 else torch.zeros_like(mean)
-        t = torch.where(error > 0, mean / error, 0.0 * mean)
-        p = 2 * stdtr(max(n - 1, 1), -t.abs().numpy())
-        numbers = (one.mean(0), other.mean(0), mean, low, high)
-        for head, cells in enumerate(zip(*(x.tolist() for x in numbers), p, strict=True), 1):
-            of_head = head if matching in ("index", "rank") else None
-            yield matching, layer, of_head, metric, unit, *cells, n
+def _shares_of_uniform(analysis: DistanceAnalysis) -> list[Values]:
+    uniform = scales(analysis.statistics)["distance"]["share of uniform"]
+    distances = analysis.statistics.values("distance")
+    return [values / scale for values, scale in zip(distances, uniform, strict=True)]
+
+
+def _compared(
+    matching: str, layer: int, first: Values, second: Values, metric: str, unit: str
+) -> pd.DataFrame:
+    change = second - first
+    heads = [*range(1, change.shape[1] + 1)] if matching in ("index", "rank") else [None]
+    table = means_table(
+        change,
+        matching=matching,
+        layer=layer,
+        head=pd.array(heads, dtype="Int64"),
+        metric=metric,
+        unit=unit,
+        first=first.mean(0),
+        second=second.mean(0),
+    )
+    n, mean = len(change), change.nanmean(0)
+    # A single pair tells nothing of how much pairs differ.
+    error = change.std(0) / n**0.5 if n > 1 else torch.zeros_like(mean)
+    t = torch.where(error > 0, mean / error, 0.0 * mean)
+    table.insert(table.columns.get_loc("n"), "p", 2 * stdtr(max(n - 1, 1), -t.abs().numpy()))
+    return table.rename(columns={"mean": "difference"})
 
 
 _LEAD = (
