@@ -4,8 +4,9 @@ A head that looks far need not be one that is used. Cutting it, which is setting
 before the projection, shows what reading loses (Voita et al. 2019, Michel et al. 2019).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -44,28 +45,20 @@ class Head(NamedTuple):
 @contextmanager
 def without_heads(encoder: Encoder, heads: Iterable[Head]) -> Iterator[None]:
     """Set the output of heads to zero inside the ``with``."""
-    by_layer: dict[int, list[int]] = {}
-    for layer, head in heads:
-        by_layer.setdefault(layer, []).append(head - 1)
     layers = list(attention_modules(encoder).values())
-    if not all(1 <= layer <= len(layers) for layer in by_layer):
-        raise ValueError(f"layers are from 1 to {len(layers)}, found {sorted(by_layer)}")
-    handles = [
-        layers[layer - 1].register_forward_hook(partial(_cut, cut))
-        for layer, cut in by_layer.items()
-    ]
-    try:
+    cut = defaultdict(list)
+    for layer, head in heads:
+        cut[layer].append(head - 1)
+    with ExitStack() as hooks:
+        for layer, of_layer in cut.items():
+            hook = layers[layer - 1].register_forward_hook(partial(_cut, of_layer))
+            hooks.enter_context(hook)
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _cut(
     heads: Sequence[int], _: nn.Module, __: Any, output: Float[Tensor, "batch head query dim"]
 ) -> Tensor:
-    if not all(0 <= head < output.shape[1] for head in heads):
-        raise ValueError(f"heads are from 1 to {output.shape[1]}, found {max(heads) + 1}")
     output = output.clone()
     output[:, heads] = 0
     return output
@@ -80,29 +73,23 @@ class Reading(NamedTuple):
     right: list[bool]
 
 
-class Ablation:
-    """Reads the same words again and again, without other heads every time."""
-
-    def __init__(
-        self, subject: Subject, batches: Iterable[tuple[Tensor, Sequence[str] | None]]
-    ) -> None:
-        self.subject = subject
-        self._batches = list(batches)
-        if any(labels is None for _, labels in self._batches):
-            raise ValueError("words need labels: rendered words, or a folder with labels.tsv")
-        self.labels = [label for _, labels in self._batches for label in labels or ()]
-
-    @torch.no_grad()
-    def read(self, cut: str, heads: Iterable[Head]) -> Reading:
-        """Read all words without some heads, greedily."""
-        heads, texts = tuple(heads), []
-        with without_heads(self.subject.encoder, heads):
-            for images, _ in self._batches:
-                recognizer = self.subject.recognizer
-                ids = generate(recognizer.decoder, recognizer.encode(images)).labels.tolist()
-                texts += [self.subject.charset.decode(each) for each in ids]
-        right = [text == label for text, label in zip(texts, self.labels, strict=True)]
-        return Reading(cut, heads, texts, right)
+@torch.no_grad()
+def read_without(
+    subject: Subject,
+    batches: Sequence[Float[Tensor, "batch channel height width"]],
+    labels: Sequence[str],
+    cut: str,
+    heads: tuple[Head, ...],
+) -> Reading:
+    """Read all words without some heads, greedily."""
+    recognizer = subject.recognizer
+    texts: list[str] = []
+    with without_heads(recognizer.encoder, heads):
+        for images in batches:
+            ids = generate(recognizer.decoder, recognizer.encode(images)).labels
+            texts += map(subject.charset.decode, ids.tolist())
+    right = [text == label for text, label in zip(texts, labels, strict=True)]
+    return Reading(cut, heads, texts, right)
 
 
 def effects(whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
@@ -147,24 +134,29 @@ def report(run: AnalysisRun, orders: int) -> int:
     """Cut heads one by one and in several orders, and write tables and a page."""
     (subject,) = run.subjects
     analysis = DistanceAnalysis(subject.name, subject.recognizer.encoder, metrics=["distance"])
-    batches = []
+    batches: list[Tensor] = []
+    labels: list[str] = []
     for batch, pixels in run.batches(subject):
+        if batch.labels is None:
+            raise ValueError("words need labels: rendered words, or a folder with labels.tsv")
         analysis.update(pixels)
-        batches.append((pixels, batch.labels))
+        batches.append(pixels)
+        labels += batch.labels
     distances = {
         Head(layer, head): distance
         for layer, values in enumerate(analysis.statistics.values("distance"), 1)
         for head, distance in enumerate(values.mean(0).tolist(), 1)
     }
-    ablation = Ablation(subject, batches)
     cuts = _cuts(distances, orders, run.seed)
     with tqdm([(WHOLE, ()), *cuts], unit="cut", desc=subject.name, disable=None) as bar:
-        whole, *readings = [ablation.read(name, heads) for name, heads in bar]
+        whole, *readings = [read_without(subject, batches, labels, *cut) for cut in bar]
     table = effects(whole, readings)
     places = zip(table["layer"], table["head"], strict=True)
     table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
     write_frame(run.folder / "ablation.csv", table)
-    write_frame(run.folder / "words.csv", _words(ablation.labels, whole, readings))
+    words = {"label": labels, WHOLE: whole.texts}
+    words |= {reading.cut: reading.texts for reading in readings if len(reading.heads) == 1}
+    write_frame(run.folder / "words.csv", pd.DataFrame(words))
     single, n = table[table["heads"] == 1].drop_duplicates(["layer", "head"]), len(whole.right)
     page = run.page("Which heads reading needs", f"{_LEAD} The model is {subject.name}.")
     page.paragraph(_finding(table, single))
@@ -198,13 +190,6 @@ def _cuts(
     return [*cuts, ("every head", tuple(nearest))]
 
 
-def _words(labels: Sequence[str], whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
-    """A row for each word: its label, and what was read without each head."""
-    columns = {"label": labels, WHOLE: whole.texts}
-    columns |= {each.cut: each.texts for each in readings if len(each.heads) == 1}
-    return pd.DataFrame(columns)
-
-
 def _correlation(single: pd.DataFrame) -> tuple[float, float]:
     """Spearman's rank correlation of distance and words lost over heads, and its p-value.
 
@@ -212,8 +197,8 @@ def _correlation(single: pd.DataFrame) -> tuple[float, float]:
     """
     if single["difference"].nunique() == 1:
         return 0.0, 1.0
-    found = stats.spearmanr(single["distance"], -single["difference"])
-    return float(found.statistic), float(found.pvalue)
+    rho, p = stats.spearmanr(single["distance"], -single["difference"])
+    return float(rho), float(p)
 
 
 def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
