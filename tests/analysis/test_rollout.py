@@ -2,9 +2,10 @@ import pytest
 import torch
 
 from vit_str.analysis.characters.measure import gradient_times_input
-from vit_str.analysis.rollout import character_rollout, encoder_rollout, looked_at, rollout
+from vit_str.analysis.rollout import character_maps, encoder_rollout, rollout
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.models.attention import record_attention
+from vit_str.models.cross_attention import cross_attention
 
 LABELS = torch.tensor([[1, 2, 3], [4, 5, -1]])
 
@@ -56,10 +57,11 @@ def test_rollout_of_a_model_is_that_of_its_maps(options):
     expected = rollout([calls[0] for calls in maps.values()])
     for mixed, other in zip(encoder_rollout(encoder, images), expected, strict=True):
         torch.testing.assert_close(mixed, other)
-    found = character_rollout(recognizer, images, LABELS)
+    found = character_maps(recognizer, images, LABELS)["through the encoder by rollout"]
     assert found.shape == (2, 3, 3, 5)
     torch.testing.assert_close(found.sum((2, 3)), torch.ones(2, 3, dtype=torch.float64))
-    reached = (looked_at(recognizer.decoder, features, LABELS) @ expected[-1])[1, 1]
+    attention = cross_attention(recognizer.decoder, features, LABELS)[:, -1].mean(1).double()
+    reached = (attention @ expected[-1])[1, 1]
     patches = reached[encoder.special_tokens :]
     torch.testing.assert_close(found[1, 1].flatten(), patches / patches.sum())
 

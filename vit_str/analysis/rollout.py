@@ -24,7 +24,7 @@ from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.results import AnalysisRun, of_layers, table_of
 from vit_str.analysis.statistics import UNITS, AttentionStatistics
 from vit_str.analysis.subjects import Subject
-from vit_str.models import Decoder, Encoder, Recognizer
+from vit_str.models import Encoder, Recognizer
 from vit_str.models.cross_attention import cross_attention
 from vit_str.reports.tables import write_frame
 from vit_str.torch_runtime.engine import generate
@@ -43,8 +43,8 @@ def rollout(
         raise ValueError(f"residual must be from 0 to 1, found {residual}")
     unmixed = torch.eye(maps[0].shape[-1], dtype=torch.float64)
     mixed: list[Mixed] = []
-    for each in maps:
-        layer = residual * unmixed + (1 - residual) * each.cpu().double().mean(1)
+    for heads in maps:
+        layer = residual * unmixed + (1 - residual) * heads.cpu().double().mean(1)
         mixed.append(layer @ mixed[-1] if mixed else layer)
     return mixed
 
@@ -70,63 +70,28 @@ def encoder_rollout(
 
 
 @torch.no_grad()
-def character_rollout(
+def character_maps(
     recognizer: Recognizer,
     images: Float[Tensor, "batch channel height width"],
     labels: Int64[Tensor, "batch position"],
     residual: float = RESIDUAL,
-) -> Float64[Tensor, "batch position row column"]:
-    """Patches that reach each character of ``labels`` through encoder and cross-attention.
+) -> dict[str, Float64[Tensor, "batch position row column"]]:
+    """Where each character of ``labels`` comes from, by method; every map sums to 1.
 
-    Cross-attention is the mean over the heads of the last block; every map sums to 1.
+    Cross-attention is the mean over the heads of the last block.
     """
-    encoder, decoder = recognizer.encoder, recognizer.decoder
+    encoder = recognizer.encoder
     mixed = encoder_rollout(encoder, images, residual)[-1]
-    seen = looked_at(decoder, encoder(images), labels)
-    return attention_maps(encoder, seen @ mixed)
+    attention = cross_attention(recognizer.decoder, encoder(images), labels)
+    last = attention[:, -1].mean(1).cpu().double()
+    return {
+        "cross-attention": attention_maps(encoder, last),
+        "through the encoder by rollout": attention_maps(encoder, last @ mixed),
+        "|gradient × input|": gradient_times_input(recognizer, images, labels),
+    }
 
 
-def looked_at(
-    decoder: Decoder,
-    features: Float[Tensor, "batch token dim"],
-    labels: Int64[Tensor, "batch position"],
-) -> Float64[Tensor, "batch position token"]:
-    """Attention to the features while ``labels`` are written: mean of the last block's heads."""
-    return cross_attention(decoder, features, labels)[:, -1].mean(1).cpu().double()
-
-
-class RolloutAnalysis:
-    """Distances and more of one model: by rollout, and of the attention of single layers."""
-
-    def __init__(self, subject: Subject, residual: float = RESIDUAL) -> None:
-        self.subject, self.residual = subject, residual
-        grid = TokenGrid.of(subject.encoder)
-        self._statistics = {
-            "rollout_": AttentionStatistics(grid, _METRICS),
-            "": AttentionStatistics(grid, _METRICS),
-        }
-
-    def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
-        """Add normalized images."""
-        encoder = self.subject.encoder
-        mixed = encoder_rollout(encoder, images, self.residual, self._statistics[""].update)
-        for layer, maps in enumerate(mixed):
-            self._statistics["rollout_"].update_maps(f"{layer}", maps[:, None])
-
-    def measurements(self) -> pd.DataFrame:
-        """Means of every layer over images with intervals."""
-        tables = []
-        for prefix, statistics in self._statistics.items():
-            for metric in _METRICS:
-                layers = [values.mean(1) for values in statistics.values(metric)]
-                means, unit = torch.stack(layers, 1), UNITS[metric]
-                name = f"{prefix}{metric}"
-                tables.append(of_layers(self.subject.name, name, unit, means, statistics.norm))
-        return pd.concat(tables)
-
-
-@torch.no_grad()
-def rollout_words(
+def mapped_words(
     subject: Subject,
     batch: Batch,
     images: Float[Tensor, "batch channel height width"],
@@ -134,25 +99,43 @@ def rollout_words(
 ) -> list[MappedWord]:
     """The words read in the first images of a batch, with three maps for each character."""
     recognizer = subject.recognizer
-    features = recognizer.encode(images)
-    labels = generate(recognizer.decoder, features).labels
-    seen = looked_at(recognizer.decoder, features, labels)
-    maps = {
-        "cross-attention": attention_maps(recognizer.encoder, seen),
-        "through the encoder by rollout": character_rollout(recognizer, images, labels, residual),
-        "|gradient × input|": gradient_times_input(recognizer, images, labels),
-    }
+    with torch.no_grad():
+        labels = generate(recognizer.decoder, recognizer.encode(images)).labels
+    by_method = character_maps(recognizer, images, labels, residual)
     texts = map(subject.charset.decode, labels.tolist())
     return [
         MappedWord(
             title=f"{text}    ({batch.names[index]})",
             pixels=batch.pixels[index],
             text=text,
-            maps={method: each[index] for method, each in maps.items()},
+            maps={method: maps[index] for method, maps in by_method.items()},
         )
         for index, text in enumerate(texts)
         if text
     ]
+
+
+def measure(
+    run: AnalysisRun, subject: Subject, residual: float, show: int
+) -> tuple[pd.DataFrame, list[MappedWord]]:
+    """Distances and more by rollout and of single layers, and the first words read with maps."""
+    grid = TokenGrid.of(subject.encoder)
+    rolled_out, single = AttentionStatistics(grid, _METRICS), AttentionStatistics(grid, _METRICS)
+    words: list[MappedWord] = []
+    for batch, images in run.batches(subject):
+        mixed = encoder_rollout(subject.encoder, images, residual, single.update)
+        for layer, maps in enumerate(mixed):
+            rolled_out.update_maps(f"{layer}", maps[:, None])
+        if subject.reads and (missing := show - len(words)) > 0:
+            words += mapped_words(subject, batch, images[:missing], residual)
+    tables = []
+    for prefix, statistics in {"rollout_": rolled_out, "": single}.items():
+        for metric in _METRICS:
+            layers = [values.mean(1) for values in statistics.values(metric)]
+            means, unit = torch.stack(layers, 1), UNITS[metric]
+            name = f"{prefix}{metric}"
+            tables.append(of_layers(subject.name, name, unit, means, statistics.norm))
+    return pd.concat(tables), words
 
 
 _LEAD = """\
@@ -169,16 +152,8 @@ line."""
 
 def report(run: AnalysisRun, residual: float, show: int) -> int:
     """Roll out the attention of every model, and write a table and a page."""
-    tables = []
-    words: dict[str, list[MappedWord]] = {}
-    for subject in run.subjects:
-        analysis, shown = RolloutAnalysis(subject, residual), words.setdefault(subject.name, [])
-        for batch, pixels in run.batches(subject):
-            analysis.update(pixels)
-            if subject.reads and (missing := show - len(shown)) > 0:
-                shown += rollout_words(subject, batch, pixels[:missing], residual)
-        tables.append(analysis.measurements())
-    rows = pd.concat(tables)
+    measured = {subject.name: measure(run, subject, residual, show) for subject in run.subjects}
+    rows = pd.concat(table for table, _ in measured.values())
     write_frame(run.folder / "rollout.csv", rows)
     grid = TokenGrid.of(run.subjects[0].encoder)
     chance, n = {"uniform": grid.uniform_distance()}, int(rows["n"].iloc[0])
@@ -194,13 +169,13 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
     page.paragraph(_METHOD)
     page.heading("In numbers")
     page.table(*table_of(rows), f"Means over n = {n:,} images with 95 % intervals")
-    if any(words.values()):
+    if any(words for _, words in measured.values()):
         page.heading("Word by word")
         page.note(CAUTION)
-    for number, (name, mapped) in enumerate(words.items(), 1):
-        if mapped:
+    for number, (name, (_, words)) in enumerate(measured.items(), 1):
+        if words:
             page.figure(
-                map_sheet(mapped),
+                map_sheet(words),
                 f"words-{number}",
                 f"{name}: for every character that it read the cross-attention of the last decoder "
                 "block, the same through the encoder by rollout, and gradients; dark is the most "
