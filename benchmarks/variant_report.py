@@ -15,6 +15,7 @@ from vit_str.evaluation.statistics import (
     Interval,
     bootstrap_interval,
     paired_difference,
+    plain_values,
     wilson_interval,
 )
 from vit_str.evaluation.words import ReadWords, together
@@ -120,7 +121,7 @@ def _difference(first: Sequence[ReadWords], second: Sequence[ReadWords]) -> dict
     return {
         "mean": float(gains.mean()),
         "interval": bootstrap_interval(gains, np.ones_like(gains)),
-        "seeds": [paired_difference(a.right(), b.right()).to_dict() for a, b in pairs],
+        "seeds": [plain_values(paired_difference(a.right(), b.right())) for a, b in pairs],
     }
 
 

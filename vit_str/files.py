@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 
 @contextmanager
@@ -28,6 +29,16 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Make the folder of a file that is to be written; an OSError if nothing can be written there.
+
+    For what takes long, so that it is known before.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=path.parent):
+        return
 
 
 def remove_partial(folder: Path, least_age: float = 0.0) -> None:

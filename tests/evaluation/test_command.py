@@ -83,22 +83,22 @@ def test_other_formats(evaluate, folder, model, tmp_path, run):
 
 
 @pytest.mark.parametrize(
-    ("options", "trouble"),
+    ("options", "exit_code", "trouble"),
     [
-        (["--sheet", "sheet.txt"], "a name that ends in .png, .jpg or .webp, found sheet.txt"),
-        (["--markdown", "taken/x.md"], "cannot write taken"),
-        (["more"], "found no data set there; looked for labels.tsv"),
+        (["--sheet", "sheet.txt"], 2, "a name that ends in .png, .jpg or .webp, found sheet.txt"),
+        (["--markdown", "taken/x.md"], 1, "taken: File exists"),
+        (["more"], 2, "found no data set there; looked for labels.tsv"),
     ],
 )
 def test_what_cannot_be_used_is_reported_before_reading(
-    options, trouble, evaluate, tmp_path, monkeypatch
+    options, exit_code, trouble, evaluate, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     Path("taken").write_text("a file")
     Path("more").mkdir()
     monkeypatch.setattr("vit_str.runtime.reader.load", lambda *_, **__: pytest.fail("too late"))
     code, out, err = evaluate(*options)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert (code, out, err.count("\n")) == (exit_code, "", 1)
     assert trouble in err
 
 

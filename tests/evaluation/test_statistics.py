@@ -12,6 +12,7 @@ from vit_str.evaluation.statistics import (
     mcnemar,
     mean_interval,
     paired_difference,
+    plain_values,
     wilson_interval,
     with_interval,
 )
@@ -90,7 +91,7 @@ def test_nothing_to_compare_and_other_words():
     found = paired_difference([], [])
     assert math.isnan(found.difference)
     assert found.p_value == 1
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["difference"] is None
+    assert json.loads(json.dumps(plain_values(found), allow_nan=False))["difference"] is None
     with pytest.raises(ValueError, match="same words, found 1 and 2"):
         paired_difference([True], [True, False])
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from vit_str.datasets.rules import CHUNK, Rules, SkipReport, judged
 from vit_str.datasets.source import LabeledWord, Skipped, WordSource
-from vit_str.reports.sheets import Captioned, caption_font, framed, sheet
+from vit_str.reports.sheets import Captioned, framed, sheet
 
 _COUNT, _COUNT_AUGMENTED = 64, 16  # words, unless another number is asked for
 _COLUMNS, _VERSIONS = 8, 7
@@ -48,8 +48,7 @@ def word_sheet(
     if not words:
         why = f"; the first: {report.first}" if report.first else ""
         raise ValueError(f"{source.path}: no word to show{why}")
-    font = caption_font("".join(cell.caption for cell in cells), _fonts)
-    return sheet(cells, _COLUMNS, font), words
+    return sheet(cells, _COLUMNS, _fonts), words
 
 
 def _some(source: WordSource, count: int, seed: int) -> Iterator[LabeledWord | Skipped]:

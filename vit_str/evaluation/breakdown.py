@@ -2,15 +2,15 @@
 
 import math
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from vit_str.evaluation.metrics import WORD_PROTOCOLS
-from vit_str.evaluation.statistics import Interval, plain_values, wilson_interval
+from vit_str.evaluation.statistics import Interval, wilson_interval
 from vit_str.evaluation.words import ImageSize, ReadWords
 from vit_str.runtime.images import TALL
 
@@ -19,9 +19,6 @@ SHOWN = ("word_accuracy_36", "word_accuracy_94", "word_accuracy_full")
 
 COVERAGES = tuple(tenth / 10 for tenth in range(10, 0, -1))
 """Shares of words that are kept, see `rejection`."""
-
-_LAST_LENGTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15)  # of each group, in characters
-_LAST_HEIGHTS = (11, 15, 23, 31, 47, 63, 95)  # in pixels
 
 _TALL = f"tall: height over {TALL:g} times the width"
 # The first that holds counts.
@@ -35,14 +32,29 @@ _CASES: dict[str, Callable[[str], bool]] = {
     "capitalized": lambda label: label[1:] == label[1:].lower(),
     "mixed case": lambda label: True,
 }
-_ASPECTS: dict[str, float] = {
+
+
+def _ranges(*last: int) -> dict[str, float]:
+    """Groups of numbers from 1 on, and the last number of each."""
+    first = [1, *(number + 1 for number in last)]
+    groups: dict[str, float] = {
+        f"{start}" if start == end else f"{start} to {end}": end
+        for start, end in zip(first, last, strict=False)
+    }
+    return {**groups, f"{first[-1]} and more": math.inf}
+
+
+# Groups and the last number of each.
+_LENGTHS = _ranges(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15)  # in characters
+_HEIGHTS = _ranges(11, 15, 23, 31, 47, 63, 95)  # in pixels
+_ASPECTS = {
     "about square: up to as wide as high": 1.0,
     "width up to 2 times the height": 2.0,
     "width up to 3 times the height": 3.0,
     "width up to 5 times the height": 5.0,
     "wider": math.inf,
 }
-_CONFIDENCES = [f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}" for tenth in range(10)]
+_CONFIDENCES = {f"{(end - 1) / 10:.1f} to {end / 10:.1f}": end / 10 for end in range(1, 11)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +73,6 @@ class Group:
     name: str
     n: int
     shares: Mapping[str, Share]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"name": self.name, "n": self.n, **plain_values(self.shares)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +98,29 @@ def breakdown(words: ReadWords) -> dict[str, list[Group]]:
     Words whose image is damaged have no size and no confidence, and are in the other groups only.
     """
     labels = [label or None for label in words.labels]
-    groups: dict[str, tuple[Sequence[Any], Callable[[Any], str], Sequence[str]]] = {
-        "length": (labels, _length, _range_names(_LAST_LENGTHS)),
-        "case": (labels, case_of, list(_CASES)),
-        "orientation": (words.sizes, _orientation, ["wide", _TALL]),
-        "aspect": (words.sizes, _aspect, [_TALL, *_ASPECTS]),
-        "height": (words.sizes, _height, _range_names(_LAST_HEIGHTS)),
-        "confidence": (words.confidences, _confidence, _CONFIDENCES),
+    dimensions: dict[str, tuple[Sequence[Any], Callable[[Any], str], Iterable[str]]] = {
+        "length": (labels, lambda label: _group(len(label), _LENGTHS), _LENGTHS),
+        "case": (labels, case_of, _CASES),
+        "orientation": (
+            words.sizes,
+            lambda size: _TALL if _is_tall(size) else "wide",
+            ("wide", _TALL),
+        ),
+        "aspect": (words.sizes, _aspect, (_TALL, *_ASPECTS)),
+        "height": (words.sizes, _height, _HEIGHTS),
+        "confidence": (words.confidences, lambda sure: _group(sure, _CONFIDENCES), _CONFIDENCES),
     }
-    accuracies = _Accuracies(words)
-    found = {}
-    for dimension, (values, name_of, names) in groups.items():
-        kinds = np.array([None if value is None else name_of(value) for value in values], object)
+    outcomes = _outcomes(words)
+    groups = {}
+    for dimension, (values, group_of, names) in dimensions.items():
+        kinds = np.array([None if value is None else group_of(value) for value in values], object)
         masks = {name: kinds == name for name in names}
-        found[dimension] = [
-            Group(name, int(mask.sum()), accuracies.of(mask))
+        groups[dimension] = [
+            Group(name, int(mask.sum()), _shares(outcomes, mask))
             for name, mask in masks.items()
             if mask.any()
         ]
-    return found
+    return groups
 
 
 def rejection(words: ReadWords) -> list[AcceptedWords]:
@@ -116,7 +128,7 @@ def rejection(words: ReadWords) -> list[AcceptedWords]:
 
     Damaged images are rejected first.
     """
-    accuracies = _Accuracies(words)
+    outcomes = _outcomes(words)
     sure = np.array(words.confidences, dtype=float)  # nan in place of None
     order = np.argsort(-np.nan_to_num(sure, nan=-1.0), kind="stable")
     kept = []
@@ -124,29 +136,30 @@ def rejection(words: ReadWords) -> list[AcceptedWords]:
         chosen = order[: round(coverage * len(order))]
         least = float(sure[chosen[-1]]) if len(chosen) else math.nan
         mask = np.isin(np.arange(len(order)), chosen)
-        kept.append(AcceptedWords(coverage, least, len(chosen), accuracies.of(mask)))
+        kept.append(AcceptedWords(coverage, least, len(chosen), _shares(outcomes, mask)))
     return kept
 
 
-class _Accuracies:
-    """What is judged and right under each protocol, worked out once for all groups."""
+def _outcomes(words: ReadWords) -> dict[str, Float[np.ndarray, " word"]]:
+    """Metric -> 1 for a word read right, 0 for another, nan for one that it cannot judge."""
+    outcomes = {}
+    for metric in SHOWN:
+        outcomes[metric] = np.full(len(words.labels), math.nan)
+        protocol = WORD_PROTOCOLS[metric]
+        outcomes[metric][words.judged(protocol)] = words.right(protocol)
+    return outcomes
 
-    def __init__(self, words: ReadWords) -> None:
-        self._judged, self._right = {}, {}
-        for metric in SHOWN:
-            judged = words.judged(WORD_PROTOCOLS[metric])
-            right = np.zeros_like(judged)
-            right[judged] = words.right(WORD_PROTOCOLS[metric])
-            self._judged[metric], self._right[metric] = judged, right
 
-    def of(self, chosen: Bool[np.ndarray, " word"]) -> dict[str, Share]:
-        shares = {}
-        for metric in SHOWN:
-            n = int((chosen & self._judged[metric]).sum())
-            right = int((chosen & self._right[metric]).sum())
-            value = right / n if n else math.nan
-            shares[metric] = Share(n, value, wilson_interval(right, n))
-        return shares
+def _shares(
+    outcomes: Mapping[str, Float[np.ndarray, " word"]], chosen: Bool[np.ndarray, " word"]
+) -> dict[str, Share]:
+    shares = {}
+    for metric, outcome in outcomes.items():
+        judged = outcome[chosen & ~np.isnan(outcome)]
+        n = len(judged)
+        right = int(judged.sum())
+        shares[metric] = Share(n, right / n if n else math.nan, wilson_interval(right, n))
+    return shares
 
 
 def case_of(label: str) -> str:
@@ -154,43 +167,22 @@ def case_of(label: str) -> str:
     return next(name for name, holds in _CASES.items() if holds(label))
 
 
+def _group(number: float, groups: Mapping[str, float]) -> str:
+    """The first group that a number fits in, or the last."""
+    return next((name for name, end in groups.items() if number <= end), list(groups)[-1])
+
+
 def _is_tall(size: ImageSize) -> bool:
     """Whether an image of this size more likely holds a line that runs down or up."""
     return size[0] > TALL * size[1]
 
 
-def _length(label: str) -> str:
-    return _range(len(label), _LAST_LENGTHS)
+def _aspect(size: ImageSize) -> str:
+    return _TALL if _is_tall(size) else _group(size[1] / size[0], _ASPECTS)
 
 
 def _height(size: ImageSize) -> str:
-    return _range(size[1] if _is_tall(size) else size[0], _LAST_HEIGHTS)
-
-
-def _orientation(size: ImageSize) -> str:
-    return _TALL if _is_tall(size) else "wide"
-
-
-def _aspect(size: ImageSize) -> str:
-    if _is_tall(size):
-        return _TALL
-    return next(name for name, most in _ASPECTS.items() if size[1] / size[0] <= most)
-
-
-def _confidence(confidence: float) -> str:
-    return _CONFIDENCES[min(9, max(0, math.ceil(10 * confidence) - 1))]
-
-
-def _range(number: int, last: tuple[int, ...]) -> str:
-    """The group of a number, where all groups but one have a last number."""
-    return _range_names(last)[sum(number > end for end in last)]
-
-
-def _range_names(last: tuple[int, ...]) -> list[str]:
-    first = [1, *(end + 1 for end in last)]
-    pairs = zip(first, last, strict=False)
-    names = [f"{start}" if start == end else f"{start} to {end}" for start, end in pairs]
-    return [*names, f"{first[-1]} and more"]
+    return _group(size[1] if _is_tall(size) else size[0], _HEIGHTS)
 
 
 def _is_letter_or_digit(character: str) -> bool:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vit_str import console
 from vit_str.console import add_batch_size, add_device
+from vit_str.files import check_writable
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from vit_str.datasets import WordSource
-    from vit_str.evaluation.temperature import JudgedWords
-    from vit_str.runtime import Reader
+    from vit_str.evaluation.words import ReadWords
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 _DESCRIPTION = """\
@@ -56,115 +53,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit, print what it brings, and write the weights; returns the exit code."""
-    from vit_str.evaluation.run import opened
-    from vit_str.evaluation.temperature import FACTORS, fit
+    from vit_str.evaluation.run import opened, read_sets
+    from vit_str.evaluation.temperature import FACTORS, fit_to_half
     from vit_str.runtime import load
     from vit_str.torch_runtime.weights_file import load_weights
 
     source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
     sets = [opened(path) for path in options.sources]
+    reader = load(source, options.device)
+    problems: dict[str, None] = {}
+
+    def read(temperature: float) -> dict[str, ReadWords]:
+        """The words of every set, as users see them."""
+        reader.engine.model = replace(reader.engine.model, temperature=temperature)
+        words_of = read_sets(reader, sets, options.batch_size, advance=progress.advance)
+        for words in words_of.values():
+            problems.update(dict.fromkeys(words.problems))
+        return words_of
+
     with console.Progress((len(FACTORS) + 2) * sum(map(len, sets))) as progress:
-        words = _Words(load(source, options.device), options.batch_size, progress)
-        tried = [words.read(sets, file.temperature * factor) for factor in FACTORS]
-        halves = _second_halves(tried[0])
-        result = fit([_all_but(judged, halves) for judged in tried])
-        temperature = round(file.temperature * result.factor, 4)
-        before = words.read(sets, file.temperature)
-        after = words.read(sets, temperature)
-    for line in words.problems:
+        values, is_at_edge = fit_to_half(read, file.temperature)
+    for line in problems:
         console.warn(line)
-    values = {
-        "temperature": temperature,
-        "interval": [round(file.temperature * end, 4) for end in result.interval],
-        "words": result.n,
-        "before": file.temperature,
-        "sets": _what_it_brought(before, after, halves),
-    }
     console.write(json.dumps(values, indent=2) if options.json else _text(values))
-    if result.is_at_edge:
+    if is_at_edge:
         console.warn(
             "no temperature that was tried is extreme enough: look at the labels, or calibrate "
             f"{out} once more"
         )
     _write(source, out, file, values)
     console.warn(f"wrote {out}")
-    return 1 if words.problems else 0
-
-
-class _Words:
-    """Reads sets of words at any temperature.
-
-    Attributes:
-        problems: one line about each word that has no image or none that can be read.
-    """
-
-    def __init__(self, reader: Reader, batch_size: int, progress: console.Progress) -> None:
-        self.problems: dict[str, None] = {}
-        self._reader = reader
-        self._batch_size = batch_size
-        self._progress = progress
-
-    def read(self, sources: Sequence[WordSource], temperature: float) -> dict[str, JudgedWords]:
-        """Name of the set -> its words that can be judged, as users would see them."""
-        from vit_str.evaluation.run import read_sets
-        from vit_str.evaluation.temperature import JudgedWords
-
-        engine = self._reader.engine
-        engine.model = replace(engine.model, temperature=temperature)
-        sets = read_sets(self._reader, sources, self._batch_size, advance=self._progress.advance)
-        for found in sets.values():
-            self.problems |= dict.fromkeys([*found.missing, *found.damaged])
-        judged = {name: JudgedWords.of(words) for name, words in sets.items()}
-        for name, words in judged.items():
-            if not len(words):
-                raise ValueError(f"{name}: no word to judge; give labeled images that can be read")
-        return judged
-
-
-def _second_halves(sets: Mapping[str, JudgedWords]) -> dict[str, np.ndarray]:
-    """Name of the set -> which half of its words to judge on; the others are to fit to."""
-    import numpy as np
-
-    generator = np.random.default_rng(0)
-    return {
-        name: generator.permutation(len(words))[len(words) // 2 :] for name, words in sets.items()
-    }
-
-
-def _all_but(sets: Mapping[str, JudgedWords], left_out: Mapping[str, np.ndarray]) -> JudgedWords:
-    """The words of all sets but some as one."""
-    import numpy as np
-
-    from vit_str.evaluation.temperature import JudgedWords
-
-    return JudgedWords.together(
-        [
-            words.select(np.setdiff1d(np.arange(len(words)), left_out[name]))
-            for name, words in sets.items()
-        ]
-    )
-
-
-def _what_it_brought(
-    before: Mapping[str, JudgedWords],
-    after: Mapping[str, JudgedWords],
-    places: Mapping[str, np.ndarray],
-) -> dict[str, dict[str, Any]]:
-    """Set -> scores before and after of the half to judge on; of all sets as well."""
-    from vit_str.evaluation.temperature import JudgedWords
-
-    pairs = {
-        f"{name}, other half": (before[name].select(where), after[name].select(where))
-        for name, where in places.items()
-    }
-    if len(pairs) > 1:
-        first, second = zip(*pairs.values(), strict=True)
-        pairs["all"] = JudgedWords.together(first), JudgedWords.together(second)
-    return {
-        name: {"n": len(first), "before": first.scores(), "after": second.scores()}
-        for name, (first, second) in pairs.items()
-    }
+    return 1 if problems else 0
 
 
 def _text(values: Mapping[str, Any]) -> str:
@@ -207,10 +127,7 @@ def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
         raise ValueError(f"--out {out}: give the name of a file ending in .safetensors")
     if out.exists() and source.exists() and os.path.samefile(out, source):
         raise ValueError(f"--out {out}: is the weights file itself; give another name")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"--out {out}: no such folder ({error.strerror})") from error
+    check_writable(out)
     return source, out
 
 

@@ -2,14 +2,13 @@
 
 import argparse
 import json
-import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
-from vit_str.files import write_atomically
+from vit_str.files import check_writable, write_atomically
 from vit_str.reading.options import add_reader_arguments, search_of
 
 if TYPE_CHECKING:
@@ -90,70 +89,59 @@ def run(options: argparse.Namespace) -> int:
 
     if options.changes and not options.against:
         raise ValueError("--changes needs --against: the weights before")
-    sets = [opened(source) for source in options.sources]
-    _prepare(options.markdown, options.sheet)
+    sets = named([opened(source) for source in options.sources])
+    _check_outputs(options)
     models = [options.model, *([options.against] if options.against else [])]
     search = search_of(options)
     readers = [
         load(model, options.device, effort=options.effort, backend=options.backend, search=search)
         for model in models
     ]
-    total = sum(map(len, sets))
-    with console.Progress(len(readers) * total) as progress:
-        reports = [
-            Report(read_sets(reader, sets, options.batch_size, options.workers, progress.advance))
-            for reader in readers
-        ]
+    with console.Progress(len(readers) * sum(map(len, sets.values()))) as progress:
+        how = options.batch_size, options.workers, progress.advance
+        reports = [Report(read_sets(reader, sets.values(), *how)) for reader in readers]
     for line in reports[0].problems:
         console.warn(line)
-    comparison = _compare(models, reports) if len(reports) > 1 else None
+    comparison = _compare(models, reports) if options.against else None
     if options.json:
         console.write(_json(reports, comparison))
     else:
         console.write(_text(models, reports, comparison))
-    command = _command(options, named(sets))
-    subject = _name(options.model), command, _how(readers[0])
-    section = comparison.markdown() if comparison else []
     if options.markdown:
-        page = report_markdown(reports[0], *subject, section)
+        subject = _name(options.model), _command(options, sets), _how(readers[0])
+        page = report_markdown(reports[0], *subject, comparison.markdown() if comparison else [])
         with write_atomically(options.markdown) as temporary:
             temporary.write_text(page, encoding="utf-8", newline="\n")
     if options.sheet:
-        _write_sheet(options.sheet, reports[0], named(sets))
+        _write_sheet(options.sheet, reports[0], sets)
     if comparison and options.changes:
         from vit_str.evaluation.changes import write_changes
 
-        console.write(f"what changed: {write_changes(comparison, named(sets), options.changes)}")
+        console.write(f"what changed: {write_changes(comparison, sets, options.changes)}")
     return 1 if reports[0].problems else 0
 
 
-def _prepare(markdown: Path | None, picture: Path | None) -> None:
+def _check_outputs(options: argparse.Namespace) -> None:
     """Find out before the reading, which may take long, whether files can be written."""
-    if picture:
+    if options.sheet:
         from vit_str.reports.sheets import check_picture
 
-        check_picture(picture)
-    for folder in [path.parent for path in (markdown, picture) if path]:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ValueError(f"cannot write {folder}: {error.strerror}") from error
-        if not os.access(folder, os.W_OK):
-            raise ValueError(f"cannot write {folder}: no permission")
+        check_picture(options.sheet)
+    for path in (options.markdown, options.sheet):
+        if path:
+            check_writable(path)
 
 
 def _write_sheet(path: Path, report: "Report", sets: "Mapping[str, WordSource]") -> None:
     """Write the pictures of the surest mistakes."""
-    from vit_str.evaluation.mistakes import mistake_sheet, surest_mistakes
-    from vit_str.reports.sheets import caption_font
-    from vit_str.synthesis.fonts import find_fonts
+    from vit_str.evaluation.mistakes import picture_sheet, surest_mistakes
 
     mistakes = surest_mistakes(report.words)
-    font = caption_font("".join(mistake.caption() for mistake in mistakes), find_fonts)
-    try:
-        picture = mistake_sheet(mistakes, sets, font)
-    except ValueError as error:
-        console.warn(f"{path} is not written: {error}")
+    captions = {(mistake.set, mistake.place): mistake.caption() for mistake in mistakes}
+    picture = picture_sheet(captions, sets)
+    if picture is None:
+        reason = "no mistake to show: every word that can be judged is read right"
+        console.warn(f"{path} is not written: {reason}")
         return
     with write_atomically(path) as temporary:
         picture.save(temporary)
@@ -194,19 +182,21 @@ def _name(model: str) -> str:
 
 def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
     """The command to show in the page: names of sets and models, not the paths of a machine."""
-    words = ["vit-str", "evaluate", *names, "--model", _name(options.model)]
-    if options.effort:
-        words += ["--effort", options.effort]
-    if options.lexicon:
-        words += ["--lexicon", Path(options.lexicon).name]
-    for name in ("pattern", "alphabet", "beams"):
-        if (value := getattr(options, name)) is not None:
+    path = options.markdown
+    values = {
+        "model": _name(options.model),
+        "effort": options.effort,
+        "lexicon": options.lexicon and Path(options.lexicon).name,
+        "pattern": options.pattern,
+        "alphabet": options.alphabet,
+        "beams": options.beams,
+        "against": options.against and _name(options.against),
+        "markdown": path.name if path.is_absolute() else path.as_posix(),
+    }
+    words = ["vit-str", "evaluate", *names]
+    for name, value in values.items():
+        if value is not None:
             words += [f"--{name}", str(value)]
-    if options.against:
-        words += ["--against", _name(options.against)]
-    if options.markdown:
-        path = options.markdown
-        words += ["--markdown", path.name if path.is_absolute() else path.as_posix()]
     return shlex.join(words)
 
 

@@ -42,10 +42,10 @@ class Comparison:
         """A table of differences under a protocol, its titles first."""
         titles = (f"word {protocol}", "words", "difference", *map("only {}".format, self.names))
         rows = [(*titles, "McNemar p")]
-        for name, each in self.differences(protocol).items():
-            only = f"{each.only_first:,}", f"{each.only_second:,}"
-            difference = percent(each.difference, each.interval)
-            rows.append((one_line(name), f"{each.n:,}", difference, *only, f"{each.p_value:.2g}"))
+        for name, pair in self.differences(protocol).items():
+            only = f"{pair.only_first:,}", f"{pair.only_second:,}"
+            difference = percent(pair.difference, pair.interval)
+            rows.append((one_line(name), f"{pair.n:,}", difference, *only, f"{pair.p_value:.2g}"))
         return rows
 
     def note(self) -> str:

@@ -69,11 +69,13 @@ def confusions(words: ReadWords) -> list[Confusion]:
         pairs = _readable_pairs(label, text)
         times.update(pair for pair in pairs if pair[0] != pair[1])
         written.update(pair[0] for pair in pairs if pair[0])
-    found = (
+    mistakes = [
         Confusion(pair[0], pair[1], count, written[pair[0]] if pair[0] else written.total())
         for pair, count in times.items()
-    )
-    return sorted(found, key=lambda each: (-each.times, each.written, each.read))[:_MOST]
+    ]
+    return sorted(mistakes, key=lambda mistake: (-mistake.times, mistake.written, mistake.read))[
+        :_MOST
+    ]
 
 
 def _readable_pairs(label: str, text: str) -> Iterable[Pair]:

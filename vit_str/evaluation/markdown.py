@@ -104,7 +104,7 @@ def _calibration_rows(report: Report) -> list[tuple[str, ...]]:
     for name, (words, _, calibration) in report.parts().items():
         full = words.calibration(FULL)
         mean = f"{100 * full.confidence:.1f}" if full.n else "-"
-        errors = (percent(each.error, each.interval) for each in (calibration, full))
+        errors = (percent(part.error, part.interval) for part in (calibration, full))
         rows.append((name, f"{full.n:,}", mean, *errors))
     return rows
 
@@ -115,31 +115,31 @@ def _bin_rows(calibration: Calibration, full: Calibration) -> list[tuple[str, ..
     for first, second in zip(calibration.bins, full.bins, strict=True):
         if second.n:
             place = f"{second.low:.2f} to {second.high:.2f}"
-            right = (f"{100 * each.accuracy:.1f}" if each.n else "-" for each in (first, second))
+            right = (f"{100 * part.accuracy:.1f}" if part.n else "-" for part in (first, second))
             rows.append((place, f"{second.n:,}", f"{100 * second.confidence:.1f}", *right))
     return rows
 
 
 def _kinds(report: Report) -> list[str]:
     lines = ["## By kind of word", ""]
-    found = breakdown(report.whole)
+    groups = breakdown(report.whole)
     for name, what in _DIMENSIONS.items():
-        if found[name]:
-            lines += [f"By {name}: {what}.", "", *table(group_rows(name, found[name])), ""]
+        if groups[name]:
+            lines += [f"By {name}: {what}.", "", *table(group_rows(name, groups[name])), ""]
     return lines
 
 
-def _confusions(found: Sequence[Confusion]) -> list[str]:
+def _confusions(mistakes: Sequence[Confusion]) -> list[str]:
     rows = [("written", "read", "times", "of", "share")]
     rows += [
         (
-            code(each.written),
-            code(each.read),
-            f"{each.times:,}",
-            f"{each.of:,}",
-            f"{100 * each.times / each.of:.1f} %",
+            code(mistake.written),
+            code(mistake.read),
+            f"{mistake.times:,}",
+            f"{mistake.of:,}",
+            f"{100 * mistake.times / mistake.of:.1f} %",
         )
-        for each in found
+        for mistake in mistakes
     ]
     return [
         "## Characters taken for others",
@@ -147,20 +147,25 @@ def _confusions(found: Sequence[Confusion]) -> list[str]:
         "In words of which at least half was read right; of: how often the label has the",
         "character, or any, where one was read that is not there.",
         "",
-        *(piped(rows, text_columns=2) if found else ["None."]),
+        *(piped(rows, text_columns=2) if mistakes else ["None."]),
     ]
 
 
-def _mistakes(found: Sequence[Mistake]) -> list[str]:
+def _mistakes(mistakes: Sequence[Mistake]) -> list[str]:
     rows = [("label", "read", "set", "confidence")]
     rows += [
-        (code(each.label), code(each.text), plain(each.set), f"{each.confidence:.4f}")
-        for each in found
+        (
+            code(mistake.label),
+            code(mistake.text),
+            plain(mistake.set),
+            f"{mistake.confidence:.4f}",
+        )
+        for mistake in mistakes
     ]
     return [
         "## Surest mistakes",
         "",
         "Read wrong even without case and symbols, in order of confidence.",
         "",
-        *(piped(rows, text_columns=3) if found else ["None."]),
+        *(piped(rows, text_columns=3) if mistakes else ["None."]),
     ]

@@ -1,7 +1,7 @@
 """The worst mistakes: words that were read wrong and surely."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,8 +11,9 @@ from vit_str.console import one_line
 from vit_str.datasets import LabeledWord, WordSource
 from vit_str.evaluation.metrics import FULL, Protocol, normalize_label
 from vit_str.evaluation.words import ReadWords
-from vit_str.reports.sheets import Captioned, Font, framed, sheet
+from vit_str.reports.sheets import Captioned, framed, sheet
 from vit_str.runtime.images import UnreadableImage, load_image
+from vit_str.synthesis.fonts import find_fonts
 
 _COLUMNS = 4
 _SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on the sheet, in pixels
@@ -30,9 +31,8 @@ class Mistake:
 
     def caption(self) -> str:
         """One line about it for the sheet."""
-        read = one_line(self.text) or "(nothing)"
         label, name = one_line(self.label), one_line(self.set)
-        return f"{self.confidence:.3f} labeled {label}, read {read}, {name}"
+        return f"{self.confidence:.3f} labeled {label}, read {shown(self.text)}, {name}"
 
 
 def surest_mistakes(words: Mapping[str, ReadWords], most: int = 60) -> list[Mistake]:
@@ -40,21 +40,21 @@ def surest_mistakes(words: Mapping[str, ReadWords], most: int = 60) -> list[Mist
 
     Case and symbols make no mistake here where `fitting_protocol` can do without them.
     """
-    found = [
+    mistakes = [
         Mistake(name, place, label, text, confidence)
-        for name, each in words.items()
+        for name, part in words.items()
         for place, label, text, confidence in zip(
-            each.places, each.labels, each.texts, each.confidences, strict=True
+            part.places, part.labels, part.texts, part.confidences, strict=True
         )
         if confidence is not None and label and is_wrong(label, text)
     ]
-    return sorted(found, key=lambda each: -each.confidence)[:most]
+    return sorted(mistakes, key=lambda mistake: -mistake.confidence)[:most]
 
 
 def fitting_protocol(label: str) -> Protocol:
     """36 where the letters and digits of a label are among its characters, else the full one."""
-    characters = [each for each in unicodedata.normalize("NFKD", label) if each.isalnum()]
-    return 36 if characters and all(map(str.isascii, characters)) else FULL
+    characters = "".join(filter(str.isalnum, unicodedata.normalize("NFKD", label)))
+    return 36 if characters and characters.isascii() else FULL
 
 
 def is_wrong(label: str, text: str) -> bool:
@@ -63,31 +63,32 @@ def is_wrong(label: str, text: str) -> bool:
     return normalize_label(label, protocol) != normalize_label(text, protocol)
 
 
-def mistake_sheet(
-    mistakes: Sequence[Mistake], sets: Mapping[str, WordSource], font: Font | None = None
-) -> Image.Image:
-    """Pictures of the mistakes with label, text, confidence and set below, the surest first."""
+def picture_sheet(
+    captions: Mapping[tuple[str, int], str], sets: Mapping[str, WordSource]
+) -> Image.Image | None:
+    """Pictures of words with captions, by set and place in it; None if none can be had."""
+    cells = []
     pictures = {
-        name: images_at(each, {mistake.place for mistake in mistakes if mistake.set == name})
-        for name, each in sets.items()
+        name: _images_at(source, {place for of, place in captions if of == name})
+        for name, source in sets.items()
     }
-    cells = [
-        Captioned(shown(picture), mistake.caption())
-        for mistake in mistakes
-        if (picture := pictures[mistake.set].get(mistake.place)) is not None
-    ]
-    if not cells:
-        raise ValueError("no mistake to show: every word that can be judged is read right")
-    return sheet(cells, min(_COLUMNS, len(cells)), font)
+    for (name, place), caption in captions.items():
+        if place in pictures[name]:
+            cells.append(Captioned(_framed(pictures[name][place]), caption))
+    return sheet(cells, min(_COLUMNS, len(cells)), find_fonts) if cells else None
 
 
-def images_at(source: WordSource, places: set[int]) -> dict[int, bytes]:
-    """The images at some places of a data set; those that cannot be had are left out."""
+def shown(text: str) -> str:
+    """What was read, in one line."""
+    return one_line(text) or "(nothing)"
+
+
+def _images_at(source: WordSource, places: set[int]) -> dict[int, bytes]:
     words = enumerate(islice(source, max(places, default=-1) + 1))
     return {i: word.image for i, word in words if i in places and isinstance(word, LabeledWord)}
 
 
-def shown(picture: bytes) -> Image.Image:
+def _framed(picture: bytes) -> Image.Image:
     """An image as it is, as large as it fits in the middle of a frame."""
     try:
         return framed(load_image(picture), _SIZE, _BACKGROUND)

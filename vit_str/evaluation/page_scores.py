@@ -105,14 +105,14 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
     label_outcomes = []
     for label in judged:
         shape = _shape(label.polygon)
-        match = next((i for i, (_, other) in free.items() if _iou(shape, other) > _OVERLAP), None)
+        match = next((i for i, (_, place) in free.items() if _iou(shape, place) > _OVERLAP), None)
         if match is None:
             label_outcomes.append(_lost(label, shape, words))
             continue
         word = free.pop(match)[0]
         outcome = "read" if same_text(label.text, word.text) else "read wrong"
         label_outcomes.append(LabelOutcome(label.text, outcome, word.text))
-    outcomes = Counter(each.outcome for each in label_outcomes)
+    outcomes = Counter(label.outcome for label in label_outcomes)
     detected = outcomes["read"] + outcomes["read wrong"]
     found = [part for word, _ in words for part in parts_of(word.text)]
     wanted = [part for label in judged for part in parts_of(label.text)]
@@ -122,7 +122,7 @@ def score_page(page: Page, labels: Sequence[Label]) -> PageScore:
         detected=detected,
         read=outcomes["read"],
         bag=_bag(found, wanted),
-        plain_bag=_bag(*(list(filter(None, map(plain, each))) for each in (found, wanted))),
+        plain_bag=_bag(_plain_words(found), _plain_words(wanted)),
         label_outcomes=tuple(label_outcomes),
     )
 
@@ -134,7 +134,7 @@ def same_text(label: str, text: str) -> bool:
     if label[:1] in _MARKS:
         accepted.add(label[1:])
     if label[-1:] in _MARKS:
-        accepted |= {other[:-1] for other in accepted}
+        accepted |= {whole[:-1] for whole in accepted}
     return text in accepted
 
 
@@ -151,12 +151,13 @@ def scores(pages: Sequence[PageScore]) -> dict[str, Score]:
 def summary(found: Sequence[PageScore | None]) -> dict[str, Any]:
     """All figures of some pictures, as plain values."""
     pages = [score for score in found if score is not None]
-    outcomes = Counter(each.outcome for page in pages for each in page.label_outcomes)
-    lines = sum(" " in each.label for page in pages for each in page.label_outcomes)
+    labels = [label for page in pages for label in page.label_outcomes]
+    outcomes = Counter(label.outcome for label in labels)
+    lines = sum(" " in label.label for label in labels)
     return {
         "pictures": len(pages),
-        "labels": sum(page.labels for page in pages),
-        "labels_are_lines": lines > _LINES * max(1, sum(page.labels for page in pages)),
+        "labels": len(labels),
+        "labels_are_lines": lines > _LINES * max(1, len(labels)),
         **{name: score._asdict() for name, score in scores(pages).items()},
         "outcomes": {name: outcomes[name] for name in OUTCOMES},
     }
@@ -203,15 +204,19 @@ def plain(word: str) -> str:
     return "".join(filter(str.isalnum, word))
 
 
+def _plain_words(words: Sequence[str]) -> list[str]:
+    return list(filter(None, map(plain, words)))
+
+
 def _bag(found: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int]:
     return (Counter(found) & Counter(wanted)).total(), len(found), len(wanted)
 
 
 def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> LabelOutcome:
     """Whether a label without a match was not found at all, or cut elsewhere than it ends."""
-    shares = [(_inside(shape, other), word.text) for word, other in words]
+    shares = [(_inside(shape, place), word.text) for word, place in words]
     covered, text = max(shares, default=(0.0, ""))
-    parts = max((_inside(other, shape) for _, other in words), default=0.0)
+    parts = max((_inside(place, shape) for _, place in words), default=0.0)
     return LabelOutcome(
         label.text, "cut wrong" if max(covered, parts) > _OVERLAP else "not found", text
     )
@@ -228,6 +233,6 @@ def _inside(shape, region) -> float:  # type: ignore[no-untyped-def]
     return shape.intersection(region).area / max(shape.area, 1e-9)
 
 
-def _iou(one, other) -> float:  # type: ignore[no-untyped-def]
-    shared = one.intersection(other).area
-    return shared / max(one.area + other.area - shared, 1e-9)
+def _iou(shape, region) -> float:  # type: ignore[no-untyped-def]
+    shared = shape.intersection(region).area
+    return shared / max(shape.area + region.area - shared, 1e-9)

@@ -30,10 +30,10 @@ class Report:
     def __init__(self, words: dict[str, ReadWords]) -> None:
         self.words, self.whole = words, together(words.values())
         self._sets = {
-            name: (each, each.scores(), each.calibration()) for name, each in words.items()
+            name: (part, part.scores(), part.calibration()) for name, part in words.items()
         }
         self.overall, self.overall_calibration = self.whole.scores(), self.whole.calibration()
-        self.problems = [line for part in words.values() for line in (*part.missing, *part.damaged)]
+        self.problems = [line for part in words.values() for line in part.problems]
 
     def parts(self) -> dict[str, tuple[ReadWords, Scores, Calibration]]:
         """Every set and, if there are several, all together as ``ALL``."""
@@ -65,7 +65,7 @@ class Report:
         """A table: title, then a row for each set, then one for all."""
         rows = [("set", "words", *titles.values())]
         for name, (_, scores, _) in self.parts().items():
-            cells = (percent(scores.values[each], scores.interval[each]) for each in titles)
+            cells = [percent(scores.values[metric], scores.interval[metric]) for metric in titles]
             rows.append((one_line(name), f"{scores.n:,}", *cells))
         return rows
 
@@ -101,10 +101,10 @@ def group_rows(dimension: str, groups: list[Group]) -> list[tuple[str, ...]]:
 def kept_rows(kept: list[AcceptedWords]) -> list[tuple[str, ...]]:
     """A table of accuracy if the least sure words are rejected, its titles first."""
     rows = [("kept", "words", "confidence from", *_share_titles())]
-    for each in kept:
-        confidence = f"{each.confidence:.3f}".replace("nan", "-")
-        cells = _cells(each.shares)
-        rows.append((f"surest {100 * each.coverage:.0f} %", f"{each.n:,}", confidence, *cells))
+    for words in kept:
+        surest = f"surest {100 * words.coverage:.0f} %"
+        confidence = f"{words.confidence:.3f}".replace("nan", "-")
+        rows.append((surest, f"{words.n:,}", confidence, *_cells(words.shares)))
     return rows
 
 
@@ -117,11 +117,15 @@ def _cells(shares: Mapping[str, Share]) -> list[str]:
 
 
 def _values(words: ReadWords, scores: Scores, calibration: Calibration) -> dict[str, Any]:
-    groups = breakdown(words).items()
     return scores.to_dict() | {
         "calibration": plain_values(calibration),
         "calibration_full": plain_values(words.calibration(FULL)),
-        "breakdown": {name: [group.to_dict() for group in each] for name, each in groups},
+        "breakdown": {
+            dimension: [
+                {"name": group.name, "n": group.n, **plain_values(group.shares)} for group in groups
+            ]
+            for dimension, groups in breakdown(words).items()
+        },
         "rejection": plain_values(rejection(words)),
         "confusions": plain_values(confusions(words)),
     }

@@ -27,7 +27,9 @@ def read_sets(
     sets = named([opened(source) for source in sources])
     if not sets:
         raise ValueError("nothing to evaluate: give one folder with labels.tsv or more")
-    return {n: _read(reader, each, batch_size, workers, advance) for n, each in sets.items()}
+    return {
+        name: _read(reader, source, batch_size, workers, advance) for name, source in sets.items()
+    }
 
 
 def opened(source: PathOrSource) -> WordSource:
@@ -46,8 +48,9 @@ def labeled_words(source: WordSource) -> Iterator[tuple[int, LabeledWord] | str]
 
 def named(sets: Sequence[WordSource]) -> dict[str, WordSource]:
     """Sets under the last part of their paths, or the paths where two have the same."""
-    names = [each.name for each in sets]
-    return {str(each.path) if names.count(each.name) > 1 else each.name: each for each in sets}
+    names = [source.name for source in sets]
+    unique = [str(source.path) if names.count(source.name) > 1 else source.name for source in sets]
+    return dict(zip(unique, sets, strict=True))
 
 
 def _read(

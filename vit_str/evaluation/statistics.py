@@ -121,11 +121,6 @@ class PairedDifference:
     only_second: int  # words that only the second reads right
     p_value: float  # of McNemar's exact test, see `mcnemar`
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there was nothing to compare."""
-        values: dict[str, Any] = plain_values(self)
-        return values
-
 
 def paired_difference(
     right_first: Bool[np.ndarray, " word"] | Sequence[bool],

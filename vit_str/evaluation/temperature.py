@@ -8,7 +8,7 @@ of their being right or wrong decides. Unlike the calibration error, which bins 
 smooth and rewards confidences that tell right from wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float, Int64
 from vit_str.evaluation.calibration import calibrate
 from vit_str.evaluation.metrics import FULL
 from vit_str.evaluation.statistics import Interval, percentile_interval, resamples
-from vit_str.evaluation.words import ReadWords
+from vit_str.evaluation.words import ReadWords, together
 
 FACTORS = np.geomspace(0.4, 2.5, 9)
 """What is tried, times the temperature of the model; between two of them the loss is smooth."""
@@ -53,10 +53,7 @@ class JudgedWords:
     @classmethod
     def of(cls, words: ReadWords) -> "JudgedWords":
         """The words with a label whose image could be read."""
-        chosen = np.flatnonzero(words.judged(FULL))
-        readable = [words.confidences[place] is not None for place in chosen]
-        confidences = [words.confidences[place] for place in chosen[readable]]
-        return cls(np.array(confidences, float), words.right(FULL)[readable])
+        return cls(*words.judged_confidences(FULL))
 
     def __len__(self) -> int:
         return len(self.right)
@@ -65,26 +62,18 @@ class JudgedWords:
         """Some of the words."""
         return JudgedWords(self.confidences[places], self.right[places])
 
-    @classmethod
-    def together(cls, parts: Sequence["JudgedWords"]) -> "JudgedWords":
-        """All words as one set."""
-        return cls(
-            np.concatenate([part.confidences for part in parts]),
-            np.concatenate([part.right for part in parts]),
-        )
-
     def scores(self) -> dict[str, Any]:
         """How good the confidences are, as plain values.
 
         Share of words that is right (``accuracy``), mean ``confidence``, calibration ``error`` and
         its ``interval`` as of `calibrate`, and ``loss``: the mean of `losses`.
         """
-        found = calibrate(self.confidences, self.right)
+        calibration = calibrate(self.confidences, self.right)
         return {
             "accuracy": float(self.right.mean()),
-            "confidence": found.confidence,
-            "error": found.error,
-            "interval": list(found.interval),
+            "confidence": calibration.confidence,
+            "error": calibration.error,
+            "interval": list(calibration.interval),
             "loss": float(self.losses.mean()),
         }
 
@@ -93,6 +82,63 @@ class JudgedWords:
         """Negative log-likelihood of each word being right or wrong, in nats."""
         sure = np.clip(self.confidences, 1 - _SUREST, _SUREST)
         return -np.log(np.where(self.right, sure, 1 - sure))
+
+
+def fit_to_half(
+    read: Callable[[float], Mapping[str, ReadWords]], before: float
+) -> tuple[dict[str, Any], bool]:
+    """Fit to one half of the words of every set, and say what it brings to the other half.
+
+    Args:
+        read: gives the words of every set, as users see them at a temperature.
+        before: the temperature of the model.
+
+    Returns:
+        Plain values for JSON, and whether no temperature that was tried is extreme enough.
+    """
+    first = read(before)
+    halves = _second_halves(first)
+    judged_on = np.concatenate(list(halves.values()))
+    tried = [_all_judged(read(before * factor)) for factor in FACTORS]
+    fitted_to = np.setdiff1d(np.arange(len(tried[0])), judged_on)
+    result = fit([words.select(fitted_to) for words in tried])
+    temperature = round(before * result.factor, 4)
+    old, new = _all_judged(first), _all_judged(read(temperature))
+    if len(halves) > 1:
+        halves["all"] = judged_on
+    values = {
+        "temperature": temperature,
+        "interval": [round(before * end, 4) for end in result.interval],
+        "words": result.n,
+        "before": before,
+        "sets": {
+            name: {
+                "n": len(places),
+                "before": old.select(places).scores(),
+                "after": new.select(places).scores(),
+            }
+            for name, places in halves.items()
+        },
+    }
+    return values, result.is_at_edge
+
+
+def _all_judged(sets: Mapping[str, ReadWords]) -> JudgedWords:
+    return JudgedWords.of(together(sets.values()))
+
+
+def _second_halves(sets: Mapping[str, ReadWords]) -> dict[str, Int64[np.ndarray, " place"]]:
+    """What to call half of a set -> the places of its words among those of all sets."""
+    generator = np.random.default_rng(0)
+    halves = {}
+    start = 0
+    for name, words in sets.items():
+        count = len(JudgedWords.of(words))
+        if not count:
+            raise ValueError(f"{name}: no word to judge; give labeled images that can be read")
+        halves[f"{name}, other half"] = start + generator.permutation(count)[count // 2 :]
+        start += count
+    return halves
 
 
 def fit(tried: Sequence[JudgedWords]) -> Fit:

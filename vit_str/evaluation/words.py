@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from itertools import chain
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from vit_str.evaluation.calibration import Calibration, calibrate
 from vit_str.evaluation.metrics import Protocol, Scores, normalize_label, right_words, score
@@ -35,6 +35,11 @@ class ReadWords:
         self.sizes.extend([None] * (len(self.labels) - len(self.sizes)))
         self.places.extend(range(len(self.places), len(self.labels)))
 
+    @property
+    def problems(self) -> list[str]:
+        """One line about every word that could not be read."""
+        return [*self.missing, *self.damaged]
+
     def judged(self, protocol: Protocol = 36) -> Bool[np.ndarray, " word"]:
         """Which of the words the protocol can judge."""
         return np.array([bool(normalize_label(label, protocol)) for label in self.labels], bool)
@@ -49,18 +54,19 @@ class ReadWords:
 
     def calibration(self, protocol: Protocol = 36) -> Calibration:
         """Confidences against what is right under a protocol, of the words that it can judge."""
-        chosen = np.flatnonzero(self.judged(protocol)).tolist()
-        pairs = zip(
-            (self.confidences[place] for place in chosen),
-            self.right(protocol).tolist(),
-            strict=True,
-        )
-        sure = [(confidence, right) for confidence, right in pairs if confidence is not None]
-        return calibrate([pair[0] for pair in sure], [pair[1] for pair in sure])
+        return calibrate(*self.judged_confidences(protocol))
+
+    def judged_confidences(
+        self, protocol: Protocol = 36
+    ) -> tuple[Float[np.ndarray, " judged"], Bool[np.ndarray, " judged"]]:
+        """Confidences, and what is right, of the words that were read and can be judged."""
+        confidences = np.array(self.confidences, dtype=float)[self.judged(protocol)]
+        is_read = ~np.isnan(confidences)  # None has become nan
+        return confidences[is_read], self.right(protocol)[is_read]
 
 
 def together(sets: Iterable[ReadWords]) -> ReadWords:
     """The words of all sets as one set."""
-    names = [each.name for each in fields(ReadWords)]
-    parts = [[getattr(each, name) for name in names] for each in sets]
+    names = [field.name for field in fields(ReadWords)]
+    parts = [[getattr(words, name) for name in names] for words in sets]
     return ReadWords(*(list(chain.from_iterable(column)) for column in zip(*parts, strict=True)))

@@ -9,7 +9,7 @@ from PIL import Image
 from tqdm import tqdm
 
 from vit_str.rendering.dataset import BATCH
-from vit_str.reports.sheets import Captioned, caption_font, sheet
+from vit_str.reports.sheets import Captioned, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
@@ -105,5 +105,4 @@ def _labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Imag
 
 def _save(path: Path, cells: Sequence[Captioned], columns: int, fonts: Fonts) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    font = caption_font("".join(cell.caption for cell in cells), lambda: find_fonts(fonts))
-    sheet(cells, columns, font).save(path)
+    sheet(cells, columns, lambda: find_fonts(fonts)).save(path)

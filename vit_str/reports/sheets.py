@@ -12,6 +12,7 @@ _GAP, _CAPTION = 6, 18
 _FONT_SIZE = 11
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+FindFonts = Callable[[], Iterable[Path]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,9 @@ class Captioned:
     color: str = "black"
 
 
-def sheet(cells: Sequence[Captioned], columns: int, font: Font | None = None) -> Image.Image:
-    """Pictures of one size in rows, each with its caption below."""
-    font = font or ImageFont.load_default(_FONT_SIZE)
+def sheet(cells: Sequence[Captioned], columns: int, find_fonts: FindFonts = list) -> Image.Image:
+    """Pictures of one size in rows, each with its caption below, see `caption_font`."""
+    font = caption_font("".join(cell.caption for cell in cells), find_fonts)
     width, height = cells[0].image.size
     across, down = width + _GAP, height + _CAPTION
     picture = Image.new("RGB", (across * columns, down * -(-len(cells) // columns)), "white")
@@ -57,7 +58,7 @@ def check_picture(path: Path) -> None:
         raise ValueError(f"a picture needs a name that ends in .png, .jpg or .webp, found {path}")
 
 
-def caption_font(text: str, find_fonts: Callable[[], Iterable[Path]]) -> Font:
+def caption_font(text: str, find_fonts: FindFonts) -> Font:
     """A font for captions that has every character of ``text``, or else the most of them.
 
     Without the library that looks into fonts it is Pillow's own, and a line says so.

@@ -13,7 +13,7 @@ from lightning.pytorch.utilities import rank_zero_only
 from PIL import Image
 
 from vit_str.files import write_atomically
-from vit_str.reports.sheets import Captioned, caption_font, sheet
+from vit_str.reports.sheets import Captioned, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.torch_runtime.weights_file import save_weights
 from vit_str.training.callbacks import StepCallback
@@ -166,8 +166,7 @@ def prediction_sheet(words: list[tuple[torch.Tensor, str, str]]) -> Image.Image:
             cells.append(Captioned(image, text, "green"))
         else:
             cells.append(Captioned(image, f"{text} ({label})", "red"))
-    captions = "".join(cell.caption for cell in cells)
-    return sheet(cells, _SHEET_COLUMNS, caption_font(captions, find_fonts))
+    return sheet(cells, _SHEET_COLUMNS, find_fonts)
 
 
 class RunLog(CSVLogger):
