@@ -10,8 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from studies.study import Cell, Table
-from vit_str.evaluation.statistics import mean_interval
+from studies.study import Cell, Table, Values
 from vit_str.reports import style
 
 COLORS, INK, MUTED = style.COLORS, style.INK, style.MUTED
@@ -55,10 +54,10 @@ def draw_mean(
     **line: Any,
 ) -> None:
     """The mean over runs as a line, its 95 % interval as a band."""
-    means = [mean_interval(values) for values in zip(*runs, strict=True)]
-    axes.plot(xs, [mean for mean, _ in means], label=label, color=color, **line)
+    points = [Values(values) for values in zip(*runs, strict=True)]
+    axes.plot(xs, [point.mean for point in points], label=label, color=color, **line)
     if len(runs) > 1:
-        low, high = zip(*(interval for _, interval in means), strict=True)
+        low, high = zip(*(point.interval for point in points), strict=True)
         axes.fill_between(xs, low, high, color=color, alpha=0.18, linewidth=0)
 
 
@@ -67,12 +66,12 @@ def draw_bars(
 ) -> None:
     """A bar for each name: the mean of its values, with the 95 % interval over them."""
     colors = colors or style.model_colors(groups)
-    for x, (name, values) in enumerate(groups.items()):
-        mean, (low, high) = mean_interval(values)
-        axes.bar(x, mean, 0.7, color=colors[name])
+    for x, name in enumerate(groups):
+        values = Values(groups[name])
+        axes.bar(x, values.mean, 0.7, color=colors[name])
         if len(values) > 1:
-            error = [[mean - low], [high - mean]]
-            axes.errorbar(x, mean, error, color=INK, linewidth=1.1, capsize=3)
+            error = [[values.mean - values.low], [values.high - values.mean]]
+            axes.errorbar(x, values.mean, error, color=INK, linewidth=1.1, capsize=3)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.grid(visible=False, axis="x")
 

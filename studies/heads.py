@@ -12,7 +12,6 @@ from studies.drawing import COLORS, chance_line, draw_mean, log_ticks, panels
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import Pointers, TokenNetwork, learning_curve
 from studies.training import seeded
-from vit_str.evaluation.statistics import with_interval
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
 
@@ -118,7 +117,7 @@ def steps_to_goal(steps: Sequence[float], runs: Sequence[Sequence[float]]) -> st
     if not reached:
         return "never"
     some = f" in {len(reached)}/{len(runs)}" if len(reached) < len(runs) else ""
-    return with_interval(reached, 0) + some
+    return Values(reached).text(0) + some
 
 
 def _draw(figure: Figure, learning: Table, errors: dict[tuple[int, bool], Values]) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from studies.drawing import COLORS
 from studies.filter_measures import first_filters
 from studies.reading import word_renderer
-from studies.study import Findings, Rows, Settings, Verdict
+from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.text_transformer import TextTransformer
 from studies.training import Tokens, seeded
 from vit_str.models import VisionTransformer
@@ -53,7 +53,7 @@ def run(settings: Settings) -> Findings:
         ],
         verdict=judge(worst),
         measure="largest difference, of patches put together and of the shared blocks",
-        values=[max(worst[ROUND_TRIP], worst[BLOCKS])],
+        values=Values([max(worst[ROUND_TRIP], worst[BLOCKS])]),
         because=(
             f"Patches put together again give the image (difference {worst[ROUND_TRIP]:g}), "
             f"and a text encoder with the ViT's blocks computes what the ViT does (difference "

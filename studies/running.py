@@ -15,7 +15,6 @@ import torch
 from studies import describe, load_study
 from studies.study import Findings, Settings
 from vit_str.analysis.subjects import weights_hash
-from vit_str.evaluation.statistics import mean_interval
 from vit_str.files import write_atomically
 from vit_str.reports.style import figure, ready_to_draw, styled
 from vit_str.reports.tables import write_csv, write_json
@@ -50,7 +49,7 @@ def run_study(name: str, folder: Path, settings: Settings) -> Result:
     start = time.perf_counter()
     findings: Findings = module.run(settings)
     seconds = round(time.perf_counter() - start, 1)
-    value, (low, high) = mean_interval(findings.values)
+    value, (low, high) = findings.values.mean, findings.values.interval
     result: Result = {
         "name": name,
         "command": command(name, settings),

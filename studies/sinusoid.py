@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from studies.drawing import COLORS, MUTED, panels
-from studies.study import Findings, Row, Settings, Table, Verdict
+from studies.study import Findings, Row, Settings, Table, Values, Verdict
 from vit_str.models.positions import sinusoidal_positions
 
 # A spread below this is rounding: doubles near 10 are 2e-15 apart, and a distance is a sum of
@@ -52,7 +52,7 @@ def run(settings: Settings) -> Findings:
             different, max(spread, rotation), all(table.values("same in half the length"))
         ),
         measure="largest spread of the distance at one offset",
-        values=[spread],
+        values=Values([spread]),
         because=(
             f"No two of {length} positions are closer than {different:.2f}; values stay within "
             f"1 and a longer sequence only adds rows. The distance at an offset differs by "

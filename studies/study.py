@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
+from scipy.stats import t
 
-from vit_str.evaluation.statistics import Interval, mean_interval, with_interval
+from vit_str.evaluation.statistics import Interval
 
 Cell = str | int | float | bool
 Row = dict[str, Cell]
@@ -29,14 +31,18 @@ class Values(list[float]):
     """A measured number for each seed, in order; their mean has a 95 % interval over seeds."""
 
     @property
-    def interval(self) -> Interval:
-        """95 % interval of the mean."""
-        return mean_interval(self)[1]
-
-    @property
     def mean(self) -> float:
         """Mean over seeds."""
-        return mean_interval(self)[0]
+        return math.fsum(self) / len(self)
+
+    @property
+    def interval(self) -> Interval:
+        """95 % interval of the mean by Student's t; both ends are the value if it is alone."""
+        n = len(self)
+        if n == 1:
+            return self[0], self[0]
+        half = float(t.ppf(0.975, n - 1) * np.std(self, ddof=1) / math.sqrt(n))
+        return self.mean - half, self.mean + half
 
     @property
     def low(self) -> float:
@@ -53,7 +59,9 @@ class Values(list[float]):
 
     def text(self, digits: int = 3) -> str:
         """``mean [low, high]``; empty without values."""
-        return with_interval(self, digits) if self else ""
+        if not self:
+            return ""
+        return f"{self.mean:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
 
 
 class Verdict(StrEnum):
@@ -154,30 +162,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What an experiment found.
-
-    Attributes:
-        table: all measurements.
-        summary: a short table for people, the numbers as text with their intervals.
-        verdict: on the claim as it is written.
-        measure: in words, the number that decides.
-        values: that number for each seed; a single one where nothing is random.
-        because: one to three sentences that say why, with the numbers.
-        draw: draws the figure; the size of the figure may be set.
-        surprises: sentences that were not expected, with the condition under which they hold.
-
-    Raises:
-        ValueError: a table without rows or with different columns, a number that is not finite.
-    """
+    """What an experiment found; tables have rows of the same columns, and numbers are finite."""
 
     table: Table
-    summary: Sequence[Mapping[str, Cell]]
+    summary: Sequence[Mapping[str, Cell]]  # for people, numbers as text with their intervals
     verdict: Verdict
-    measure: str
-    values: Sequence[float]
-    because: str
-    draw: Callable[[Figure], None]
-    surprises: Mapping[str, bool] = field(default_factory=dict)
+    measure: str  # in words, the number that decides
+    values: Values  # that number for each seed; a single one where nothing is random
+    because: str  # one to three sentences that say why, with the numbers
+    draw: Callable[[Figure], None]  # may set the size of the figure
+    surprises: Mapping[str, bool] = field(default_factory=dict)  # sentence -> whether it holds
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.values)):

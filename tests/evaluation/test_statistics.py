@@ -10,11 +10,9 @@ from vit_str.analysis.statistics import mean_over
 from vit_str.evaluation.statistics import (
     bootstrap_interval,
     mcnemar,
-    mean_interval,
     paired_difference,
     plain_values,
     wilson_interval,
-    with_interval,
 )
 
 
@@ -50,18 +48,6 @@ def test_bootstrap_against_scipy():
     ).confidence_interval
     found = bootstrap_interval(errors, lengths.astype(float))
     assert found == pytest.approx((expected.low, expected.high), abs=0.004)
-
-
-def test_students_interval():
-    # Student's t for 4 degrees of freedom is 2.77645; the standard error of 1 .. 5 is sqrt(1 / 2).
-    mean, (low, high) = mean_interval([1, 2, 3, 4, 5])
-    assert mean == 3
-    assert (high - low) / 2 == pytest.approx(2.77645 * 0.5**0.5, rel=1e-5)
-    assert mean_interval([2.5]) == (2.5, (2.5, 2.5))
-    with pytest.raises(ValueError, match="found none"):
-        mean_interval([])
-    assert with_interval([1.0, 1.0]) == "1.000 [1.000, 1.000]"
-    assert with_interval([0.12345], 2) == "0.12 [0.12, 0.12]"
 
 
 def test_mcnemar_against_scipy():

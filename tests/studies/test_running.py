@@ -105,6 +105,7 @@ def test_values_have_a_mean_with_its_interval_and_paired_differences():
     assert (values.low, values.high) == values.interval == pytest.approx((-0.484, 4.484), abs=1e-3)
     assert values - [0.5, 1.5, 2.5] == [0.5] * 3
     assert (values.text(1), Values().text()) == ("2.0 [-0.5, 4.5]", "")
+    assert Values([2.5]).interval == (2.5, 2.5)
     table = Settings(seeds=2).repeat("seed double", lambda seed: [(seed, 2 * seed)])
     assert table == [{"seed": 0, "double": 0}, {"seed": 1, "double": 2}]
 
@@ -112,7 +113,7 @@ def test_values_have_a_mean_with_its_interval_and_paired_differences():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"values": [1.0, float("nan")]}, "share: .*nan"),
+        ({"values": Values([1.0, float("nan")])}, "share: .*nan"),
         ({"table": Table()}, "table: expected one row or more"),
         ({"table": Table([{"a": 1}, {"b": 1}])}, "all with the same columns"),
         ({"summary": []}, "summary: expected"),
@@ -124,7 +125,7 @@ def test_findings_that_are_not_what_they_promise(changed, message):
         "summary": [{"a": "1"}],
         "verdict": Verdict.PARTLY,
         "measure": "share",
-        "values": [1.0],
+        "values": Values([1.0]),
         "because": "So it is.",
         "draw": lambda figure: None,
     }

@@ -1,4 +1,4 @@
-"""How sure a share, a mean or a difference is: 95 % intervals and an exact test.
+"""How sure a share or a difference is: 95 % intervals and an exact test.
 
 Bootstrap intervals are percentiles of resamples (Efron 1979). The same values and seed give the
 same interval.
@@ -15,8 +15,6 @@ from jaxtyping import Bool, Float, Int32
 Interval = tuple[float, float]
 
 RESAMPLES = 1000
-ENDS = (0.025, 0.975)
-"""Of a 95 % interval, as quantiles."""
 
 
 def plain_values(value: Any) -> Any:
@@ -44,29 +42,6 @@ def wilson_interval(successes: int, n: int) -> Interval:
     return max(0.0, center - half), min(1.0, center + half)
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, Interval]:
-    """Mean of independent repetitions, such as seeds, and its 95 % interval by Student's t.
-
-    A single value has no interval: it is returned as both ends.
-    """
-    n = len(values)
-    if not n:
-        raise ValueError("a mean needs one value or more, found none")
-    mean = math.fsum(values) / n
-    if n == 1:
-        return mean, (mean, mean)
-    from scipy.stats import t  # no part of a base install, which has no repetitions
-
-    half = float(t.ppf(ENDS[1], n - 1) * np.std(values, ddof=1) / math.sqrt(n))
-    return mean, (mean - half, mean + half)
-
-
-def with_interval(values: Sequence[float], digits: int = 3) -> str:
-    """`mean_interval` as text: ``mean [low, high]``."""
-    mean, (low, high) = mean_interval(values)
-    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
-
-
 def resamples(n: int, seed: int = 0) -> Iterator[Int32[np.ndarray, " n"]]:
     """Indices of ``n`` items drawn with replacement, again and again."""
     generator = np.random.default_rng(seed)
@@ -76,7 +51,7 @@ def resamples(n: int, seed: int = 0) -> Iterator[Int32[np.ndarray, " n"]]:
 
 def percentile_interval(values: Float[np.ndarray, " resample"]) -> Interval:
     """The middle 95 % of what resamples gave."""
-    low, high = np.percentile(values, [100 * end for end in ENDS])
+    low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
 
 
