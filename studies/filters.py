@@ -1,5 +1,8 @@
 """What the first filters of a ViT and of a convolution become when they learn to read.
 
+The filters of a trained Vision Transformer resemble a basis for what patches look like (Dosovitskiy
+et al. 2020, figure 7). That basis is known: the principal components of the patches themselves.
+
 Weights: tiny
 Rule: made stricter
 Kind: caption of a figure
@@ -10,16 +13,19 @@ from itertools import product
 from typing import Any
 
 import torch
-from jaxtyping import Float
+import torch.nn.functional as F
+from einops import rearrange
+from jaxtyping import Float, Float64
 from matplotlib.figure import Figure
-from torch import Tensor
+from scipy.fft import dctn
+from torch import Tensor, nn
 
-from studies import filter_measures as measure
 from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict
 from vit_str.evaluation.statistics import Interval
+from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import CHARSETS, Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.weights_contents import resolve
@@ -40,7 +46,46 @@ _COLUMNS = {
     "in_patch_components": f"in the first {_FIRST} components of patches",
 }
 """Column of the table -> in the summary."""
-Vectors = Float[Tensor, "filter channel height width"]
+Filters = Float[Tensor, "filter channel height width"]
+
+
+class Components:
+    """Principal components, strongest first: unit vectors and their shares of the energy."""
+
+    def __init__(
+        self,
+        vectors: Float64[Tensor, "component channel height width"],
+        energies: Float64[Tensor, " component"],
+    ) -> None:
+        self.vectors = vectors
+        self.shares = energies / energies.sum()
+
+    @classmethod
+    def of_filters(cls, filters: Filters) -> "Components":
+        """Of a bank of filters, about zero: filters have no order and no sign."""
+        flat = filters.double().flatten(1)
+        _, singular, directions = torch.linalg.svd(flat, full_matrices=False)
+        return cls(directions.unflatten(1, filters.shape[1:]), singular.square())
+
+    @classmethod
+    def of_patches(
+        cls, images: Float[Tensor, "batch channel height width"], size: tuple[int, int]
+    ) -> "Components":
+        """Of all patches of normalized images side by side, about their mean."""
+        patches = F.unfold(images, size, stride=size)
+        flat = rearrange(patches, "b pixel patch -> (b patch) pixel").double()
+        energies, directions = torch.linalg.eigh(torch.cov(flat.T, correction=0))
+        vectors = directions.T.flip(0).unflatten(1, (images.shape[1], *size))
+        return cls(vectors, energies.flip(0).clamp(min=0))
+
+    def effective_number(self) -> float:
+        """How many components of equal strength that is: exp of the entropy of the shares."""
+        return float(torch.special.entr(self.shares).sum().exp())
+
+    def captured(self, filters: Filters) -> Float64[Tensor, " component"]:
+        """Share of the energy of filters within the first 1, 2, ... components."""
+        products = filters.double().flatten(1) @ self.vectors.flatten(1).T
+        return products.square().sum(0).cumsum(0) / filters.double().square().sum()
 
 
 def run(settings: Settings) -> Findings:
@@ -50,24 +95,22 @@ def run(settings: Settings) -> Findings:
     words = digits(count)
     basis = patch_components(words)
     rows: list[tuple[Cell, ...]] = []
-    pictures: dict[str, Vectors] = {}
+    pictures: dict[str, Filters] = {}
     for seed, system in product(range(settings.seeds), SYSTEMS):
         reader = reading.build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
-        before = measure.first_filters(reader.encoder).clone()
+        before = first_filters(reader.encoder).clone()
         reading.train_reader(reader, words, seed, **training, device=settings.device)
-        after = measure.first_filters(reader.encoder)
+        after = first_filters(reader.encoder)
         for state, bank in zip(STATES, (before, after, after - before), strict=True):
             share = float(basis.captured(bank)[_FIRST - 1])
-            rows.append((seed, system, state, *measure.bank_means(bank).values(), share))
+            rows.append((seed, system, state, *bank_means(bank).values(), share))
             if not seed and state != UNTRAINED:
-                pictures[f"{system}, {state}"] = measure.Components.of_filters(bank).vectors
+                pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
     pictures["patches themselves"] = basis.vectors
-    stem = measure.bank_means(
-        measure.first_filters(load_weights(resolve("tiny")).recognizer.encoder)
-    )
+    stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
     columns = f"seed system state {' '.join(stem)} in_patch_components"
     table = Table.of(columns, rows)
-    noise = measure.chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
+    noise = chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
     low = {
         (system, state): table.values(_LOW, system=system, state=state)
         for system, state in product(SYSTEMS, STATES)
@@ -117,10 +160,64 @@ def digits(count: int) -> RenderedBatch:
     return renderer.render([f"{number % 100:02d}" for number in range(count)], 0, difficulty=0.2)
 
 
-def patch_components(words: RenderedBatch) -> measure.Components:
+def patch_components(words: RenderedBatch) -> Components:
     """Principal components of the patches of the images."""
     pixels = Preprocessing(*SMALL.image_size).normalize(words.images)
-    return measure.Components.of_patches(pixels, SMALL.patch_size)
+    return Components.of_patches(pixels, SMALL.patch_size)
+
+
+def first_filters(encoder: nn.Module) -> Filters:
+    """The filters of the patch embedding, or of the first convolution."""
+    if isinstance(encoder, VisionTransformer) and not encoder.stem_widths:
+        height, width = encoder.patch_size
+        weight = encoder.embed_patches.weight.detach()
+        return rearrange(weight, "filter (h w c) -> filter c h w", h=height, w=width).cpu()
+    for module in encoder.modules():
+        if isinstance(module, nn.Conv2d):
+            return module.weight.detach().cpu()
+    raise ValueError(f"{type(encoder).__name__} has no patch embedding and no convolution")
+
+
+def low_frequency_share(filters: Filters) -> Float64[Tensor, " filter"]:
+    """Share of the energy in the lower half of the frequencies down and across.
+
+    Frequencies of the discrete cosine transform; `chance_low_frequency` is what noise has.
+    """
+    height, width = filters.shape[-2:]
+    cosines = dctn(filters.double().numpy(), axes=(-2, -1), norm="ortho")
+    energies = torch.from_numpy(cosines).square()
+    low = energies[..., : _half(height), : _half(width)].sum((1, 2, 3))
+    return low / energies.sum((1, 2, 3))
+
+
+def chance_low_frequency(filters: Filters) -> float:
+    """``low_frequency_share`` of noise."""
+    height, width = filters.shape[-2:]
+    return _half(height) * _half(width) / (height * width)
+
+
+def roughness(filters: Filters) -> Float64[Tensor, " filter"]:
+    """Mean squared difference of neighbors over that of noise of the same strength: 0 is flat."""
+    pixels = filters.double()
+    differences = [pixels.diff(dim=axis).square() for axis in (2, 3) if pixels.shape[axis] > 1]
+    total = sum(squares.sum((1, 2, 3)) for squares in differences)
+    count = sum(squares[0].numel() for squares in differences)
+    return total / count / (2 * pixels.square().mean((1, 2, 3)))
+
+
+def bank_means(filters: Filters) -> dict[str, float]:
+    """The two measures of a bank of filters, weighted by energy, and its components."""
+    weights = filters.double().square().sum((1, 2, 3))
+    weights = weights / weights.sum()
+    return {
+        "low_frequency_share": float(low_frequency_share(filters) @ weights),
+        "roughness": float(roughness(filters) @ weights),
+        "effective_components": Components.of_filters(filters).effective_number(),
+    }
+
+
+def _half(length: int) -> int:
+    return max(1, length // 2)
 
 
 def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
@@ -133,7 +230,7 @@ def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
 def _draw(
     figure: Figure,
     low: Mapping[tuple[str, str], Values],
-    pictures: Mapping[str, Vectors],
+    pictures: Mapping[str, Filters],
     noise: float,
 ) -> None:
     figure.set_size_inches(9.5, 4.2)

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS
-from studies.filter_measures import first_filters
+from studies.filters import first_filters
 from studies.reading import word_renderer
+from studies.sequences import TextTransformer
 from studies.study import Findings, Rows, Settings, Values, Verdict
-from studies.text_transformer import TextTransformer
 from studies.training import Tokens, seeded
 from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
@@ -66,9 +66,9 @@ def run(settings: Settings) -> Findings:
 
 def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int) -> Rows:
     """The three comparisons, one row each."""
-    encoder = make_encoder(image_size, patch_size, seed)
-    images = torch.rand(2, 3, *image_size, generator=torch.Generator().manual_seed(seed))
-    text = _text_encoder(encoder)
+    encoder = make_encoder(image_size, patch_size, seed).double()
+    images = torch.rand(2, 3, *image_size, generator=torch.Generator().manual_seed(seed)).double()
+    text = _text_encoder(encoder).double()
     with torch.no_grad():
         patches = encoder.patches(images)
         tokens = encoder.embed_positions(encoder.embed_patches(patches))
@@ -76,7 +76,7 @@ def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int)
             tokens = block(tokens)
         differences = {
             ROUND_TRIP: put_together(patches, encoder) - images,
-            CONVOLUTION: _by_convolution(encoder, images) - _by_patches(encoder, images),
+            CONVOLUTION: _by_convolution(encoder, images) - encoder.embed_patches(patches),
             BLOCKS: text.norm(tokens) - encoder(images),
         }
     image, patch = ("{} x {}".format(*size) for size in (image_size, patch_size))
@@ -117,14 +117,9 @@ def _text_encoder(encoder: VisionTransformer) -> TextTransformer:
     return text
 
 
-def _by_patches(encoder: VisionTransformer, images: Tensor) -> Tokens:
-    weight, bias = encoder.embed_patches.weight, encoder.embed_patches.bias
-    return F.linear(encoder.patches(images).double(), weight.double(), bias.double())
-
-
 def _by_convolution(encoder: VisionTransformer, images: Tensor) -> Tokens:
-    kernel, bias = first_filters(encoder).double(), encoder.embed_patches.bias.double()
-    maps = F.conv2d(images.double(), kernel, bias, stride=encoder.patch_size)
+    bias = encoder.embed_patches.bias
+    maps = F.conv2d(images, first_filters(encoder), bias, stride=encoder.patch_size)
     return rearrange(maps, "b d row col -> b (row col) d")
 
 

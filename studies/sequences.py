@@ -1,17 +1,22 @@
-"""Copying and reversing: small tasks for sequence to sequence, and recurrent networks that do them.
+"""Sequence to sequence: Transformers and recurrent networks of texts, and small tasks for them.
 
-Nothing in these tasks has to be understood, so what a network fails to write, it failed to carry
-from the encoder to the decoder.
+Nothing in copying and reversing has to be understood, so what a network fails to write, it failed
+to carry from the encoder to the decoder.
 """
 
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from studies.text_transformer import Translator
 from studies.training import Labels, Tokens, fit_warm, seeded
+from vit_str.models.blocks import EncoderBlock
+from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.models.decoders.recurrent import RecurrentDecoder
+from vit_str.models.positions import FixedPositions, sinusoidal_positions
+from vit_str.runtime.charset import PADDING
 from vit_str.torch_runtime.engine import generate
 
 Texts = tuple[Tensor, Tensor]
@@ -43,6 +48,46 @@ class SequenceTask:
         # Every symbol occurs in nearly every batch of training, so all that is tested is known.
         distinct = torch.tensor(list(dict.fromkeys(map(tuple, sources.tolist())))).to(device)
         return distinct, distinct.flip(1) if self.backwards else distinct
+
+
+class TextTransformer(nn.Module):
+    """Lets every character of a text attend to every other.
+
+    A text is followed by the end, whose id is after those of the characters, up to
+    ``maximum_length``, so that all have the same size, as images have: how it is read does not
+    depend on the other texts of a batch.
+    """
+
+    def __init__(
+        self, charset_size: int, dim: int, depth: int, heads: int, maximum_length: int
+    ) -> None:
+        super().__init__()
+        self.maximum_length, self.end = maximum_length, charset_size
+        self.embed_characters = nn.Embedding(charset_size + 1, dim)
+        self.embed_positions = FixedPositions(sinusoidal_positions(maximum_length + 1, dim))
+        self.blocks = nn.ModuleList(EncoderBlock(dim, heads, 4.0, 0.0) for _ in range(depth))
+        self.norm = nn.LayerNorm(dim)
+
+    def forward(self, labels: Labels) -> Tokens:
+        """Features of the characters and of the ends that follow them."""
+        missing = self.maximum_length + 1 - labels.shape[1]
+        padded = F.pad(labels, (0, missing), value=PADDING)
+        x = self.embed_positions(self.embed_characters(padded.where(padded != PADDING, self.end)))
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x)
+
+
+class Translator(nn.Module):
+    """Writes one text for another."""
+
+    def __init__(self, encoder: nn.Module, decoder: AutoregressiveDecoder) -> None:
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def loss(self, sources: Labels, labels: Labels) -> Float[Tensor, ""]:
+        """The decoder's loss on texts and their translations (teacher forcing)."""
+        return self.decoder.loss(self.encoder(sources), labels)
 
 
 class RecurrentTextEncoder(nn.Module):

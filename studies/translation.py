@@ -8,9 +8,9 @@ from torch import Tensor
 
 from studies.drawing import draw_bars, panels
 from studies.reading import same_labels
+from studies.sequences import TextTransformer, Translator
 from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
 from studies.study import Findings, Rows, Settings, Values, Verdict
-from studies.text_transformer import TextTransformer, Translator
 from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.evaluation.statistics import Interval
 from vit_str.models import TransformerDecoder

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from studies.text_transformer import TextTransformer
+from studies.sequences import TextTransformer
 from vit_str.models import TransformerDecoder
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.blocks import DecoderBlock, EncoderBlock, FeedForward

@@ -5,11 +5,16 @@ import torch
 from torch import nn
 
 from studies import adding, cross_attention, translation
-from studies.sequences import RecurrentTextEncoder, RecurrentTranslator, SequenceTask
+from studies.sequences import (
+    RecurrentTextEncoder,
+    RecurrentTranslator,
+    SequenceTask,
+    TextTransformer,
+)
 from studies.spoken import ids_of, in_words, numbers
 from studies.tokens import NextToken, Pointers
 from studies.training import seeded
-from vit_str.runtime.charset import Charset
+from vit_str.runtime.charset import PADDING, Charset
 from vit_str.torch_runtime.engine import generate
 
 REVERSE = SequenceTask(4, (2, 5), True)
@@ -54,6 +59,16 @@ def test_no_sequence_is_tested_twice():
     assert len(sources) == len(sources.unique(dim=0)) == 16  # all that there are
     assert torch.equal(labels, sources.flip(1))
     assert torch.equal(sources, REVERSE.draw_tests(256, 2, seed=0)[0])
+
+
+def test_a_text_alone_is_read_as_beside_others():
+    torch.manual_seed(0)
+    encoder = TextTransformer(5, dim=32, depth=1, heads=2, maximum_length=4)
+    lengths = torch.randint(1, 5, (8, 1))
+    sources = torch.randint(5, (8, 4)).masked_fill(torch.arange(4) >= lengths, PADDING)
+    for source, together in zip(sources, encoder(sources), strict=True):
+        alone = source[source != PADDING][None]
+        torch.testing.assert_close(encoder(alone)[0], together)
 
 
 def test_one_vector_is_the_last_state():

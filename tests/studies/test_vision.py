@@ -7,7 +7,7 @@ import torch
 
 from studies import Table, distance, filters, first_layer, patches, reading
 from studies.data_hunger import FULL, QUICK, train, unseen_words
-from studies.filter_measures import first_filters
+from studies.filters import first_filters
 from vit_str.analysis.subjects import Subject
 from vit_str.models import ConvolutionalEncoder, Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.runtime.charset import Charset

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from studies.filter_measures import (
+from studies.filters import (
     Components,
     bank_means,
     chance_low_frequency,
