@@ -7,7 +7,6 @@ import os
 import time
 import timeit
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -25,45 +24,30 @@ from vit_str.models.encoders.recurrent import NETWORKS
 RECURRENT, ATTENTION = "GRU", "self-attention"
 LAYERS = (RECURRENT, ATTENTION)
 ONE_THREAD = "1 CPU thread"
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Lengths and width of what is measured, and how often; the fastest time counts.
-
-    What else the machine does can only make it slower. All processors are slow where others need
-    them.
-    """
-
-    lengths: tuple[int, ...]
-    repetitions: int
-    all_processors: bool
-    dim: int = 128
-    batch: int = 8
-
-
-_QUICK = Size((16, 64, 256, 1024), repetitions=2, all_processors=False)
-_FULL = Size((16, 32, 64, 128, 256, 512, 1024), repetitions=6, all_processors=True)
+_QUICK = (16, 64, 256, 1024)
+_FULL = (16, 32, 64, 128, 256, 512, 1024)
+"""Lengths of the sequences."""
+_DIM, _BATCH = 128, 8
 
 
 def run(settings: Settings) -> Findings:
     """Count operations, then measure times with every seed."""
-    size = _QUICK if settings.quick else _FULL
+    lengths, repetitions = (_QUICK, 2) if settings.quick else (_FULL, 6)
     processors = [ONE_THREAD]
-    if size.all_processors and (count := os.cpu_count() or 1) > 1:
+    # All of them are slow where others need them.
+    if not settings.quick and (count := os.cpu_count() or 1) > 1:
         processors.append(f"{count} CPU threads")
     if torch.cuda.is_available():
         processors.append("GPU")
-    lengths = size.lengths
     shortest, longest = lengths[0], lengths[-1]
-    chains = {name: [chain(name, length, size.dim) for length in lengths] for name in LAYERS}
-    counts = {name: [operations(name, length, size.dim) for length in lengths] for name in LAYERS}
+    chains = {name: [chain(name, length) for length in lengths] for name in LAYERS}
+    counts = {name: [operations(name, length) for length in lengths] for name in LAYERS}
 
     def measure(seed: int) -> Rows:
         for processor in processors:
             for name in LAYERS:
                 for i, length in enumerate(lengths):
-                    time = milliseconds(name, length, size, processor, seed)
+                    time = milliseconds(name, length, processor, seed, repetitions)
                     yield processor, name, length, seed, chains[name][i], counts[name][i], time
 
     columns = "processor layer length seed chain operations milliseconds"
@@ -117,7 +101,7 @@ def run(settings: Settings) -> Findings:
     )
 
 
-def chain(name: str, length: int, dim: int) -> int:
+def chain(name: str, length: int, dim: int = _DIM) -> int:
     """Operations that have to wait for one another, from the inputs to the last output."""
     with seeded(0):
         inputs = torch.randn(1, length, dim, requires_grad=True)
@@ -146,7 +130,7 @@ def longest_chain(result: Tensor) -> int:
     return depths[result.grad_fn]
 
 
-def operations(name: str, length: int, dim: int) -> int:
+def operations(name: str, length: int, dim: int = _DIM) -> int:
     """Multiplications and additions in the products of matrices of one forward pass."""
     with seeded(0):
         layer = _layer(name, dim)
@@ -156,22 +140,23 @@ def operations(name: str, length: int, dim: int) -> int:
     return every_token + (4 * length**2 * dim if name == ATTENTION else 0)
 
 
-def milliseconds(name: str, length: int, size: Size, processor: str, seed: int) -> float:
+def milliseconds(name: str, length: int, processor: str, seed: int, repetitions: int) -> float:
     """Of one step of training: forward, and backward to the weights and the inputs.
 
-    The fastest of several times, after one that does not count.
+    The fastest of several times, after one that does not count: what else the machine does can
+    only make it slower.
     """
     device = "cuda" if processor == "GPU" else "cpu"
     with seeded(seed):
-        layer = _layer(name, size.dim).to(device)
-        inputs = torch.randn(size.batch, length, size.dim).to(device).requires_grad_()
+        layer = _layer(name, _DIM).to(device)
+        inputs = torch.randn(_BATCH, length, _DIM).to(device).requires_grad_()
     alone = processor == ONE_THREAD
     # One thread is measured by what it used of its processor, so that waiting does not count.
     clock = time.process_time if alone else time.perf_counter
     step, threads = partial(_step, layer, inputs), torch.get_num_threads()
     torch.set_num_threads(1 if alone else os.cpu_count() or 1)
     try:
-        _, *seconds = timeit.repeat(step, timer=clock, repeat=size.repetitions + 1, number=1)
+        _, *seconds = timeit.repeat(step, timer=clock, repeat=repetitions + 1, number=1)
     finally:
         torch.set_num_threads(threads)
     return 1000 * min(seconds)

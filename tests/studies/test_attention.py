@@ -94,8 +94,7 @@ def test_operations_are_those_of_the_closed_forms(length):
 def test_the_fastest_counts_and_the_first_does_not(monkeypatch):
     clock = iter([0.0, 1.0, 10.0, 15.0, 20.0, 23.0])
     monkeypatch.setattr("time.process_time", lambda: next(clock))
-    size = parallel.Size((4,), 2, False, dim=8, batch=2)
-    assert parallel.milliseconds("GRU", 4, size, parallel.ONE_THREAD, 0) == 3000
+    assert parallel.milliseconds("GRU", 4, parallel.ONE_THREAD, 0, repetitions=2) == 3000
 
 
 def test_jacobian_norm_and_gradient_at_the_query_are_those_of_autograd():

@@ -241,7 +241,7 @@ def test_every_study_runs_and_draws_whatever_its_networks_learn(name, monkeypatc
 def test_speeds_are_measured_on_one_processor(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    monkeypatch.setattr(parallel, "_QUICK", parallel.Size((2, 4), 1, False, dim=8, batch=2))
+    monkeypatch.setattr(parallel, "_QUICK", (2, 4))
     found = parallel.run(Settings(quick=True, seeds=2))
     assert len(found.table) == 8
     assert set(found.table.levels("processor")) == {parallel.ONE_THREAD}
