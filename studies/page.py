@@ -1,8 +1,10 @@
 """The results of studies in Markdown: a page of verdicts, and a page with a figure for each."""
 
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -29,11 +31,11 @@ def write_page(results: Path, page: Path) -> int:
         with write_atomically(folder / f"{result['name']}.png") as path:
             shutil.copyfile(results / result["name"] / FIGURE, path)
         write_json(folder / f"{result['name']}.json", result)
-    found = [result for name in NAMES if (result := load_result(folder, f"{name}.json"))]
-    for result in found:
+    written = [result for name in NAMES if (result := load_result(folder, f"{name}.json"))]
+    for result in written:
         _write(folder / f"{result['name']}.md", study_text(result))
-    _write(page, page_text(found, folder.name))
-    return len(found)
+    _write(page, page_text(written, folder.name))
+    return len(written)
 
 
 def _write(page: Path, text: str) -> None:
@@ -43,33 +45,26 @@ def _write(page: Path, text: str) -> None:
 
 def study_text(result: Result) -> str:
     """The page of one study."""
-    template = _environment().get_template("study.md.jinja")
-    return template.render(result=result, study=describe(result["name"])) + "\n"
+    return _filled("study.md.jinja", result=result, study=describe(result["name"]))
 
 
 def page_text(results: Sequence[Result], figures: str) -> str:
     """The page of verdicts; studies without a result are named."""
     studies = {result["name"]: describe(result["name"]) for result in results}
-    return (
-        _environment()
-        .get_template("page.md.jinja")
-        .render(
-            studies=[(result, studies[result["name"]]) for result in results],
-            missing=[name for name in NAMES if name not in studies],
-            quick=sum(result["settings"]["quick"] for result in results),
-            counts=", ".join(
-                f"{sum(result['verdict'] == verdict for result in results)} {verdict.lower()}"
-                for verdict in Verdict
-            ),
-            changed=[name for name, study in studies.items() if study.rule],
-            identities=[n for n, study in studies.items() if study.kind.startswith("identity")],
-            captions=[name for name, study in studies.items() if "caption" in study.kind],
-            weighed=[name for name, study in studies.items() if study.weights],
-            posts=POSTS,
-            figures=figures,
-            remarks=_remarks,
-        )
-        + "\n"
+    verdicts = Counter(result["verdict"] for result in results)
+    return _filled(
+        "page.md.jinja",
+        studies=[(result, studies[result["name"]]) for result in results],
+        missing=[name for name in NAMES if name not in studies],
+        quick=sum(result["settings"]["quick"] for result in results),
+        counts=", ".join(f"{verdicts[verdict]} {verdict.lower()}" for verdict in Verdict),
+        changed=[name for name, study in studies.items() if study.rule],
+        identities=[n for n, study in studies.items() if study.kind.startswith("identity")],
+        captions=[name for name, study in studies.items() if "caption" in study.kind],
+        weighed=[name for name, study in studies.items() if study.weights],
+        posts=POSTS,
+        figures=figures,
+        remarks=_remarks,
     )
 
 
@@ -81,7 +76,7 @@ def _remarks(result: Result, study: Study) -> str:
     return "; ".join(remark for remark in (study.kind, rule, over, gone) if remark)
 
 
-def _environment() -> Environment:
+def _filled(template: str, **values: Any) -> str:
     environment = Environment(  # noqa: S701 - Markdown: `plain` escapes its marks
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -89,7 +84,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"plain": plain, "table": _table}
-    return environment
+    return environment.get_template(template).render(values) + "\n"
 
 
 def _table(rows: Sequence[Mapping[str, Cell]]) -> str:
