@@ -1,46 +1,18 @@
 """The ingredients of a rendered word, by name, each with a strength."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
-_HARD = (
-    *("jitter", "raised", "stacked", "turned", "rotation", "shear", "perspective", "curve"),
-    *("margin", "texture", "clutter", "hollow", "extrusion", "emboss", "neon", "faint"),
-    *("neighbors", "occlusion", "glare", "blur", "motion", "low_resolution", "noise", "gamma"),
-    *("contrast", "illumination", "compression"),
-)
-"""What makes a word harder to read, and comes in slowly at the start of training."""
 
-SHARES = {
-    "spacing": 0.34,
-    "jitter": 0.10,
-    "raised": 0.03,
-    "stacked": 0.02,
-    "turned": 0.05,
-    "curve": 0.3,
-    "weight": 0.1,
-    "hollow": 0.05,
-    "gradient": 0.35,
-    "pattern": 0.05,
-    "texture": 0.15,  # two materials that meet; stains and grain are everywhere
-    "clutter": 0.04,  # for each of three kinds
-    "picture": 0.4,
-    "outline": 0.1,
-    "shadow": 0.16,
-    "extrusion": 0.05,
-    "emboss": 0.05,
-    "neon": 0.03,
-    "faint": 0.06,
-    "neighbors": 0.22,
-    "underline": 0.04,
-    "frame": 0.1,
-    "occlusion": 0.025,  # for each of two kinds
-    "glare": 0.05,
-    "motion": 0.12,
-    "low_resolution": 0.8,
-    "noise": 0.6,
-    "compression": 0.35,
-}
-"""Shares of words that ingredients change at strength 1, as in the table of docs/rendering.md."""
+def ingredient(share: float = 1.0, hard: bool = False) -> Any:
+    """The strength of an effect.
+
+    Args:
+        share: of the words that it changes at strength 1, as in the table of docs/rendering.md;
+            of effects that change all words, and of those with shares of their own, 1.
+        hard: whether it makes a word harder to read, and so comes in slowly in training.
+    """
+    return field(default=1.0, metadata={"share": share, "hard": hard})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,53 +60,55 @@ class Ingredients:
         compression: JPEG blocks.
     """
 
-    spacing: float = 1.0
-    jitter: float = 1.0
-    raised: float = 1.0
-    stacked: float = 1.0
-    turned: float = 1.0
-    rotation: float = 1.0
-    shear: float = 1.0
-    perspective: float = 1.0
-    curve: float = 1.0
-    margin: float = 1.0
-    weight: float = 1.0
-    hollow: float = 1.0
-    gradient: float = 1.0
-    pattern: float = 1.0
-    texture: float = 1.0
-    clutter: float = 1.0
-    picture: float = 1.0
-    outline: float = 1.0
-    shadow: float = 1.0
-    extrusion: float = 1.0
-    emboss: float = 1.0
-    neon: float = 1.0
-    faint: float = 1.0
-    neighbors: float = 1.0
-    underline: float = 1.0
-    frame: float = 1.0
-    occlusion: float = 1.0
-    glare: float = 1.0
-    blur: float = 1.0
-    motion: float = 1.0
-    low_resolution: float = 1.0
-    noise: float = 1.0
-    gamma: float = 1.0
-    contrast: float = 1.0
-    illumination: float = 1.0
-    compression: float = 1.0
+    spacing: float = ingredient(0.34)
+    jitter: float = ingredient(0.1, hard=True)
+    raised: float = ingredient(0.03, hard=True)
+    stacked: float = ingredient(0.02, hard=True)
+    turned: float = ingredient(0.05, hard=True)
+    rotation: float = ingredient(hard=True)
+    shear: float = ingredient(hard=True)
+    perspective: float = ingredient(hard=True)
+    curve: float = ingredient(0.3, hard=True)
+    margin: float = ingredient(hard=True)
+    weight: float = ingredient(0.1)
+    hollow: float = ingredient(0.05, hard=True)
+    gradient: float = ingredient(0.35)
+    pattern: float = ingredient(0.05)
+    texture: float = ingredient(0.15, hard=True)  # of two materials that meet; stains are in all
+    clutter: float = ingredient(0.04, hard=True)  # for each of three kinds
+    picture: float = ingredient(0.4)
+    outline: float = ingredient(0.1)
+    shadow: float = ingredient(0.16)
+    extrusion: float = ingredient(0.05, hard=True)
+    emboss: float = ingredient(0.05, hard=True)
+    neon: float = ingredient(0.03, hard=True)
+    faint: float = ingredient(0.06, hard=True)
+    neighbors: float = ingredient(0.22, hard=True)
+    underline: float = ingredient(0.04)
+    frame: float = ingredient(0.1)
+    occlusion: float = ingredient(0.025, hard=True)  # for each of two kinds
+    glare: float = ingredient(0.05, hard=True)
+    blur: float = ingredient(hard=True)
+    motion: float = ingredient(0.12, hard=True)
+    low_resolution: float = ingredient(0.8, hard=True)
+    noise: float = ingredient(0.6, hard=True)
+    gamma: float = ingredient(hard=True)
+    contrast: float = ingredient(hard=True)
+    illumination: float = ingredient(hard=True)
+    compression: float = ingredient(0.35, hard=True)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if getattr(self, field.name) < 0:
-                raise ValueError(f"strength of {field.name} must be 0 or more")
+        for name in self.__dataclass_fields__:
+            if getattr(self, name) < 0:
+                raise ValueError(f"strength of {name} must be 0 or more")
 
     def at(self, difficulty: float) -> "Ingredients":
         """The same mix, with what makes reading hard scaled by 0 (clean words) to 1 (as it is)."""
-        return replace(self, **{name: getattr(self, name) * difficulty for name in _HARD})
+        hard = [part.name for part in fields(self) if part.metadata["hard"]]
+        return replace(self, **{name: getattr(self, name) * difficulty for name in hard})
 
 
-def share_of(name: str, strength: float) -> float:
+def share_of(name: str, strength: float = 1.0) -> float:
     """Share of words that an ingredient changes which is more frequent where it is stronger."""
-    return min(1.0, SHARES[name] * strength)
+    share: float = Ingredients.__dataclass_fields__[name].metadata["share"]
+    return min(1.0, share * strength)

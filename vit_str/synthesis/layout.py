@@ -10,7 +10,7 @@ from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.synthesis.ingredients import SHARES, Ingredients, share_of
+from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes, sample_unevenness
 from vit_str.synthesis.random_numbers import Random
 
@@ -242,7 +242,7 @@ def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
     """Pixels between letters beyond the font's own: mostly none, at times a lot."""
     usual, wide = random.uniform(-3, 16), random.uniform(16, 44)
     pixels = torch.where(random.bernoulli(0.12) > 0, wide, usual)
-    return pixels * random.bernoulli(SHARES["spacing"]) * strength
+    return pixels * random.bernoulli(share_of("spacing")) * strength
 
 
 def _extent(

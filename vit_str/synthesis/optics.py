@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from vit_str.synthesis.fields import Images, pixel_columns, pixel_rows, spread
-from vit_str.synthesis.ingredients import SHARES, Ingredients, share_of
+from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.random_numbers import Random
 
 _MOTION_KERNEL = 9  # side, in pixels
@@ -92,7 +92,7 @@ def _move(
     image: Images, strength: float, reach: Float[Tensor, "batch 1 1"], random: Random
 ) -> None:
     """Blur along a line, with one kernel for each picture, in place."""
-    chosen = random.subset(SHARES["motion"])
+    chosen = random.subset(share_of("motion"))
     length = (random.uniform(0.6, 3.0, 1, 1) * reach)[chosen] * strength
     angle = random.uniform(0, math.pi, 1, 1)[chosen]
     if not strength or not len(chosen):

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
 from vit_str.runtime.images import TALL
-from vit_str.synthesis.ingredients import SHARES, Ingredients, share_of
+from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.layout import Lines
 from vit_str.synthesis.random_numbers import Random
 
@@ -126,7 +126,7 @@ def _sample_arc(
     """Mostly flat, at times slightly bent, at times up to nearly a half circle."""
     slight, strong = random.normal(0.35), random.uniform(-1.45, 1.45)
     arc = torch.where(random.bernoulli(0.7) > 0, slight, strong)
-    arc = arc * random.bernoulli(SHARES["curve"]) * strength
+    arc = arc * random.bernoulli(share_of("curve")) * strength
     # The lower ends of letters must not meet in the center of the circle.
     widest = (aspect * 0.6).clamp(max=1.5)
     return arc.clamp(-1.5, 1.5).minimum(widest).maximum(-widest)
