@@ -34,11 +34,11 @@ def test_orders_are_orders_and_the_first_two_are_plain():
 @pytest.mark.parametrize("order", sample_orders(4, 6))
 def test_a_position_never_sees_itself_or_what_comes_later(order):
     model, labels = decoder(sharpness=1), torch.tensor([[1, 2, 3, 4]])
-    before = model._logits(FEATURES[:1], labels, permutation_mask(order))
+    before = model._logits(model._image(FEATURES[:1]), labels, permutation_mask(order))
     for place in range(4):
         changed = labels.clone()
         changed[0, place] = 6
-        after = model._logits(FEATURES[:1], changed, permutation_mask(order))
+        after = model._logits(model._image(FEATURES[:1]), changed, permutation_mask(order))
         differs = (before - after).abs().amax(-1)[0] > 1e-6
         assert differs.tolist() == (order > order[place]).tolist()
 
@@ -61,7 +61,9 @@ def test_writing_with_a_cache_is_writing_without():
 def test_all_at_once_a_character_depends_on_the_image_alone():
     model = decoder(decoding="parallel", refinements=0)
     nothing = torch.full((40, 6), PADDING)
-    alone = model._logits(FEATURES, nothing, torch.eye(7, 7, dtype=torch.bool)[:1].expand(7, 7))
+    alone = model._logits(
+        model._image(FEATURES), nothing, torch.eye(7, 7, dtype=torch.bool)[:1].expand(7, 7)
+    )
     written = generate(model, FEATURES)
     first = alone[:, 0].argmax(-1)
     assert torch.equal(written.labels[:, 0].where(written.labels[:, 0] != PADDING, 7), first)

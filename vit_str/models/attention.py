@@ -7,6 +7,7 @@ a query may attend, and broadcast to ``batch head query key``.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -182,16 +183,13 @@ def forward_hooks(modules: Mapping[str, nn.Module], callback: Call) -> Iterator[
     """
     called = False
 
-    def hook_of(name: str) -> Callable[..., None]:
-        def hook(_: nn.Module, positional: Any, named: dict[str, Any], output: Any) -> None:
-            nonlocal called
-            called = True
-            callback(name, positional, named, output)
-
-        return hook
+    def hook(name: str, module: nn.Module, *call: Any) -> None:
+        nonlocal called
+        called = True
+        callback(name, *call)
 
     handles = [
-        module.register_forward_hook(hook_of(name), with_kwargs=True)
+        module.register_forward_hook(partial(hook, name), with_kwargs=True)
         for name, module in modules.items()
     ]
     try:

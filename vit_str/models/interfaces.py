@@ -10,21 +10,15 @@ from torch import Tensor, nn
 
 
 class Encoder(nn.Module, ABC):
-    """Images to features.
+    """Images to features."""
 
-    Attributes:
-        dim: width of a feature.
-        image_size: height and width of the images, in pixels.
-        grid: rows and columns of tokens; the last ``rows * columns`` features, in reading order.
-        special_tokens: number of features before them.
-        width_step: it reads every multiple of this width, in pixels, and ``image_size`` and
-            ``grid`` are those of the widest image; 0 if it reads one width only.
-    """
-
-    dim: int
-    image_size: tuple[int, int]
+    dim: int  # width of a feature
+    image_size: tuple[int, int]  # height and width of the images, in pixels
+    # Rows and columns of tokens; the last ``rows * columns`` features, in reading order
     grid: tuple[int, int]
-    special_tokens: int = 0
+    special_tokens: int = 0  # number of features before them
+    # It reads every multiple of this width, in pixels, and ``image_size`` and ``grid`` are those of
+    # the widest image; 0 if it reads one width only
     width_step: int = 0
 
     @abstractmethod
@@ -72,27 +66,28 @@ class Encoder(nn.Module, ABC):
 
 
 class Decoder(nn.Module, ABC):
-    """Features to labels.
+    """Features to labels."""
 
-    Attributes:
-        dim: width of a feature.
-        charset_size: number of characters it writes.
-        maximum_length: most characters it writes.
-        loop: how its scores become text: ``step`` by step, ``refine`` (that, or all at once and
-            again), from ``scores`` of every position, or of every column (``ctc``).
-        reads_columns: whether features have to be those of a grid of one row, from left to right.
-    """
-
-    dim: int
-    charset_size: int
-    maximum_length: int
+    dim: int  # width of a feature
+    charset_size: int  # number of characters it writes
+    maximum_length: int  # most characters it writes
+    # How its scores become text: ``step`` by step, ``refine`` (that, or all at once and again),
+    # from ``scores`` of every position, or of every column (``ctc``)
     loop: str = "step"
-    reads_columns: bool = False
+    reads_columns: bool = False  # whether features have to be of one row, from left to right
 
     @property
     def least_tokens(self) -> int:
         """Fewest features that it can read."""
         return 1
+
+    def check_length(self, labels: Int64[Tensor, "batch position"]) -> None:
+        """Raise a ValueError for labels longer than ``maximum_length``."""
+        if labels.shape[1] > self.maximum_length:
+            raise ValueError(
+                f"labels of up to {labels.shape[1]} characters, but maximum_length is "
+                f"{self.maximum_length}; drop longer labels or raise decoder.maximum_length"
+            )
 
     @abstractmethod
     def loss(

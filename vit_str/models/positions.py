@@ -23,8 +23,20 @@ def sinusoidal_positions_2d(rows: int, columns: int, dim: int) -> Float[Tensor, 
     return torch.cat([by_row, by_column], -1).flatten(0, 1)
 
 
-class LearnedPositions(nn.Module):
-    """A trained vector for every position, started from ``start`` or from small noise."""
+class Positions(nn.Module):
+    """A vector for every position."""
+
+    weight: Float[Tensor, "length dim"]
+
+    def forward(
+        self, x: Float[Tensor, "batch token dim"], first: int = 0
+    ) -> Float[Tensor, "batch token dim"]:
+        """Add the positions ``first, first + 1, ...`` to ``x``."""
+        return x + self.weight[first : first + x.shape[1]]
+
+
+class LearnedPositions(Positions):
+    """Trained, started from ``start`` or from small noise."""
 
     def __init__(
         self, length: int, dim: int, start: Float[Tensor, "length dim"] | None = None
@@ -32,32 +44,16 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.randn(length, dim) * 0.02 if start is None else start)
 
-    def forward(
-        self, x: Float[Tensor, "batch token dim"], first: int = 0
-    ) -> Float[Tensor, "batch token dim"]:
-        """Add the positions ``first, first + 1, ...`` to ``x``."""
-        return x + self.weight[first : first + x.shape[1]]
 
-
-class FixedPositions(nn.Module):
-    """Positions that are computed, not trained; not part of the weights."""
-
-    weight: Tensor
+class FixedPositions(Positions):
+    """Computed, not trained; not part of the weights."""
 
     def __init__(self, weight: Float[Tensor, "length dim"]) -> None:
         super().__init__()
         self.register_buffer("weight", weight, persistent=False)
 
-    def forward(
-        self, x: Float[Tensor, "batch token dim"], first: int = 0
-    ) -> Float[Tensor, "batch token dim"]:
-        """Add the positions ``first, first + 1, ...`` to ``x``."""
-        return x + self.weight[first : first + x.shape[1]]
 
-
-def position_embedding(
-    name: str, sinusoids: Float[Tensor, "length dim"]
-) -> LearnedPositions | FixedPositions:
+def position_embedding(name: str, sinusoids: Float[Tensor, "length dim"]) -> Positions:
     """Positions by name: ``learned`` (started from the sinusoids) or ``sinusoidal`` (fixed)."""
     if name == "sinusoidal":
         return FixedPositions(sinusoids)

@@ -67,11 +67,7 @@ class AutoregressiveDecoder(Decoder):
         self, labels: Int64[Tensor, "batch position"]
     ) -> Int64[Tensor, "batch position_and_start"]:
         """The start, then the labels; the end in the place of the padding."""
-        if labels.shape[1] > self.maximum_length:
-            raise ValueError(
-                f"labels of up to {labels.shape[1]} characters, but maximum_length is "
-                f"{self.maximum_length}; drop longer labels or raise decoder.maximum_length"
-            )
+        self.check_length(labels)
         return F.pad(labels, (1, 0), value=self.start).where(
             F.pad(labels, (1, 0), value=0) != PADDING, self.end
         )

@@ -45,12 +45,8 @@ class ParallelDecoder(Decoder):
         labels: Int64[Tensor, "batch position"],
     ) -> Float[Tensor, ""]:
         """Mean cross-entropy per symbol, the end included, in nats."""
+        self.check_length(labels)
         missing = self.least_tokens - labels.shape[1]
-        if missing < 1:
-            raise ValueError(
-                f"labels of up to {labels.shape[1]} characters, but maximum_length is "
-                f"{self.maximum_length}; drop longer labels or raise decoder.maximum_length"
-            )
         lengths = (labels != PADDING).sum(1, keepdim=True)
         targets = F.pad(labels, (0, missing), value=PADDING).scatter(1, lengths, self.end)
         logits = self.logits(features).flatten(0, 1).float()

@@ -75,7 +75,7 @@ class PermutedDecoder(AutoregressiveDecoder):
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         positions = labels.shape[1] + 1
         mask = permutation_mask(torch.arange(positions, device=labels.device))
-        return self._logits(features, labels, mask)
+        return self._logits(self._image(features), labels, mask)
 
     def loss(
         self,
@@ -91,14 +91,14 @@ class PermutedDecoder(AutoregressiveDecoder):
         masks = masks[:, None, None] & F.pad(labels != PADDING, (1, 0), value=True)[:, None, None]
         targets = self.targets(labels)
         losses = [
-            self.cross_entropy(self._logits(features, labels, mask), targets) for mask in masks
+            self.cross_entropy(self._logits(self._image(features), labels, mask), targets)
+            for mask in masks
         ]
         return torch.stack(losses).mean()
 
     def begin(self, features: Float[Tensor, "batch token dim"]) -> CachedState:
         """The image projected once, and nothing written yet."""
-        image = self.block.cross_attention.project_keys_values(features)
-        return CachedState([image], [KeyValueCache(self.maximum_length + 1)])
+        return CachedState([self._image(features)], [KeyValueCache(self.maximum_length + 1)])
 
     def step(  # type: ignore[override]
         self, symbols: Int64[Tensor, " batch"], position: int, state: CachedState
@@ -118,7 +118,7 @@ class PermutedDecoder(AutoregressiveDecoder):
 
         There are always scores for the longest label and its end.
         """
-        return self.refine_with(self.block.cross_attention.project_keys_values(features), labels)
+        return self.refine_with(self._image(features), labels)
 
     def refine_with(
         self, image: KeysValues, labels: Int64[Tensor, "batch position"]
@@ -130,18 +130,12 @@ class PermutedDecoder(AutoregressiveDecoder):
             self.maximum_length + 1, self.maximum_length, dtype=torch.bool, device=labels.device
         )
         mask = F.pad(others & (labels != PADDING)[:, None, None], (1, 0), value=True)
-        return self._logits_with(image, labels, mask)
+        return self._logits(image, labels, mask)
+
+    def _image(self, features: Float[Tensor, "batch token dim"]) -> KeysValues:
+        return self.block.cross_attention.project_keys_values(features)
 
     def _logits(
-        self,
-        features: Float[Tensor, "batch token dim"],
-        labels: Int64[Tensor, "batch position"],
-        mask: Bool[Tensor, "*batch position_and_end position_and_start"],
-    ) -> Float[Tensor, "batch position_and_end symbol"]:
-        image = self.block.cross_attention.project_keys_values(features)
-        return self._logits_with(image, labels, mask)
-
-    def _logits_with(
         self,
         image: KeysValues,
         labels: Int64[Tensor, "batch position"],

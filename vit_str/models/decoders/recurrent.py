@@ -33,7 +33,7 @@ class RecurrentState:
 
     def keep(self, rows: Rows) -> None:
         """See `DecodingState`."""
-        self.hidden = tuple(each[rows] for each in self.hidden)
+        self.hidden = tuple(part[rows] for part in self.hidden)
         self.context = self.context[rows]
         if self.image is not None:
             self.image = KeysValues(self.image.keys[rows], self.image.values[rows])

@@ -12,8 +12,8 @@ from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder, Rows
 from vit_str.models.decoders.ctc import CtcHead
 from vit_str.models.positions import (
-    FixedPositions,
     LearnedPositions,
+    Positions,
     position_embedding,
     sinusoidal_positions,
 )
@@ -115,7 +115,7 @@ class TransformerDecoder(AutoregressiveDecoder):
         return self.classify(self.norm(x))[:, 0]
 
 
-def _positions(name: str, length: int, dim: int) -> LearnedPositions | FixedPositions:
+def _positions(name: str, length: int, dim: int) -> Positions:
     if name == "learned":
         return LearnedPositions(length, dim)
     return position_embedding(name, sinusoidal_positions(length, dim))

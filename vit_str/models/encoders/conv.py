@@ -40,12 +40,9 @@ class ConvolutionalEncoder(Encoder):
         self.widths, self.depths, self.strides = widths, depths, strides
         self.image_size, self.reach, self.dim = image_size, reach, widths[-1]
 
-        self.stages = nn.ModuleList(
-            stage(channels, width, depth, stride, reach if first else 1)
-            for first, channels, width, depth, stride in zip(
-                [True, *[False] * len(widths)], [3, *widths], widths, depths, strides, strict=False
-            )
-        )
+        reaches = (reach, *[1] * len(widths))
+        stages = zip((3, *widths), widths, depths, strides, reaches, strict=False)
+        self.stages = nn.Sequential(*(stage(*sizes) for sizes in stages))
         self.norm = nn.LayerNorm(self.dim)
         # Zero padding tells tokens near the border where they stand; this tells it to every token.
         sinusoids = sinusoidal_positions_2d(*self.grid, self.dim)
@@ -56,7 +53,7 @@ class ConvolutionalEncoder(Encoder):
         """Every convolution on the longest way through the network, first to last."""
         modules = [module for module in self.stages.modules() if isinstance(module, nn.Conv2d)]
         sizes = [(module.kernel_size, module.stride, module.padding) for module in modules]
-        return [WindowLayer(*each) for each in sizes]  # type: ignore[arg-type]  # pairs
+        return [WindowLayer(*window) for window in sizes]  # type: ignore[arg-type]  # pairs
 
     @property
     def layer_modules(self) -> list[nn.Module]:
@@ -69,7 +66,5 @@ class ConvolutionalEncoder(Encoder):
         """Features of every cell of the grid."""
         self.check_size(images)
         # Channels side by side in memory: norms and convolutions both run faster.
-        x = images.contiguous(memory_format=torch.channels_last)
-        for each in self.stages:
-            x = each(x)
+        x = self.stages(images.contiguous(memory_format=torch.channels_last))
         return self.embed_positions(self.norm(rearrange(x, "b c row col -> b (row col) c")))

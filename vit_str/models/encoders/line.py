@@ -34,9 +34,6 @@ class LineTransformer(Encoder):
         dropout: share of block outputs dropped in training.
         stem_widths: as for `VisionTransformer`.
         stem_depths: as for `VisionTransformer`.
-
-    Attributes:
-        grid: one row, and the columns of features of the widest line, two for each patch.
     """
 
     width_step = 32

@@ -51,14 +51,8 @@ class PlainConvolutionalEncoder(Encoder):
         self.grid = token_grid(image_size, widths=widths, depths=depths, pools=pools)
         self.widths, self.depths, self.pools = widths, depths, pools
         self.image_size, self.dim = image_size, widths[-1]
-        self.stages = nn.Sequential(
-            *(
-                _stage(channels, width, depth, pool)
-                for channels, width, depth, pool in zip(
-                    (3, *widths), widths, depths, pools, strict=False
-                )
-            )
-        )
+        stages = zip((3, *widths), widths, depths, pools, strict=False)
+        self.stages = nn.Sequential(*(_stage(*sizes) for sizes in stages))
         self.norm = nn.LayerNorm(self.dim)
 
     @property

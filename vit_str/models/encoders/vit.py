@@ -30,10 +30,6 @@ class VisionTransformer(Encoder):
         stem_widths: channels of convolutional stages before the patches are cut, each of which
             halves the image (Xiao et al. 2021); without any, patches are cut from the pixels.
         stem_depths: residual blocks of every stage.
-
-    Attributes:
-        grid: (rows, columns) of patches; the last ``rows * columns`` features, in reading order.
-        special_tokens: number of features before the patches.
     """
 
     def __init__(
@@ -78,11 +74,7 @@ class VisionTransformer(Encoder):
         self, images: Float[Tensor, "batch channel height width"]
     ) -> Float[Tensor, "batch token value"]:
         """The pixels of every patch, or what the stem made of them, patches in reading order."""
-        if images.shape[-2:] != self.image_size:
-            raise ValueError(
-                f"this encoder reads images of {self.image_size} (height, width), "
-                f"found {tuple(images.shape[-2:])}; resize them first"
-            )
+        self.check_size(images)
         maps = self.stem(images.contiguous(memory_format=torch.channels_last))
         height, width = self._cut
         return rearrange(maps, "b c (row h) (col w) -> b (row col) (h w c)", h=height, w=width)
