@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,22 +58,14 @@ class ImageSet:
 
     description: str  # for captions
     count: int  # at most
-    images: Callable[[], Iterator[LabeledImage | str]]  # all; a line of text for an unreadable one
-    skipped: list[str] = field(default_factory=list)  # such lines, of the last pass
+    images: Callable[[list[str]], Iterator[LabeledImage]]  # all; notes those that are unreadable
+    skipped: list[str] = field(default_factory=list)  # such notes, of the last pass
 
     def batches(self, size: int = 32) -> Iterator[Batch]:
         """All images, ``size`` at a time."""
         self.skipped = []
-        chosen: list[LabeledImage] = []
-        for image in self.images():
-            if isinstance(image, str):
-                self.skipped.append(image)
-                continue
-            chosen.append(image)
-            if len(chosen) == size:
-                yield _batch(chosen)
-                chosen = []
-        if chosen:
+        images = self.images(self.skipped)
+        while chosen := list(islice(images, size)):
             yield _batch(chosen)
 
 
@@ -164,19 +157,23 @@ def _files(folder: Path) -> list[tuple[ImageSource, str | None, str]]:
 
 
 def read_images(
-    sources: Iterable[tuple[ImageSource, str | None, str]], preprocessing: Preprocessing
-) -> Iterator[LabeledImage | str]:
-    """Images with label and name, read and resized; a line of text for one that is unreadable."""
+    sources: Iterable[tuple[ImageSource, str | None, str]],
+    preprocessing: Preprocessing,
+    skipped: list[str],
+) -> Iterator[LabeledImage]:
+    """Images with label and name, read and resized; of unreadable ones a note is added."""
     for source, label, name in sources:
         try:
             pixels = preprocessing.pixels(load_image(source))
         except UnreadableImage as error:
-            yield str(error)
+            skipped.append(str(error))
         else:
             yield LabeledImage(pixels, label, None, name)
 
 
-def _rendered(renderer: Any, charset: Charset, count: int, seed: int) -> Iterator[LabeledImage]:
+def _rendered(
+    renderer: Any, charset: Charset, count: int, seed: int, _skipped: list[str]
+) -> Iterator[LabeledImage]:
     for number in range(count):
         index, row = divmod(number, _RENDERED_BATCH)
         if not row:

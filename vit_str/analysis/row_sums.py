@@ -18,19 +18,15 @@ class Geometry:
 
     def __init__(self, grid: TokenGrid, device: torch.device) -> None:
         dtype = torch.float32 if device.type == "mps" else torch.float64
-        height, width = grid.patch_size
+        centers = grid.centers
+        along_x = centers[:, :1] - centers[: grid.columns, 0]
+        along_y = centers[:, 1:] - centers[:: grid.columns, 1]
         self.grid, self.tokens = grid, len(grid)
         self.distances = grid.distances().to(device, dtype)
         # Zero for special columns: maps need not be cut for it, which would copy them.
         self.padded_distances = F.pad(self.distances, (grid.special_tokens, 0))
-        row, column = torch.arange(grid.rows), torch.arange(grid.columns)
-        from_row, from_column = torch.meshgrid(row, column, indexing="ij")
-        along_x = (from_column.flatten()[:, None] - column) * width
-        along_y = (from_row.flatten()[:, None] - row) * height
-        self.along_x, self.along_y = (
-            along_x.abs().to(device, dtype),
-            along_y.abs().to(device, dtype),
-        )
+        self.along_x = along_x.abs().to(device, dtype)
+        self.along_y = along_y.abs().to(device, dtype)
 
 
 class RowSums:
@@ -53,7 +49,7 @@ class RowSums:
         self.geometry, self.metrics, self.norm = geometry, frozenset(metrics), norm
         self._queries = queries
         self._sums: dict[str, Tensor] = {}
-        self._received = torch.empty(0)
+        self.received = torch.empty(0)  # by head and token, if that is asked for
 
     def add(self, weights: Float[Tensor, "batch head query key"], chosen: slice) -> None:
         """Add the rows ``chosen``, special columns first."""
@@ -118,10 +114,6 @@ class RowSums:
         if "head_divergence" in metrics:
             self._add("mixture", _sum(torch.special.entr(whole.mean(1)), (-2, -1))[:, None])
 
-    def received(self) -> Float[Tensor, "head key"]:
-        """What every token got from all rows of these images; empty if that is not asked for."""
-        return self._received
-
     def finish(self) -> dict[str, Float[Tensor, "batch head"]]:
         """The metrics of every image, from the sums over its rows; NaN where no row counts."""
         rows: Tensor = torch.tensor(float(self.geometry.tokens))
@@ -136,7 +128,7 @@ class RowSums:
         if "received" in means:
             received = means.pop("received")
             means["sink_mass"] = received.amax(-1)
-            self._received = received.nansum(0)
+            self.received = received.nansum(0)
         if "marginal" in means:
             marginal = means.pop("marginal")
             means["nmi"] = _normalized_information(marginal, means["entropy"], rows.log())

@@ -277,15 +277,11 @@ class AttentionStatistics:
                 if not start:
                     whole[name] = value.new_empty(batch, value.shape[1])
                 whole[name][start : start + images] = value
-            self._count_received(layer, sums.received())
+            if "sink_mass" in self.metrics:
+                received = sums.received.cpu().double()
+                self._received[layer] = self._received.get(layer, 0) + received
         if batch:
             self._measures.setdefault(layer, []).append(whole)
-
-    def _count_received(self, layer: str, received: Tensor) -> None:
-        if received.numel():
-            self._received[layer] = self._received.get(layer, 0) + received.cpu().double()
-        else:
-            self._received.setdefault(layer, received)
 
 
 def _at_least_single(values: Tensor) -> Tensor:

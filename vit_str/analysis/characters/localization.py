@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Float64
+from jaxtyping import Bool, Float64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
@@ -57,9 +57,9 @@ def character_attention(
     maps: Float64[Tensor, "character row column"], boxes: Boxes, grid: TokenGrid
 ) -> CharacterAttention:
     """Maps with their points: the middle of the largest token, and the mean."""
-    points = grid.centers[maps.flatten(1).argmax(1)]
-    height, width = map(round, grid.image_size)
-    return CharacterAttention(maps, points, centroids(maps, (height, width)), boxes)
+    tokens = maps.flatten(1)
+    points = grid.centers[tokens.argmax(1)]
+    return CharacterAttention(maps, points, tokens @ grid.centers, boxes)
 
 
 def slices(count: int, grid: TokenGrid) -> CharacterAttention:
@@ -159,18 +159,3 @@ def _columns(boxes: Boxes) -> Boxes:
 
 def _area(boxes: Boxes) -> Float64[Tensor, " character"]:
     return (boxes[:, 2:] - boxes[:, :2]).clamp(min=0).prod(1)
-
-
-def centroids(
-    maps: Float[Tensor, "*batch row column"], image_size: tuple[int, int]
-) -> Float[Tensor, "*batch 2"]:
-    """Middle (x, y) of the attention of each map, in pixels."""
-    columns, rows = maps.sum(-2), maps.sum(-1)
-    return torch.stack([_mean(columns, image_size[1]), _mean(rows, image_size[0])], -1)
-
-
-def _mean(shares: Float[Tensor, "*batch patch"], length: int) -> Float[Tensor, "*batch"]:
-    """Mean of shares that lie evenly over patches side by side."""
-    side = length / shares.shape[-1]
-    places = (torch.arange(shares.shape[-1], device=shares.device) + 0.5) * side
-    return shares @ places.to(shares.dtype)

@@ -200,18 +200,14 @@ def attention_distance(
     metrics = list(dict.fromkeys(["distance", *metrics]))
     if isinstance(model, Sequence) and not isinstance(model, str):
         images = images if isinstance(images, str | Path | Tensor) else list(images)
-        options: dict[str, Any] = {
-            "count": count,
-            "norm": norm,
-            "queries": queries,
-            "batch_size": batch_size,
-        }
-        options |= {"metrics": metrics, "grid": grid, "device": device, "seed": seed, "maps": maps}
-        each: Any = [attention_distance(one, images, **options) for one in model]
-        if not each:
+        options: dict[str, Any] = {"count": count, "queries": queries, "batch_size": batch_size}
+        options |= {"norm": norm, "metrics": metrics, "maps": maps}
+        options |= {"grid": grid, "device": device, "seed": seed}
+        trainings = [attention_distance(training, images, **options) for training in model]
+        if not trainings:
             raise ValueError("no models: give one or more")
-        analyses = [result.analyses[0] for result in each]
-        name = name or f"{len(each)} trainings"
+        analyses = [training.analyses[0] for training in trainings]
+        name = name or f"{len(trainings)} trainings"
         return AttentionDistance(name, over_trainings(name, analyses), analyses)
     model = getattr(model, "_orig_mod", model)  # of torch.compile
     subject = None if isinstance(model, nn.Module) else load_subject(str(model), seed)
@@ -220,10 +216,7 @@ def attention_distance(
     first = next(batches, None)
     if first is None or not len(first):
         raise ValueError("no images: give a folder, files, Pillow images or tensors")
-    if subject is None:
-        encoder, grid = _encoder_of(model, grid, first)
-    else:
-        encoder = subject.encoder
+    encoder = subject.encoder if subject else _encoder_of(model, grid, first)
     analysis = DistanceAnalysis(name, encoder, norm, metrics, grid, maps)
     device, training = choose_device(str(device)), encoder.training
     encoder.to(device).eval()
@@ -275,15 +268,13 @@ def _batches(
         yield pixels
 
 
-def _encoder_of(model: Any, grid: TokenGrid | None, images: Tensor) -> tuple[nn.Module, TokenGrid]:
-    """The encoder of a torch module, and the grid of its tokens."""
+def _encoder_of(model: Any, grid: TokenGrid | None, images: Tensor) -> nn.Module:
+    """The encoder of a torch module, which knows the grid of its tokens unless one is given."""
     encoder: Any = model.encoder if isinstance(model, Recognizer) else model
     if grid is None and library_of(encoder):
-        encoder = encoder_of(encoder, (images.shape[-2], images.shape[-1]))
-    if grid is not None:
-        return encoder, grid
-    if hasattr(encoder, "grid") and hasattr(encoder, "special_tokens"):
-        return encoder, TokenGrid.of(encoder)
+        return encoder_of(encoder, (images.shape[-2], images.shape[-1]))
+    if grid or (hasattr(encoder, "grid") and hasattr(encoder, "special_tokens")):
+        return encoder
     raise ValueError(
         f"{type(encoder).__name__} has no attributes grid and special_tokens: give grid=TokenGrid("
         "rows, columns, (height, width) of a patch, special_tokens)"
