@@ -237,10 +237,12 @@ def run(options: argparse.Namespace) -> int:
     given, analysis = vars(options), ANALYSES[options.command]
     try:
         from vit_str.analysis.results import AnalysisRun
+        from vit_str.analysis.subjects import with_untrained
 
         page = import_module(f"vit_str.analysis.{analysis.module or options.command}")
         names = given.get("models") or [options.first, options.second]
-        started = AnalysisRun(given, names, analysis.with_untrained)
+        names = with_untrained(*names) if analysis.with_untrained else names
+        started = AnalysisRun(given, names)
         _, *own = signature(page.report).parameters
         return page.report(started, **{name: given[name] for name in own})
     except (ValueError, OSError) as error:

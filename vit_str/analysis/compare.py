@@ -127,10 +127,10 @@ _TESTS = (
 
 def report(run: AnalysisRun, norm: str) -> int:
     """Measure both models on the same images, and write their differences and a page."""
-    first, second = (
-        run.measure(subject, DistanceAnalysis(subject.name, subject.encoder, norm))
-        for subject in run.subjects
-    )
+    analyses = [DistanceAnalysis(subject.name, subject.encoder, norm) for subject in run.subjects]
+    for subject, analysis in zip(run.subjects, analyses, strict=True):
+        run.measure(subject, analysis.update)
+    first, second = analyses
     table = differences(first, second)
     write_frame(run.folder / "compare.csv", table)
     n = first.images

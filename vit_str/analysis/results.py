@@ -2,9 +2,9 @@
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import pandas as pd
 from jaxtyping import Float, Float64
@@ -12,40 +12,22 @@ from torch import Tensor
 
 from vit_str.analysis.images import Batch, ImageSet, batches_of, load_images
 from vit_str.analysis.statistics import mean_over
-from vit_str.analysis.subjects import Subject, load_subjects, load_with_untrained
+from vit_str.analysis.subjects import Subject, load_subjects
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_json
 from vit_str.runtime.machine import software
 
 
-class _Updated(Protocol):
-    """What is updated batch by batch."""
-
-    def update(self, images: Tensor, /) -> None:
-        """Add normalized images."""
-
-
-Streamed = TypeVar("Streamed", bound=_Updated)
-
-
 class AnalysisRun:
     """One run of an analysis: its models and images, and the files it writes."""
 
-    def __init__(
-        self,
-        options: Mapping[str, Any],
-        names: list[str],
-        with_untrained: bool = False,
-    ) -> None:
-        self._options, self._start, self.seed = options, time.monotonic(), options["seed"]
+    def __init__(self, options: Mapping[str, Any], names: list[str]) -> None:
+        self._options = options
+        self._start = time.monotonic()
+        self.seed: int = options["seed"]
         self.folder: Path = options["out"]
-        self.subjects = (
-            load_with_untrained(names[0], self.seed)
-            if with_untrained
-            else load_subjects(
-                names, self.seed, options.get("checkpoint"), options.get("image_size")
-            )
-        )
+        checkpoint, image_size = options["checkpoint"], options["image_size"]
+        self.subjects = load_subjects(names, self.seed, checkpoint, image_size)
         self.images: ImageSet | None = None
 
     def batches(
@@ -63,11 +45,12 @@ class AnalysisRun:
         self.images = images if most is None else self.images
         return batches_of(subject, images, batch_size, device)
 
-    def measure(self, subject: Subject, analysis: Streamed, most: int | None = None) -> Streamed:
-        """Show an analysis all images for a model, or a few of them."""
+    def measure(
+        self, subject: Subject, update: Callable[[Tensor], None], most: int | None = None
+    ) -> None:
+        """Call a function with all batches of images for a model, or with a few of them."""
         for _, images in self.batches(subject, most):
-            analysis.update(images)
-        return analysis
+            update(images)
 
     def page(self, title: str, lead: str) -> Page:
         """An empty page that says what images it is about."""

@@ -54,11 +54,6 @@ class Subject:
         return digest.hexdigest()[:HASH_LENGTH]
 
     @property
-    def special_tokens(self) -> list[str]:
-        """Names of the tokens before those of the grid, such as ``class``."""
-        return self.encoder.special_names
-
-    @property
     def reads(self) -> bool:
         """Whether it has a decoder of this project."""
         return not isinstance(self.model, LibraryEncoder)
@@ -156,12 +151,11 @@ def load_subjects(
     return subjects
 
 
-def load_with_untrained(name: str, seed: int = 0) -> list[Subject]:
-    """A model, and the same without training if it has some."""
+def with_untrained(name: str) -> list[str]:
+    """A name of a model that reads, and that of the same model without training."""
     if is_library_name(name):
         raise ValueError(f"{name} is not a model that reads; give one of this project")
-    subject = load_subject(name, seed)
-    return [subject, load_subject(f"{UNTRAINED}{name}", seed)] if subject.trained else [subject]
+    return [name] if name.startswith(UNTRAINED) else [name, f"{UNTRAINED}{name}"]
 
 
 def _short(name: str) -> str:

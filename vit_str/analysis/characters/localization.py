@@ -57,9 +57,10 @@ def character_attention(
     maps: Float64[Tensor, "character row column"], boxes: Boxes, grid: TokenGrid
 ) -> CharacterAttention:
     """Maps with their points: the middle of the largest token, and the mean."""
-    tokens = maps.flatten(1)
-    points = grid.centers[tokens.argmax(1)]
-    return CharacterAttention(maps, points, tokens @ grid.centers, boxes)
+    points = grid.centers[maps.flatten(1).argmax(1)]
+    x, y = grid.centers[: grid.columns, 0], grid.centers[:: grid.columns, 1]
+    means = torch.stack([maps.sum(1) @ x, maps.sum(2) @ y], 1)
+    return CharacterAttention(maps, points, means, boxes)
 
 
 def slices(count: int, grid: TokenGrid) -> CharacterAttention:

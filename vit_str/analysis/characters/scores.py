@@ -94,15 +94,27 @@ class Scoreboard:
         self.words += 1
         self.characters += len(places)
         self._groups.append(set(groups(word)))
+        for source, attended in self._attended(word).items():
+            means = {"monotonic": monotonic_share(attended.centers)}
+            if word.true_boxes is not None:
+                scores = score_characters(attended, word.true_boxes, places, self.grid)
+                offsets = scores.pop("offset").tolist()
+                means |= {name: float(values.mean()) for name, values in scores.items()}
+                if source in self.chosen:
+                    self.errors[source] += offsets
+            self._scores[source].append([means.get(metric, math.nan) for metric in METRICS])
+
+    def _attended(self, word: Word) -> dict[Source, CharacterAttention]:
+        """Of every block and head, of other models and of slices."""
         blocks, heads = word.attention[self.source.model].shape[:2]
-        every = [
-            Source(self.source.model, b, h) for b in range(blocks) for h in (None, *range(heads))
+        sources = [
+            Source(self.source.model, block, head)
+            for block in range(blocks)
+            for head in (None, *range(heads))
         ]
-        for source in (*every, *self.chosen[1:-1]):
-            attended = word.character_attention(source, self.grid)
-            self._scores[source].append(self._score(source, attended, word, places))
-        source, attended = self.chosen[-1], slices(len(word.text), self.grid)
-        self._scores[source].append(self._score(source, attended, word, places))
+        sources += self.chosen[1:-1]
+        attended = {source: word.character_attention(source, self.grid) for source in sources}
+        return attended | {self.chosen[-1]: slices(len(word.text), self.grid)}
 
     def rows(self) -> list[Score]:
         """All scores, and differences to the first source, with intervals over words."""
@@ -121,22 +133,6 @@ class Scoreboard:
                 values = self._matrix(first, group) - self._matrix(other, group)
                 differences += _rows(first, other.model, group, values)
         return plain + differences
-
-    def _score(
-        self,
-        source: Source,
-        attended: CharacterAttention,
-        word: Word,
-        places: list[tuple[int, int]],
-    ) -> list[float]:
-        means = {"monotonic": monotonic_share(attended.centers)}
-        if word.true_boxes is not None:
-            scores = score_characters(attended, word.true_boxes, places, self.grid)
-            offsets = scores.pop("offset")
-            means |= {name: float(values.mean()) for name, values in scores.items()}
-            if source in self.chosen:
-                self.errors[source] += offsets.tolist()
-        return [means.get(metric, math.nan) for metric in METRICS]
 
     def _matrix(self, source: Source, group: str) -> Float64[Tensor, "word metric"]:
         pairs = zip(self._scores[source], self._groups, strict=True)

@@ -152,7 +152,7 @@ class AttentionDistance:
         )
 
     def _chance(self, unit: str) -> dict[str, list[float]]:
-        return chance_distances(self.chance, self.analyses[0].statistics, unit)
+        return chance_distances(self.analyses[0].statistics, unit)
 
 
 def attention_distance(

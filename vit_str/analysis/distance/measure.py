@@ -21,7 +21,6 @@ from vit_str.analysis.statistics import (
     PER_LAYER,
     UNITS,
     AttentionStatistics,
-    Chance,
 )
 from vit_str.analysis.subjects import Subject
 from vit_str.files import write_atomically
@@ -205,14 +204,12 @@ def special_tokens(analysis: DistanceAnalysis, names: Sequence[str]) -> pd.DataF
     return pd.concat(tables, ignore_index=True)
 
 
-def chance_distances(
-    lines: Chance, statistics: AttentionStatistics, unit: str
-) -> dict[str, list[float]]:
+def chance_distances(statistics: AttentionStatistics, unit: str) -> dict[str, list[float]]:
     """Attention distance of each chance line in one of its units, layer by layer."""
     by_layer = scales(statistics)["distance"][unit]
     return {
         name: [value / scale for value, scale in zip(metrics["distance"], by_layer, strict=True)]
-        for name, metrics in lines.items()
+        for name, metrics in statistics.chance().items()
     }
 
 

@@ -1,7 +1,7 @@
 """The report of ``vit-str analyze distance``."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,6 @@ from vit_str.analysis.receptive_field.gradients import (
     uniform_gradient_distance,
 )
 from vit_str.analysis.results import AnalysisRun, cells_of, table_of
-from vit_str.analysis.statistics import Chance
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
 from vit_str.reports.tables import Table, write_frame
@@ -93,7 +92,7 @@ def report(
     per_image: bool,
 ) -> int:
     """Measure every model on the same images, and write tables and a page."""
-    subjects, seed = run.subjects, run.seed
+    subjects = run.subjects
     analyses = []
     for subject in [subject for subject in subjects if attends(subject)] or subjects:
         analysis = DistanceAnalysis(subject.name, subject.encoder, norm, keep_maps=maps)
@@ -106,7 +105,8 @@ def report(
     rows = pd.concat([measurements(analysis) for analysis in analyses])
     by_gradients = []
     for subject in subjects if gradients > 0 else []:
-        fields = run.measure(subject, GradientFields(subject.encoder, 4, seed), gradients)
+        fields = GradientFields(subject.encoder, 4, run.seed)
+        run.measure(subject, fields.update, gradients)
         by_gradients.append(gradient_measurements(subject.name, fields, ["gradient_distance"]))
     write_frame(run.folder / "distance.csv", pd.concat([rows, *by_gradients]))
     lines = {analysis.model: analysis.statistics.chance() for analysis in analyses}
@@ -115,12 +115,12 @@ def report(
     course = _course(subjects)
     passed = list(course)[:-1]  # of the run, the other figures show the last weights
     shown = [analysis for analysis in analyses if analysis.model not in passed]
-    _by_depth(page, shown, rows[~rows["model"].isin(passed)], lines, norm)
+    _by_depth(page, shown, rows[~rows["model"].isin(passed)], norm)
     if course:
         page.heading("While learning")
-        by_chance = chance_distances(lines[next(iter(course))], analyses[0].statistics, "px")
+        first = next(analysis for analysis in analyses if analysis.model in course)
         page.figure(
-            along_training(rows, course, by_chance),
+            along_training(rows, course, chance_distances(first.statistics, "px")),
             "distance-training",
             "Attention distance in pixels by the number of images that the weights had been "
             "trained on, a panel for each layer: its heads (thin lines) and their mean with its "
@@ -141,8 +141,7 @@ def report(
     page.heading("In numbers")
     page.paragraph(_TERMS)
     for analysis in shown:
-        table = _layer_table(analysis, lines[analysis.model])
-        page.table(*table, f"{analysis.model}: means over heads, {norm}, {n}")
+        page.table(*_layer_table(analysis), f"{analysis.model}: means over heads, {norm}, {n}")
     page.paragraph(_SINKS)
     sinks = pd.concat([sink_tokens(analysis) for analysis in shown])
     largest = sinks.sort_values("share", ascending=False).groupby(["model", "layer"]).head(1)
@@ -167,14 +166,13 @@ def report(
 
 def _write_details(run: AnalysisRun, analyses: Sequence[DistanceAnalysis], images: bool) -> None:
     """Tables of sinks and of special tokens as queries; on request of all images, and maps."""
-    write_frame(run.folder / "sinks.csv", pd.concat([sink_tokens(each) for each in analyses]))
-    names = {subject.name: subject.special_tokens for subject in run.subjects}
-    special = [special_tokens(each, names[each.model]) for each in analyses if names[each.model]]
+    write_frame(run.folder / "sinks.csv", pd.concat(map(sink_tokens, analyses)))
+    names = {subject.name: subject.encoder.special_names for subject in run.subjects}
+    special = [special_tokens(a, names[a.model]) for a in analyses if names[a.model]]
     if special:
         write_frame(run.folder / "special-queries.csv", pd.concat(special))
     if images:
-        values = pd.concat([values_of_images(each) for each in analyses])
-        write_frame(run.folder / "per-image.csv", values)
+        write_frame(run.folder / "per-image.csv", pd.concat(map(values_of_images, analyses)))
     for number, analysis in enumerate(analyses, 1):
         if analysis.maps:
             save_maps(run.folder / f"maps-{number}.npz", analysis)
@@ -187,7 +185,7 @@ def _group_report(run: AnalysisRun, group: str, analyses: Sequence[DistanceAnaly
     lines, n = analyses[0].statistics.chance(), f"n = {len(analyses)} trainings"
     page = run.page(f"Attention distance of {group}", f"{_LEAD} {_GROUP}")
     page.figure(
-        heads_by_depth(rows, {group: chance_distances(lines, analyses[0].statistics, "px")}),
+        heads_by_depth(rows, {group: chance_distances(analyses[0].statistics, "px")}),
         "distance-by-depth",
         f"Attention distance of every head and layer in pixels; 95 % intervals between {n}.",
         vector=True,
@@ -200,20 +198,17 @@ def _by_depth(
     page: Page,
     shown: Sequence[DistanceAnalysis],
     rows: pd.DataFrame,
-    lines: Mapping[str, Chance],
     norm: str,
 ) -> None:
     n = f"n = {shown[0].images:,} images"
     page.heading("By depth")
     for analysis in shown:
-        page.paragraph(_finding(analysis, lines[analysis.model]["uniform"]["distance"]))
+        page.paragraph(_finding(analysis))
     one_size = len({analysis.grid.image_size for analysis in shown}) == 1
     unit = "px" if one_size else "share of diagonal"
-    in_unit = {
-        each.model: chance_distances(lines[each.model], each.statistics, unit) for each in shown
-    }
+    chance = {analysis.model: chance_distances(analysis.statistics, unit) for analysis in shown}
     page.figure(
-        heads_by_depth(rows, in_unit, unit),
+        heads_by_depth(rows, chance, unit),
         "distance-by-depth",
         f"Attention distance of every head (dot; in a browser, the pointer on it shows its number) "
         f"and layer (line, the mean of its heads) in {_UNITS[unit]}, {norm}; bars and bands are "
@@ -240,8 +235,9 @@ def _course(subjects: Sequence[Subject]) -> dict[str, int]:
     return dict(sorted(course.items(), key=lambda of: of[1])) if len(course) >= _STAGES else {}
 
 
-def _finding(analysis: DistanceAnalysis, uniform: Sequence[float]) -> str:
+def _finding(analysis: DistanceAnalysis) -> str:
     """The main numbers in a sentence."""
+    uniform = analysis.statistics.chance()["uniform"]["distance"]
     by_layer = [layer.mean(0) for layer in analysis.statistics.values("distance")]
     heads = torch.cat(by_layer)
     layers = [float(layer.mean()) for layer in by_layer]
@@ -264,14 +260,15 @@ def _gallery(analysis: DistanceAnalysis) -> Figure:
     return offsets_gallery(maps, uniform.numpy(), grid.patch_size, analysis.offsets.images)
 
 
-def _layer_table(analysis: DistanceAnalysis, chance: Chance) -> Table:
+def _layer_table(analysis: DistanceAnalysis) -> Table:
     """Means of layers; with those of uniform attention where it is not the same in all layers."""
     columns = {
         title: [float(layer.mean()) for layer in analysis.statistics.values(name)]
         for name, title in _COLUMNS.items()
     }
+    uniform = analysis.statistics.chance()["uniform"]
     for name in ("distance", "entropy", "nmi"):
-        values = chance["uniform"][name]
+        values = uniform[name]
         if max(values) - min(values) > 1e-6:
             columns[f"uniform: {_COLUMNS[name]}"] = values
     frame = pd.DataFrame(columns)

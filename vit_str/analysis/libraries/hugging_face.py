@@ -115,11 +115,8 @@ def vision_part(model: Any) -> Any:
     """The vision encoder of a model of images and text, or of one with a head."""
     base = getattr(model, "base_model", model)
     model = base if hasattr(base, "embeddings") else model
-    for name in ("vision_model", "encoder"):
-        part = getattr(model, name, None)
-        if isinstance(getattr(part, "config", None), type(model.config)) or part is None:
-            continue
-        if hasattr(part, "config"):
+    for part in (getattr(model, name, None) for name in ("vision_model", "encoder")):
+        if not isinstance(getattr(part, "config", model.config), type(model.config)):
             return part
     return model
 

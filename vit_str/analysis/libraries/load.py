@@ -23,11 +23,6 @@ LIBRARIES = {
     "hf": "hugging_face",
     "torchvision": "torchvision_models",
 }
-_WITHOUT_NETWORK = {
-    "timm": "give its weights with --checkpoint FILE",
-    "torchvision": "give its weights with --checkpoint FILE",
-    "hf": "give a folder with its config.json and weights as hf:FOLDER",
-}
 _PATIENCE = 3.0  # seconds until a hub counts as out of reach
 _PACKAGES = {"timm": "timm", "transformers": "hf", "torchvision": "torchvision"}
 
@@ -69,9 +64,11 @@ def load_library_model(
     except ValueError as error:
         raise ValueError(f"{name}: {reason_of(error)}") from None
     except Exception as error:  # whatever a library raises where there is no network or no file
+        file = "a folder with its config.json and weights as hf:FOLDER"
+        file = file if library == "hf" else "its weights with --checkpoint FILE"
         raise ValueError(
-            f"{name}: not loaded ({reason_of(error)}); without a network "
-            f"{_WITHOUT_NETWORK[library]}, or look at untrained:{library}:..."
+            f"{name}: not loaded ({reason_of(error)}); without a network give {file}, or look at "
+            f"untrained:{library}:..."
         ) from None
     if image_size is not None:
         size = {"height": image_size[0], "width": image_size[1], "transform": None}

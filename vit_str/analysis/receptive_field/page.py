@@ -34,14 +34,11 @@ _BOUND_COLUMNS = ("model", "layer", "field height", "field width", "stride down"
 
 def report(run: AnalysisRun, queries: int) -> int:
     """Measure every model on the same images, and write tables and a page."""
-    seed = run.seed
-    models = {
-        subject.name: (
-            run.measure(subject, GradientFields(subject.encoder, queries, seed)),
-            fields_by_layer(subject.encoder),
-        )
-        for subject in run.subjects
-    }
+    models = {}
+    for subject in run.subjects:
+        fields = GradientFields(subject.encoder, queries, run.seed)
+        run.measure(subject, fields.update)
+        models[subject.name] = fields, fields_by_layer(subject.encoder)
     rows = pd.concat(gradient_measurements(name, fields) for name, (fields, _) in models.items())
     bounds_rows: list[list[object]] = [
         [name, layer, *bound.size, *bound.stride]
