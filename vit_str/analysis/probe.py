@@ -21,9 +21,9 @@ hand, say what its queries and keys are:
 import math
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -101,7 +101,12 @@ def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
         with forward_hooks(own, of_own):
             yield
         return
-    with _SoftmaxRecorder(model, pass_on) as recorder:
+    recorder = _SoftmaxRecorder(model, pass_on)
+    with ExitStack() as hooks:
+        for module in model.modules():
+            hooks.enter_context(module.register_forward_pre_hook(recorder.enter))
+            hooks.enter_context(module.register_forward_hook(recorder.leave, with_kwargs=True))
+        hooks.enter_context(recorder)
         yield
     if not recorder.called:
         raise ValueError(
@@ -154,20 +159,6 @@ class _SoftmaxRecorder(TorchFunctionMode):
         self._pass_on = pass_on
         self._names = {module: name for name, module in model.named_modules()}
         self._running: list[_Running] = []
-        self._handles: list[Any] = []
-
-    def __enter__(self) -> Self:
-        for module in self._names:
-            self._handles += [
-                module.register_forward_pre_hook(self._enter),
-                module.register_forward_hook(self._leave, with_kwargs=True),
-            ]
-        return super().__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
-        for handle in self._handles:
-            handle.remove()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -181,10 +172,12 @@ class _SoftmaxRecorder(TorchFunctionMode):
                 self._record(running, _scores(running.module, *args))
         return func(*args, **kwargs)
 
-    def _enter(self, module: nn.Module, _: Any) -> None:
+    def enter(self, module: nn.Module, _: Any) -> None:
+        """Note that a module begins to run."""
         self._running.append(_Running(module))
 
-    def _leave(self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any) -> None:
+    def leave(self, _: nn.Module, positional: Any, named: dict[str, Any], __: Any) -> None:
+        """Note that it has ended, and record its inputs if its class is registered."""
         ended = self._running.pop()
         if ended.inputs is not None and not self._in_registered():
             self._record(ended, ended.inputs(ended.module, *positional, **named))

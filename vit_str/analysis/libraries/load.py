@@ -3,14 +3,11 @@
 A model, an architecture or a file that is not supported is a ValueError of one line.
 """
 
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 import torch
 from torch import nn
@@ -81,31 +78,22 @@ def _quickly() -> Iterator[None]:
     """Fetch from the hub inside, or fail at once where it cannot be reached, without noise."""
     try:
         from huggingface_hub import constants
+        from huggingface_hub.utils import get_session
         from huggingface_hub.utils import logging as hub_logging
     except ImportError:  # the library takes its weights from elsewhere
         yield
         return
     level, offline = hub_logging.get_verbosity(), constants.HF_HUB_OFFLINE
     hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    constants.HF_HUB_OFFLINE = offline or not _reachable(constants.ENDPOINT)
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_PATIENCE)
+    except Exception:  # whatever the client of the day raises without a network
+        constants.HF_HUB_OFFLINE = True
     try:
         yield
     finally:
         hub_logging.set_verbosity(level)
         constants.HF_HUB_OFFLINE = offline
-
-
-def _reachable(address: str) -> bool:
-    """Whether a server answers within a few seconds; through a proxy it is taken to."""
-    if getproxies():
-        return True
-    parts = urlsplit(address)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        socket.create_connection((parts.hostname or "", port), _PATIENCE).close()
-    except OSError:
-        return False
-    return True
 
 
 def library_of(model: nn.Module) -> str | None:

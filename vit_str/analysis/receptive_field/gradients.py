@@ -8,6 +8,7 @@ the whole Jacobian at the pixel.
 Attention distance tells how far one layer reaches; gradients tell how far all layers up to it do.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import pandas as pd
@@ -58,7 +59,7 @@ class GradientFields:
         rows, columns = encoder.grid
         self._middle = torch.tensor([[rows // 2, columns // 2]])
         self._order = torch.randperm(rows * columns, generator=self._generator)
-        self._values: list[dict[str, Float64[Tensor, "layer image"]]] = []
+        self._values: dict[tuple[str, int], list[Float64[Tensor, " image"]]] = defaultdict(list)
         height, width = encoder.image_size
         self._centered = torch.zeros(self.layers, height, width, dtype=torch.float64)
 
@@ -69,23 +70,21 @@ class GradientFields:
             outputs = layer_outputs(self.encoder, images)
         self._shapes = [tuple(output.shape[-2:]) for output in outputs]
         queries, middle = self._queries(len(images)), self._middle.expand(len(images), -1)
-        layers: list[dict[str, Tensor]] = []
         for layer, output in enumerate(outputs):
             measured = []
             for tokens in queries:
                 cells, middles = self._cells(output.shape[-2:], tokens)
                 measured.append(field_statistics(self._field(output, images, cells), middles))
-            layers.append(
-                {name: torch.stack([each[name] for each in measured]).nanmean(0) for name in UNITS}
-            )
+            for name in UNITS:
+                of_tokens = torch.stack([statistics[name] for statistics in measured])
+                self._values[name, layer].append(of_tokens.nanmean(0))
             cells, _ = self._cells(output.shape[-2:], middle)
             self._centered[layer] += self._field(output, images, cells).nan_to_num().sum(0)
-        self._values.append({name: torch.stack([of[name] for of in layers]) for name in UNITS})
         self.seen += len(images)
 
     def values(self, metric: str) -> Float64[Tensor, "layer image"]:
         """A metric of every layer and image, the mean over the tokens measured."""
-        return torch.cat([values[metric] for values in self._values], 1)
+        return torch.stack([torch.cat(self._values[metric, i]) for i in range(self.layers)])
 
     @property
     def centered(self) -> Float64[Tensor, "layer height width"]:
