@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +10,7 @@ import torch
 from PIL import Image
 
 from vit_str.analysis.characters.measure import Observer, Source, Word
-from vit_str.analysis.characters.scores import Score
+from vit_str.analysis.characters.scores import COLUMNS
 from vit_str.analysis.images import Batch, load_images
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.cli import main
@@ -108,7 +107,7 @@ def test_the_command_on_rendered_words(chatty_weights, tmp_path, font_folder, ca
             assert each["true_box"] is None or len(each["true_box"]) == 4
             assert 0 < each["special_mass"] < 1
     table = pd.read_csv(out / "characters.csv")
-    assert list(table) == [field.name for field in fields(Score)]
+    assert list(table) == COLUMNS
     untrained = "untrained:chatty"
     assert set(table["model"]) == {"chatty", untrained, "equal-width slices"}
     assert set(table["versus"].dropna()) == {untrained, "equal-width slices"}

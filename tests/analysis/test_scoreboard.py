@@ -1,10 +1,13 @@
+from typing import Any
+
+import pandas as pd
 import pytest
 import torch
 from torch import Tensor
 
 from vit_str.analysis.characters.localization import METRICS, slices
 from vit_str.analysis.characters.measure import Source, Word, matches
-from vit_str.analysis.characters.scores import SLICES, Score, Scoreboard, groups, not_better, slope
+from vit_str.analysis.characters.scores import SLICES, Scoreboard, groups, not_better, slope
 from vit_str.analysis.geometry import TokenGrid
 
 
@@ -54,19 +57,21 @@ def board(*words: Word, block: int = 1, head: int | None = None) -> Scoreboard:
     return scoreboard
 
 
-def find(rows: list[Score], **wanted: object) -> Score:
-    wanted = {"versus": None, "group": "all", "head": None} | wanted
-    (row,) = [row for row in rows if all(getattr(row, k) == v for k, v in wanted.items())]
+def find(rows: pd.DataFrame, **wanted: object) -> Any:
+    wanted = {"versus": "", "group": "all", "head": 0} | wanted
+    known = rows.fillna({"block": 0, "head": 0})[list(wanted)] == pd.Series(wanted)
+    (row,) = rows[known.all(axis=1)].itertuples()
     return row
 
 
 def test_every_block_and_head_is_scored_and_slices_once():
     scoreboard = board(word(), word("ab", "ab"))
-    rows = [row for row in scoreboard.rows() if row.group == "all" and row.metric == "energy"]
-    plain = [(row.model, row.block, row.head) for row in rows if row.versus is None]
-    own = [("m", block, head) for block in (1, 2) for head in (None, 1, 2)]
-    assert sorted(plain, key=str) == sorted([*own, (SLICES, None, None)], key=str)
-    assert all(row.n == 2 for row in rows)
+    rows = scoreboard.rows().query("group == 'all' and metric == 'energy'")
+    plain = rows[rows["versus"] == ""].fillna({"block": 0, "head": 0})
+    own = [("m", block, head) for block in (1, 2) for head in (0, 1, 2)]
+    places = plain[["model", "block", "head"]].itertuples(index=False, name=None)
+    assert sorted(places) == sorted([*own, (SLICES, 0, 0)])
+    assert rows["n"].eq(2).all()
     assert (scoreboard.words, scoreboard.characters) == (2, 6)
 
 
@@ -75,9 +80,9 @@ def test_looking_at_slices_is_as_good_as_slices_and_never_better():
     assert find(rows, model="m", block=2, metric="energy").mean == pytest.approx(1)
     difference = find(rows, versus=SLICES, metric="energy")
     assert difference.mean == pytest.approx(0)
-    losses = {(row.group, row.metric) for row in not_better(rows)}
-    assert ("all", "energy") in losses
-    assert all(metric != "monotonic" for _, metric in losses)
+    losses = not_better(rows)
+    assert "energy" in losses.loc[losses["group"] == "all", "metric"].tolist()
+    assert not losses["metric"].eq("monotonic").any()
 
 
 def test_means_are_over_words_of_means_over_characters():
@@ -96,13 +101,13 @@ def test_matched_characters_of_wrong_readings_count():
     assert scoreboard.characters == 3
     row = find(scoreboard.rows(), model="m", block=2, metric="energy", group="wrong")
     assert row.mean == pytest.approx(1)
-    assert {row.group for row in scoreboard.rows()} == {"all", "wrong", "length 4-6", "level"}
+    assert set(scoreboard.rows()["group"]) == {"all", "wrong", "length 4-6", "level"}
 
 
 def test_what_cannot_be_scored_does_not_count():
     scoreboard = board(word("", "abcd"), word("xy", "ab"))
     assert scoreboard.words == 0
-    assert scoreboard.rows() == []
+    assert scoreboard.rows().empty
     boxes = slices(4, GRID).boxes  # of which no font draws the second
     boxes[1] = 0
     assert board(word(true_boxes=boxes)).characters == 3
@@ -110,10 +115,10 @@ def test_what_cannot_be_scored_does_not_count():
 
 def test_photographs_have_a_direction_only_and_a_single_character_has_none():
     unknown = word("ab", None)
-    assert {row.metric for row in board(unknown).rows()} == {"monotonic"}
+    assert set(board(unknown).rows()["metric"]) == {"monotonic"}
     assert list(groups(unknown)) == ["all", "length 1-3"]
     rows = board(word("a", "a")).rows()
-    assert {row.metric for row in rows} == set(METRICS) - {"monotonic"}
+    assert set(rows["metric"]) == set(METRICS) - {"monotonic"}
 
 
 def test_the_combination_decides_boxes():

@@ -96,8 +96,8 @@ def _compared(
         head=pd.array(heads, dtype="Int64"),
         metric=metric,
         unit=unit,
-        first=first.mean(0),
-        second=second.mean(0),
+        first=first.mean(0).numpy(),
+        second=second.mean(0).numpy(),
     )
     n, mean = len(change), change.nanmean(0)
     # A single pair tells nothing of how much pairs differ.

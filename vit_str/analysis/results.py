@@ -84,9 +84,8 @@ class AnalysisRun:
 
 def means_table(values: Float64[Tensor, "case ..."], **columns: Any) -> pd.DataFrame:
     """Means over cases with 95 % intervals, a row for each value of a case, after ``columns``."""
-    mean, low, high, n = mean_over(values)
-    numbers = {"mean": mean.flatten(), "low": low.flatten(), "high": high.flatten()}
-    return pd.DataFrame({**columns, **numbers, "n": n})
+    mean, low, high = (part.flatten().numpy() for part in mean_over(values)[:3])
+    return pd.DataFrame({**columns, "mean": mean, "low": low, "high": high, "n": len(values)})
 
 
 def of_layers(

@@ -5,7 +5,6 @@ import io
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +18,6 @@ Table = tuple[list[str], list[list[object]]]
 """Names of the columns, and rows."""
 # A bracket is a mark only before another one: it ends the text of a link.
 _MARKS = re.compile(r"([\\`*_<>|~$]|\](?=[(\[:]))")
-
-
-def write_rows(path: Path, row_type: type, rows: Iterable[Any]) -> None:
-    """Write dataclasses as CSV, their fields being the columns."""
-    columns = [field.name for field in fields(row_type)]
-    write_csv(path, columns, (astuple(row) for row in rows))
 
 
 def write_frame(path: Path, frame: "pd.DataFrame") -> None:

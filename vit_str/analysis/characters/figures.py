@@ -1,14 +1,15 @@
 """Figures of where a decoder looked: scores by length of word, errors of centers, heads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from vit_str.analysis.characters.localization import LOWER_IS_BETTER, METRICS
 from vit_str.analysis.characters.measure import Source
-from vit_str.analysis.characters.scores import LENGTHS, SLICES, Score
+from vit_str.analysis.characters.scores import LENGTHS, SLICES
 from vit_str.reports.style import (
     INK,
     PLATE,
@@ -44,20 +45,25 @@ _NAME = 28
 
 
 @styled()
-def scores_by_length(rows: Sequence[Score]) -> Figure:
+def scores_by_length(rows: pd.DataFrame) -> Figure:
     """Scores against the length of words, a line with intervals for every model and the slices."""
-    chosen = [row for row in rows if row.versus is None and row.group in LENGTHS]
-    names = list(dict.fromkeys(row.model for row in chosen if row.metric in _BY_LENGTH))
-    groups = [group for group in LENGTHS if any(row.group == group for row in chosen)]
+    chosen = rows[(rows["versus"] == "") & rows["group"].isin(LENGTHS)]
+    names = chosen.loc[chosen["metric"].isin(_BY_LENGTH), "model"].unique().tolist()
+    counts = chosen.groupby("group")["n"].max()
+    groups = [group for group in LENGTHS if group in counts]
     sheet = figure(10.5, 3.6)
     grid = sheet.subplots(1, len(_BY_LENGTH))
     for axes, metric in zip(grid, _BY_LENGTH, strict=True):
         for place, name in enumerate(names):
-            line = {row.group: row for row in chosen if (row.model, row.metric) == (name, metric)}
+            line = chosen[(chosen["model"] == name) & (chosen["metric"] == metric)]
             shift = 0.07 * (place - (len(names) - 1) / 2)  # intervals side by side
-            _line(axes, [line.get(group) for group in groups], shift, name, names)
+            places = [groups.index(group) + shift for group in line["group"]]
+            reach = [line["mean"] - line["low"], line["high"] - line["mean"]]
+            style = {"marker": "o", "markersize": 4, **_style(name, names)}
+            axes.errorbar(places, line["mean"], reach, label=_shown(name), **style)
         _label(axes, metric)
-        axes.set_xticks(range(len(groups)), [_with_count(group, chosen) for group in groups])
+        lengths = [f"{group.removeprefix('length ')}\nn = {counts[group]:,}" for group in groups]
+        axes.set_xticks(range(len(groups)), lengths)
         axes.set_xlabel("characters of the word")
     grid[0].legend(loc="best")
     return sheet
@@ -86,46 +92,30 @@ def center_errors(errors: Mapping[Source, Sequence[float]]) -> Figure:
 
 
 @styled()
-def heads(rows: Sequence[Score]) -> Figure:
+def heads(rows: pd.DataFrame) -> Figure:
     """Energy of every block and head of the decoder, with the slices and the untrained model."""
-    chosen = [
-        row for row in rows if row.versus is None and row.group == "all" and row.metric == "energy"
-    ]
-    own = [row for row in chosen if row.model == chosen[0].model]
+    of_all = (rows["versus"] == "") & (rows["group"] == "all")
+    chosen = rows[of_all & (rows["metric"] == "energy")]
+    own = chosen[chosen["model"] == chosen["model"].iloc[0]]
+    others = chosen.drop(own.index)
     sheet = figure(7.5, 3.6)
     axes = sheet.subplots()
-    places = range(len(own))
-    blocks = max(row.block or 1 for row in own)
-    for place, row in zip(places, own, strict=True):
-        color = depth_color(row.block or 1, blocks)
-        mark = "D" if row.head is None else "o"
-        axes.errorbar(place, row.mean, _reach(row), fmt=mark, color=color, markeredgecolor=PLATE)
-    for row in chosen:
-        if row.model != own[0].model:
-            style = _style(row.model, [row.model for row in chosen])
-            axes.axhline(row.mean, label=_shown(row.model), **style)
-    axes.set_xticks(places, [f"{row.block}\n{row.head or 'mean'}" for row in own])
+    labels = []
+    for place, row in enumerate(own.itertuples()):
+        mark, name = ("D", "mean") if pd.isna(row.head) else ("o", row.head)
+        labels.append(f"{row.block}\n{name}")
+        color = depth_color(row.block, own["block"].max())
+        reach = [[row.mean - row.low], [row.high - row.mean]]
+        axes.errorbar(place, row.mean, reach, fmt=mark, color=color, markeredgecolor=PLATE)
+    for row in others.itertuples():
+        axes.axhline(row.mean, label=_shown(row.model), **_style(row.model, others["model"]))
+    axes.set_xticks(range(len(own)), labels)
     axes.set_xlabel("block of the decoder, head")
     _label(axes, "energy")
-    axes.set_ylim(0, 1.25 * max(row.high for row in chosen))  # room for the legend
-    if len(chosen) > len(own):
+    axes.set_ylim(0, 1.25 * chosen["high"].max())  # room for the legend
+    if not others.empty:
         axes.legend(loc="upper left", ncols=2)
     return sheet
-
-
-def _line(
-    axes: Axes, rows: Sequence[Score | None], shift: float, name: str, names: Sequence[str]
-) -> None:
-    known = [(place + shift, row) for place, row in enumerate(rows) if row is not None]
-    places = [place for place, _ in known]
-    means = [row.mean for _, row in known]
-    reach = np.array([_reach(row) for _, row in known]).reshape(-1, 2).T
-    style = _style(name, names)
-    axes.errorbar(places, means, reach, marker="o", markersize=4, label=_shown(name), **style)
-
-
-def _reach(row: Score) -> tuple[list[float], list[float]]:
-    return [row.mean - row.low], [row.high - row.mean]
 
 
 def _label(axes: Axes, metric: str) -> None:
@@ -135,19 +125,13 @@ def _label(axes: Axes, metric: str) -> None:
     axes.set_ylabel(f"{unit}{better} is better")
 
 
-def _with_count(group: str, rows: Sequence[Score]) -> str:
-    n = max(row.n for row in rows if row.group == group)
-    return f"{group.removeprefix('length ')}\nn = {n:,}"
-
-
 def _shown(name: str) -> str:
     return plain(shortened(name, _NAME))
 
 
-def _style(name: str, names: Sequence[str]) -> LineStyle:
+def _style(name: str, names: Iterable[str]) -> LineStyle:
     if name == SLICES:
         return {"color": INK, "linestyle": (0, (4, 2)), "linewidth": 1.3}
     if is_untrained(name):
         return {**UNTRAINED, "color": UNTRAINED_INK, "linewidth": 1.3}
-    trained = [each for each in names if each != SLICES]
-    return {"color": model_colors(trained)[name]}
+    return {"color": model_colors(shown for shown in names if shown != SLICES)[name]}

@@ -1,21 +1,21 @@
 """The report of ``vit-str analyze characters``: what was found, and what it does not show."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
 from vit_str.analysis.characters.figures import TITLES, center_errors, heads, scores_by_length
 from vit_str.analysis.characters.localization import METRICS, CharacterAttention
 from vit_str.analysis.characters.measure import Observer, Source, Word, gradient_times_input
-from vit_str.analysis.characters.scores import GROUPS, Score, Scoreboard, comparisons, not_better
+from vit_str.analysis.characters.scores import GROUPS, Scoreboard, comparisons, not_better
 from vit_str.analysis.map_sheet import CAUTION, MappedWord, map_sheet
-from vit_str.analysis.results import AnalysisRun
+from vit_str.analysis.results import AnalysisRun, cells_of
 from vit_str.analysis.subjects import Subject
 from vit_str.reports.page import Page
-from vit_str.reports.tables import write_json, write_rows
+from vit_str.reports.tables import write_frame, write_json
 
 _LEAD = """\
 Where the decoder looked while it wrote each character: its cross-attention over the tokens of the \
@@ -57,7 +57,7 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
                 shown.append(mapped(subject, word, attended, pixels[index]))
             records.append(record(word, attended, source))
     rows = board.rows()
-    write_rows(run.folder / "characters.csv", Score, rows)
+    write_frame(run.folder / "characters.csv", rows)
     height, width = subject.recognizer.encoder.image_size
     write_json(
         run.folder / "characters.json",
@@ -72,21 +72,23 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
     )
     page = run.page("Where the decoder looked", f"{_LEAD} The model is {subject.name}.")
     page.paragraph(_summary(board, records))
+    here = (rows["block"] == source.counted[0]) & (rows["head"].fillna(0) == (head or 0))
+    compared = rows[(rows["versus"] == "") & (rows["block"].isna() | here)]
     known = {
         (row.model, row.group, row.metric): f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
-        for row in rows
-        if row.versus is None and (row.block, row.head) in ((None, None), source.counted)
+        for row in compared.itertuples()
     }
-    scored = any(row.metric == "iou" for row in rows)
-    if scored:
+    of_boxes = rows[(rows["metric"] == "iou") & (rows["model"] == subject.name)]
+    counts = dict(zip(of_boxes["group"], of_boxes["n"], strict=True))
+    if counts:
         _scores(page, board, rows)
     else:
         page.note(
             "Where the characters of these images are is not known, so that nothing can be scored "
             "but whether attention moves in reading direction; --data rendered has true boxes."
         )
-    names = [each.model for each in board.chosen]
-    if rows:
+    names = [chosen.model for chosen in board.chosen]
+    if known:
         page.heading("In numbers")
         cells: list[list[object]] = [
             [TITLES[metric], unit, *(known.get((name, "all", metric)) for name in names)]
@@ -95,8 +97,7 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         ]
         caption = f"Means over {board.words:,} words with 95 % intervals"
         page.table(["score", "unit", *names], cells, caption)
-    counts = {row.group: row.n for row in rows if row.metric == "iou" and row.model == subject.name}
-    for metric in _BY_GROUP if scored else ():
+    for metric in _BY_GROUP if counts else ():
         cells = [
             [group, counts[group], *(known.get((name, group, metric)) for name in names)]
             for group in GROUPS
@@ -108,12 +109,13 @@ def report(run: AnalysisRun, block: int | None, head: int | None, show: int) -> 
         )
         page.table(["words", "n", *names], cells, caption)
     _words(page, shown)
+    columns, losses = cells_of(not_better(rows))
     return run.finish(
         page,
         words=board.words,
         characters=board.characters,
         characters_drawn=board.drawn,
-        not_better_than_slices=[asdict(row) for row in not_better(rows)],
+        not_better_than_slices=[dict(zip(columns, loss, strict=True)) for loss in losses],
     )
 
 
@@ -137,7 +139,7 @@ def _summary(board: Scoreboard, records: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _scores(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
+def _scores(page: Page, board: Scoreboard, rows: pd.DataFrame) -> None:
     page.heading("Against equal-width slices")
     page.paragraph(_TRUTH)
     page.note(verdict(rows))
@@ -162,11 +164,11 @@ def _scores(page: Page, board: Scoreboard, rows: Sequence[Score]) -> None:
     )
 
 
-def verdict(rows: Sequence[Score]) -> str:
+def verdict(rows: pd.DataFrame) -> str:
     """On which scores and words attention is not shown to be better than slices."""
     aside = "Reading direction is left aside here: slices have it by construction."
     compared, losses = comparisons(rows), not_better(rows)
-    if not losses:
+    if losses.empty:
         return (
             f"Attention beats equal-width slices in all {len(compared)} comparisons of a score on "
             f"a group of words: no 95 % interval of the differences holds zero. {aside}"
@@ -174,7 +176,7 @@ def verdict(rows: Sequence[Score]) -> str:
     listed = "; ".join(
         f"{TITLES[row.metric].lower()} ({row.group}): {signed(row.mean)} [{signed(row.low)}, "
         f"{signed(row.high)}], n = {row.n:,}"
-        for row in losses
+        for row in losses.itertuples()
     )
     return (
         f"Attention does not beat equal-width slices in {len(losses)} of {len(compared)} "

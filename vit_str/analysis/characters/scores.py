@@ -3,9 +3,9 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Float64
 from torch import Tensor
@@ -21,7 +21,7 @@ from vit_str.analysis.characters.localization import (
 )
 from vit_str.analysis.characters.measure import Source, Word
 from vit_str.analysis.geometry import TokenGrid
-from vit_str.analysis.statistics import mean_over
+from vit_str.analysis.results import means_table
 
 SLICES = "equal-width slices"
 LENGTHS = {
@@ -36,26 +36,15 @@ GROUPS = ("all", "right", "wrong", *LENGTHS, "level", "rotated", "curved")
 _RISE, _BOW = 0.5, 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A mean over ``n`` words of the means over their characters, with its 95 % interval.
+COLUMNS = [
+    *("model", "versus", "block", "head", "group", "metric", "unit", "mean", "low", "high", "n")
+]
+"""Of a score: a mean over ``n`` words of the means over their characters, with its 95 % interval.
 
-    With ``versus`` it is the difference to the score of that model (or of slices) on the same
-    words. Blocks (None for slices) and heads (None for the mean of all) count from 1. Groups are
-    those of `GROUPS`, metrics those of ``localization.METRICS``.
-    """
-
-    model: str
-    versus: str | None
-    block: int | None
-    head: int | None
-    group: str
-    metric: str
-    unit: str
-    mean: float
-    low: float
-    high: float
-    n: int
+With ``versus`` it is the difference to the score of that model (or of slices) on the same words.
+Blocks (missing for slices) and heads (missing for the mean of all) count from 1. Groups are those
+of `GROUPS`, metrics those of ``localization.METRICS``.
+"""
 
 
 class Scoreboard:
@@ -116,23 +105,24 @@ class Scoreboard:
         attended = {source: word.character_attention(source, self.grid) for source in sources}
         return attended | {self.chosen[-1]: slices(len(word.text), self.grid)}
 
-    def rows(self) -> list[Score]:
+    def rows(self) -> pd.DataFrame:
         """All scores, and differences to the first source, with intervals over words."""
         present = set().union(*self._groups)
         groups = [group for group in GROUPS if group in present]
-        first, *others = self.chosen
-        plain = [
-            row
+        if not groups:
+            return pd.DataFrame(columns=COLUMNS)
+        tables = [
+            _table(source, "", group, self._matrix(source, group))
             for source in self._scores
             for group in (groups if source in self.chosen else ["all"])
-            for row in _rows(source, None, group, self._matrix(source, group))
         ]
-        differences: list[Score] = []
+        first, *others = self.chosen
         for group in groups:
+            own = self._matrix(first, group)
             for other in others:
-                values = self._matrix(first, group) - self._matrix(other, group)
-                differences += _rows(first, other.model, group, values)
-        return plain + differences
+                values = own - self._matrix(other, group)
+                tables += [_table(first, other.model, group, values)]
+        return pd.concat(tables, ignore_index=True)
 
     def _matrix(self, source: Source, group: str) -> Float64[Tensor, "word metric"]:
         pairs = zip(self._scores[source], self._groups, strict=True)
@@ -168,30 +158,32 @@ def slope(boxes: Boxes) -> list[str]:
     return names or ["level"]
 
 
-def comparisons(rows: Iterable[Score]) -> list[Score]:
+def comparisons(rows: pd.DataFrame) -> pd.DataFrame:
     """Differences to slices; without reading direction, which slices have by construction."""
-    return [row for row in rows if row.versus == SLICES and row.metric != "monotonic"]
+    return rows[(rows["versus"] == SLICES) & (rows["metric"] != "monotonic")]
 
 
-def not_better(rows: Iterable[Score]) -> list[Score]:
+def not_better(rows: pd.DataFrame) -> pd.DataFrame:
     """Comparisons whose 95 % interval includes zero, or in which slices are better."""
-    return [
-        row
-        for row in comparisons(rows)
-        if not (row.high < 0 if row.metric in LOWER_IS_BETTER else row.low > 0)
-    ]
+    compared = comparisons(rows)
+    lower = compared["metric"].isin(LOWER_IS_BETTER)
+    better = (lower & (compared["high"] < 0)) | (~lower & (compared["low"] > 0))
+    return compared[~better]
 
 
-def _rows(
-    source: Source,
-    versus: str | None,
-    group: str,
-    values: Float64[Tensor, "word metric"],
-) -> Iterator[Score]:
-    means, low, high = (part.tolist() for part in mean_over(values)[:3])
-    counts = (~values.isnan()).sum(0).tolist()
-    cells = zip(METRICS.items(), means, low, high, counts, strict=True)
-    for (metric, unit), *numbers, n in cells:
-        if n:
-            where = source.model, versus, *source.counted, group
-            yield Score(*where, metric, unit, *numbers, n)  # type: ignore[call-arg]
+def _table(
+    source: Source, versus: str, group: str, values: Float64[Tensor, "word metric"]
+) -> pd.DataFrame:
+    block, head = source.counted
+    table = means_table(
+        values,
+        model=source.model,
+        versus=versus,
+        block=block,
+        head=head,
+        group=group,
+        metric=list(METRICS),
+        unit=list(METRICS.values()),
+    )
+    table["n"] = (~values.isnan()).sum(0).numpy()
+    return table[table["n"] > 0].astype({"block": "Int64", "head": "Int64"})
