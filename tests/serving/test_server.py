@@ -186,7 +186,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--host", "no.such.host.invalid"], "no address of this machine"),
+        (["--host", "no.such.host.invalid"], "cannot listen on no.such.host.invalid"),
         (["--host", "203.0.113.1"], "cannot listen on 203.0.113.1"),
         (["--port", "taken"], "cannot listen on 127.0.0.1"),
         (["--port", "0", "--model", "nothing"], "nothing"),

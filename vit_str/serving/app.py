@@ -22,6 +22,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from swagger_ui_bundle import swagger_ui_path
 
 import vit_str
+from vit_str.runtime import Search
 from vit_str.runtime.readings import json_line
 from vit_str.serving.guard import Guard
 from vit_str.serving.limits import (
@@ -32,7 +33,7 @@ from vit_str.serving.limits import (
     client_of,
 )
 from vit_str.serving.schemas import ERRORS, PICTURES, PageRecord, Readings
-from vit_str.serving.service import Choice, ReadingService, ReadOptions, Upload, reads_pages
+from vit_str.serving.service import ReadingService, ReadOptions, Upload, reads_pages, refused
 
 WEB = Path(vit_str.__file__).parent / "web"
 _MOST_READINGS, _MOST_BEAMS = 10, 20
@@ -93,8 +94,8 @@ def create_app(
 _LANGUAGES = r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$"
 
 
-class ChoiceQuery:
-    """Which readings a request asks for."""
+class SearchQuery:
+    """Which readings a request asks for; nothing and 0 stand for the defaults of `Search`."""
 
     def __init__(
         self,
@@ -118,7 +119,17 @@ class ChoiceQuery:
             ),
         ] = "",
     ) -> None:
-        self.choice = Choice(n_best, beams, alphabet, language)
+        self._options: dict[str, Any] = {
+            "n_best": n_best,
+            "beams": beams or None,
+            "alphabet": alphabet or None,
+            "language": language or None,
+        }
+
+    def search(self, lexicon: tuple[str, ...]) -> Search:
+        """The search, among some words if there are any."""
+        with refused():
+            return Search(lexicon=lexicon or None, **self._options)
 
 
 def _add_reading(app: FastAPI, service: ReadingService) -> None:
@@ -132,7 +143,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     )
     async def read(
         request: Request,
-        query: Annotated[ChoiceQuery, Depends()],
+        query: Annotated[SearchQuery, Depends()],
         boxes: Annotated[bool, Query(description="say where each character is")] = False,
         attention: Annotated[
             bool, Query(description="give boxes, and where the model looked for each character")
@@ -140,9 +151,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     ) -> Response:
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
-            options = ReadOptions(
-                query.choice._replace(lexicon=lexicon), boxes or attention, attention
-            )
+            options = ReadOptions(query.search(lexicon), boxes or attention, attention)
             records = await service.read(uploads, options, client_of(request.scope))
             lines = ", ".join(map(json_line, records))
             return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
@@ -157,7 +166,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     )
     async def page(
         request: Request,
-        query: Annotated[ChoiceQuery, Depends()],
+        query: Annotated[SearchQuery, Depends()],
         number: Annotated[
             int, Query(alias="page", ge=1, le=1000, description="of a file with several pages")
         ] = 1,
@@ -166,9 +175,8 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             uploads, lexicon = await _uploads(request, body)
             if len(uploads) > 1:
                 raise Refusal(422, "a request reads one whole picture; send several requests")
-            choice = query.choice._replace(lexicon=lexicon)
             client = client_of(request.scope)
-            record = await service.read_page(uploads[0], number, choice, client)
+            record = await service.read_page(uploads[0], number, query.search(lexicon), client)
             return Response(json.dumps(record, ensure_ascii=False), media_type="application/json")
 
         return await answer(request, work)

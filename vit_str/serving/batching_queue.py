@@ -1,4 +1,4 @@
-"""Threads that do what coroutines wait for, several jobs at once where that is faster."""
+"""A thread that does what coroutines wait for, several items at once where that is faster."""
 
 from __future__ import annotations
 
@@ -7,30 +7,23 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Job(Generic[Item, Result]):
-    """Something to do for a coroutine."""
-
-    def __init__(self, item: Item, key: Any) -> None:
-        self.item, self.key = item, key
-        self.loop = asyncio.get_running_loop()
-        self.future: asyncio.Future[Result] = self.loop.create_future()
-        self.arrived = time.monotonic()
-
-    @property
-    def is_abandoned(self) -> bool:
-        """Whether nobody waits for the result."""
-        return self.future.done()
+@dataclass(eq=False, slots=True)
+class _Job(Generic[Item, Result]):
+    item: Item
+    key: Any
+    future: Future[Result] = field(default_factory=Future)
+    arrived: float = field(default_factory=time.monotonic)
 
     def finish(self, result: Result | Exception) -> None:
-        """Hand over the result; in the thread of the loop."""
-        if self.future.done():
+        if not self.future.set_running_or_notify_cancel():  # nobody waits any more
             return
         if isinstance(result, Exception):
             self.future.set_exception(result)
@@ -39,77 +32,59 @@ class Job(Generic[Item, Result]):
 
 
 class BatchingQueue(Generic[Item, Result]):
-    """Jobs in the order in which they come.
+    """Items in the order in which they come.
 
     Args:
-        work: takes jobs with the same key, gives a result or an exception for each. If it raises,
-            jobs that were done together are done again one by one.
-        size: most jobs that are done together.
-        threads: that work.
-        patience: seconds that a job waits for others.
-        more_to_come: whether others are on their way; without them nobody waits.
-        prepare: is called first, in each thread; jobs wait for it.
+        work: takes items and the key that they share, gives a result or an exception for each. If
+            it raises, items that were done together are done again one by one.
+        size: most items that are done together.
+        patience: seconds that an item waits for others.
+        more_to_come: whether others are on their way; without them nothing waits.
     """
 
     def __init__(
         self,
-        work: Callable[[Sequence[Job[Item, Result]]], Sequence[Result | Exception]],
-        size: int = 1,
-        threads: int = 1,
+        work: Callable[[Sequence[Item], Any], Sequence[Result | Exception]],
+        size: int,
         patience: float = 0.0,
-        more_to_come: Callable[[], bool] = lambda: True,
-        prepare: Callable[[], object] = lambda: None,
+        more_to_come: Callable[[], object] = lambda: True,
     ) -> None:
         self._work, self._size, self._patience = work, size, patience
-        self._more_to_come, self._prepare = more_to_come, prepare
-        self._waiting: deque[Job[Item, Result]] = deque()
+        self._more_to_come = more_to_come
+        self._waiting: deque[_Job[Item, Result]] = deque()
         self._changed = threading.Condition()
-        self._is_open, self._working = True, 0
-        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
-        for thread in self._threads:
-            thread.start()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a job waits or is being done."""
-        return bool(self._waiting or self._working)
+        self._is_open = True
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
 
     async def do(self, item: Item, key: Any = None) -> Result:
-        """The result for an item; a job whose coroutine is cancelled is dropped."""
-        job: Job[Item, Result] = Job(item, key)
+        """The result for an item, which is dropped if the coroutine is cancelled."""
+        job: _Job[Item, Result] = _Job(item, key)
         with self._changed:
             self._waiting.append(job)
             self._changed.notify()
         try:
-            return await job.future
+            return await asyncio.wrap_future(job.future)
         except asyncio.CancelledError:
             with self._changed:
                 if job in self._waiting:
                     self._waiting.remove(job)
             raise
 
-    def close(self, seconds: float) -> bool:
-        """Start no more jobs; returns whether those in progress ended within some seconds."""
+    def close(self) -> None:
+        """Begin nothing more, and wait for what is in progress."""
         with self._changed:
             self._is_open = False
             self._changed.notify_all()
-        end = time.monotonic() + seconds
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
-        return not any(thread.is_alive() for thread in self._threads)
+        self._thread.join()
 
     def _run(self) -> None:
-        with suppress(Exception):  # the jobs that need it will say what is wrong
-            self._prepare()
         while jobs := self._next():
-            results = self._results(jobs)
-            with self._changed:
-                self._working -= len(jobs)
-            with suppress(RuntimeError):  # the loop is closed, so nobody waits
-                jobs[0].loop.call_soon_threadsafe(_finish, jobs, results)
-            del jobs, results
+            for job, result in zip(jobs, self._results(jobs), strict=True):
+                job.finish(result)
+            del jobs, job, result  # what waits next must not keep them in memory
 
-    def _next(self) -> list[Job[Item, Result]]:
+    def _next(self) -> list[_Job[Item, Result]]:
         """Jobs to do together; none when the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._is_open)
@@ -126,18 +101,12 @@ class BatchingQueue(Generic[Item, Result]):
             jobs = [job for job in self._waiting if job.key == key][: self._size]
             for job in jobs:
                 self._waiting.remove(job)
-            self._working += len(jobs)
             return jobs
 
-    def _results(self, jobs: Sequence[Job[Item, Result]]) -> Sequence[Result | Exception]:
+    def _results(self, jobs: Sequence[_Job[Item, Result]]) -> Sequence[Result | Exception]:
         try:
-            return self._work(jobs)
+            return self._work([job.item for job in jobs], jobs[0].key)
         except Exception as error:  # of one of them, perhaps: it must not hurt the others
             if len(jobs) == 1:
                 return [error]
             return [result for job in jobs for result in self._results([job])]
-
-
-def _finish(jobs: Sequence[Job[Any, Any]], results: Sequence[Any]) -> None:
-    for job, result in zip(jobs, results, strict=True):
-        job.finish(result)

@@ -173,23 +173,17 @@ def _leave(number: int, frame: FrameType | None) -> None:
 def _free_port(host: str, port: int) -> int:
     """A port to listen on; 0 stands for any."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
+        family, *_, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
+        with socket.create_server(address, family=family) as listener:
+            return int(listener.getsockname()[1])
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ValueError(f"--host {host}: no address of this machine ({reason})") from None
-    with socket.socket(family, kind, protocol) as listener:
-        if os.name == "posix":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(address)
-        except OSError as error:
-            raise ValueError(
-                f"cannot listen on {host}, port {port} ({error.strerror}); give another --host or "
-                "--port, or stop what listens there"
-            ) from None
-        return int(listener.getsockname()[1])
+        raise ValueError(
+            f"cannot listen on {host}, port {port} ({reason}); give another --host or --port, or "
+            "stop what listens there"
+        ) from None
 
 
 def _announce(settings: Settings, host: str, port: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -20,7 +21,7 @@ from vit_str.runtime.image_decoding import DecodedImage, decode
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
-from vit_str.serving.batching_queue import BatchingQueue, Job
+from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import Metrics
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 
@@ -44,29 +45,12 @@ class Upload(NamedTuple):
     data: bytes
 
 
-class Choice(NamedTuple):
-    """Which readings a request asks for, see `Search`; nothing and 0 stand for its defaults."""
-
-    n_best: int = 1
-    beams: int = 0
-    alphabet: str = ""
-    language: str = ""
-    lexicon: tuple[str, ...] = ()
-
-
 class ReadOptions(NamedTuple):
-    """What a request asks for besides the text; what differs is not read together."""
+    """What a request asks for; what differs is not read together."""
 
-    choice: Choice = Choice()
+    search: Search = Search()
     boxes: bool = False
     attention: bool = False
-
-
-class _PageJob(NamedTuple):
-    upload: Upload
-    number: int
-    choice: Choice
-    picture: Image.Image | None = None
 
 
 class _Interruptible(Reader):
@@ -98,21 +82,19 @@ class ReadingService:
         self.pages = Capacity(limits.pages, -(-limits.pages // 2), "pages", queue("pages").set)
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
-        self._decoding = BatchingQueue(self._decode, threads=_DECODERS)
-        self._decoding_large: BatchingQueue[Upload, DecodedImage] = BatchingQueue(
-            lambda jobs: [decode(job.item.data, reader.preprocessing) for job in jobs]
-        )
+        self._decoding = 0  # pictures that are not large, of which reading waits for more
+        self._decoders = ThreadPoolExecutor(_DECODERS)
+        self._large_decoder = ThreadPoolExecutor(1)
+        self._drawers = ThreadPoolExecutor(_DRAWERS)
+        self._page_reader = ThreadPoolExecutor(1)
+        self._page_reader.submit(self._page_parts)
         self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
-            *(partial(self._read, reader), _TOGETHER, 1, _PATIENCE),
-            more_to_come=lambda: self._decoding.is_busy,
+            partial(self._read, reader),
+            size=_TOGETHER,
+            patience=_PATIENCE,
+            more_to_come=lambda: self._decoding,
         )
         self._searching = BatchingQueue(self._read_searching, _SEARCHED_TOGETHER)
-        self._drawing = BatchingQueue(self._draw, threads=_DRAWERS)
-        self._paging = BatchingQueue(self._read_page, prepare=self._page_parts)
-        self._queues: tuple[BatchingQueue, ...] = (
-            *(self._decoding, self._decoding_large),
-            *(self._reading, self._searching, self._drawing, self._paging),
-        )
 
     def warm_up(self) -> None:
         """Read once, so that the first request does not wait."""
@@ -120,19 +102,21 @@ class ReadingService:
         for count in (1, _TOGETHER):
             self.reader.read_pixels(np.zeros((count, 3, height, width), np.uint8))
 
-    def close(self, seconds: float) -> bool:
-        """Start no more work; returns whether what was in progress ended within some seconds."""
-        ended = [each.close(seconds / len(self._queues)) for each in self._queues]
-        return all(ended)
+    def close(self) -> None:
+        """Begin nothing more, and wait for what is in progress."""
+        for pool in (self._decoders, self._large_decoder, self._drawers, self._page_reader):
+            pool.shutdown(cancel_futures=True)
+        for queue in (self._reading, self._searching):
+            queue.close()
 
     async def read(
         self, uploads: Sequence[Upload], options: ReadOptions, client: str
     ) -> list[dict[str, Any]]:
         """A record for each upload, see `reading_row`; one that cannot be read says so."""
         if options.boxes or options.attention:
-            with _refused():
+            with refused():
                 self.reader.require_boxes(options.attention)
-        searched = 0 if options.choice == Choice() else len(uploads)
+        searched = 0 if options.search == Search() else len(uploads)
         most = self._searches.each if searched else self.crops.each
         if len(uploads) > most:
             raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
@@ -146,40 +130,54 @@ class ReadingService:
         return records  # type: ignore[return-value]
 
     async def read_page(
-        self, upload: Upload, number: int, choice: Choice, client: str
+        self, upload: Upload, number: int, search: Search, client: str
     ) -> dict[str, Any]:
         """The record of one page of an upload, see `page_row`."""
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
-        job = _PageJob(upload, number, choice)
+        in_thread = asyncio.get_running_loop().run_in_executor
+        task = asyncio.current_task()
+
+        def check() -> None:
+            if task is not None and task.done():
+                raise ClientDisconnected
+
         with self.pages.places(client, 1):
             try:
+                picture = None
                 if upload.data.startswith(_PDF):
-                    job = job._replace(picture=await self._drawing.do(job))
-                return await self._paging.do(job)
+                    picture = await in_thread(self._drawers, self._picture, upload, number)
+                read = partial(self._read_page, upload, number, search, picture, check)
+                return await in_thread(self._page_reader, read)
             except UnreadableImage as error:
                 self.metrics.pictures.labels("unreadable").inc()
                 return error_row(upload.name, error.reason) | {"words": [], "page": number}
 
     async def _record(self, upload: Upload, options: ReadOptions) -> dict[str, Any]:
         try:
-            image = await self._decoding.do(upload) or await self._decoding_large.do(upload)
+            image = await self._decoded(upload)
         except UnreadableImage as error:
             self.metrics.pictures.labels("unreadable").inc()
             return error_row(upload.name, error.reason)
-        batches = self._reading if options.choice == Choice() else self._searching
+        batches = self._reading if options.search == Search() else self._searching
         reading = await batches.do(image, options)
         self.metrics.pictures.labels("read").inc()
         return reading_row(upload.name, reading)
 
-    def _decode(
-        self, jobs: Sequence[Job[Upload, DecodedImage | None]]
-    ) -> list[DecodedImage | None]:
-        """None for one that is large."""
-        (job,) = jobs
-        pixels = self._check_pixels(job.item)
-        return [None if pixels > _LARGE else decode(job.item.data, self.reader.preprocessing)]
+    async def _decoded(self, upload: Upload) -> DecodedImage:
+        in_thread = asyncio.get_running_loop().run_in_executor
+        self._decoding += 1
+        try:
+            image = await in_thread(self._decoders, self._decode_unless_large, upload)
+        finally:
+            self._decoding -= 1
+        large = self._large_decoder
+        return image or await in_thread(large, decode, upload.data, self.reader.preprocessing)
+
+    def _decode_unless_large(self, upload: Upload) -> DecodedImage | None:
+        large = self._check_pixels(upload) > _LARGE
+        return None if large else decode(upload.data, self.reader.preprocessing)
 
     def _check_pixels(self, upload: Upload) -> int:
         """The number of pixels, 0 where only decoding can tell."""
@@ -196,47 +194,43 @@ class ReadingService:
         return pixels
 
     def _read_searching(
-        self, jobs: Sequence[Job[DecodedImage, Reading]]
+        self, images: Sequence[DecodedImage], options: ReadOptions
     ) -> Sequence[Reading | Refusal]:
         try:
-            return self._read(self._searcher(jobs[0].key.choice), jobs)
-        except Refusal as refusal:  # of the choice, which they share
-            return [refusal] * len(jobs)
+            return self._read(self._searcher(options.search), images, options)
+        except Refusal as refusal:  # of the search, which they share
+            return [refusal] * len(images)
 
-    def _read(self, reader: Reader, jobs: Sequence[Job[DecodedImage, Reading]]) -> list[Reading]:
-        options: ReadOptions = jobs[0].key
-        self.metrics.batches.observe(len(jobs))
-        images = [job.item for job in jobs]
+    def _read(
+        self, reader: Reader, images: Sequence[DecodedImage], options: ReadOptions
+    ) -> list[Reading]:
+        self.metrics.batches.observe(len(images))
         return reader.read_decoded(images, boxes=options.boxes, attention=options.attention)
 
-    def _open_searcher(self, choice: Choice) -> Reader:
-        with _refused():
-            return Reader(self.reader.engine, effort=self._effort, search=_search_of(choice))
+    def _open_searcher(self, search: Search) -> Reader:
+        with refused():
+            return Reader(self.reader.engine, effort=self._effort, search=search)
 
-    def _read_page(self, jobs: Sequence[Job[_PageJob, dict[str, Any]]]) -> list[dict[str, Any]]:
+    def _read_page(
+        self,
+        upload: Upload,
+        number: int,
+        search: Search,
+        picture: Image.Image | None,
+        check: Callable[[], None],
+    ) -> dict[str, Any]:
         from vit_str.reading.pages.output import page_row
         from vit_str.reading.pages.reader import PageReader
-
-        (job,) = jobs
-        upload, number, choice, picture = job.item
-
-        def check() -> None:
-            if job.is_abandoned:
-                raise ClientDisconnected
 
         self._check_pixels(upload)
         picture = picture or self._picture(upload, number)
         detector, lines = self._page_parts() or (None, None)
-        with _refused():
-            search = _search_of(choice)
+        with refused():
             reader = _Interruptible(check, self.reader.engine, effort=self._effort, search=search)
         lines = lines and _Interruptible(check, lines.engine)
         page = PageReader(reader, detector, lines).read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
-        return [page_row(upload.name, page) | {"page": number}]
-
-    def _draw(self, jobs: Sequence[Job[_PageJob, Image.Image]]) -> list[Image.Image]:
-        return [self._picture(job.item.upload, job.item.number) for job in jobs]
+        return page_row(upload.name, page) | {"page": number}
 
     def _picture(self, upload: Upload, number: int) -> Image.Image:
         """A page of a file."""
@@ -255,16 +249,6 @@ class ReadingService:
         raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
 
 
-def _search_of(choice: Choice) -> Search:
-    return Search(
-        n_best=choice.n_best,
-        beams=choice.beams or None,
-        lexicon=choice.lexicon or None,
-        alphabet=choice.alphabet or None,
-        language=choice.language or None,
-    )
-
-
 def reads_pages() -> bool:
     """Whether the libraries for whole pictures are installed."""
     return find_spec("rapidocr") is not None
@@ -280,7 +264,7 @@ def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | Non
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def refused() -> Iterator[None]:
     """Options that do not fit the model are the client's mistake."""
     try:
         yield
