@@ -29,7 +29,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import vit_str
-from vit_str.datasets import FORMATS, Rules, Skipped, open_words
+from vit_str.datasets import READERS, Rules, Skipped, open_words
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
 from vit_str.reading.pages.pictures import pictures_in
 from vit_str.runtime.charset import Charset
@@ -167,7 +167,7 @@ def data(folder: Path) -> Run:
         (path / "a.png").write_bytes(mutated(draw.choice(pictures), pictures, draw))
         (path / name).write_bytes(mutated(seeds[name], [*seeds.values()], draw))
         path = path / name if name == "a.tar" else path
-        for word in open_words(path, draw.choice((None, None, *FORMATS))):
+        for word in open_words(path, draw.choice((None, None, *READERS))):
             if not isinstance(word, Skipped):
                 Rules().decode(word)
 

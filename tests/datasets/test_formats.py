@@ -2,12 +2,12 @@
 
 import pytest
 
-from vit_str.datasets import FORMATS, WordSource, open_words, reader_of
+from vit_str.datasets import READERS, WordSource, open_words
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", READERS)
 def test_every_format_has_a_reader_that_refuses_what_is_not_there(name, tmp_path):
-    reader = reader_of(name)
+    reader = READERS[name]
     assert issubclass(reader, WordSource)
     assert reader.format == name
     with pytest.raises(ValueError, match="nowhere") as caught:

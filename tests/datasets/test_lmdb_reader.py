@@ -6,7 +6,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from vit_str.datasets import LabeledWord, Layout, Reason, Skipped, open_words, writer_of
+from vit_str.datasets import WRITERS, LabeledWord, Layout, Reason, Skipped, open_words
 from vit_str.datasets.lmdb import LmdbReader
 
 
@@ -31,7 +31,7 @@ def test_the_library_is_named_where_it_is_missing(tmp_path, words_of, monkeypatc
     with pytest.raises(ValueError, match="pip install 'vit-str"):
         open_words(tmp_path / "words")
     with pytest.raises(ValueError, match="pip install 'vit-str"):
-        writer_of("lmdb")(tmp_path / "more", Layout())
+        WRITERS["lmdb"](tmp_path / "more", Layout())
 
 
 @pytest.mark.parametrize("name", ["words.lmdb", "words.mdb", "words"])

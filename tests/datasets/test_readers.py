@@ -7,21 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import (
-    LabeledWord,
-    Layout,
-    Skipped,
-    WordSource,
-    format_of,
-    open_words,
-    writer_of,
-)
+from vit_str.datasets import WRITERS, LabeledWord, Layout, Skipped, WordSource, open_words
+from vit_str.datasets.formats import format_of
 
 NAMES = ("my words", "words.lmdb", "words.tar", "words-%06d.tar")
 
 
 def written(path: Path, words: list[LabeledWord], boxes: bool = True) -> WordSource:
-    with writer_of(format_of(path))(path, Layout(boxes=boxes, shard_size=10)) as writer:
+    with WRITERS[format_of(path)](path, Layout(boxes=boxes, shard_size=10)) as writer:
         writer.add(words)
     return open_words(path)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import LabeledWord, Layout, Reason, Skipped, WordSource, open_words, writer_of
+from vit_str.datasets import WRITERS, LabeledWord, Layout, Reason, Skipped, WordSource, open_words
 from vit_str.datasets.tar import TarReader
 
 
@@ -119,7 +119,7 @@ def test_words_that_cannot_be_handed_out(tmp_path, words_of):
 )
 def test_several_archives(pattern, tmp_path, words_of):
     words = words_of(43)
-    with writer_of("tar")(tmp_path / "w-%06d.tar", Layout(shard_size=10)) as writer:
+    with WRITERS["tar"](tmp_path / "w-%06d.tar", Layout(shard_size=10)) as writer:
         writer.add(words)
     (tmp_path / "other.txt").write_text("no archive")
     source = open_words(tmp_path / pattern)

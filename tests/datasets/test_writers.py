@@ -7,7 +7,8 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from vit_str.datasets import DatasetWriter, LabeledWord, Layout, format_of, open_words, writer_of
+from vit_str.datasets import WRITERS, DatasetWriter, LabeledWord, Layout, open_words
+from vit_str.datasets.formats import format_of
 from vit_str.datasets.source import Boxes
 
 NAMES = ("words", "words.lmdb", "words.tar", "words-%06d.tar")
@@ -25,7 +26,7 @@ def word(number: int) -> LabeledWord:
 
 
 def open_writer(path: Path, layout: Layout = LAYOUT) -> DatasetWriter:
-    return writer_of(format_of(path))(path, layout)
+    return WRITERS[format_of(path)](path, layout)
 
 
 def rows(path: Path) -> list[Row]:

@@ -13,7 +13,7 @@ from lightning.pytorch import Trainer
 from PIL import Image
 from safetensors.torch import load_file
 
-from vit_str.datasets import Layout, Mixture, Rules, open_words, writer_of
+from vit_str.datasets import WRITERS, Layout, Mixture, Rules, open_words
 from vit_str.datasets.augmentation import Augmentation
 from vit_str.datasets.source import LabeledWord
 from vit_str.runtime.charset import Charset
@@ -181,7 +181,7 @@ def test_words_to_judge_on_are_not_trained_on_in_another_place(crops, tmp_path, 
     images = [(crops / f"{number}.png").read_bytes() for number in range(5)]
     words = [LabeledWord(image, f"w{number}") for number, image in enumerate(images)]
     path = tmp_path / "judged.lmdb"
-    with writer_of("lmdb")(path, Layout()) as writer:
+    with WRITERS["lmdb"](path, Layout()) as writer:
         writer.add([*words, LabeledWord(bytes_of(word_image("é"), tmp_path / "é.png"), "é")])
     own = own_words([crops], validation=[str(path)])
     assert judged(own) == {"judged": ["w0", "w1", "w2", "w3", "w4", "é"]}, "é will be misread"
@@ -191,7 +191,7 @@ def test_words_to_judge_on_are_not_trained_on_in_another_place(crops, tmp_path, 
 def test_sources_are_taken_in_their_shares(crops, tmp_path, word_image):
     path = tmp_path / "more.lmdb"
     image = bytes_of(word_image("more"), tmp_path / "more.png")
-    with writer_of("lmdb")(path, Layout()) as writer:
+    with WRITERS["lmdb"](path, Layout()) as writer:
         writer.add([LabeledWord(image, "more")] * 3)
     own = own_words([crops, path], shares=[3, 1], validation_share=0.0)
     labels = own.crops[0, 1024].labels

@@ -1,13 +1,6 @@
 """Labeled word images on disk: what reads and writes each format, mixtures and rules."""
 
-from vit_str.datasets.formats import (
-    FORMATS,
-    WRITABLE,
-    format_of,
-    open_words,
-    reader_of,
-    writer_of,
-)
+from vit_str.datasets.formats import READERS, WRITERS, open_words
 from vit_str.datasets.mixture import Mixture
 from vit_str.datasets.rules import Rules, SkipReport
 from vit_str.datasets.source import (
@@ -21,9 +14,9 @@ from vit_str.datasets.source import (
 )
 
 __all__ = [
-    "FORMATS",
+    "READERS",
     "SHARD_SIZE",
-    "WRITABLE",
+    "WRITERS",
     "DatasetWriter",
     "LabeledWord",
     "Layout",
@@ -33,8 +26,5 @@ __all__ = [
     "SkipReport",
     "Skipped",
     "WordSource",
-    "format_of",
     "open_words",
-    "reader_of",
-    "writer_of",
 ]

@@ -4,17 +4,14 @@ import argparse
 import json
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from vit_str import console
 from vit_str.console import positive, whole_number
-from vit_str.datasets.formats import FORMATS, WRITABLE, check_target, format_of, open_words
-from vit_str.datasets.source import SHARD_SIZE
-
-if TYPE_CHECKING:
-    from vit_str.datasets import Rules, SkipReport, WordSource
+from vit_str.datasets.formats import READERS, WRITERS, check_target, format_of, open_words
+from vit_str.datasets.rules import Rules, SkipReport, judged
+from vit_str.datasets.source import SHARD_SIZE, LabeledWord, Layout, WordSource
 
 _EPILOG = """\
 examples:
@@ -55,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="NAME.lmdb, NAME.tar, NAME-%%06d.tar for several archives; all else is a folder",
     )
     convert.add_argument(
-        "--format", choices=WRITABLE, help="instead of what the name of TARGET says"
+        "--format", choices=tuple(WRITERS), help="instead of what the name of TARGET says"
     )
     _add_common(convert, source_format="--source-format")
     convert.add_argument(
@@ -83,7 +80,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from vit_str.datasets import SkipReport
     from vit_str.datasets.inspection import as_text, inspect
 
     source = open_words(options.source, options.source_format)
@@ -98,8 +94,6 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    from vit_str.datasets import SkipReport
-
     sources = [open_words(path, options.source_format) for path in options.sources]
     check_target(options.target, options.format, options.shard_size)
     with SkipReport(file=options.report) as report:
@@ -116,18 +110,15 @@ def _convert(options: argparse.Namespace) -> int:
     return 0
 
 
-def _copy(sources: "list[WordSource]", options: argparse.Namespace, report: "SkipReport") -> int:
+def _copy(sources: list[WordSource], options: argparse.Namespace, report: SkipReport) -> int:
     """Write all words that can be used; returns how many."""
-    from vit_str.datasets import LabeledWord, Layout, writer_of
-    from vit_str.datasets.rules import judged
-
     first_words = chain.from_iterable(islice(source, _LOOKED_AT) for source in sources)
     boxes = any(isinstance(word, LabeledWord) and word.boxes for word in first_words)
     layout = Layout(0, "", boxes, options.shard_size or SHARD_SIZE)
     entries = chain.from_iterable(sources)
     total = sum(map(len, sources))
     with (
-        writer_of(options.format or format_of(options.target))(options.target, layout) as writer,
+        WRITERS[options.format or format_of(options.target)](options.target, layout) as writer,
         tqdm(entries, total=total, unit="word", disable=None) as bar,
     ):
         for usable in judged(bar, _rules(options), lambda word, _: word, report):
@@ -148,9 +139,8 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rules(options: argparse.Namespace) -> "Rules":
+def _rules(options: argparse.Namespace) -> Rules:
     """What the options say a word has to be."""
-    from vit_str.datasets import Rules
     from vit_str.runtime.charset import charset_of
 
     charset = None if options.charset is None else charset_of(options.charset)
@@ -175,7 +165,7 @@ def _add_common(
     """Options that say how a source is read, and which of its words can be used."""
     command.add_argument(
         source_format,
-        choices=tuple(FORMATS),
+        choices=tuple(READERS),
         dest="source_format",
         help="of SOURCE, instead of what is recognized",
     )

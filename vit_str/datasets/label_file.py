@@ -47,14 +47,15 @@ class LabelFile:
         self._columns = titled or self._columns
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return len(self._index[0])
 
     def __getitem__(self, index: int) -> LabelRow | Skipped:
         """The line at an index, blank lines and titles not counted."""
-        if not 0 <= index < len(self):
+        starts, numbers = self._index
+        if not 0 <= index < len(starts):
             raise IndexError(index)
         with self.path.open("rb") as file:
-            file.seek(self._starts[index])
+            file.seek(starts[index])
             line = file.readline()
         try:
             text = line.decode().rstrip("\r\n")
@@ -63,12 +64,7 @@ class LabelFile:
             reason, detail = Reason.NOT_UTF8, line.decode("utf-8", "backslashreplace")
         except (ValueError, TypeError, AttributeError, csv.Error) as error:
             reason, detail = Reason.DAMAGED, str(error)
-        return Skipped(f"{self.path.name}, line {self._numbers[index]}", reason, detail)
-
-    def __getstate__(self) -> dict[str, Any]:
-        kept = dict(self.__dict__)
-        kept.pop("_index", None)
-        return kept
+        return Skipped(f"{self.path.name}, line {numbers[index]}", reason, detail)
 
     def _row(self, line: str) -> LabelRow:
         image, label, count = self._columns
@@ -83,14 +79,6 @@ class LabelFile:
         if not self._is_csv:
             return line.split("\t", splits)
         return next(csv.reader([line], strict=True), [])
-
-    @property
-    def _starts(self) -> "array[int]":
-        return self._index[0]
-
-    @property
-    def _numbers(self) -> "array[int]":
-        return self._index[1]
 
     @cached_property
     def _index(self) -> "tuple[array[int], array[int]]":

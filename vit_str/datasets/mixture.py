@@ -80,11 +80,11 @@ def _whole_numbers(weights: Sequence[float], sources: int) -> list[int]:
     """Whole numbers in the ratio of the weights, as their decimals say."""
     if not sources:
         raise ValueError("a mixture needs one source or more, found none")
-    if len(weights) != sources or not all(isfinite(each) and each > 0 for each in weights):
+    if len(weights) != sources or not all(isfinite(weight) and weight > 0 for weight in weights):
         raise ValueError(
             f"a mixture needs a weight above 0 for each of its {sources} sources, "
             f"found {list(weights)}"
         )
-    exact = [Fraction(str(each)) for each in weights]
-    scale = lcm(*(each.denominator for each in exact))
-    return [int(each * scale) for each in exact]
+    exact = [Fraction(str(weight)) for weight in weights]
+    scale = lcm(*(weight.denominator for weight in exact))
+    return [int(weight * scale) for weight in exact]

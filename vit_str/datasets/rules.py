@@ -81,7 +81,6 @@ def judged(
     rules: Rules,
     use: Callable[[LabeledWord, Image.Image], Result],
     report: SkipReport,
-    size: int = CHUNK,
 ) -> Iterator[list[Result]]:
     """What ``use`` makes of every word that can be used.
 
@@ -90,10 +89,9 @@ def judged(
         rules: what a word has to be.
         use: called on several threads; no decoded image is kept but by it.
         report: gets those that cannot be used.
-        size: number of words that each list is about.
 
     Returns:
-        Lists of results in the order of the words.
+        Lists of results in the order of the words, each about ``CHUNK`` of them.
     """
 
     def judge(entry: LabeledWord | Skipped) -> Result | Skipped:
@@ -104,7 +102,7 @@ def judged(
 
     remaining = iter(entries)
     with ThreadPoolExecutor(min(_THREADS, cpu_count())) as pool:
-        while chunk := list(islice(remaining, size)):
+        while chunk := list(islice(remaining, CHUNK)):
             results = list(pool.map(judge, chunk))
             for result in results:
                 if isinstance(result, Skipped):

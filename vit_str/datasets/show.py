@@ -7,7 +7,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from vit_str.datasets.rules import CHUNK, Rules, SkipReport, judged
+from vit_str.datasets.augmentation import Augmentation
+from vit_str.datasets.rules import Rules
 from vit_str.datasets.source import LabeledWord, Skipped, WordSource
 from vit_str.reports.sheets import Captioned, framed, sheet
 
@@ -21,23 +22,17 @@ def word_sheet(
     source: WordSource, rules: Rules, count: int | None, seed: int, augment: str | None
 ) -> tuple[Image.Image, int]:
     """A picture of words that can be used, and how many there are on it."""
-    change = None
-    if augment is not None:
-        from vit_str.datasets.augmentation import Augmentation
-
-        change = Augmentation(augment, seed)
+    change = Augmentation(augment, seed) if augment else None
     count = count or (_COUNT_AUGMENTED if change else _COUNT)
-
-    def show(word: LabeledWord, image: Image.Image) -> tuple[Image.Image, str]:
-        image.thumbnail(_LARGEST_SHOWN)
-        return image, word.label
-
-    report = SkipReport()
-    results = judged(_some(source, count, seed), rules, show, report, min(CHUNK, 2 * count))
     cells: list[Captioned] = []
-    words = 0
-    for image, label in chain.from_iterable(results):
-        cells.append(Captioned(framed(image, _SIZE, _BACKGROUND), label))
+    words, problem = 0, ""
+    for word in _some(source, count, seed):
+        image = word if isinstance(word, Skipped) else rules.decode(word)
+        if isinstance(word, Skipped) or isinstance(image, Skipped):
+            problem = problem or f"; the first: {image}"
+            continue
+        image.thumbnail(_LARGEST_SHOWN)
+        cells.append(Captioned(framed(image, _SIZE, _BACKGROUND), word.label))
         if change:
             numbers = range(words * _VERSIONS, (words + 1) * _VERSIONS)
             versions = (change(image, number) for number in numbers)
@@ -46,8 +41,7 @@ def word_sheet(
         if words == count:
             break
     if not words:
-        why = f"; the first: {report.first}" if report.first else ""
-        raise ValueError(f"{source.path}: no word to show{why}")
+        raise ValueError(f"{source.path}: no word to show{problem}")
     return sheet(cells, _COLUMNS, _fonts), words
 
 

@@ -9,6 +9,7 @@ import tarfile
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
@@ -66,44 +67,40 @@ class TarReader(WordSource):
     def __init__(self, path: str | Path) -> None:
         super().__init__(path)
         self._archives = _archives_of(self.path)
-        self._starts: array[int] | None = None
-        self._firsts: list[int] = []
 
     @staticmethod
     def recognizes(path: Path) -> bool:
         """Whether a path is an archive, a folder with one, or written as several."""
         if path.is_dir():
-            return any(each.suffix.lower() == _SUFFIX for each in path.iterdir())
+            return any(entry.suffix.lower() == _SUFFIX for entry in path.iterdir())
         several = "%" in path.name or glob.has_magic(str(path))
         return path.suffix.lower() == _SUFFIX and (path.is_file() or several)
 
     def __len__(self) -> int:
-        return len(self._index())
+        return len(self._index[1])
 
     def __getitem__(self, index: int) -> LabeledWord | Skipped:
-        starts = self._index()
+        firsts, starts = self._index
         if not 0 <= index < len(starts):
             raise IndexError(index)
-        archive = self._archives[bisect_right(self._firsts, index) - 1]
+        archive = self._archives[bisect_right(firsts, index) - 1]
         for files in _words(archive, starts[index]):
             return _word(archive.name, files)
         return Skipped(archive.name, Reason.DAMAGED, "changed since it was opened")
 
-    def _index(self) -> "array[int]":
-        """Where every word starts in its archive."""
-        if self._starts is None:
-            self._starts = array("Q")
-            for archive in self._archives:
-                self._firsts.append(len(self._starts))
-                try:
-                    self._starts.extend(files[0][0].offset for files in _words(archive, 0, False))
-                except (tarfile.TarError, EOFError) as error:
-                    self._starts = None
-                    raise ValueError(
-                        f"{archive}: no tar archive, or cut short or damaged ({error}); "
-                        "make it again"
-                    ) from None
-        return self._starts
+    @cached_property
+    def _index(self) -> "tuple[list[int], array[int]]":
+        """The number of the first word of every archive, and where every word starts in its own."""
+        firsts, starts = [], array("Q")
+        for archive in self._archives:
+            firsts.append(len(starts))
+            try:
+                starts.extend(files[0][0].offset for files in _words(archive, 0, False))
+            except (tarfile.TarError, EOFError) as error:
+                raise ValueError(
+                    f"{archive}: no tar archive, or cut short or damaged ({error}); make it again"
+                ) from None
+        return firsts, starts
 
 
 File = tuple[tarfile.TarInfo, bytes]
@@ -113,16 +110,16 @@ File = tuple[tarfile.TarInfo, bytes]
 def _archives_of(path: Path) -> list[Path]:
     """The archives of a data set, in order."""
     if path.is_dir():
-        found = sorted(each for each in path.iterdir() if each.suffix.lower() == _SUFFIX)
+        archives = sorted(entry for entry in path.iterdir() if entry.suffix.lower() == _SUFFIX)
     elif path.exists():
-        found = [path]
+        archives = [path]
     elif is_pattern(path):
-        found = archives_like(path)
+        archives = archives_like(path)
     else:
-        found = [Path(each) for each in sorted(glob.glob(str(path), recursive=True))]
-    if not found:
+        archives = list(map(Path, sorted(glob.glob(str(path), recursive=True))))
+    if not archives:
         raise ValueError(f"{path}: found no tar archives; check the path")
-    return found
+    return archives
 
 
 def members(file: Any) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:

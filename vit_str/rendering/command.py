@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.console import positive, probability, whole_number
-from vit_str.datasets.formats import WRITABLE, check_target, format_of, writer_of
+from vit_str.datasets.formats import WRITERS, check_target, format_of
 from vit_str.datasets.source import SHARD_SIZE, Layout
 from vit_str.synthesis.ingredients import Ingredients
 
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
     size = options.shard_size or SHARD_SIZE
     layout = Layout(options.start, f".{options.image_format}", options.boxes, size)
-    writer_of(options.format).refuse_existing(options.out)  # at once, not after fonts are drawn
+    WRITERS[options.format].refuse_existing(options.out)  # at once, not after fonts are drawn
     try:
         write_dataset(_renderer(options), options.out, options.format, layout, count, options.seed)
     except OSError as error:
@@ -103,25 +103,25 @@ def _show(options: argparse.Namespace) -> int:
             f"nothing to show by the name {options.show!r}; give {ALL} or one of "
             f"{', '.join(INGREDIENTS)}"
         )
-    out = options.out or Path("ingredients" if options.show == ALL else f"{options.show}.png")
     from vit_str.rendering.sheets import write_ingredient_sheet
     from vit_str.reports.sheets import check_picture
 
-    if options.show != ALL:
-        check_picture(out)
+    if options.show == ALL:
+        folder = options.out or Path("ingredients")
+        paths = {name: folder / f"{name}.png" for name in INGREDIENTS}
+    else:
+        paths = {options.show: options.out or Path(f"{options.show}.png")}
+        check_picture(paths[options.show])
     # Other ingredients would hide what this one does: clean words, if nothing else is asked for.
     renderer = _renderer(options, difficulty=0.0)
-    fonts, seed, count = options.fonts, options.seed, options.count or _SHOWN
-    if options.show != ALL:
-        write_ingredient_sheet(out, renderer, fonts, options.show, seed, count)
-        console.write(f"{out}: {options.show}")
-        return 0
-    for name in INGREDIENTS:
+    count = options.count or _SHOWN
+    for name, path in paths.items():
         try:
-            path = out / f"{name}.png"
-            write_ingredient_sheet(path, renderer, fonts, name, seed, count)
+            write_ingredient_sheet(path, renderer, options.fonts, name, options.seed, count)
             console.write(f"{path}: {name}")
         except ValueError as error:  # an ingredient that changes nothing
+            if options.show != ALL:
+                raise
             console.warn(str(error))
     return 0
 
@@ -143,7 +143,9 @@ def _add_output(group: _Group) -> None:
         metavar="N",
         help="same seed, same words (1)",
     )
-    group.add_argument("--format", choices=WRITABLE, help="instead of what the name of --out says")
+    group.add_argument(
+        "--format", choices=tuple(WRITERS), help="instead of what the name of --out says"
+    )
     group.add_argument(
         "--image-format",
         choices=("png", "jpg"),

@@ -7,13 +7,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from jaxtyping import UInt8
 from PIL import Image
 from tqdm import tqdm
 
 from vit_str import console
-from vit_str.datasets import LabeledWord, Layout, writer_of
+from vit_str.datasets import WRITERS, LabeledWord, Layout
 from vit_str.runtime.charset import charset_of
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
@@ -66,9 +64,8 @@ def write_dataset(
     renderer: Renderer, path: Path, name: str, layout: Layout, count: int, seed: int
 ) -> None:
     """Write a data set in the format of a name; its files are ``.png`` or ``.jpg``."""
-    writer_class = writer_of(name)
     with (
-        writer_class(path, layout) as writer,
+        WRITERS[name](path, layout) as writer,
         tqdm(total=count, unit="word", disable=None) as bar,
     ):
         try:
@@ -95,19 +92,24 @@ def _batches(
         for index in range(first // BATCH, -(-end // BATCH)):
             batch = renderer.batch(BATCH, seed, index)
             chosen = slice(max(0, first - index * BATCH), min(BATCH, end - index * BATCH))
-            pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()[chosen]
-            images = list(pool.map(encode, pixels))
-            labels = [renderer.charset.decode(ids) for ids in batch.labels.tolist()]
-            words = zip(images, labels[chosen], _boxes(batch)[chosen], strict=True)
+            images, labels = zip(*labeled_images(renderer, batch)[chosen], strict=True)
+            words = zip(pool.map(encode, images), labels, _boxes(batch)[chosen], strict=True)
             yield [
                 LabeledWord(image, label, tuple(sides[: len(label)]))
                 for image, label, sides in words
             ]
 
 
-def _encode(pixels: UInt8[np.ndarray, "height width 3"], **encoding: Any) -> bytes:
+def labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:
+    """The pictures of a batch with what they say."""
+    pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()
+    labels = [renderer.charset.decode(ids) for ids in batch.labels.tolist()]
+    return [(Image.fromarray(image), label) for image, label in zip(pixels, labels, strict=True)]
+
+
+def _encode(image: Image.Image, **encoding: Any) -> bytes:
     file = BytesIO()
-    Image.fromarray(pixels).save(file, **encoding)
+    image.save(file, **encoding)
     return file.getvalue()
 
 

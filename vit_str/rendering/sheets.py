@@ -8,10 +8,10 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-from vit_str.rendering.dataset import BATCH
+from vit_str.rendering.dataset import BATCH, labeled_images
 from vit_str.reports.sheets import Captioned, sheet
 from vit_str.synthesis.fonts import find_fonts
-from vit_str.synthesis.renderer import RenderedBatch, Renderer
+from vit_str.synthesis.renderer import Renderer
 
 Fonts = list[Path] | None
 """Folders of fonts for captions too; None for the system's."""
@@ -32,7 +32,7 @@ def write_word_sheet(
     words = (
         word
         for index in tqdm(indices, unit="batch", disable=None, leave=False, delay=2)
-        for word in _labeled_images(renderer, renderer.batch(BATCH, seed, index))
+        for word in labeled_images(renderer, renderer.batch(BATCH, seed, index))
     )
     skipped = start % BATCH
     cells = [Captioned(image, label) for image, label in islice(words, skipped, skipped + count)]
@@ -67,17 +67,17 @@ def write_ingredient_sheet(
 
 def changed_words(renderer: Renderer, name: str, count: int, seed: int) -> list[ShownWord]:
     """The words that one ingredient changes most, all else the same."""
-    found: list[ShownWord] = []
+    words: list[ShownWord] = []
     usual = renderer.ingredients
     try:
         for index in range(_MOST_BATCHES):
-            if index >= _FEWEST_BATCHES and len(found) == count:
+            if index >= _FEWEST_BATCHES and len(words) == count:
                 break
-            found += _changes(renderer, name, seed, index)
-            found = sorted(found, key=lambda word: -word.change)[:count]
+            words += _changes(renderer, name, seed, index)
+            words = sorted(words, key=lambda word: -word.change)[:count]
     finally:
         renderer.ingredients = usual
-    return found
+    return words
 
 
 def _changes(renderer: Renderer, name: str, seed: int, index: int) -> Sequence[ShownWord]:
@@ -88,19 +88,12 @@ def _changes(renderer: Renderer, name: str, seed: int, index: int) -> Sequence[S
     without = batches[0].images.float()
     changes = [(batch.images.float() - without).abs().mean((1, 2, 3)) for batch in batches[1:]]
     mean = sum(changes[1:], changes[0]) / len(changes)
-    drawn = [_labeled_images(renderer, batch) for batch in batches]
+    drawn = [labeled_images(renderer, batch) for batch in batches]
     return [
         ShownWord(row[0][1], tuple(image for image, _ in row), change)
         for row, change in zip(zip(*drawn, strict=True), mean.tolist(), strict=True)
         if change > _VISIBLE
     ]
-
-
-def _labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:
-    """The pictures of a batch with what they say."""
-    pixels = batch.images.permute(0, 2, 3, 1).cpu().numpy()
-    labels = [renderer.charset.decode(row) for row in batch.labels.tolist()]
-    return [(Image.fromarray(image), label) for image, label in zip(pixels, labels, strict=True)]
 
 
 def _save(path: Path, cells: Sequence[Captioned], columns: int, fonts: Fonts) -> None:
