@@ -172,8 +172,10 @@ class ReadingService:
             image = await in_thread(self._decoders, self._decode_unless_large, upload)
         finally:
             self._decoding -= 1
-        large = self._large_decoder
-        return image or await in_thread(large, decode, upload.data, self.reader.preprocessing)
+        if image is not None:
+            return image
+        decode_large = partial(decode, upload.data, self.reader.preprocessing)
+        return await in_thread(self._large_decoder, decode_large)
 
     def _decode_unless_large(self, upload: Upload) -> DecodedImage | None:
         large = self._check_pixels(upload) > _LARGE
