@@ -103,14 +103,11 @@ class StopCleanly(StepCallback):
 
     Args:
         path: the checkpoint.
-
-    Attributes:
-        signal: number of the signal that asked to stop; 0 if none did.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.signal = 0
+        self.signal = 0  # number of the one that asked to stop; 0 if none did
         self._previous: dict[int, Any] = {}
         self._lock = ExitStack()
         self._claimed = False

@@ -13,6 +13,7 @@ from lightning.pytorch.utilities import rank_zero_only
 from PIL import Image
 
 from vit_str.files import write_atomically
+from vit_str.models import Recognizer
 from vit_str.reports.sheets import Captioned, sheet
 from vit_str.synthesis.fonts import find_fonts
 from vit_str.torch_runtime.weights_file import save_weights
@@ -56,16 +57,9 @@ class WeightsExport(Callback):
         self._save(trainer, pl_module)
 
     def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not trainer.is_global_zero:
-            return
         assert isinstance(pl_module, RecognizerTraining)
-        save_weights(
-            self.path,
-            pl_module.averaged,
-            pl_module.charset,
-            pl_module.preprocessing,
-            provenance(trainer, pl_module) | {"seconds": round(self._elapsed())},
-        )
+        seconds = {"seconds": round(self._elapsed())}
+        _save_weights(self.path, pl_module.averaged, trainer, pl_module, seconds)
 
 
 class WeightsHistory(StepCallback):
@@ -98,17 +92,22 @@ class WeightsHistory(StepCallback):
         self._save(trainer, pl_module)
 
     def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not trainer.is_global_zero:
-            return
         assert isinstance(pl_module, RecognizerTraining)
-        save_weights(
-            self.folder / f"step-{trainer.global_step:07d}.safetensors",
-            pl_module.recognizer,
-            pl_module.charset,
-            pl_module.preprocessing,
-            provenance(trainer, pl_module),
-            torch.float16,
-        )
+        path = self.folder / f"step-{trainer.global_step:07d}.safetensors"
+        _save_weights(path, pl_module.recognizer, trainer, pl_module, {}, torch.float16)
+
+
+def _save_weights(
+    path: Path,
+    recognizer: Recognizer,
+    trainer: Trainer,
+    module: RecognizerTraining,
+    more: dict[str, Any],
+    dtype: torch.dtype | None = None,
+) -> None:
+    if trainer.is_global_zero:
+        source = provenance(trainer, module) | more
+        save_weights(path, recognizer, module.charset, module.preprocessing, source, dtype)
 
 
 def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:

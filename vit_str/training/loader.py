@@ -60,9 +60,7 @@ def _ignore_signals(worker: int) -> None:
 class SkippedWords:
     """Counts words that a run has to skip, once each, and lists them in a file beside its logs.
 
-    Args:
-        folder: where to list them; the file is made when there is a word.
-        rank: number of this process; those after the first have files of their own.
+    The file is made when there is a word; processes after the first have files of their own.
     """
 
     def __init__(self, folder: Path, rank: int = 0) -> None:

@@ -50,13 +50,6 @@ class RecognizerTraining(LightningModule):
             ``TransformerDecoder.draft_grid``; it fades in the same way.
         averaging: share of the average that stays at each step.
         compile_model: compile the losses with ``torch.compile`` (on a GPU).
-
-    Attributes:
-        average: the moving average of the recognizer.
-        count: the images that the run has seen, and whether a step is unfinished.
-        resumed_at: step of the checkpoint that this leg of the run has resumed from, or 0.
-        training_began: whether a checkpoint, if there is one, is restored and steps have begun.
-        started_from: the weights file that a run has started from, if any, for its provenance.
     """
 
     def __init__(
@@ -102,8 +95,9 @@ class RecognizerTraining(LightningModule):
         self.compile_model = compile_model
         self._losses = self.losses
         self.count = StepCount()
-        self.resumed_at, self.training_began = 0, False
-        self.started_from: dict[str, Any] | None = None
+        self.resumed_at = 0  # step of the checkpoint that this leg of the run has resumed from
+        self.training_began = False  # a checkpoint, if there is one, is restored by then
+        self.started_from: dict[str, Any] | None = None  # the weights file, for the provenance
         self._readings: dict[str, list[tuple[str, str]]] = {}
 
     def configure_model(self) -> None:
@@ -252,15 +246,11 @@ class MovingAverage(AveragedModel):
     Unlike `AveragedModel.update_parameters`, `update` looks only once at the counter, which is a
     tensor on the device: a GPU would be waited for in every step. Before the first update the
     average is a copy of the model.
-
-    Args:
-        model: what is averaged.
-        decay: share of the average that stays at each update.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
         super().__init__(model)
-        self.decay = decay
+        self.decay = decay  # share of the average that stays at each update
         self.requires_grad_(False)
         self._started: bool | None = None
 

@@ -20,7 +20,8 @@ Matrix = Float[Tensor, "row column"]
 _COEFFICIENTS = 3.4445, -4.7750, 2.0315
 _ITERATIONS = 5
 _SMALLEST_NORM = 1e-7
-_BETAS = 0.9, 0.98
+_BETAS = 0.9, 0.98  # of AdamW
+_MOMENTUM = 0.95  # of the moving average of gradients (Nesterov)
 _ADAMW_RMS = 0.2
 """Root mean square of a usual AdamW update; Muon's is scaled to it (Liu et al. 2025, eq. 4)."""
 
@@ -33,34 +34,23 @@ class MuonAdamW(AdamW):
     with which it agrees on single matrices. Beside it, this class takes projections that hold
     several matrices below each other, such as keys and values, one by one; and the processes of a
     distributed run share the work: each orthogonalizes a part of the matrices.
-
-    Args:
-        matrices: two-dimensional parameters for Muon.
-        stacked: ids of those among them that hold two matrices, one below the other.
-        groups: parameter groups for AdamW.
-        learning_rate: of Muon.
-        weight_decay: of Muon, decoupled.
-        momentum: of the moving average of gradients (Nesterov).
-        betas: of AdamW.
     """
 
     def __init__(
         self,
-        matrices: Iterable[Tensor],
-        stacked: Iterable[int],
-        groups: Iterable[dict[str, Any]],
-        learning_rate: float,
-        weight_decay: float,
-        momentum: float = 0.95,
-        betas: tuple[float, float] = _BETAS,
+        matrices: Iterable[Tensor],  # of two dimensions, for Muon
+        stacked: Iterable[int],  # ids of those that hold two matrices, one below the other
+        groups: Iterable[dict[str, Any]],  # for AdamW
+        learning_rate: float,  # of Muon
+        weight_decay: float,  # of Muon, decoupled
     ) -> None:
         muon = {
             "params": list(matrices),
             "lr": learning_rate,
             "weight_decay": weight_decay,
-            "momentum": momentum,
+            "momentum": _MOMENTUM,
         }
-        super().__init__([muon, *groups], betas=betas, fused=True)
+        super().__init__([muon, *groups], betas=_BETAS, fused=True)
         self._stacked = frozenset(stacked)
 
     @torch.no_grad()

@@ -84,8 +84,8 @@ class OwnWords(LightningDataModule):
         self.preprocessing = Preprocessing(
             *image_size, turn_above=turn_above, width_step=width_step
         )
-        self.augmentation = Augmentation(augment, seed)
-        self.rules = Rules(self.charset, maximum_length)
+        augmentation = Augmentation(augment, seed)
+        rules = Rules(self.charset, maximum_length)
         self.mixture = Mixture([open_words(source) for source in sources], shares, seed)
         self.rendered: RenderedWords | None = None
         if rendered_share or rendered_limit:
@@ -105,9 +105,10 @@ class OwnWords(LightningDataModule):
             else:
                 self.rendered = RenderedWords(real=None, real_limit=None, **shared, **rendered)
         self.rendered_limit = rendered_limit
-        self.held_out, self._validated = self._hold_out(validation, validation_share)
+        held_out, self._validated = self._hold_out(validation, validation_share)
+        self.crops = Crops(self.mixture, rules, held_out, augmentation, self.preprocessing)
         for source in self.mixture.sources:
-            _check_usable(source, self.rules, self.held_out)
+            _check_usable(source, rules, held_out)
         self._skipped: SkippedWords | None = None
 
     def _hold_out(
@@ -180,11 +181,6 @@ class OwnWords(LightningDataModule):
             self._skipped.add,
             self.rendered.train_dataloader() if self.rendered and self.rendered_share else None,
         )
-
-    @property
-    def crops(self) -> Crops:
-        """The stream of crops, without those that are rendered."""
-        return Crops(self.mixture, self.rules, self.held_out, self.augmentation, self.preprocessing)
 
     def val_dataloader(self) -> list[Batches]:
         """Rendered words in fonts that training never sees, then crops that it never sees."""

@@ -14,14 +14,11 @@ _COUNTS = ("ready", "started", "processed", "completed")
 
 
 class StepCount:
-    """Counts the images of finished optimizer steps, and keeps the losses of the unfinished one.
-
-    Attributes:
-        images_seen: images in all finished steps, on all devices, in all legs of the run. A step
-            that is not finished does not count: a run that resumes starts it anew.
-    """
+    """Counts the images of finished optimizer steps, and keeps the losses of the unfinished one."""
 
     def __init__(self) -> None:
+        # In all finished steps, on all devices, in all legs of the run. A step that is not finished
+        # does not count: a run that resumes starts it anew.
         self.images_seen = 0
         self._unfinished: list[tuple[int, dict[str, Tensor]]] = []
 
@@ -97,11 +94,7 @@ def align_batches(checkpoint: dict[str, Any], accumulate: int) -> None:
 
     Lightning steps after every ``accumulate`` batches since the start of the epoch. A checkpoint
     from the middle of a step, whose gradients are lost, or one of a run with another number, would
-    make the first step one of fewer batches.
-
-    Args:
-        checkpoint: of Lightning; its counters of batches are set back in place.
-        accumulate: batches in a step from now on.
+    make the first step one of fewer batches. So its counters are set back, in place.
     """
     counters = checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]
     current, total = counters["current"], counters["total"]
