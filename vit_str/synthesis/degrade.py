@@ -23,12 +23,8 @@ def degrade(
 ) -> Images:
     """Light, fewer pixels, blur, noise and compression, in the pixels of the camera.
 
-    Args:
-        image: clean pictures, 0 to 1, all of one shape.
-        aspects: width over height that they had before they were brought to it.
-        lengths: letters of the words.
-        strengths: of the ingredients.
-        random: where numbers come from.
+    Clean pictures are from 0 to 1 and all of one shape; ``aspects`` are width over height that
+    they had before they were brought to it, ``lengths`` the letters of the words.
     """
     image = light(image, strengths, random)
     size = image.shape[-2], image.shape[-1]

@@ -85,13 +85,8 @@ def add_relief(
 ) -> None:
     """Letters pressed in or out, lit from one side; most of them have no ink of their own.
 
-    Args:
-        image: what lies behind the letters; their edges are lit there.
-        fill: color of the ink; lit too.
-        opacity: how much of the ink is seen; little where letters are only pressed.
-        mask: how much ink each pixel holds.
-        strength: of the ingredient.
-        random: where numbers come from.
+    Their edges are lit in what lies behind them (``image``) and in the color of the ink (``fill``),
+    of which little is seen (``opacity``) where letters are only pressed.
     """
     chosen = random.subset(share_of("emboss", strength))
     right, down = random.integers(2)[chosen] * 2 - 1, random.integers(2)[chosen]

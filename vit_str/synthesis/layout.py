@@ -118,14 +118,10 @@ class Typesetter:
         sizes: Float[Tensor, "batch position"] | None = None,
         stacked: Int64[Tensor, " word"] | None = None,
     ) -> Lines:
-        """Draw each word of ``ids`` in its font, all letters on the baseline.
+        """Draw each word in its font, all letters on the baseline.
 
-        Args:
-            ids: characters, ``PADDING`` after the end.
-            fonts: a font of the atlas for each word.
-            spacing: pixels added after every character; may be negative.
-            sizes: of the letters over that of their font, in width; as the font has them if None.
-            stacked: words whose letters all get cells of one width.
+        ``spacing`` is in pixels after every character and may be negative, ``sizes`` are widths of
+        letters over those of their font; letters of ``stacked`` words get cells of one width.
         """
         there, known = ids != PADDING, ids.clamp(min=0)
         font = fonts[:, None]

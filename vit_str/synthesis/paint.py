@@ -50,12 +50,8 @@ def paint(
 ) -> Images:
     """Give ink and background colors, and put what is usual around a word.
 
-    Args:
-        mask: how much ink each pixel holds; letters that become bolder, thinner or hollow are
-            changed in place, so that it shows afterwards what was drawn.
-        strengths: of the ingredients.
-        random: where numbers come from.
-        pictures: photographs to use as backgrounds.
+    Letters that become bolder, thinner or hollow are changed in place, so that the mask shows
+    afterwards what was drawn. Pictures are photographs to use as backgrounds.
     """
     words = mask.clone()
     reshape_letters(mask, strengths, random)

@@ -66,14 +66,10 @@ def sample_resolution(
     strength: float,
     random: Random,
 ) -> Resolution:
-    """Draw with how many pixels each crop was taken.
+    """Draw with how many pixels each crop was taken, instead of ``size`` (height and width).
 
-    Args:
-        aspects: width over height of the crops, before readers stretch them.
-        lengths: letters of the words.
-        size: height and width that they are drawn with.
-        strength: of the ingredient.
-        random: where numbers come from.
+    ``aspects`` are width over height of the crops before readers stretch them, ``lengths`` the
+    letters of the words.
     """
     chosen = random.subset(share_of("low_resolution", strength))
     rows = (random.normal(_SPREAD).exp() * _MEDIAN_ROWS)[chosen].clamp(min=_FEWEST_ROWS)

@@ -22,6 +22,7 @@ _OUTLINE_POINTS = 17  # along each edge of a word
 _FLATTEST = 0.02  # radians, below which an arc is drawn as a line
 _LEAST_LINE = 8.0  # pixels; lower lines and closer letters cannot be read (docs/rendering.md)
 _LEAST_ADVANCE = 2.5  # pixels from letter to letter
+_STEP = 0.05  # of half a line, over which both are measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +66,18 @@ def sample_view(
     strengths: Ingredients,
     random: Random,
     size: tuple[int, int] = (32, 128),
-    turn_above: float = TALL,
 ) -> View:
     """Draw a view of each word and the crop that a text detector would make of it.
 
-    Where letters would come out too small to be read, the word is seen straight on instead.
-
-    Args:
-        lines: the words.
-        strengths: of the ingredients.
-        random: where numbers come from.
-        size: height and width that crops are brought to, in pixels.
-        turn_above: height over width above which readers turn a crop.
+    Where letters would come out too small to be read in crops of this size, height and width in
+    pixels, the word is seen straight on instead.
     """
     aspect = lines.aspects.clamp(min=0.25)
     homography = _sample_homography(aspect, strengths, random)
     arc = _sample_arc(aspect, strengths.curve, random)
     outline, margins = _ink_outline(lines, random), _sample_margins(strengths.margin, random)
-    view = _crop(homography, arc, aspect, outline, margins, turn_above)
-    frontal = _crop(_straight(aspect), arc * 0, aspect, outline, margins, turn_above)
+    view = _crop(homography, arc, aspect, outline, margins)
+    frontal = _crop(_straight(aspect), arc * 0, aspect, outline, margins)
     legible = _is_legible(view, lines, size)
     chosen = {
         field.name: _choose(legible, getattr(view, field.name), getattr(frontal, field.name))
@@ -102,7 +96,6 @@ def _crop(
     aspect: Float[Tensor, " batch"],
     outline: Float[Tensor, "batch point 2"],
     margins: Float[Tensor, "batch 4"],
-    turn_above: float,
 ) -> View:
     """The box around the outline as seen, with margins."""
     plane = _project(homography, _bend(outline, arc, aspect))
@@ -111,7 +104,7 @@ def _crop(
     unit = size.amin(1, keepdim=True) * 0.7 + size * 0.3
     low, high = low - margins[:, :2] * unit, high + margins[:, 2:] * unit
     size = high - low
-    return View(homography, arc, aspect, low, size, size[:, 1] > size[:, 0] * turn_above)
+    return View(homography, arc, aspect, low, size, size[:, 1] > size[:, 0] * TALL)
 
 
 def _sample_margins(strength: float, random: Random) -> Float[Tensor, "batch 4"]:
@@ -138,13 +131,12 @@ def _is_legible(view: View, lines: Lines, size: tuple[int, int]) -> Bool[Tensor,
     device = lines.widths.device
     length = (lines.ids != PADDING).sum(1).clamp(min=1)
     middle = torch.tensor([[-0.9, 0.0], [0.0, 0.0], [0.9, 0.0]], device=device)
-    step = torch.tensor([0.05, 0.05], device=device)
-    points = torch.cat([middle, middle + step * torch.tensor([1.0, 0.0], device=device),
-                        middle + step * torch.tensor([0.0, 1.0], device=device)])  # fmt: skip
+    right, below = torch.tensor([[_STEP, 0.0], [0.0, _STEP]], device=device)
+    points = torch.cat([middle, middle + right, middle + below])
     pixels = torch.tensor([size[1], size[0]], device=device)
     seen = view.forward(points.expand(count, -1, -1)) * pixels
     start, along, down = seen.view(count, 3, 3, 2).unbind(1)
-    along, down = (along - start) / 0.05, (down - start) / 0.05
+    along, down = (along - start) / _STEP, (down - start) / _STEP
     per_word = along.norm(dim=-1)
     area = (along[..., 0] * down[..., 1] - along[..., 1] * down[..., 0]).abs()
     line = 2 * area / per_word.clamp(min=1e-3)
