@@ -174,6 +174,6 @@ def test_who_stops_waits_for_no_font(tmp_path, monkeypatch):
     monkeypatch.setattr(rasterize, "__file__", str(slow))
     start = time.monotonic()
     with rasterize_parallel._Drawing("ab") as drawing:
-        drawing.of([["one.ttf"], ["two.ttf"], ["three.ttf"]])
+        drawing.pool.map(drawing.draw, [["one.ttf"], ["two.ttf"], ["three.ttf"]])
         time.sleep(1)
     assert time.monotonic() - start < 20

@@ -79,10 +79,7 @@ def _build(description: dict[str, Any], known: Mapping[str, type[Part]]) -> Part
 
 
 def _argument(value: Any) -> Any:
-    """An encoder within an encoder is described as such; all else is a plain value."""
-    return _build(value, ENCODERS) if isinstance(value, dict) else _tuples(value)
-
-
-def _tuples(value: Any) -> Any:
-    """What JSON and YAML read as lists, in any depth, as the tuples that parts take."""
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+    """An encoder within an encoder, or a plain value; lists of JSON and YAML become tuples."""
+    if isinstance(value, dict):
+        return _build(value, ENCODERS)
+    return tuple(map(_argument, value)) if isinstance(value, list) else value

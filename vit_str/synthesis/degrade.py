@@ -38,7 +38,7 @@ def degrade(
 
 
 def _add_noise(image: Images, strength: float, random: Random) -> None:
-    """Sensor noise, of one brightness or of three colors: common, and mostly weak."""
+    """Sensor noise, in brightness or in three colors: mostly weak, up to 0.04 of black to white."""
     chosen = random.subset(share_of("noise", strength))
     amount = random.uniform(0, 0.2, 1, 1, 1)[chosen].square() * min(strength, 2.0)
     colored = random.bernoulli(0.6, 1, 1, 1)[chosen]

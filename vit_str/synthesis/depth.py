@@ -1,4 +1,7 @@
-"""Letters as things: with a shadow, a border, sides, a relief, or a light of their own."""
+"""Letters as things: with a shadow, a border, sides, a relief, or a light of their own.
+
+Shifts are in pixels of the picture; colors, brightness and opacities from 0 to 1.
+"""
 
 import torch
 from jaxtyping import Float
@@ -49,16 +52,16 @@ def add_extrusion(image: Images, mask: Mask, ink: Colors, strength: float, rando
     down, right = random.integers(3)[chosen] - 1, random.integers(2)[chosen] * 2 - 1
     deepest = random.integers(_DEEPEST - 1)[chosen] + 2
     shade = random.uniform(0.25, 0.7, 1, 1, 1)[chosen]
-    other, painted = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.4, 1, 1, 1)[chosen]
+    color, painted = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.4, 1, 1, 1)[chosen]
     if not len(chosen):
         return
-    side = ink[chosen].lerp(other, painted) * shade
+    side = ink[chosen].lerp(color, painted) * shade
     # Black letters have sides that are brighter than they are.
-    side = torch.where(luminance(ink[chosen]) < 0.3, 0.25 + 0.6 * other, side)
+    side = torch.where(luminance(ink[chosen]) < 0.3, 0.25 + 0.6 * color, side)
     letters, behind = mask.index_select(0, chosen), image[chosen]
     for step in range(_DEEPEST, 0, -1):
-        there = (deepest >= step).float()[:, None, None, None]
-        layer = shifted(letters, down * step, right * step) * there
+        reached = (deepest >= step).float()[:, None, None, None]
+        layer = shifted(letters, down * step, right * step) * reached
         behind = behind.lerp(side * (1.3 - 0.12 * step), layer)
     image[chosen] = behind
 

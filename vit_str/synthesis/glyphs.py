@@ -66,7 +66,7 @@ class GlyphAtlas:
             key: torch.from_numpy(np.concatenate([drawing[key] for drawing in drawings]))
             for key in ("columns", "widths", "bearings", "advances", "drawn", "shapes")
         }
-        families = [str(family) for drawing in drawings for family in drawing["families"]]
+        families = [str(f).replace("/", " ") for drawing in drawings for f in drawing["families"]]
         quality = judge(parts["shapes"], parts["drawn"], charset.characters)
         widths = parts["widths"]
         everything = cls(
@@ -76,7 +76,7 @@ class GlyphAtlas:
             bearings=parts["bearings"],
             advances=parts["advances"],
             is_correct=quality.is_correct,
-            names=list(map(_name, families, accepted)),
+            names=[f"{f}/{Path(path).stem}" for f, path in zip(families, accepted, strict=True)],
             charset=charset,
         )
         recognized = quality.recognized.tolist()
@@ -219,10 +219,6 @@ def default_cache() -> Path:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vit-str"
     except RuntimeError:
         raise ValueError("no home folder to keep drawn fonts in: set VIT_STR_CACHE") from None
-
-
-def _name(family: str, path: str) -> str:
-    return f"{family.replace('/', ' ')}/{Path(path).stem}"
 
 
 def _key(paths: Sequence[Path], charset: Charset) -> str:

@@ -67,7 +67,7 @@ class Ingredients:
     turned: float = ingredient(0.05, hard=True)
     rotation: float = ingredient(hard=True)
     shear: float = ingredient(hard=True)
-    perspective: float = ingredient(hard=True)
+    perspective: float = ingredient(0.5, hard=True)  # walls beside the camera: 0.3
     curve: float = ingredient(0.3, hard=True)
     margin: float = ingredient(hard=True)
     weight: float = ingredient(0.1)
@@ -93,7 +93,7 @@ class Ingredients:
     low_resolution: float = ingredient(0.8, hard=True)
     noise: float = ingredient(0.6, hard=True)
     gamma: float = ingredient(hard=True)
-    contrast: float = ingredient(hard=True)
+    contrast: float = ingredient(0.6, hard=True)
     illumination: float = ingredient(hard=True)
     compression: float = ingredient(0.35, hard=True)
 

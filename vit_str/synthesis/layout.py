@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
+from vit_str.synthesis import placement
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients, share_of
-from vit_str.synthesis.placement import Sizes, Stacks, Unevenness, sample_sizes, sample_unevenness
 from vit_str.synthesis.random_numbers import Random
 
 _CANDIDATES = 8  # fonts that are tried for a word
@@ -35,8 +35,8 @@ class Lines:
     owners: Int64[Tensor, "batch column"]
     # Left, top, right, bottom of every character, in pixels; zero where there is none
     boxes: Float[Tensor, "batch position side"]
-    unevenness: Unevenness | None = None  # letters off the baseline, if any were asked for
-    stacks: Stacks | None = None  # words with letters below each other, if any were asked for
+    unevenness: placement.Unevenness | None = None  # letters off the baseline, if asked for
+    stacks: placement.Stacks | None = None  # words with letters below each other, if asked for
 
     def owner(
         self, column: Float[Tensor, "batch point"], rows: Int64[Tensor, " word"] | None = None
@@ -71,11 +71,11 @@ class Typesetter:
 
     def among(self, fonts: Sequence[int]) -> "Typesetter":
         """The same for some fonts only."""
-        other = copy(self)
-        other.atlas = self.atlas.select(fonts)
-        other._tops, other._bottoms = self._tops[fonts], self._bottoms[fonts]
-        other._most_complete = _most_complete(other.atlas)
-        return other
+        typesetter = copy(self)
+        typesetter.atlas = self.atlas.select(fonts)
+        typesetter._tops, typesetter._bottoms = self._tops[fonts], self._bottoms[fonts]
+        typesetter._most_complete = _most_complete(typesetter.atlas)
+        return typesetter
 
     def choose_fonts(
         self, ids: Int64[Tensor, "batch position"], random: Random
@@ -103,12 +103,12 @@ class Typesetter:
     ) -> Lines:
         """Draw each word in a font and with a spacing, its letters where the ingredients say."""
         fonts = self.choose_fonts(ids, random)
-        there = ids != PADDING
+        drawn = ids != PADDING
         spacing = _sample_spacing(strengths.spacing, random)
-        sizes = sample_sizes(there, strengths.raised, random)
+        sizes = placement.sample_sizes(drawn, strengths.raised, random)
         stacked = random.subset(share_of("stacked", strengths.stacked))
         lines = self.lay_out(ids, fonts, spacing, sizes.scale, stacked)
-        return self._place(lines, there, sizes, stacked, strengths.jitter, random)
+        return self._place(lines, drawn, sizes, stacked, strengths.jitter, random)
 
     def lay_out(
         self,
@@ -123,19 +123,19 @@ class Typesetter:
         ``spacing`` is in pixels after every character and may be negative, ``sizes`` are widths of
         letters over those of their font; letters of ``stacked`` words get cells of one width.
         """
-        there, known = ids != PADDING, ids.clamp(min=0)
+        drawn, known = ids != PADDING, ids.clamp(min=0)
         font = fonts[:, None]
         scale = 1.0 if sizes is None else sizes
-        widths = (self.atlas.widths[font, known] * there * scale).ceil().long()
+        widths = (self.atlas.widths[font, known] * drawn * scale).ceil().long()
         bearings = self.atlas.bearings[font, known] * scale
-        advances = (self.atlas.advances[font, known] * scale + spacing[:, None]) * there
+        advances = (self.atlas.advances[font, known] * scale + spacing[:, None]) * drawn
         if stacked is not None:
             self._put_in_cells(widths, bearings, advances, stacked)
         lefts = advances.cumsum(1) - advances + bearings
-        first = torch.where(there, lefts, torch.inf).amin(1, keepdim=True)
+        first = torch.where(drawn, lefts, torch.inf).amin(1, keepdim=True)
         if stacked is not None:
             first[stacked] = 0
-        lefts = torch.where(there, lefts - first, 0).round().long().clamp(max=_WIDEST - 1)
+        lefts = torch.where(drawn, lefts - first, 0).round().long().clamp(max=_WIDEST - 1)
         rights = (lefts + widths).clamp(max=_WIDEST)
         masks, owners = self._write_columns(known, font, lefts, rights, scale)
         boxes = torch.stack(
@@ -148,7 +148,7 @@ class Typesetter:
             width,
             width / self.atlas.height,
             owners,
-            (boxes * there[:, :, None]).float(),
+            (boxes * drawn[:, :, None]).float(),
         )
 
     def _put_in_cells(
@@ -163,8 +163,8 @@ class Typesetter:
     def _place(
         self,
         lines: Lines,
-        there: Tensor,
-        sizes: Sizes,
+        drawn: Tensor,
+        sizes: placement.Sizes,
         stacked: Int64[Tensor, " word"],
         jitter: float,
         random: Random,
@@ -172,16 +172,16 @@ class Typesetter:
         """Move letters off the baseline, and turn those of stacked words."""
         height = self.atlas.height
         boxes = lines.boxes
-        unevenness = sample_unevenness(boxes, sizes, jitter, random)
+        unevenness = placement.sample_unevenness(boxes, sizes, jitter, random)
         boxes = unevenness.seen(boxes)
         inside = boxes[stacked]
-        drawn = inside[..., 2] > inside[..., 0]
-        top = torch.where(drawn, inside[..., 1], height).amin(1) - 2.0
-        bottom = torch.where(drawn, inside[..., 3], 0).amax(1).maximum(top + 8) + 2.0
+        top, bottom = placement.ink_rows(inside, height)
+        top = top - 2.0
+        bottom = bottom.maximum(top + 8) + 2.0
         taken = (inside[..., 2] - inside[..., 0]).amax(1)
         cell = taken.clamp(min=height // 2) + 2
-        stacks = Stacks(stacked, cell, top, bottom)
-        length = there[stacked].sum(1)
+        stacks = placement.Stacks(stacked, cell, top, bottom)
+        length = drawn[stacked].sum(1)
         column = torch.arange(lines.owners.shape[1], device=stacked.device)
         owner = (column / cell[:, None]).long().minimum(length[:, None] - 1)
         return replace(
@@ -235,7 +235,7 @@ def _most_complete(atlas: GlyphAtlas) -> Int64[Tensor, " font"]:
 
 
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:
-    """Pixels between letters beyond the font's own: mostly none, at times a lot."""
+    """Pixels of the atlas between letters beyond the font's own: mostly none, at times a lot."""
     usual, wide = random.uniform(-3, 16), random.uniform(16, 44)
     pixels = torch.where(random.bernoulli(0.12) > 0, wide, usual)
     return pixels * random.bernoulli(share_of("spacing")) * strength

@@ -1,4 +1,7 @@
-"""Light and lenses: fall-off, glare, tone, focus and motion."""
+"""Light and lenses: fall-off, glare, tone, focus and motion.
+
+Brightness is from 0 to 1; deviations and lengths of blur are in pixels of a picture as drawn.
+"""
 
 import math
 
@@ -12,6 +15,8 @@ from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.random_numbers import Random
 
 _MOTION_KERNEL = 9  # side, in pixels
+_BLURS = (0.3, 0.3, 0.8, 2), (0.35, 0.6, 2.2, 5)
+"""Shares of words, least and most deviation, taps on each side: a little and a lot."""
 
 
 def light(image: Images, strengths: Ingredients, random: Random) -> Images:
@@ -20,7 +25,8 @@ def light(image: Images, strengths: Ingredients, random: Random) -> Images:
         random.normal(1.0, 1, 2, 3) * random.uniform(0, 0.18, 1, 1, 1) * strengths.illumination
     )
     bend = _bend(random.normal(0.28, 1, 1, 1) * strengths.gamma)
-    flat = random.uniform(0, 0.75, 1, 1, 1).square() * random.bernoulli(0.6, 1, 1, 1)
+    flat = random.uniform(0, 0.75, 1, 1, 1).square()
+    flat = flat * random.bernoulli(share_of("contrast"), 1, 1, 1)
     contrast = (1 - flat * strengths.contrast).clamp(min=0.1)
     shift = random.uniform(-0.2, 0.2, 1, 1, 1) * strengths.contrast
     image = (image * spread(1 + falloff, image.shape[-2:])).clamp_(0, 1)
@@ -34,7 +40,7 @@ def blur(
     image: Images, strengths: Ingredients, reach: Float[Tensor, "batch 1 1 1"], random: Random
 ) -> None:
     """Out of focus, a little or a lot, and blurred in one direction by motion, in place."""
-    for share, least, most, taps in ((0.3, 0.3, 0.8, 2), (0.35, 0.6, 2.2, 5)):
+    for share, least, most, taps in _BLURS:
         chosen, deviation = random.subset(share), random.uniform(least, most, 1, 1, 1)
         if strengths.blur and len(chosen):
             deviation = (deviation * reach)[chosen] * strengths.blur

@@ -1,4 +1,7 @@
-"""Masks to pictures: ink and background colors, and in which order the effects are painted."""
+"""Masks to pictures: ink and background colors, and in which order the effects are painted.
+
+Colors, brightness and amounts are from 0 to 1, periods in pixels of the picture.
+"""
 
 import math
 
@@ -167,7 +170,8 @@ def _add_patterns(
     angle = random.uniform(0, math.pi, 1, 1, 1)[chosen]
     period = random.uniform(2.5, 9, 1, 1, 1)[chosen]
     patches, kind = random.normal(1.0, 1, 8, 24)[chosen], random.integers(3, 1, 1, 1)[chosen]
-    amount, other = random.uniform(0.5, 1.0, 1, 1, 1)[chosen], random.uniform(0, 1, 3, 1, 1)[chosen]
+    amount = random.uniform(0.5, 1.0, 1, 1, 1)[chosen]
+    second = random.uniform(0, 1, 3, 1, 1)[chosen]
     if not len(chosen):
         return
     rows, columns = pixel_rows(fill), pixel_columns(fill)
@@ -179,5 +183,5 @@ def _add_patterns(
     color = ink[chosen]
     bright = (luminance(color) > behind[chosen]).float()
     # Half way to white or to black: the letters stay on their side of the background.
-    color = color.lerp(other, 0.6).lerp(bright.expand_as(color), 0.35)
+    color = color.lerp(second, 0.6).lerp(bright.expand_as(color), 0.35)
     fill[chosen] = fill.index_select(0, chosen).lerp(color, (wave * 3 + 0.5).clamp(0, 1) * amount)

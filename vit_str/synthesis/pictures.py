@@ -1,6 +1,7 @@
 """Photographs of the user's own as backgrounds."""
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -48,12 +49,9 @@ def _tiles(image: Image.Image) -> list[Tensor]:
     )
     width, height = image.width / columns, image.height / rows
     resize = Preprocessing(*_SIZE)
-    corners = [
-        (round(column * width), round(row * height))
-        for row in range(rows)
-        for column in range(columns)
-    ]
-    return [
-        resize.pixels(image.crop((left, top, left + round(width), top + round(height))))
-        for left, top in corners
-    ]
+    tiles = []
+    for row, column in product(range(rows), range(columns)):
+        left, top = round(column * width), round(row * height)
+        tile = image.crop((left, top, left + round(width), top + round(height)))
+        tiles.append(resize.pixels(tile))
+    return tiles

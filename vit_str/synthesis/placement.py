@@ -2,9 +2,10 @@
 
 Masks hold letters upright on a common baseline. Letters off the baseline, smaller ones and letters
 below each other are a matter of where to look: only a few words have them, and copying columns is
-dearer than a different look at them.
+dearer than a different look at them. Rows and columns are pixels of the atlas.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -94,8 +95,8 @@ class Stacks:
             start + (bottom - first) * along,
             height - (left - start) * across,
         ]
-        there = (right > left)[..., None]
-        return boxes.index_copy(0, self.rows, torch.stack(lying, -1) * there)
+        has_ink = (right > left)[..., None]
+        return boxes.index_copy(0, self.rows, torch.stack(lying, -1) * has_ink)
 
     def source(
         self, column: Float[Tensor, "word point"], row: Float[Tensor, "word point"], height: int
@@ -105,6 +106,15 @@ class Stacks:
         start = (column / cell).floor() * cell
         down = top + (column - start) / cell * (self.bottom[:, None] - top)
         return start + (1 - row / height).clamp(0, 1 - 1e-4) * cell, down
+
+
+def ink_rows(
+    boxes: Float[Tensor, "word position side"], height: float = math.inf
+) -> tuple[Float[Tensor, " word"], Float[Tensor, " word"]]:
+    """First row with ink and the row after the last of every word; ``height`` and 0 without any."""
+    has_ink = boxes[..., 2] > boxes[..., 0]
+    top = torch.where(has_ink, boxes[..., 1], height).amin(1)
+    return top, torch.where(has_ink, boxes[..., 3], 0).amax(1)
 
 
 def sample_unevenness(
@@ -121,9 +131,7 @@ def sample_unevenness(
     slope = (random.normal(0.09, positions) * amount).clamp(-0.5, 0.5)
     scale = (1 + random.normal(0.06, positions) * amount).clamp(0.7, 1.3)
     uneven = torch.zeros_like(lift[:, :1]).index_fill(0, chosen, 1.0)
-    there = boxes[..., 2] > boxes[..., 0]
-    top = torch.where(there, boxes[..., 1], torch.inf).amin(1)
-    bottom = torch.where(there, boxes[..., 3], -torch.inf).amax(1)
+    top, bottom = ink_rows(boxes)
     anchor = torch.where(sizes.at_top > 0, top, bottom * 0.8 + top * 0.2)
     rows = torch.cat([chosen, sizes.rows])
     scale = (1 + (scale - 1) * uneven) * sizes.scale
@@ -132,7 +140,7 @@ def sample_unevenness(
     return Unevenness(rows, anchor[rows], *(values[rows] for values in letters))
 
 
-def sample_sizes(there: Bool[Tensor, "batch position"], strength: float, random: Random) -> Sizes:
+def sample_sizes(drawn: Bool[Tensor, "batch position"], strength: float, random: Random) -> Sizes:
     """Draw words whose letters are of two sizes.
 
     The last one or two letters are smaller, as in prices and ordinal numbers, or all but the
@@ -141,9 +149,9 @@ def sample_sizes(there: Bool[Tensor, "batch position"], strength: float, random:
     chosen = random.subset(share_of("raised", strength))
     small, at_top = random.uniform(0.5, 0.8, 1), random.bernoulli(0.6)
     tail, title = random.integers(2, 1) + 1, random.bernoulli(0.4, 1) > 0
-    length = there.sum(1, keepdim=True)
-    position = torch.arange(there.shape[1], device=there.device)
+    length = drawn.sum(1, keepdim=True)
+    position = torch.arange(drawn.shape[1], device=drawn.device)
     first = torch.where(title, torch.ones_like(tail), (length - tail).clamp(min=1))
-    other = torch.zeros_like(length, dtype=torch.bool).index_fill(0, chosen, True)
-    scale = torch.where((position >= first) & other, small, 1.0)
+    is_chosen = torch.zeros_like(length, dtype=torch.bool).index_fill(0, chosen, True)
+    scale = torch.where((position >= first) & is_chosen, small, 1.0)
     return Sizes(chosen, scale, at_top * ~title[:, 0])

@@ -79,7 +79,7 @@ class TextLineRenderer:
         rng = python_random.Random(f"width {seed} {index // _SAME_WIDTH}")
         wanted = _MEDIAN_WIDTH * math.exp(rng.gauss(0, _WIDTH_SPREAD))
         rng.seed(f"{seed} {index}")
-        width = min(self._widths, key=lambda each: abs(each - wanted))
+        width = min(self._widths, key=lambda width: abs(width - wanted))
         texts = [self.texts.line(rng, width / rng.uniform(*_CHARACTER)) for _ in range(size)]
         texts = [text[: int(width / _NARROWEST)] for text in texts]
         return self.render(texts, width, rng.getrandbits(62), difficulty)
@@ -155,8 +155,8 @@ class _Placed:
         sides = [
             left + x1 * across, (y1 - top) * down, left + x2 * across, (y2 - top) * down
         ]  # fmt: skip
-        there = (x2 > x1) & (self.labels != PADDING)
-        return torch.stack(sides, -1) * there[..., None]
+        has_ink = (x2 > x1) & (self.labels != PADDING)
+        return torch.stack(sides, -1) * has_ink[..., None]
 
 
 def _place(
@@ -262,13 +262,13 @@ def _add_rules(mask: Mask, difficulty: float, random: Random) -> None:
     slope = random.normal(0.04, 1, 1, 1) * (columns / width - 0.5)
     places = random.uniform(0.84, 1.0, 1, 1, 1), random.uniform(0.0, 0.07, 1, 1, 1)
     for share, place in zip((0.12, 0.06), places, strict=True):
-        there = random.bernoulli(share * difficulty, 1, 1, 1)
+        drawn = random.bernoulli(share * difficulty, 1, 1, 1)
         distance = (rows - place - slope).abs() * height
-        mask.copy_(mask.maximum((thickness - distance + 0.5).clamp(0, 1) * there))
+        mask.copy_(mask.maximum((thickness - distance + 0.5).clamp(0, 1) * drawn))
     for side in (0, width):
-        there = random.bernoulli(0.05 * difficulty, 1, 1, 1)
+        drawn = random.bernoulli(0.05 * difficulty, 1, 1, 1)
         distance = (columns - side).abs() - random.uniform(0, 1.5, 1, 1, 1)
-        mask.copy_(mask.maximum((thickness - distance + 0.5).clamp(0, 1) * there))
+        mask.copy_(mask.maximum((thickness - distance + 0.5).clamp(0, 1) * drawn))
 
 
 def _wear(mask: Mask, difficulty: float, random: Random) -> Mask:

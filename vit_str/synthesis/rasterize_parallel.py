@@ -43,7 +43,7 @@ def rasterize_parallel(paths: Sequence[Path], characters: str) -> Iterator[Batch
     ):
         done = 0
         said = time.monotonic()
-        for parts in drawing.of(batches):
+        for parts in drawing.pool.map(drawing.draw, batches):
             yield from parts
             done += sum(len(batch) for batch, _ in parts)
             bar.update(done - bar.n)
@@ -57,7 +57,7 @@ class _Drawing:
 
     def __init__(self, characters: str) -> None:
         self.characters = characters
-        self._pool = ThreadPoolExecutor(_WORKERS)
+        self.pool = ThreadPoolExecutor(_WORKERS)
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
 
@@ -68,13 +68,9 @@ class _Drawing:
         self._stopped = True
         for process in list(self._running):
             process.terminate()
-        self._pool.shutdown(cancel_futures=True)
+        self.pool.shutdown(cancel_futures=True)
 
-    def of(self, batches: Sequence[list[str]]) -> Iterator[list[Batch]]:
-        """What is drawn of every batch, in order."""
-        return self._pool.map(self._draw, batches)
-
-    def _draw(self, paths: list[str]) -> list[Batch]:
+    def draw(self, paths: list[str]) -> list[Batch]:
         """Draw some fonts in a process of its own; if one crashes it, find out which."""
         request = {"paths": paths, "characters": self.characters}
         code, drawn = self._run(json.dumps(request).encode())
@@ -108,4 +104,4 @@ class _Drawing:
             nothing = rasterize.rasterize_many([], self.characters)
             return [(paths, nothing | {"reasons": np.array([reason])})]
         middle = len(paths) // 2
-        return [*self._draw(paths[:middle]), *self._draw(paths[middle:])]
+        return [*self.draw(paths[:middle]), *self.draw(paths[middle:])]

@@ -87,9 +87,9 @@ class Renderer:
 
     def resized(self, image_size: tuple[int, int], grid: tuple[int, int]) -> "Renderer":
         """The same renderer for pictures of another size."""
-        other = copy(self)
-        other.image_size, other.grid = image_size, grid
-        return other
+        renderer = copy(self)
+        renderer.image_size, renderer.grid = image_size, grid
+        return renderer
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
         """Batch number ``index`` of the endless stream of ``seed``."""

@@ -1,4 +1,7 @@
-"""What lies behind a word and beside it: walls, photographs, plates, other lines of text."""
+"""What lies behind a word and beside it: walls, photographs, plates, other lines of text.
+
+Places and thicknesses are shares of the picture, colors, brightness and opacities from 0 to 1.
+"""
 
 import torch
 import torch.nn.functional as F
@@ -22,14 +25,14 @@ def add_texture(image: Images, strength: float, random: Random) -> None:
     # Light and dirt change the brightness of a wall more than its color.
     tint = 1 + random.normal(0.35, 3, 1, 1)
     chosen = random.subset(share_of("texture", strength))
-    edge, other = random.normal(8.0, 1, 2, 4)[chosen], random.uniform(0, 1, 3, 1, 1)[chosen]
+    edge, color = random.normal(8.0, 1, 2, 4)[chosen], random.uniform(0, 1, 3, 1, 1)[chosen]
     hidden = random.uniform(0.2, 0.7, 1, 1, 1)[chosen]
     if not strength:
         return
     image.addcmul_(spread(stains * strength, size).add_(spread(grain * strength, size)), tint)
     if len(chosen):
         wall = image.index_select(0, chosen)
-        image[chosen] = wall.lerp(other, spread(edge, size).sigmoid() * hidden)
+        image[chosen] = wall.lerp(color, spread(edge, size).sigmoid() * hidden)
 
 
 def put_pictures(
@@ -85,7 +88,7 @@ def add_neighbors(
     beside, place = random.bernoulli(0.35, 1)[chosen], random.uniform(0.0, 0.35, 1)[chosen]
     along, side = random.uniform(-0.5, 0.5, 1)[chosen], random.bernoulli(0.5, 1)[chosen] * 2 - 1
     strong = random.uniform(0.4, 1.0, 1, 1, 1)[chosen]
-    other, own = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.7, 1, 1, 1)[chosen]
+    color, own = random.uniform(0, 1, 3, 1, 1)[chosen], random.bernoulli(0.7, 1, 1, 1)[chosen]
     if not len(chosen):
         return
     # A word beside is about as high; one above is moved so that only its edge is in the crop.
@@ -96,7 +99,7 @@ def add_neighbors(
     scale, move = torch.cat([across, down], 1), torch.cat([move_across, move_down], 1)
     seen = F.grid_sample(words[source], _crop(mask, scale, move), align_corners=False)
     seen *= (1 - dilate(mask.index_select(0, chosen), 2, 2)) * strong
-    image[chosen] = image.index_select(0, chosen).lerp(other.lerp(ink[chosen], own), seen)
+    image[chosen] = image.index_select(0, chosen).lerp(color.lerp(ink[chosen], own), seen)
 
 
 def add_underlines(

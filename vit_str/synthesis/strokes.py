@@ -1,4 +1,7 @@
-"""Lines, bars, spots and large letters: clutter behind a word, and what hangs in front of it."""
+"""Lines, bars, spots and large letters: clutter behind a word, and what hangs in front of it.
+
+Periods and widths are in pixels of the picture, angles in radians, opacities from 0 to 1.
+"""
 
 import math
 
@@ -93,12 +96,12 @@ def _lines(image: Images, uniforms: Uniforms, thinnest: float, thickest: float) 
 
 def _spots(image: Images, uniforms: Uniforms) -> Mask:
     """Ellipses of a few pixels."""
-    x, y, wide, high, there = uniforms.unbind(1)
+    x, y, wide, high, chance = uniforms.unbind(1)
     height, length = image.shape[-2:]
     unit = height / 32
     across = (pixel_columns(image) - x * length) / (1 + 2.5 * wide) / unit
     down = (pixel_rows(image) - y * height) / (1 + 2.5 * high) / unit
-    cover = (2 * (1 - across.square() - down.square())).clamp(0, 1) * (there < 0.7)
+    cover = (2 * (1 - across.square() - down.square())).clamp(0, 1) * (chance < 0.7)
     return cover.amax(1, keepdim=True)
 
 

@@ -16,6 +16,7 @@ from vit_str.runtime.charset import PADDING
 from vit_str.runtime.images import TALL
 from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.layout import Lines
+from vit_str.synthesis.placement import ink_rows
 from vit_str.synthesis.random_numbers import Random
 
 _OUTLINE_POINTS = 17  # along each edge of a word
@@ -145,8 +146,8 @@ def _is_legible(view: View, lines: Lines, size: tuple[int, int]) -> Bool[Tensor,
 
 
 def _straight(aspect: Float[Tensor, " batch"]) -> Float[Tensor, "batch 3 3"]:
-    one = torch.ones_like(aspect)
-    return torch.diag_embed(torch.stack([aspect, one, one], -1))
+    ones = torch.ones_like(aspect)
+    return torch.diag_embed(torch.stack([aspect, ones, ones], -1))
 
 
 def _sample_homography(
@@ -159,7 +160,7 @@ def _sample_homography(
     flat, steep = random.normal(0.16).clamp(-0.45, 0.45), random.uniform(-0.6, 0.6)
     tilt_x = (
         torch.where(random.bernoulli(0.85) > 0, flat, steep)
-        * random.bernoulli(0.5)
+        * random.bernoulli(share_of("perspective"))
         * strengths.perspective
     )
     tilt_y = random.normal(0.10).clamp(-0.3, 0.3) * random.bernoulli(0.4) * strengths.perspective
@@ -203,9 +204,7 @@ def _ink_outline(lines: Lines, random: Random) -> Float[Tensor, "batch point 2"]
     whole line.
     """
     height = lines.masks.shape[1]
-    there = lines.boxes[:, :, 2] > lines.boxes[:, :, 0]
-    top = torch.where(there, lines.boxes[:, :, 1], height).amin(1)
-    bottom = torch.where(there, lines.boxes[:, :, 3], 0).amax(1)
+    top, bottom = ink_rows(lines.boxes, height)
     at_line = random.bernoulli(0.5) * random.uniform(0.0, 1.0)
     top = torch.lerp(top, torch.full_like(top, 0.08 * height).minimum(top), at_line)
     bottom = torch.lerp(bottom, torch.full_like(bottom, 0.92 * height).maximum(bottom), at_line)

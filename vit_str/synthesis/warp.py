@@ -11,6 +11,7 @@ from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
 from vit_str.synthesis.layout import Lines
+from vit_str.synthesis.placement import ink_rows
 from vit_str.synthesis.view import View
 
 _OVERSAMPLING = 2  # columns that are averaged to one
@@ -60,10 +61,8 @@ def token_characters(
     column, row = _on_line(points, lines)
     owner = lines.owner(column)
     inside = (column >= 0) & (column < lines.widths[:, None]) & (owner != PADDING)
-    there = lines.boxes[..., 2] > lines.boxes[..., 0]
-    top = torch.where(there, lines.boxes[..., 1], torch.inf).amin(1, keepdim=True)
-    bottom = lines.boxes[..., 3].amax(1, keepdim=True)
-    inside &= (row > top - 2) & (row < bottom + 2)
+    top, bottom = ink_rows(lines.boxes)
+    inside &= (row > top[:, None] - 2) & (row < bottom[:, None] + 2)
     return torch.where(inside, lines.ids.gather(1, owner.clamp(min=0)), PADDING)
 
 

@@ -72,11 +72,11 @@ class CheckpointFiles(TorchCheckpointIO):
         return checkpoint
 
 
-def _link(path: Path, other: Path) -> None:
+def _link(path: Path, second: Path) -> None:
     """Give a file another name; where the disk has no links, it keeps the one it has."""
     with suppress(OSError):
-        other.unlink(missing_ok=True)
-        other.hardlink_to(path)
+        second.unlink(missing_ok=True)
+        second.hardlink_to(path)
 
 
 def unusable(path: Path, error: Exception) -> str:

@@ -146,13 +146,13 @@ class TrainingCLI(LightningCLI):
         asked: str | None = self.config.ckpt_path
         if asked != "last":
             return Path(asked) if asked else None
-        found = [
+        checkpoints = [
             path
             for callback in self.callbacks
             if isinstance(callback, ModelCheckpoint) and callback.dirpath
             for path in Path(callback.dirpath).glob(f"{callback.CHECKPOINT_NAME_LAST}*.ckpt")
         ]
-        return max(found, key=lambda path: path.stat().st_mtime, default=None)
+        return max(checkpoints, key=lambda path: path.stat().st_mtime, default=None)
 
     @property
     def callbacks(self) -> list[Callback]:
@@ -190,7 +190,7 @@ class TrainingCLI(LightningCLI):
 
     def _finish(self) -> int:
         step = self.trainer.global_step
-        stopped = any(one.signal for one in self.callbacks if isinstance(one, StopCleanly))
+        stopped = any(c.signal for c in self.callbacks if isinstance(c, StopCleanly))
         if stopped:
             # Who leaves first with this code makes launchers end the others, whatever they still
             # write.

@@ -110,5 +110,5 @@ def _configured(value: Any) -> Any:
     """A part of a description and those within it, with their class paths."""
     if not (isinstance(value, dict) and {*value} == {"class", "arguments"}):
         return value
-    arguments = {name: _configured(each) for name, each in value["arguments"].items()}
+    arguments = {name: _configured(part) for name, part in value["arguments"].items()}
     return {"class_path": f"vit_str.models.{value['class']}", "init_args": arguments}

@@ -95,7 +95,7 @@ class Crops:
         chosen, _ = self.mixture.picks(number)
         source = self.mixture.sources[chosen]
         picks = (self.mixture.picks(later) for later in count(number))
-        of_source = (index for other, index in picks if other == chosen)
+        of_source = (index for picked, index in picks if picked == chosen)
         for index in islice(of_source, _MOST_TRIES):
             word = source[index]
             if isinstance(word, LabeledWord):

@@ -92,11 +92,11 @@ def _fill_rows(
     tensor: Tensor, given: Tensor, rows: tuple[list[int], list[int]], outputs: bool
 ) -> None:
     """Rows of characters that both have; in the output, new ones become the mean of these."""
-    here, there = rows
-    kept_characters = there[:-1]
+    own_rows, given_rows = rows
+    kept_characters = given_rows[:-1]
     if outputs and len(kept_characters) > 1:
         tensor.copy_(given[kept_characters].mean(0).expand_as(tensor))
-    tensor[here] = given[there].to(tensor)
+    tensor[own_rows] = given[given_rows].to(tensor)
 
 
 def _fill_positions(
@@ -109,8 +109,8 @@ def _fill_positions(
     else:
         grids = recognizer.encoder.grid, weights.recognizer.encoder.grid
         rows, columns = (min(sizes) for sizes in zip(*grids, strict=True))
-        here, there = tensor.view(*grids[0], -1), given.view(*grids[1], -1)
-        here[:rows, :columns] = there[:rows, :columns].to(tensor)
+        own, theirs = tensor.view(*grids[0], -1), given.view(*grids[1], -1)
+        own[:rows, :columns] = theirs[:rows, :columns].to(tensor)
         count = rows * columns
     return f"{name} {count} of {len(tensor)}"
 

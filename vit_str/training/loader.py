@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -39,16 +38,11 @@ def crop_batches(
         sampler=sampler,  # without end
         num_workers=workers,
         prefetch_factor=_PREFETCHED_BATCHES if workers else None,
-        collate_fn=_as_it_is,
         pin_memory=pinned,
         worker_init_fn=_ignore_signals,
         generator=torch.Generator(),  # the global one is that of the training
     )
     return iter(loader)
-
-
-def _as_it_is(batch: Any) -> Any:
-    return batch
 
 
 def _ignore_signals(worker: int) -> None:

@@ -69,12 +69,12 @@ def check_optimizer(muon: bool, checkpoint: dict[str, Any]) -> None:
     groups = checkpoint["optimizer_states"][0]["param_groups"]
     if not groups:
         raise ValueError("its optimizer has no parameters")
-    found = any("momentum" in group for group in groups)
-    if found != muon:
+    has_muon = any("momentum" in group for group in groups)
+    if has_muon != muon:
         raise CannotStart(
-            f"expected a checkpoint of {_OPTIMIZERS[muon]}, found one of {_OPTIMIZERS[found]}: add "
-            f"--model.muon_learning_rate {0.002 if found else 'null'}, or start from the weights "
-            "file of that run (--init FILE) in another folder (--folder)"
+            f"expected a checkpoint of {_OPTIMIZERS[muon]}, found one of {_OPTIMIZERS[has_muon]}: "
+            f"add --model.muon_learning_rate {0.002 if has_muon else 'null'}, or start from the "
+            "weights file of that run (--init FILE) in another folder (--folder)"
         )
 
 
