@@ -77,8 +77,7 @@ def load_library_model(
 def _quickly() -> Iterator[None]:
     """Fetch from the hub inside, or fail at once where it cannot be reached, without noise."""
     try:
-        from huggingface_hub import constants
-        from huggingface_hub.utils import get_session
+        from huggingface_hub import constants, get_session
         from huggingface_hub.utils import logging as hub_logging
     except ImportError:  # the library takes its weights from elsewhere
         yield
