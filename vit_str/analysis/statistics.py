@@ -129,19 +129,16 @@ class AttentionStatistics:
         special = self._checked_grid(layer, queries.shape[-2], keys.shape[-2]).special_tokens
         queries, keys = _at_least_single(queries), _at_least_single(keys)
         if mask is not None:
-            mask = mask.expand(*queries.shape[:-2], mask.shape[-2], keys.shape[-2])
-        if special:
-            of_special = mask if mask is None or mask.shape[-2] == 1 else mask[..., :special, :]
-            self._add_special(layer, _maps(queries[..., :special, :], keys, of_special))
+            mask = mask.expand(*queries.shape[:-1], keys.shape[-2])
+        of_special = None if mask is None else mask[..., :special, :]
+        self._add_special(layer, _maps(queries[..., :special, :], keys, of_special))
         queries = queries[..., special:, :]
         if mask is not None:
-            mask = mask[..., special:, :] if mask.shape[-2] > 1 else mask
+            mask = mask[..., special:, :]
             self._note_mask(layer, mask, special)
 
         def rows(images: slice, chosen: slice) -> Tensor:
-            part = None if mask is None else mask[images]
-            if part is not None and part.shape[-2] > 1:
-                part = part[..., chosen, :]
+            part = None if mask is None else mask[images, :, chosen]
             return _maps(queries[images, :, chosen], keys[images], part)
 
         self._add(layer, queries, rows, _CHUNK if queries.device.type == "cpu" else _CHUNK_GPU)
@@ -233,8 +230,7 @@ class AttentionStatistics:
         allowed = (mask if mask.dtype == torch.bool else mask > _BLOCKED)[..., special:].cpu()
         if not allowed.all():
             cases = allowed.flatten(0, 1)
-            cases = cases[:1] if bool((cases == cases[:1]).all()) else cases
-            self._allowed[layer] = cases.expand(-1, len(self.grid), -1)
+            self._allowed[layer] = cases[:1] if bool((cases == cases[:1]).all()) else cases
 
     def _add_special(self, layer: str, maps: Float[Tensor, "batch head special key"]) -> None:
         special = maps.shape[-2]
@@ -300,7 +296,7 @@ def _maps(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
         beta=0,
         alpha=queries.shape[-1] ** -0.5,
     )
-    scores = scores.reshape(*queries.shape[:-1], -1)
+    scores = scores.reshape(*queries.shape[:-1], keys.shape[-2])
     return (scores if mask is None else scores.add_(mask)).softmax(-1)
 
 

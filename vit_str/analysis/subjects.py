@@ -147,7 +147,8 @@ def load_subjects(
         for name in names
     ]
     if len({subject.name for subject in subjects}) < len(subjects):
-        return [replace(each, name=name) for each, name in zip(subjects, names, strict=True)]
+        named = zip(subjects, names, strict=True)
+        return [replace(subject, name=name) for subject, name in named]
     return subjects
 
 

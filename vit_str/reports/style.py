@@ -4,7 +4,7 @@ Functions that draw are decorated with ``@styled()``, start from `figure` and gi
 from users through `plain`::
 
     @styled()
-    def depth(rows: Sequence[Measurement]) -> Figure:
+    def depth(rows: pd.DataFrame) -> Figure:
         sheet = figure(8, 4)
         axes = sheet.subplots()
 """

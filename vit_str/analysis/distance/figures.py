@@ -161,14 +161,6 @@ def _room_of_a_head(axes: Axes, heads: pd.Series) -> float:
     return float(across / len(heads) * 2 * _SPREAD / max(heads.max() - 1, 1))
 
 
-def _signed_root(values: np.ndarray) -> np.ndarray:
-    return np.sign(values) * np.sqrt(np.abs(values))
-
-
-def _signed_square(values: np.ndarray) -> np.ndarray:
-    return np.sign(values) * np.square(values)
-
-
 def hover_text(row: Any) -> str:
     """Head, distance and interval of a row."""
     digits = 1 if row.unit == "px" else 3
@@ -253,7 +245,7 @@ def along_training(
         band: LineStyle = {"color": INK, "alpha": 0.16, "linewidth": 0}
         axes.fill_between(mean["seen"], mean["low"], mean["high"], **band)
         axes.plot(mean["seen"], mean["mean"], color=INK, label=_MEAN)
-        axes.set_xscale("function", functions=(_signed_root, _signed_square))
+        axes.set_xscale("function", functions=(np.sqrt, np.square))
         axes.set_xlim(seen[0], seen[-1])
         axes.set_xticks(ticks)
         axes.xaxis.set_major_formatter(EngFormatter(sep="", places=0))  # such as 4k and 2M

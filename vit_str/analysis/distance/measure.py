@@ -104,20 +104,22 @@ def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFr
     A value is the mean over images of one training, ``n`` counts trainings. Heads have no order
     that trainings share: head 1 is the one that looks least far in its layer, in every training.
     """
-    shapes = {tuple(v.shape[1] for v in each.statistics.values("distance")) for each in analyses}
-    if len(shapes) > 1:
+    if len({tuple(map(len, _ranked(analysis, "distance"))) for analysis in analyses}) > 1:
         raise ValueError(f"{name}: trainings of one group have the same layers and heads")
     values = {}
     for metric in analyses[0].statistics.metrics:
-        layers = [[] for _ in next(iter(shapes))]  # type: list[list[Tensor]]
-        for analysis in analyses:
-            distances = analysis.statistics.values("distance")
-            for layer, of_images in enumerate(analysis.statistics.values(metric)):
-                means = of_images.nanmean(0)
-                ranks = distances[layer].nanmean(0).argsort()
-                layers[layer].append(means if metric in PER_LAYER else means[ranks])
+        layers = zip(*(_ranked(analysis, metric) for analysis in analyses), strict=True)
         values[metric] = [torch.stack(trainings) for trainings in layers]
     return _measurements(name, analyses[0], values)
+
+
+def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " head"]]:
+    """Means over images, layer by layer, of heads in the order of their distance."""
+    means = [layer.nanmean(0) for layer in analysis.statistics.values(metric)]
+    if metric in PER_LAYER:
+        return means
+    ranks = [layer.nanmean(0).argsort() for layer in analysis.statistics.values("distance")]
+    return [heads[order] for heads, order in zip(means, ranks, strict=True)]
 
 
 def _measurements(

@@ -113,7 +113,8 @@ def report(
     n = f"n = {analyses[0].images:,} images"
     page = run.page("Attention distance", _LEAD)
     course = _course(subjects)
-    passed = list(course)[:-1]  # of the run, the other figures show the last weights
+    # Of the run, the other figures show the last weights.
+    passed = sorted(course, key=course.__getitem__)[:-1]
     shown = [analysis for analysis in analyses if analysis.model not in passed]
     _by_depth(page, shown, rows[~rows["model"].isin(passed)], norm)
     if course:
@@ -230,9 +231,9 @@ def _by_depth(
 
 def _course(subjects: Sequence[Subject]) -> dict[str, int]:
     """Model -> images trained on, of the weights that one run has kept; empty if too few."""
-    stages = {each.name: each.images for each in subjects if _STAGE.fullmatch(each.name)}
-    course = {name: images for name, images in stages.items() if images is not None}
-    return dict(sorted(course.items(), key=lambda of: of[1])) if len(course) >= _STAGES else {}
+    stages = [subject for subject in subjects if _STAGE.fullmatch(subject.name)]
+    course = {stage.name: stage.images for stage in stages if stage.images is not None}
+    return course if len(course) >= _STAGES else {}
 
 
 def _finding(analysis: DistanceAnalysis) -> str:

@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -40,10 +39,10 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 def fill(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
     """Put weights into a model; those of heads that it does not have are left out."""
     try:
-        found: Any = model.load_state_dict(weights, strict=False)
+        missing, unknown = model.load_state_dict(weights, strict=False)
     except RuntimeError as error:
         raise ValueError(f"{path}: {reason_of(error)}") from None
-    check(path, found.missing_keys, found.unexpected_keys)
+    check(path, missing, unknown)
 
 
 def check(path: Path, missing: Iterable[str], unknown: Iterable[str]) -> None:

@@ -106,8 +106,8 @@ def _filled(model_class: Any, config: Any, checkpoint: Path) -> Any:
 def _pretrained(model_class: Any, name: str, source: Path) -> Any:
     """A model all of whose weights were found; those of other parts may be there too."""
     named = {"dtype": torch.float32, "output_loading_info": True}
-    model, found = model_class.from_pretrained(name, **named)
-    check(source, found["missing_keys"], ())
+    model, loading = model_class.from_pretrained(name, **named)
+    check(source, loading["missing_keys"], ())
     return model
 
 

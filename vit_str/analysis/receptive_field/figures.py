@@ -67,8 +67,8 @@ def distance_by_depth(
         axes.plot(curve["layer"], curve["mean"], label=label, **marks)
         band: LineStyle = {"color": style["color"], "alpha": 0.2, "linewidth": 0}
         axes.fill_between(curve["layer"], curve["low"], curve["high"], **band)
-        other = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
-        axes.plot(other["layer"], other["mean"], ":", color=style["color"], linewidth=1.2)
+        beside = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
+        axes.plot(beside["layer"], beside["mean"], ":", color=style["color"], linewidth=1.2)
     ticks = layer_ticks(rows["layer"].max())
     axes.set(ylim=(0, None), xticks=ticks, xlabel="layer")
     axes.set_ylabel(y_label)
