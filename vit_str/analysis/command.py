@@ -225,11 +225,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     analyses = parser.add_subparsers(dest="command", metavar="ANALYSIS", required=True)
     for name, analysis in ANALYSES.items():
         purpose = analysis.purpose
-        options = {"help": purpose, "description": f"{purpose[0].upper()}{purpose[1:]}."}
-        command = analyses.add_parser(name, **options, allow_abbrev=False)
-        _add_common(command, analysis)
+        description = f"{purpose[0].upper()}{purpose[1:]}."
+        added = analyses.add_parser(name, help=purpose, description=description, allow_abbrev=False)
+        _add_common(added, analysis)
         if analysis.add_arguments:
-            analysis.add_arguments(command)
+            analysis.add_arguments(added)
 
 
 def run(options: argparse.Namespace) -> int:
