@@ -3,7 +3,6 @@
 Lengths are pixels of the model's input; images and patches of any height and width.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -74,10 +73,6 @@ class TokenGrid:
     def uniform_distance(self) -> float:
         """Mean attention distance of uniform attention."""
         return float(self.distances().mean())
-
-    def mean_patch_side(self) -> float:
-        """The unit of distances "in patches": side of the square as large as a patch."""
-        return math.sqrt(self.patch_size[0] * self.patch_size[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

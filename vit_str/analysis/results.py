@@ -37,13 +37,11 @@ class AnalysisRun:
 
         The page is about the whole set.
         """
-        data, count, fonts, batch_size, device = (
-            self._options[name] for name in ("data", "count", "fonts", "batch_size", "device")
-        )
-        count = count if most is None else min(most, count)
-        images = load_images(subject, data, count, self.seed, fonts)
+        options = self._options
+        count = options["count"] if most is None else min(most, options["count"])
+        images = load_images(subject, options["data"], count, self.seed, options["fonts"])
         self.images = images if most is None else self.images
-        return batches_of(subject, images, batch_size, device)
+        return batches_of(subject, images, options["batch_size"], options["device"])
 
     def measure(
         self, subject: Subject, update: Callable[[Tensor], None], most: int | None = None

@@ -173,7 +173,7 @@ class AttentionStatistics:
         sinks = []
         for layer, received in self._received.items():
             shares, places = (received / received.sum(-1, keepdim=True)).max(-1)
-            tokens = [divmod(place, self._grid(layer).columns) for place in places.tolist()]
+            tokens = [divmod(place, self.grid_of(layer).columns) for place in places.tolist()]
             sinks.append([(*t, share) for t, share in zip(tokens, shares.tolist(), strict=True)])
         return sinks
 
@@ -208,11 +208,8 @@ class AttentionStatistics:
                     values.append(known[key][metric])
         return lines
 
-    def patch_sides(self) -> list[float]:
-        """Side of the square as large as a patch, layer by layer."""
-        return [self._grid(layer).mean_patch_side() for layer in self.layers]
-
-    def _grid(self, layer: str) -> TokenGrid:
+    def grid_of(self, layer: str) -> TokenGrid:
+        """The tokens that a token of a layer may attend to: those of a window, or all."""
         return self.windows[layer].grid if layer in self.windows else self.grid
 
     def _attended(self, layer: str) -> tuple[TokenGrid, Bool[Tensor, "case query key"]]:
@@ -243,7 +240,7 @@ class AttentionStatistics:
         self._special.setdefault(layer, []).append(torch.stack(measures))
 
     def _checked_grid(self, layer: str, *tokens: int) -> TokenGrid:
-        grid = self._grid(layer)
+        grid = self.grid_of(layer)
         if set(tokens) != {len(grid) + grid.special_tokens}:
             raise ValueError(
                 f"attention between {' and '.join(map(str, tokens))} tokens, but the grid has "
@@ -252,7 +249,7 @@ class AttentionStatistics:
         return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
-        device, grid = like.device, self._grid(layer)
+        device, grid = like.device, self.grid_of(layer)
         if (grid, device) not in self._geometry:
             self._geometry[grid, device] = Geometry(grid, device)
         geometry = self._geometry[grid, device]

@@ -94,9 +94,6 @@ def load_subject(
         encoder, preparation = load_library_model(name, seed, checkpoint, image_size)
         trained = not name.startswith(UNTRAINED)
         return Subject(name, encoder, Charset(), preparation, trained, file=checkpoint)
-    if checkpoint is not None or image_size is not None:
-        option = "--checkpoint" if checkpoint is not None else "--image-size"
-        raise ValueError(f"{option} is for models of other libraries, {name} is none")
     short = _short(name)
     if not name.startswith(UNTRAINED):
         path = resolve(name)
@@ -126,8 +123,6 @@ def load_subjects(
     The weights of ``checkpoint`` are for the only trained one of another library, the size is for
     all of other libraries.
     """
-    if not names:
-        raise ValueError("name one model or more: tiny, a .safetensors file, untrained:tiny")
     if len(set(names)) < len(names):
         raise ValueError(f"each model once, found {', '.join(names)}")
     takers = [name for name in names if is_library_name(name) and not name.startswith(UNTRAINED)]

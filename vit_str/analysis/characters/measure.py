@@ -122,13 +122,18 @@ class Observer:
             text = self.subject.charset.decode(ids)
             label = batch.labels[index] if batch.labels else None
             boxes = None if batch.boxes is None else batch.boxes[index, : len(label or "")].double()
-            attended, masses = (
-                {name: values[index, :, :, : len(text)] for name, values in of_models.items()}
-                for of_models in (attention, special)
+            written = slice(len(text))
+            word = Word(
+                name=batch.names[index],
+                pixels=batch.pixels[index],
+                text=text,
+                label=label,
+                confidences=hypotheses.confidences[index, written].double().tolist(),
+                attention={name: maps[index, :, :, written] for name, maps in attention.items()},
+                special_mass={name: mass[index, :, :, written] for name, mass in special.items()},
+                true_boxes=boxes,
             )
-            confidences = hypotheses.confidences[index, : len(text)].double().tolist()
-            image = batch.names[index], batch.pixels[index]
-            words.append(Word(*image, text, label, confidences, attended, masses, boxes))
+            words.append(word)
         return words
 
 
@@ -153,9 +158,6 @@ def gradient_times_input(
     images = images.detach().requires_grad_()
     grid = recognizer.encoder.grid
     decoder: Any = recognizer.decoder
-    if not hasattr(decoder, "logits"):
-        name = type(decoder).__name__
-        raise ValueError(f"{name} cannot score the characters of a given text")
     maps = [images.new_zeros(len(images), 0, *grid)]
     with torch.enable_grad():
         scores = decoder.logits(recognizer.encode(images), labels)

@@ -218,14 +218,15 @@ def chance_distances(statistics: AttentionStatistics, unit: str) -> dict[str, li
 def scales(statistics: AttentionStatistics) -> dict[str, dict[str, list[float]]]:
     """Metric -> its units -> how many of the first unit one is, layer by layer."""
     uniform = statistics.chance()["uniform"]
-    ones = [1.0] * len(statistics.layers)
+    patches = [statistics.grid_of(layer).patch_size for layer in statistics.layers]
+    ones = [1.0] * len(patches)
     units = {metric: {UNITS[metric]: ones} for metric in METRICS}
     for metric in ("distance", "entropy"):  # a token that can attend to itself only has 0 of both
         units[metric]["share of uniform"] = [value or 1.0 for value in uniform[metric]]
     units["distance"] = {
         "px": ones,
-        "patches": statistics.patch_sides(),
+        "patches": [math.sqrt(height * width) for height, width in patches],
         "share of uniform": units["distance"]["share of uniform"],
-        "share of diagonal": [math.hypot(*statistics.grid.image_size)] * len(ones),
+        "share of diagonal": [math.hypot(*statistics.grid.image_size)] * len(patches),
     }
     return units

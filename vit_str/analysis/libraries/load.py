@@ -49,8 +49,6 @@ def load_library_model(
     """
     trained = not name.startswith("untrained:")
     library, _, called = name.removeprefix("untrained:").partition(":")
-    if checkpoint is not None and not trained:
-        raise ValueError(f"{name} has no training: leave out untrained: or --checkpoint")
     try:
         module = import_module(f"vit_str.analysis.libraries.{LIBRARIES[library]}")
         with _quickly(), torch.random.fork_rng(devices=[]):
