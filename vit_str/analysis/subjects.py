@@ -99,8 +99,15 @@ def load_subject(
         path = resolve(name)
         weights = load_weights(path)
         images = weights.provenance.get("images")
-        parts = weights.recognizer, weights.charset, weights.preprocessing
-        return Subject(short, *parts, True, images if isinstance(images, int) else None, path)
+        return Subject(
+            name=short,
+            model=weights.recognizer,
+            charset=weights.charset,
+            preprocessing=weights.preprocessing,
+            trained=True,
+            images=images if isinstance(images, int) else None,
+            file=path,
+        )
     rest = name.removeprefix(UNTRAINED)
     if rest.endswith((".yaml", ".yml")):
         description, charset = _configured(Path(rest))
@@ -133,12 +140,7 @@ def load_subjects(
     if image_size is not None and not any(map(is_library_name, names)):
         raise ValueError("--image-size is for models of other libraries, found none")
     subjects = [
-        load_subject(
-            name,
-            seed,
-            checkpoint if name in takers else None,
-            image_size if is_library_name(name) else None,
-        )
+        load_subject(name, seed, checkpoint if name in takers else None, image_size)
         for name in names
     ]
     if len({subject.name for subject in subjects}) < len(subjects):
