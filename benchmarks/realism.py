@@ -33,8 +33,13 @@ from tqdm import tqdm
 from vit_str.console import positive
 from vit_str.datasets.folder import FolderReader
 from vit_str.rendering.command import strengths
-from vit_str.rendering.dataset import BATCH, renderer_of
+from vit_str.rendering.dataset import BATCH
+from vit_str.runtime.charset import charset_of
 from vit_str.runtime.images import TALL, Preprocessing, UnreadableImage, load_image
+from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.ingredients import Ingredients
+from vit_str.synthesis.lexicon import Lexicon
+from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import Renderer
 
 Picture = UInt8[np.ndarray, "height width 3"]
@@ -320,8 +325,13 @@ def write(words: pd.DataFrame, folder: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, write."""
     options = _parser().parse_args(arguments)
-    renderer = renderer_of(
-        fonts=options.fonts, pictures=options.pictures, strengths=options.ingredients
+    charset = charset_of("ascii")
+    renderer = Renderer(
+        GlyphAtlas.load_or_build(charset, options.fonts),
+        Lexicon(charset),
+        ingredients=Ingredients(**options.ingredients).at(1.0),
+        pictures=load_pictures(options.pictures) if options.pictures else None,
+        chunk=BATCH,
     )
     drawn = rendered_words(renderer, options.count, options.seed)
     tables = [measured(drawn, RENDERED, options.count)]

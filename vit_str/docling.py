@@ -87,8 +87,8 @@ class VitStrOcrModel(BaseOcrModel):
         for page in page_batch:
             if self.enabled and page._backend.is_valid():
                 with TimeRecorder(conv_res, "ocr"):
-                    found = [self._cells(page, area) for area in self.get_ocr_rects(page)]
-                    self.post_process_cells(list(chain(*found)), page, conv_res)
+                    cells = [self._cells(page, area) for area in self.get_ocr_rects(page)]
+                    self.post_process_cells(list(chain(*cells)), page, conv_res)
             yield page
 
     def _cells(self, page: Any, area: BoundingBox) -> list[TextCell]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from io import BytesIO
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -27,10 +26,9 @@ _MOST_SHOWN = 100
 @lru_cache(1)
 def bundled_characters() -> str:
     """The characters of the weights of the package."""
-    from safetensors import safe_open
+    from vit_str.runtime.weights_contents import read_metadata, resolve
 
-    with safe_open(Path(__file__).parents[1] / "bundled" / "tiny.safetensors", "numpy") as file:
-        return str(file.metadata()["charset"])
+    return read_metadata(resolve("tiny"))["charset"]
 
 
 def inspect(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vit_str.evaluation.statistics import Interval, bootstrap
+from vit_str.evaluation.statistics import bootstrap
 from vit_str.reading.pages.page import Page, Word
 
 _UNJUDGED = "###"
@@ -56,15 +56,6 @@ class PageScore:
     bag: tuple[int, int, int]
     plain_bag: tuple[int, int, int]  # the same of their letters and digits alone
     label_outcomes: tuple[LabelOutcome, ...] = field(repr=False)  # what became of each judged label
-
-
-class Score(NamedTuple):
-    """Precision, recall and their harmonic mean, with its 95 % interval over pictures."""
-
-    precision: float
-    recall: float
-    harmonic_mean: float
-    interval: Interval
 
 
 def read_labels(path: Path, scale: float = 1.0) -> list[Label]:
@@ -138,8 +129,12 @@ def same_text(label: str, text: str) -> bool:
     return text in accepted
 
 
-def scores(pages: Sequence[PageScore]) -> dict[str, Score]:
-    """How well words are found, found and read, and read wherever they are."""
+def scores(pages: Sequence[PageScore]) -> dict[str, dict[str, Any]]:
+    """How well words are found, found and read, and read wherever they are.
+
+    Returns:
+        For each, precision, recall and their harmonic mean, and its 95 % interval over pictures.
+    """
     return {
         "detection": _score([(page.detected, page.words, page.labels) for page in pages]),
         "end_to_end": _score([(page.read, page.words, page.labels) for page in pages]),
@@ -158,7 +153,7 @@ def summary(found: Sequence[PageScore | None]) -> dict[str, Any]:
         "pictures": len(pages),
         "labels": len(labels),
         "labels_are_lines": lines > _LINES * max(1, len(labels)),
-        **{name: score._asdict() for name, score in scores(pages).items()},
+        **scores(pages),
         "outcomes": {name: outcomes[name] for name in OUTCOMES},
     }
 
@@ -178,16 +173,16 @@ def compare(
     return {"end_to_end": everything, "interval": bootstrap(len(both), difference)}
 
 
-def _score(pages: Sequence[tuple[int, int, int]]) -> Score:
+def _score(pages: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
     """Of hits, found words and labels of every page."""
     counts = np.array(pages)
     hits, found, labels = counts.sum(0)
-    return Score(
-        float(hits / max(found, 1)),
-        float(hits / max(labels, 1)),
-        _harmonic_mean(hits, found, labels),
-        bootstrap(len(counts), lambda chosen: _harmonic_mean(*counts[chosen].sum(0))),
-    )
+    return {
+        "precision": float(hits / max(found, 1)),
+        "recall": float(hits / max(labels, 1)),
+        "harmonic_mean": _harmonic_mean(hits, found, labels),
+        "interval": bootstrap(len(counts), lambda chosen: _harmonic_mean(*counts[chosen].sum(0))),
+    }
 
 
 def _harmonic_mean(hits: float, found: float, labels: float) -> float:

@@ -86,15 +86,10 @@ def table(values: dict[str, Any]) -> str:
     rows.append(f"{'':18}{'precision':>10}{'recall':>8}{'harmonic mean':>15}")
     for name in names:
         score = values[name]
-        precision, recall, mean, low, high = (
-            100 * figure
-            for figure in (
-                *(score[key] for key in ("precision", "recall", "harmonic_mean")),
-                *score["interval"],
-            )
-        )
+        low, high = (100 * end for end in score["interval"])
         rows.append(
-            f"{name.replace('_', ' '):18}{precision:10.1f}{recall:8.1f}{mean:15.1f}"
+            f"{name.replace('_', ' '):18}{100 * score['precision']:10.1f}"
+            f"{100 * score['recall']:8.1f}{100 * score['harmonic_mean']:15.1f}"
             f"  [{low:.1f}, {high:.1f}]"
         )
     if not values["labels_are_lines"]:

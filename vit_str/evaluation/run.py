@@ -37,15 +37,6 @@ def opened(source: PathOrSource) -> WordSource:
     return source if isinstance(source, WordSource) else open_words(source)
 
 
-def labeled_words(source: WordSource) -> Iterator[tuple[int, LabeledWord] | str]:
-    """Every word with its place in the data set, or one line about a word that cannot be used."""
-    for place, word in enumerate(source):
-        if isinstance(word, Skipped):
-            yield one_line(f"{source.path}: {word}")
-        else:
-            yield place, word
-
-
 def named(sets: Sequence[WordSource]) -> dict[str, WordSource]:
     """Sets under the last part of their paths, or the paths where two have the same."""
     names = [source.name for source in sets]
@@ -60,34 +51,34 @@ def _read(
     workers: int | None,
     advance: Callable[[], object],
 ) -> ReadWords:
-    found = ReadWords([], [], [])
+    words = ReadWords([], [], [])
     # Asked for by the reader, which decodes ahead, and not read yet.
     waiting: deque[tuple[int, LabeledWord]] = deque()
 
     def images() -> Iterator[bytes]:
-        for item in labeled_words(source):
-            if isinstance(item, str):
-                found.missing.append(item)
+        for place, word in enumerate(source):
+            if isinstance(word, Skipped):
+                words.missing.append(one_line(f"{source.path}: {word}"))
             else:
-                waiting.append(item)
-                yield item[1].image
+                waiting.append((place, word))
+                yield word.image
 
     for _, reading in reader.stream(images(), batch_size, workers):
         place, word = waiting.popleft()
-        found.labels.append(word.label)
-        found.places.append(place)
+        words.labels.append(word.label)
+        words.places.append(place)
         if isinstance(reading, UnreadableImage):
             name = f"{source.path}: {word.name or f'word {place}'}"
-            found.damaged.append(str(UnreadableImage(name, reading.reason)))
-            found.texts.append("")
-            found.confidences.append(None)
-            found.sizes.append(None)
+            words.damaged.append(str(UnreadableImage(name, reading.reason)))
+            words.texts.append("")
+            words.confidences.append(None)
+            words.sizes.append(None)
         else:
-            found.texts.append(reading.text)
-            found.confidences.append(reading.confidence)
-            found.sizes.append(size_of(word.image))
+            words.texts.append(reading.text)
+            words.confidences.append(reading.confidence)
+            words.sizes.append(size_of(word.image))
         advance()
-    return found
+    return words
 
 
 def size_of(image: bytes) -> ImageSize | None:

@@ -82,7 +82,7 @@ class TransformerStep(nn.Module):
         else:
             logits = self.decoder.step(input_ids[:, 0], position, known)[:, None]
         attend: Any = self.blocks[-1].cross_attention.attend
-        present = (tensor for each in past for tensor in each.keys_values)
+        present = (tensor for cache in past for tensor in cache.keys_values)
         return (logits, *present, attend.shown.pop().mean(1)[:, 0])
 
     def _permuted(

@@ -80,19 +80,27 @@ def run(options: argparse.Namespace) -> int:
 
 def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer":
     """What to draw with; the difficulty is for options that do not name one."""
-    from vit_str.rendering.dataset import renderer_of
+    from vit_str.rendering.dataset import BATCH
+    from vit_str.runtime.charset import charset_of
+    from vit_str.synthesis.glyphs import GlyphAtlas
+    from vit_str.synthesis.lexicon import Lexicon
+    from vit_str.synthesis.pictures import load_pictures
+    from vit_str.synthesis.renderer import Renderer
+    from vit_str.torch_runtime.devices import choose_device
 
-    return renderer_of(
-        charset="ascii" if options.charset is None else options.charset,
-        words=options.words,
-        language=options.language,
-        fonts=options.fonts,
-        held_out=options.held_out,
-        pictures=options.pictures,
-        size=(options.height, options.width),
-        difficulty=difficulty if options.difficulty is None else options.difficulty,
-        strengths=options.ingredients,
-        device=options.device,
+    charset = charset_of("ascii" if options.charset is None else options.charset)
+    device = choose_device(options.device)
+    lexicon = Lexicon(charset, options.language, options.words)
+    pictures = load_pictures(options.pictures) if options.pictures else None
+    atlas = GlyphAtlas.load_or_build(charset, options.fonts)
+    difficulty = difficulty if options.difficulty is None else options.difficulty
+    return Renderer(
+        (atlas.held_out() if options.held_out else atlas).to(device),
+        lexicon,
+        (options.height, options.width),
+        ingredients=Ingredients(**options.ingredients).at(difficulty),
+        pictures=pictures,
+        chunk=BATCH,
     )
 
 

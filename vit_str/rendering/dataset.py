@@ -1,6 +1,6 @@
 """Rendered words as a data set."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from io import BytesIO
@@ -12,13 +12,7 @@ from tqdm import tqdm
 
 from vit_str import console
 from vit_str.datasets import WRITERS, LabeledWord, Layout
-from vit_str.runtime.charset import charset_of
-from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.synthesis.ingredients import Ingredients
-from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
-from vit_str.torch_runtime.devices import choose_device
 
 BATCH = 64
 """Words drawn together. Part of what a seed means: word 100 is the 37th of the second batch."""
@@ -29,35 +23,6 @@ _ENCODINGS: dict[str, dict[str, Any]] = {
     ".png": {"format": "PNG", "compress_level": 1},
     ".jpg": {"format": "JPEG", "quality": 95},
 }
-
-
-def renderer_of(
-    *,
-    charset: str = "ascii",
-    words: Path | None = None,
-    language: str = "en",
-    fonts: list[Path] | None = None,
-    held_out: bool = False,
-    pictures: list[Path] | None = None,
-    size: tuple[int, int] = (32, 128),
-    difficulty: float = 1.0,
-    strengths: Mapping[str, float] | None = None,
-    device: str = "cpu",
-) -> Renderer:
-    """What ``vit-str render`` draws with; its options have the names of the arguments."""
-    characters = charset_of(charset)
-    chosen = choose_device(device)
-    lexicon = Lexicon(characters, language, words)
-    backgrounds = load_pictures(pictures) if pictures else None
-    atlas = GlyphAtlas.load_or_build(characters, fonts)
-    return Renderer(
-        (atlas.held_out() if held_out else atlas).to(chosen),
-        lexicon,
-        size,
-        ingredients=Ingredients(**(strengths or {})).at(difficulty),
-        pictures=backgrounds,
-        chunk=BATCH,
-    )
 
 
 def write_dataset(

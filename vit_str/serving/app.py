@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response, Security
+from fastapi import FastAPI, HTTPException, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.docs import get_swagger_ui_html
@@ -25,18 +25,19 @@ import vit_str
 from vit_str.runtime import Search
 from vit_str.runtime.readings import json_line
 from vit_str.serving.guard import Guard
-from vit_str.serving.limits import (
-    MOST_WORDS,
-    Bodies,
-    ClientDisconnected,
-    Refusal,
-    client_of,
+from vit_str.serving.limits import MOST_WORDS, Bodies, ClientDisconnected, Refusal, client_of
+from vit_str.serving.schemas import (
+    ERRORS,
+    PICTURES,
+    PageQuery,
+    PageRecord,
+    Readings,
+    ReadQuery,
+    SearchQuery,
 )
-from vit_str.serving.schemas import ERRORS, PICTURES, PageRecord, Readings
 from vit_str.serving.service import ReadingService, ReadOptions, Upload, reads_pages, refused
 
 WEB = Path(vit_str.__file__).parent / "web"
-_MOST_READINGS, _MOST_BEAMS = 10, 20
 _LEXICON_BYTES = 1 << 20
 # Nothing of the page may come from elsewhere, or go there.
 _PAGE_HEADERS = {
@@ -91,47 +92,6 @@ def create_app(
     return app
 
 
-_LANGUAGES = r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$"
-
-
-class SearchQuery:
-    """Which readings a request asks for; nothing and 0 stand for the defaults of `Search`."""
-
-    def __init__(
-        self,
-        n_best: Annotated[
-            int, Query(ge=1, le=_MOST_READINGS, description="likeliest texts to give")
-        ] = 1,
-        beams: Annotated[
-            int,
-            Query(ge=0, le=_MOST_BEAMS, description="texts to keep while writing; 0 for what fits"),
-        ] = 0,
-        alphabet: Annotated[
-            str, Query(max_length=1000, description="read only these characters")
-        ] = "",
-        language: Annotated[
-            str,
-            Query(
-                max_length=200,
-                pattern=_LANGUAGES,  # never a file
-                description="whose words to expect where the image leaves doubts: en, en+fr, or "
-                "none; as the model was trained if empty",
-            ),
-        ] = "",
-    ) -> None:
-        self._options: dict[str, Any] = {
-            "n_best": n_best,
-            "beams": beams or None,
-            "alphabet": alphabet or None,
-            "language": language or None,
-        }
-
-    def search(self, lexicon: tuple[str, ...]) -> Search:
-        """The search, among some words if there are any."""
-        with refused():
-            return Search(lexicon=lexicon or None, **self._options)
-
-
 def _add_reading(app: FastAPI, service: ReadingService) -> None:
     bodies = Bodies(service.limits)
 
@@ -141,17 +101,11 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         openapi_extra=PICTURES,
         responses={200: {"model": Readings}, **ERRORS},
     )
-    async def read(
-        request: Request,
-        query: Annotated[SearchQuery, Depends()],
-        boxes: Annotated[bool, Query(description="say where each character is")] = False,
-        attention: Annotated[
-            bool, Query(description="give boxes, and where the model looked for each character")
-        ] = False,
-    ) -> Response:
+    async def read(request: Request, query: Annotated[ReadQuery, Query()]) -> Response:
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
-            options = ReadOptions(query.search(lexicon), boxes or attention, attention)
+            boxes = query.boxes or query.attention
+            options = ReadOptions(_search(query, lexicon), boxes, query.attention)
             records = await service.read(uploads, options, client_of(request.scope))
             lines = ", ".join(map(json_line, records))
             return Response(f'{{"readings": [{lines}]}}', media_type="application/json")
@@ -164,19 +118,13 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         openapi_extra=PICTURES,
         responses={200: {"model": PageRecord}, **ERRORS},
     )
-    async def page(
-        request: Request,
-        query: Annotated[SearchQuery, Depends()],
-        number: Annotated[
-            int, Query(alias="page", ge=1, le=1000, description="of a file with several pages")
-        ] = 1,
-    ) -> Response:
+    async def page(request: Request, query: Annotated[PageQuery, Query()]) -> Response:
         async def work(body: bytearray) -> Response:
             uploads, lexicon = await _uploads(request, body)
             if len(uploads) > 1:
                 raise Refusal(422, "a request reads one whole picture; send several requests")
-            client = client_of(request.scope)
-            record = await service.read_page(uploads[0], number, query.search(lexicon), client)
+            search, client = _search(query, lexicon), client_of(request.scope)
+            record = await service.read_page(uploads[0], query.page, search, client)
             return Response(json.dumps(record, ensure_ascii=False), media_type="application/json")
 
         return await answer(request, work)
@@ -187,6 +135,17 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
         with bodies.account(client_of(request.scope)) as body:
             await bodies.receive(request, body)
             return await _while_wanted(request, work(body), end, service.limits.deadline)
+
+
+def _search(query: SearchQuery, lexicon: tuple[str, ...]) -> Search:
+    with refused():
+        return Search(
+            n_best=query.n_best,
+            beams=query.beams or None,
+            lexicon=lexicon or None,
+            alphabet=query.alphabet or None,
+            language=query.language or None,
+        )
 
 
 async def _while_wanted(
@@ -267,14 +226,14 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
 
     @app.get("/v1/model", summary="What reads here, and its limits")
     async def describe() -> dict[str, Any]:
-        found = service.reader.engine.model
+        loaded = service.reader.engine.model
         return {
             "name": model,
             "version": vit_str.__version__,
-            "characters": found.charset.characters,
-            "maximum_length": found.interface.maximum_length,
-            "image_size": list(found.interface.image_size),
-            "boxes": found.interface.has_cross_attention,
+            "characters": loaded.charset.characters,
+            "maximum_length": loaded.interface.maximum_length,
+            "image_size": list(loaded.interface.image_size),
+            "boxes": loaded.interface.has_cross_attention,
             "pages": reads_pages(),
             "limits": asdict(service.limits),
         }

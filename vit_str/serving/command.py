@@ -6,8 +6,18 @@ from functools import partial
 
 from vit_str.console import positive, whole_number
 from vit_str.reading.options import add_model_arguments
+from vit_str.serving.limits import Limits
 
 _KEY = "VIT_STR_KEY"
+# Field of `Limits` -> option and what it is.
+_LIMITS = {
+    "body": ("--max-body", "bytes of a request"),
+    "pixels": ("--max-pixels", "pixels of a picture"),
+    "queue": ("--queue", "pictures of words in progress for a client, and the most in a request"),
+    "pages": ("--page-queue", "whole pictures in progress, half of them for one client"),
+    "deadline": ("--deadline", "seconds from a request to its answer"),
+    "receive": ("--receive-deadline", "seconds in which a request has to arrive"),
+}
 _EPILOG = f"""\
 GET / is a page to drop pictures on, /docs describes the requests, /ready says whether the model is
 warm, /metrics is for Prometheus. Where the environment variable {_KEY} is set, requests have to
@@ -59,29 +69,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "only to addresses and local names",
     )
     limits = parser.add_argument_group("limits")
-    for name, default, text in (
-        ("--max-body", 10_000_000, "bytes of a request"),
-        ("--max-pixels", 50_000_000, "pixels of a picture"),
-        ("--queue", 64, "pictures of words in progress for a client, and the most in a request"),
-        ("--page-queue", 8, "whole pictures in progress, half of them for one client"),
-        ("--deadline", 30, "seconds from a request to its answer"),
-        ("--receive-deadline", 20, "seconds in which a request has to arrive"),
-    ):
+    for name, (option, text) in _LIMITS.items():
+        default = getattr(Limits(), name)
         limits.add_argument(
-            name, type=positive, default=default, metavar="N", help=f"{text} (default: {default:,})"
+            option,
+            dest=name,
+            type=positive,
+            default=default,
+            metavar="N",
+            help=f"{text} (default: {default:,})",
         )
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal comes."""
     from vit_str.runtime.images import MAX_PIXELS
-    from vit_str.serving.limits import Limits
     from vit_str.serving.server import KEY, Settings, serve
 
-    if options.max_pixels > MAX_PIXELS:
-        raise ValueError(
-            f"--max-pixels can be {MAX_PIXELS:,} at most, found {options.max_pixels:,}"
-        )
+    if options.pixels > MAX_PIXELS:
+        raise ValueError(f"--max-pixels can be {MAX_PIXELS:,} at most, found {options.pixels:,}")
     key = os.environ.get(KEY)
     if key is not None and len(key) < 8:
         raise ValueError(f"the key in {KEY} is shorter than 8 characters; choose a longer one")
@@ -90,14 +96,7 @@ def run(options: argparse.Namespace) -> int:
         device=options.device,
         backend=options.backend,
         effort=options.effort,
-        limits=Limits(
-            body=options.max_body,
-            pixels=options.max_pixels,
-            queue=options.queue,
-            pages=options.page_queue,
-            deadline=options.deadline,
-            receive=options.receive_deadline,
-        ),
+        limits=Limits(**{name: getattr(options, name) for name in _LIMITS}),
         origins=tuple(options.cors),
         hosts=tuple(name.lower() for name in options.allow_host),
         log=options.log,

@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -30,27 +31,28 @@ class Metrics:
     """What a server counts."""
 
     def __init__(self) -> None:
-        self._registry = own = CollectorRegistry()
-        self.requests = Counter(
-            "vit_str_requests", "Requests by outcome.", ["path", "status"], registry=own
-        )
-        self.seconds = Histogram(
-            *("vit_str_request_seconds", "Time from request to answer.", ["path"]),
+        self._registry = CollectorRegistry()
+        counter = partial(Counter, registry=self._registry)
+        histogram = partial(Histogram, registry=self._registry)
+        self.requests = counter("vit_str_requests", "Requests by outcome.", ["path", "status"])
+        self.seconds = histogram(
+            "vit_str_request_seconds",
+            "Time from request to answer.",
+            ["path"],
             buckets=_SECONDS,
-            registry=own,
         )
-        self.pictures = Counter(
-            "vit_str_pictures", "Pictures by outcome.", ["outcome"], registry=own
-        )
+        self.pictures = counter("vit_str_pictures", "Pictures by outcome.", ["outcome"])
         self.queue = Gauge(
-            *("vit_str_queue", "Pictures in progress: waiting, being decoded or read.", ["lane"]),
+            "vit_str_queue",
+            "Pictures in progress: waiting, being decoded or read.",
+            ["lane"],
             multiprocess_mode="livesum",
-            registry=own,
+            registry=self._registry,
         )
-        self.batches = Histogram(
-            *("vit_str_batch_pictures", "Pictures that the model read at once."),
+        self.batches = histogram(
+            "vit_str_batch_pictures",
+            "Pictures that the model read at once.",
             buckets=(1, 2, 4, 8, 16, 32),
-            registry=own,
         )
 
     def text(self) -> bytes:

@@ -28,8 +28,8 @@ class Limits:
     pixels: int = 50_000_000  # of a picture
     queue: int = 64  # pictures of words in progress for one client, and the most in a request
     pages: int = 8  # whole pictures in progress, at most half of them for one client
-    deadline: float = 30.0  # seconds from the first line of a request to its answer
-    receive: float = 20.0  # seconds in which a request has to arrive
+    deadline: float = 30  # seconds from the first line of a request to its answer
+    receive: float = 20  # seconds in which a request has to arrive
     drawing: int = 5  # seconds of the processor that drawing a page of a PDF file may take
 
 

@@ -5,6 +5,36 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 
+class SearchQuery(BaseModel):
+    """Which readings a request asks for, see `Search`; nothing and 0 stand for its defaults."""
+
+    n_best: int = Field(1, ge=1, le=10, description="likeliest texts to give")
+    beams: int = Field(0, ge=0, le=20, description="texts to keep while writing; 0 for what fits")
+    alphabet: str = Field("", max_length=1000, description="read only these characters")
+    language: str = Field(
+        "",
+        max_length=200,
+        pattern=r"^([a-z]{2,4}(\*\d{1,4})?(\+[a-z]{2,4}(\*\d{1,4})?)*)?$",  # never a file
+        description="whose words to expect where the image leaves doubts: en, en+fr, or none; as "
+        "the model was trained if empty",
+    )
+
+
+class ReadQuery(SearchQuery):
+    """What a request for words asks for."""
+
+    boxes: bool = Field(False, description="say where each character is")
+    attention: bool = Field(
+        False, description="give boxes, and where the model looked for each character"
+    )
+
+
+class PageQuery(SearchQuery):
+    """What a request for a whole picture asks for."""
+
+    page: int = Field(1, ge=1, le=1000, description="of a file with several pages")
+
+
 class Error(BaseModel):
     """Why there is no answer."""
 

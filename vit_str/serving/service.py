@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 from io import BytesIO
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -36,6 +36,8 @@ _DRAWERS = 2  # processes that draw pages of PDF files
 _KNOWN_SEARCHES = 16
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
+
+Result = TypeVar("Result")
 
 
 class Upload(NamedTuple):
@@ -136,7 +138,6 @@ class ReadingService:
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
-        in_thread = asyncio.get_running_loop().run_in_executor
         task = asyncio.current_task()
 
         def check() -> None:
@@ -147,9 +148,9 @@ class ReadingService:
             try:
                 picture = None
                 if upload.data.startswith(_PDF):
-                    picture = await in_thread(self._drawers, self._picture, upload, number)
-                read = partial(self._read_page, upload, number, search, picture, check)
-                return await in_thread(self._page_reader, read)
+                    picture = await _in_thread(self._drawers, self._picture, upload, number)
+                job = upload, number, search, picture, check
+                return await _in_thread(self._page_reader, self._read_page, *job)
             except UnreadableImage as error:
                 self.metrics.pictures.labels("unreadable").inc()
                 return error_row(upload.name, error.reason) | {"words": [], "page": number}
@@ -166,16 +167,15 @@ class ReadingService:
         return reading_row(upload.name, reading)
 
     async def _decoded(self, upload: Upload) -> DecodedImage:
-        in_thread = asyncio.get_running_loop().run_in_executor
         self._decoding += 1
         try:
-            image = await in_thread(self._decoders, self._decode_unless_large, upload)
+            image = await _in_thread(self._decoders, self._decode_unless_large, upload)
         finally:
             self._decoding -= 1
         if image is not None:
             return image
-        decode_large = partial(decode, upload.data, self.reader.preprocessing)
-        return await in_thread(self._large_decoder, decode_large)
+        preprocessing = self.reader.preprocessing
+        return await _in_thread(self._large_decoder, decode, upload.data, preprocessing)
 
     def _decode_unless_large(self, upload: Upload) -> DecodedImage | None:
         large = self._check_pixels(upload) > _LARGE
@@ -249,6 +249,21 @@ class ReadingService:
                         raise picture
                     return picture
         raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
+
+
+async def _in_thread(
+    pool: ThreadPoolExecutor, function: Callable[..., Result], *arguments: Any
+) -> Result:
+    """What a function returns; its arguments are let go as soon as nobody waits for it."""
+    waiting = [arguments]
+
+    def work() -> Result:
+        return function(*waiting.pop())
+
+    try:
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
+    finally:
+        waiting.clear()
 
 
 def reads_pages() -> bool:
