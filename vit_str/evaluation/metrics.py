@@ -46,14 +46,14 @@ WORD_PROTOCOLS: dict[str, Protocol] = {
     "word_accuracy_94": 94,
     "word_accuracy_full": FULL,
 }
-CHARACTER_PROTOCOLS: dict[str, Protocol] = {"": 94, "_full": FULL}
-"""What follows the names of ``character_accuracy`` and ``one_minus_ned`` -> protocol."""
-METRICS = (
-    *WORD_PROTOCOLS,
-    *(f"character_accuracy{suffix}" for suffix in CHARACTER_PROTOCOLS),
-    *(f"one_minus_ned{suffix}" for suffix in CHARACTER_PROTOCOLS),
-)
-"""What ``score`` measures."""
+METRICS: dict[str, Protocol] = {
+    **WORD_PROTOCOLS,
+    "character_accuracy": 94,
+    "character_accuracy_full": FULL,
+    "one_minus_ned": 94,
+    "one_minus_ned_full": FULL,
+}
+"""What ``score`` measures, and the protocol of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,30 +109,24 @@ def normalize_label(label: str, protocol: Protocol) -> str:
 
 def normalize_pairs(
     predictions: Sequence[str], labels: Sequence[str], protocol: Protocol
-) -> tuple[list[tuple[str, str]], int]:
-    """Normalize predictions and labels together.
+) -> list[tuple[str, str]]:
+    """Normalized predictions and labels of the words that the protocol can judge.
 
-    Returns:
-        (prediction, label) pairs of the words that the protocol can judge, and the number of
-        words that it cannot because nothing is left of their label.
+    It cannot judge words of whose label nothing is left.
     """
-    if len(predictions) != len(labels):
-        raise ValueError(
-            f"{len(predictions)} predictions for {len(labels)} labels: give one for each"
-        )
-    pairs = [
+    pairs = zip(predictions, labels, strict=True)
+    normalized = [
         (normalize_label(prediction, protocol), normalize_label(label, protocol))
-        for prediction, label in zip(predictions, labels, strict=True)
+        for prediction, label in pairs
     ]
-    judged = [pair for pair in pairs if pair[1]]
-    return judged, len(pairs) - len(judged)
+    return [(prediction, label) for prediction, label in normalized if label]
 
 
 def right_words(
     predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 36
 ) -> Bool[np.ndarray, " word"]:
     """Which of the words that the protocol can judge are read exactly, in their order."""
-    pairs, _ = normalize_pairs(predictions, labels, protocol)
+    pairs = normalize_pairs(predictions, labels, protocol)
     return np.array([prediction == label for prediction, label in pairs], dtype=bool)
 
 
@@ -140,13 +134,13 @@ def word_accuracy(
     predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 36
 ) -> float:
     """Share of the words that are read exactly; nan without any word."""
-    pairs, _ = normalize_pairs(predictions, labels, protocol)
-    return _ratio(sum(prediction == label for prediction, label in pairs), len(pairs))
+    right = right_words(predictions, labels, protocol)
+    return _ratio(right.sum(), len(right))
 
 
 def cer(predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94) -> float:
     """Character error rate: all edit distances over all label lengths; nan without any word."""
-    errors, lengths = character_errors(normalize_pairs(predictions, labels, protocol)[0])
+    errors, lengths = character_errors(normalize_pairs(predictions, labels, protocol))
     return _ratio(errors.sum(), lengths.sum())
 
 
@@ -161,7 +155,7 @@ def one_minus_ned(
     predictions: Sequence[str], labels: Sequence[str], protocol: Protocol = 94
 ) -> float:
     """Mean of 1 - edit distance / length of the longer text (ICDAR 2019); nan without any word."""
-    similarities = word_similarities(normalize_pairs(predictions, labels, protocol)[0])
+    similarities = word_similarities(normalize_pairs(predictions, labels, protocol))
     return _ratio(similarities.sum(), len(similarities))
 
 
@@ -190,14 +184,15 @@ def score(
     """
     values: dict[str, float] = {}
     interval: dict[str, Interval] = {}
-    left_out: dict[str, int] = {}
-    pairs: dict[Protocol, Pairs] = {}
+    pairs = {
+        protocol: normalize_pairs(predictions, labels, protocol)
+        for protocol in WORD_PROTOCOLS.values()
+    }
     for name, protocol in WORD_PROTOCOLS.items():
-        pairs[protocol], left_out[name] = normalize_pairs(predictions, labels, protocol)
         right = sum(prediction == label for prediction, label in pairs[protocol])
         values[name] = _ratio(right, len(pairs[protocol]))
         interval[name] = wilson_interval(right, len(pairs[protocol]))
-    for suffix, protocol in CHARACTER_PROTOCOLS.items():
+    for suffix, protocol in (("", 94), ("_full", FULL)):
         errors, lengths = character_errors(pairs[protocol])
         alike = word_similarities(pairs[protocol])
         accuracy, similarity = f"character_accuracy{suffix}", f"one_minus_ned{suffix}"
@@ -207,16 +202,14 @@ def score(
             [(errors, lengths), (alike, np.ones_like(alike))]
         )
         interval[accuracy] = _at_least_zero(1 - high), _at_least_zero(1 - low)
-        left_out[accuracy] = left_out[similarity] = len(labels) - len(pairs[protocol])
-    reduced = sum(normalize_label(label, 94) != label for label in labels)
     return Scores(
-        len(labels),
-        {name: values[name] for name in METRICS},
-        {name: interval[name] for name in METRICS},
-        {name: left_out[name] for name in METRICS},
-        unreadable,
-        missing,
-        reduced,
+        n=len(labels),
+        values={name: values[name] for name in METRICS},
+        interval={name: interval[name] for name in METRICS},
+        left_out={name: len(labels) - len(pairs[METRICS[name]]) for name in METRICS},
+        unreadable=unreadable,
+        missing=missing,
+        reduced=sum(normalize_label(label, 94) != label for label in labels),
     )
 
 
