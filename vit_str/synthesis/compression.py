@@ -49,14 +49,13 @@ def compress(image: Images, strength: float, random: Random) -> None:
     if not len(chosen):
         return
     source = image.index_select(0, chosen)
-    count, _, height, width = source.shape
+    height, width = source.shape[-2:]
     # Blocks of color are 16 x 16 pixels: repeat the edges up to whole ones.
     padding = -width % (2 * _BLOCK), -height % (2 * _BLOCK)
     if any(padding):
         source = F.pad(source, (0, padding[0], 0, padding[1]), mode="replicate")
     shape = source.shape
-    planes = _matrix(_TO_PLANES, image.device) @ source.reshape(count, 3, -1)
-    planes = planes.view(shape)
+    planes = (_matrix(_TO_PLANES, image.device) @ source.flatten(2)).view(shape)
     bright_table = _matrix(_BRIGHTNESS_TABLE, image.device)
     color_table = _matrix(_COLOR_TABLE, image.device)
     brightness = _quantize(planes[:, :1], bright_table, coarseness)

@@ -59,7 +59,8 @@ class GlyphAtlas:
             accepted += [batch[place] for place in drawing["used"]]
             reasons = zip(batch, drawing["reasons"], strict=True)
             rejections += [Rejection(path, str(reason)) for path, reason in reasons if reason]
-            drawings.append(drawing)
+            if drawing["used"].size:
+                drawings.append(drawing)
         if not accepted:
             return cls._empty(charset), rejections
         parts = {

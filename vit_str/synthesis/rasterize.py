@@ -223,7 +223,7 @@ def rasterize_many(paths: Sequence[str], characters: str) -> dict[str, np.ndarra
     """Draw several fonts; arrays that ``numpy.savez`` can write without pickling.
 
     Fonts that cannot be used are absent from ``used`` (places in ``paths``) and have a line in
-    ``reasons``; the other arrays hold the used fonts one after another.
+    ``reasons``; the other arrays, if any is used, hold these one after another.
     """
     fonts, used, reasons = [], [], [""] * len(paths)
     for index, path in enumerate(paths):
@@ -232,19 +232,13 @@ def rasterize_many(paths: Sequence[str], characters: str) -> dict[str, np.ndarra
             used.append(index)
         except UnusableFont as error:
             reasons[index] = str(error)
-    total = len(characters)
-    shapes = np.array([font.shapes for font in fonts], np.uint8)
-    return {
-        "used": np.array(used, np.int64),
-        "reasons": np.array(reasons),
-        "families": np.array([font.family for font in fonts], str),
-        "columns": np.concatenate([np.zeros((0, HEIGHT), np.uint8), *(f.columns for f in fonts)]),
-        "widths": np.array([font.widths for font in fonts], np.int64).reshape(-1, total),
-        "bearings": np.array([font.bearings for font in fonts], np.float32).reshape(-1, total),
-        "advances": np.array([font.advances for font in fonts], np.float32).reshape(-1, total),
-        "drawn": np.array([font.drawn for font in fonts], bool).reshape(-1, total),
-        "shapes": shapes.reshape(-1, total, 2, SHAPE, SHAPE),
-    }
+    drawing = {"used": np.array(used, np.int64), "reasons": np.array(reasons)}
+    if fonts:
+        drawing["families"] = np.array([font.family for font in fonts])
+        drawing["columns"] = np.concatenate([font.columns for font in fonts])
+        for name in ("widths", "bearings", "advances", "drawn", "shapes"):
+            drawing[name] = np.stack([getattr(font, name) for font in fonts])
+    return drawing
 
 
 if __name__ == "__main__":

@@ -78,7 +78,9 @@ def sample_view(
     arc = _sample_arc(aspect, strengths.curve, random)
     outline, margins = _ink_outline(lines, random), _sample_margins(strengths.margin, random)
     view = _crop(homography, arc, aspect, outline, margins)
-    frontal = _crop(_straight(aspect), arc * 0, aspect, outline, margins)
+    ones = torch.ones_like(aspect)
+    straight = torch.diag_embed(torch.stack([aspect, ones, ones], -1))
+    frontal = _crop(straight, arc * 0, aspect, outline, margins)
     legible = _is_legible(view, lines, size)
     chosen = {
         field.name: _choose(legible, getattr(view, field.name), getattr(frontal, field.name))
@@ -143,11 +145,6 @@ def _is_legible(view: View, lines: Lines, size: tuple[int, int]) -> Bool[Tensor,
     line = 2 * area / per_word.clamp(min=1e-3)
     advance = 2 * per_word / length[:, None]
     return ((line > _LEAST_LINE) & (advance > _LEAST_ADVANCE)).all(1)
-
-
-def _straight(aspect: Float[Tensor, " batch"]) -> Float[Tensor, "batch 3 3"]:
-    ones = torch.ones_like(aspect)
-    return torch.diag_embed(torch.stack([aspect, ones, ones], -1))
 
 
 def _sample_homography(

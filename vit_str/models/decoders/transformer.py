@@ -70,7 +70,11 @@ class TransformerDecoder(AutoregressiveDecoder):
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
         nn.init.normal_(self.embed_characters.weight, std=0.02)
         self.positions = positions
-        self.embed_positions = _positions(positions, maximum_length + 1, dim)
+        self.embed_positions: Positions = (
+            LearnedPositions(maximum_length + 1, dim)
+            if positions == "learned"
+            else position_embedding(positions, sinusoidal_positions(maximum_length + 1, dim))
+        )
         self.blocks = nn.ModuleList(  # type: ignore[assignment]
             DecoderBlock(dim, heads, mlp_ratio, dropout) for _ in range(depth)
         )
@@ -113,9 +117,3 @@ class TransformerDecoder(AutoregressiveDecoder):
             past.append(block.project_past(x))
             x = block(x, image, past=past.keys_values)
         return self.classify(self.norm(x))[:, 0]
-
-
-def _positions(name: str, length: int, dim: int) -> Positions:
-    if name == "learned":
-        return LearnedPositions(length, dim)
-    return position_embedding(name, sinusoidal_positions(length, dim))
