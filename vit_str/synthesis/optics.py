@@ -21,9 +21,8 @@ _BLURS = (0.3, 0.3, 0.8, 2), (0.35, 0.6, 2.2, 5)
 
 def light(image: Images, strengths: Ingredients, random: Random) -> Images:
     """Light that falls off, glare, the tone curve, contrast and brightness."""
-    falloff = (
-        random.normal(1.0, 1, 2, 3) * random.uniform(0, 0.18, 1, 1, 1) * strengths.illumination
-    )
+    falloff = random.normal(1.0, 1, 2, 3) * random.uniform(0, 0.18, 1, 1, 1)
+    falloff = falloff * strengths.illumination
     bend = _bend(random.normal(0.28, 1, 1, 1) * strengths.gamma)
     flat = random.uniform(0, 0.75, 1, 1, 1).square()
     flat = flat * random.bernoulli(share_of("contrast"), 1, 1, 1)
@@ -68,9 +67,8 @@ def _add_glare(image: Images, strength: float, random: Random) -> None:
     along = (across * angle.cos() + down * angle.sin()) / (radius * (1 + 5 * long.square()))
     aside = (down * angle.cos() - across * angle.sin()) / radius
     spot = (-along.square() - aside.square()).exp()
-    image[chosen] = (image.index_select(0, chosen) + spot * tint * (0.25 + 0.75 * power)).clamp_(
-        max=1
-    )
+    light = spot * tint * (0.25 + 0.75 * power)
+    image[chosen] = (image.index_select(0, chosen) + light).clamp_(max=1)
 
 
 def gaussian(image: Images, deviation: Float[Tensor, "batch 1 1 1"], taps: int) -> Images:

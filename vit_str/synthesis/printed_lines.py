@@ -2,6 +2,9 @@
 
 Print is ink on paper, so a line is one plane of gray until the end. It is drawn with as many rows
 as a scan has, where ink spreads, fades and breaks, and then brought to the height that is read.
+
+Shares are of lines, ink and brightness go from 0 to 1; lengths are in pixels of the line as it is
+read up to `_scan`, of the scan after it.
 """
 
 import math

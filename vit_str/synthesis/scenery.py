@@ -17,11 +17,8 @@ def add_texture(image: Images, strength: float, random: Random) -> None:
     """Stains, grain, and at times two materials that meet behind the word."""
     size = image.shape[-2:]
     stains = random.normal(1.0, 1, 3, 6) * random.uniform(0, 0.42, 1, 1, 1).square()
-    grain = (
-        random.normal(1.0, 1, 12, 48)
-        * random.uniform(0, 0.09, 1, 1, 1)
-        * random.bernoulli(0.4, 1, 1, 1)
-    )
+    grain = random.normal(1.0, 1, 12, 48) * random.uniform(0, 0.09, 1, 1, 1)
+    grain = grain * random.bernoulli(0.4, 1, 1, 1)
     # Light and dirt change the brightness of a wall more than its color.
     tint = 1 + random.normal(0.35, 3, 1, 1)
     chosen = random.subset(share_of("texture", strength))

@@ -150,16 +150,14 @@ def _is_legible(view: View, lines: Lines, size: tuple[int, int]) -> Bool[Tensor,
 def _sample_homography(
     aspect: Float[Tensor, " batch"], strengths: Ingredients, random: Random
 ) -> Float[Tensor, "batch 3 3"]:
+    """Words turned (by degrees), slanted, tilted (far ends are smaller) and seen from the side."""
     slight, strong = random.normal(4.0), random.uniform(-40.0, 40.0)
     degrees = torch.where(random.bernoulli(0.8) > 0, slight, strong) * strengths.rotation
     angle = (degrees + _sample_turns(strengths.turned, random)) * math.pi / 180
     slant = random.normal(0.18) * strengths.shear
     flat, steep = random.normal(0.16).clamp(-0.45, 0.45), random.uniform(-0.6, 0.6)
-    tilt_x = (
-        torch.where(random.bernoulli(0.85) > 0, flat, steep)
-        * random.bernoulli(share_of("perspective"))
-        * strengths.perspective
-    )
+    tilt_x = torch.where(random.bernoulli(0.85) > 0, flat, steep)
+    tilt_x = tilt_x * random.bernoulli(share_of("perspective")) * strengths.perspective
     tilt_y = random.normal(0.10).clamp(-0.3, 0.3) * random.bernoulli(0.4) * strengths.perspective
     width, rise = _sample_foreshortening(aspect, strengths.perspective, random)
     cos, sin, zero = angle.cos(), angle.sin(), torch.zeros_like(angle)
