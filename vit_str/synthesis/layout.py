@@ -224,8 +224,7 @@ class Typesetter:
             ink = self.atlas.columns[source]
             masks[target] = ink if half == 0 else torch.maximum(masks[target], ink)
             owners[target] = position[:, half::2].flatten()[glyph]
-        shape = batch, width
-        return masks.view(*shape, -1), owners.view(*shape)
+        return masks.view(batch, width, -1), owners.view(batch, width)
 
 
 def _most_complete(atlas: GlyphAtlas) -> Int64[Tensor, " font"]:

@@ -155,9 +155,7 @@ class _Placed:
         x1, y1, x2, y2 = self.lines.boxes.gather(1, index).unbind(-1)
         left, top = self.left[:, None], self.top[:, None]
         across, down = self.across[:, None], self.down[:, None]
-        sides = [
-            left + x1 * across, (y1 - top) * down, left + x2 * across, (y2 - top) * down
-        ]  # fmt: skip
+        sides = [left + x1 * across, (y1 - top) * down, left + x2 * across, (y2 - top) * down]
         has_ink = (x2 > x1) & (self.labels != PADDING)
         return torch.stack(sides, -1) * has_ink[..., None]
 

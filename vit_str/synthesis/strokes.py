@@ -87,9 +87,8 @@ def _lines(image: Images, uniforms: Uniforms, thinnest: float, thickest: float) 
     x, y, turn, width, _ = uniforms.unbind(1)
     angle = (turn - 0.5) * math.pi
     height, length = image.shape[-2:]
-    away = (pixel_columns(image) - x * length) * angle.sin() - (
-        pixel_rows(image) - y * height
-    ) * angle.cos()
+    across, down = pixel_columns(image) - x * length, pixel_rows(image) - y * height
+    away = across * angle.sin() - down * angle.cos()
     half = thinnest + width * (thickest - thinnest)
     return (half + 0.5 - away.abs()).clamp(0, 1).amax(1, keepdim=True)
 

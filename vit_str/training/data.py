@@ -43,11 +43,8 @@ class LabeledPixels:
         return replace(self, images=self.images.to(device))
 
 
-@dataclass(frozen=True, slots=True)
-class Batches:
-    """A loader over batches that are in memory."""
-
-    batches: list[LabeledPixels]
+class Batches(list[LabeledPixels]):
+    """A loader over batches that are in memory; a mere list would be several loaders."""
 
     @classmethod
     def of(cls, source: str, images: list[Tensor], labels: list[str]) -> "Batches":
@@ -61,12 +58,6 @@ class Batches:
                 pixels = torch.stack([images[index] for index in chosen])
                 batches.append(LabeledPixels(source, pixels, [labels[index] for index in chosen]))
         return cls(batches)
-
-    def __iter__(self) -> Iterator[LabeledPixels]:
-        return iter(self.batches)
-
-    def __len__(self) -> int:
-        return len(self.batches)
 
 
 @dataclass(frozen=True, slots=True)
