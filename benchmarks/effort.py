@@ -19,8 +19,9 @@ from measuring import described_parser, interleave, pin, print_machine, table, w
 from variant_cost import reading_seconds
 from variant_report import percent, points
 
+from vit_str.datasets import open_words
 from vit_str.datasets.folder import FolderReader
-from vit_str.evaluation.run import read_sets
+from vit_str.evaluation.run import read_words
 from vit_str.evaluation.statistics import paired_difference, wilson_interval
 from vit_str.evaluation.words import ReadWords, together
 from vit_str.models import PermutedDecoder
@@ -84,7 +85,7 @@ def _reader(options: argparse.Namespace, decoding: str, refinements: int) -> Rea
 
 
 def _read(reader: Reader, folders: list[Path]) -> ReadWords:
-    return together(read_sets(reader, folders, batch_size=_BATCH).values())
+    return together(read_words(reader, open_words(folder), _BATCH) for folder in folders)
 
 
 def _pixels(reader: Reader, folder: Path) -> torch.Tensor:

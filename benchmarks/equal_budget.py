@@ -38,8 +38,9 @@ from variant_report import VariantReadings, Words, markdown, results, table
 from variant_run import WEIGHTS, Budget, RunFailedError, VariantRun, copy_code
 
 from vit_str.console import positive
-from vit_str.evaluation.run import read_sets
-from vit_str.evaluation.words import ReadWords, together
+from vit_str.datasets import open_words
+from vit_str.evaluation.run import read_words
+from vit_str.evaluation.words import ReadWords
 from vit_str.runtime import load
 
 Runs = Mapping[str, list[VariantRun]]
@@ -184,8 +185,8 @@ def _read(run: VariantRun, options: argparse.Namespace, folders: list[Path]) -> 
     if wanted:
         reader = load(weights, options.device)
         for folder in wanted:
-            words = read_sets(reader, [folder], batch_size=64)
-            kept[str(folder.resolve())] = asdict(together(words.values()))
+            words = read_words(reader, open_words(folder), batch_size=64)
+            kept[str(folder.resolve())] = asdict(words)
             file.write_text(json.dumps(kept) + "\n", encoding="utf-8")
     return {folder.name: ReadWords(**kept[str(folder.resolve())]) for folder in folders}
 

@@ -26,9 +26,9 @@ from PIL import Image
 from torch import Tensor
 
 from vit_str.console import positive
+from vit_str.datasets import open_words
 from vit_str.evaluation.metrics import Scores
-from vit_str.evaluation.report import Report
-from vit_str.evaluation.run import read_sets
+from vit_str.evaluation.run import read_words
 from vit_str.evaluation.statistics import wilson_interval
 from vit_str.reports.sheets import Captioned, sheet
 from vit_str.runtime import Reader, load
@@ -218,7 +218,7 @@ def _read(models: list[str], folders: dict[str, Path], device: str) -> dict[str,
         scores[model] = {
             name: _left_empty(reader, folder)
             if SETS[name].lengths == (0, 0)
-            else Report(read_sets(reader, [folder], batch_size=64)).overall
+            else read_words(reader, open_words(folder), batch_size=64).scores()
             for name, folder in folders.items()
         }
     return scores

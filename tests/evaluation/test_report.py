@@ -3,7 +3,7 @@ import json
 import pytest
 
 from vit_str.evaluation.report import Report
-from vit_str.evaluation.run import read_sets
+from vit_str.evaluation.run import open_sets, read_words
 from vit_str.evaluation.words import ReadWords
 
 
@@ -12,7 +12,8 @@ def test_table(reader, tmp_path, labeled_set):
         labeled_set(tmp_path / "good", {"1.png": "?"}),
         labeled_set(tmp_path / "x" / "good", {"1.png": "wrong", "missing.png": "?"}),
     ]
-    lines = Report(read_sets(reader, folders)).table().splitlines()
+    sets = {name: read_words(reader, source) for name, source in open_sets(folders).items()}
+    lines = Report(sets).table().splitlines()
     assert lines[0].split()[:4] == ["set", "words", "word", "36"]
     assert lines[0].split()[-2:] == ["word", "full"]
     assert lines[1].split()[:3] == [str(folders[0]), "1", "-"]

@@ -3,9 +3,10 @@ import json
 import pytest
 from PIL import Image
 
+from vit_str.datasets import open_words
 from vit_str.evaluation.metrics import METRICS
 from vit_str.evaluation.report import Report
-from vit_str.evaluation.run import read_sets, size_of
+from vit_str.evaluation.run import open_sets, read_words, size_of
 from vit_str.runtime.images import load_sized_image
 
 
@@ -20,7 +21,9 @@ def test_report(reader, tmp_path, word_image, labeled_set):
         file.write("damaged.png\t한글\n")
 
     advanced: list[None] = []
-    report = Report(read_sets(reader, [first, second], advance=lambda: advanced.append(None)))
+    how = 32, None, lambda: advanced.append(None)
+    sets = open_sets([first, second])
+    report = Report({name: read_words(reader, sets[name], *how) for name in sets})
     assert len(advanced) == 4
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert list(values) == ["sets", "overall", "mistakes"]
@@ -40,10 +43,8 @@ def test_report(reader, tmp_path, word_image, labeled_set):
 
 
 def test_nothing_to_evaluate(reader, tmp_path):
-    with pytest.raises(ValueError, match=r"nothing to evaluate"):
-        read_sets(reader, [])
     (tmp_path / "labels.tsv").touch()
-    report = Report(read_sets(reader, [tmp_path]))
+    report = Report({"x": read_words(reader, open_words(tmp_path))})
     assert report.to_dict()["overall"]["n"] == 0
     assert report.to_dict()["overall"]["word_accuracy_36"] is None
     assert report.table().splitlines()[1].split()[1:] == ["0", "-", "-", "-", "-"]

@@ -53,26 +53,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit, print what it brings, and write the weights; returns the exit code."""
-    from vit_str.evaluation.run import opened, read_sets
+    from vit_str.evaluation.run import open_sets, read_words
     from vit_str.evaluation.temperature import FACTORS, fit_to_half
     from vit_str.runtime import load
     from vit_str.torch_runtime.weights_file import load_weights
 
     source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
-    sets = [opened(path) for path in options.sources]
+    sets = open_sets(options.sources)
     reader = load(source, options.device)
     problems: dict[str, None] = {}
 
     def read(temperature: float) -> dict[str, ReadWords]:
         """The words of every set, as users see them."""
         reader.engine.model = replace(reader.engine.model, temperature=temperature)
-        words_of = read_sets(reader, sets, options.batch_size, advance=progress.advance)
-        for words in words_of.values():
+        words_of = {}
+        for name, source in sets.items():
+            words = read_words(reader, source, options.batch_size, advance=progress.advance)
             problems.update(dict.fromkeys(words.problems))
+            words_of[name] = words
         return words_of
 
-    with console.Progress((len(FACTORS) + 2) * sum(map(len, sets))) as progress:
+    with console.Progress((len(FACTORS) + 2) * sum(map(len, sets.values()))) as progress:
         values, is_at_edge = fit_to_half(read, file.temperature)
     for line in problems:
         console.warn(line)

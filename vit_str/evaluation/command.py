@@ -84,12 +84,12 @@ def run(options: argparse.Namespace) -> int:
         return pages.run(options)
     from vit_str.evaluation.markdown import report_markdown
     from vit_str.evaluation.report import Report
-    from vit_str.evaluation.run import named, opened, read_sets
+    from vit_str.evaluation.run import open_sets, read_words
     from vit_str.runtime import load
 
     if options.changes and not options.against:
         raise ValueError("--changes needs --against: the weights before")
-    sets = named([opened(source) for source in options.sources])
+    sets = open_sets(options.sources)
     _check_outputs(options)
     models = [options.model, *([options.against] if options.against else [])]
     search = search_of(options)
@@ -99,7 +99,10 @@ def run(options: argparse.Namespace) -> int:
     ]
     with console.Progress(len(readers) * sum(map(len, sets.values()))) as progress:
         how = options.batch_size, options.workers, progress.advance
-        reports = [Report(read_sets(reader, sets.values(), *how)) for reader in readers]
+        reports = [
+            Report({name: read_words(reader, source, *how) for name, source in sets.items()})
+            for reader in readers
+        ]
     for line in reports[0].problems:
         console.warn(line)
     comparison = _compare(models, reports) if options.against else None

@@ -1,19 +1,13 @@
 """A report as a page of Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from vit_str.evaluation.breakdown import breakdown, rejection
+from vit_str.evaluation.breakdown import SHOWN, AcceptedWords, Group, Share, breakdown, rejection
 from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import Confusion, confusions
 from vit_str.evaluation.metrics import FULL
 from vit_str.evaluation.mistakes import Mistake, surest_mistakes
-from vit_str.evaluation.report import (
-    CHARACTER_TITLES,
-    WORD_TITLES,
-    Report,
-    group_rows,
-    kept_rows,
-)
+from vit_str.evaluation.report import CHARACTER_TITLES, WORD_TITLES, Report
 from vit_str.evaluation.statistics import percent
 from vit_str.reports.tables import code, piped, plain
 
@@ -94,7 +88,7 @@ def _confidence(report: Report) -> list[str]:
         "",
         "If the least sure words are rejected, of those that are kept are right:",
         "",
-        *table(kept_rows(rejection(report.whole))),
+        *table(_kept_rows(rejection(report.whole))),
     ]
 
 
@@ -125,8 +119,33 @@ def _kinds(report: Report) -> list[str]:
     groups = breakdown(report.whole)
     for name, what in _DIMENSIONS.items():
         if groups[name]:
-            lines += [f"By {name}: {what}.", "", *table(group_rows(name, groups[name])), ""]
+            lines += [f"By {name}: {what}.", "", *table(_group_rows(name, groups[name])), ""]
     return lines
+
+
+def _group_rows(dimension: str, groups: list[Group]) -> list[tuple[str, ...]]:
+    """A table of accuracy by kind of word, its titles first."""
+    rows = [(dimension, "words", *_share_titles())]
+    rows += [(group.name, f"{group.n:,}", *_cells(group.shares)) for group in groups]
+    return rows
+
+
+def _kept_rows(kept: list[AcceptedWords]) -> list[tuple[str, ...]]:
+    """A table of accuracy if the least sure words are rejected, its titles first."""
+    rows = [("kept", "words", "confidence from", *_share_titles())]
+    for words in kept:
+        surest = f"surest {100 * words.coverage:.0f} %"
+        confidence = f"{words.confidence:.3f}".replace("nan", "-")
+        rows.append((surest, f"{words.n:,}", confidence, *_cells(words.shares)))
+    return rows
+
+
+def _share_titles() -> list[str]:
+    return [WORD_TITLES[metric] for metric in SHOWN]
+
+
+def _cells(shares: Mapping[str, Share]) -> list[str]:
+    return [percent(share.value, share.interval) for share in shares.values()]
 
 
 def _confusions(mistakes: Sequence[Confusion]) -> list[str]:

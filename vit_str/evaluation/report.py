@@ -1,10 +1,10 @@
 """Scores of sets of words, their calibration, and where the mistakes are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from vit_str.console import aligned, one_line
-from vit_str.evaluation.breakdown import SHOWN, AcceptedWords, Group, Share, breakdown, rejection
+from vit_str.evaluation.breakdown import breakdown, rejection
 from vit_str.evaluation.calibration import BINS, Calibration
 from vit_str.evaluation.confusions import confusions
 from vit_str.evaluation.metrics import FULL, WORD_PROTOCOLS, Scores
@@ -89,31 +89,6 @@ class Report:
             yield f"{self.overall.unreadable:,} damaged images: counted as read wrong"
         if self.overall.missing:
             yield f"{self.overall.missing:,} words without an image or a label: not counted"
-
-
-def group_rows(dimension: str, groups: list[Group]) -> list[tuple[str, ...]]:
-    """A table of accuracy by kind of word, its titles first."""
-    rows = [(dimension, "words", *_share_titles())]
-    rows += [(group.name, f"{group.n:,}", *_cells(group.shares)) for group in groups]
-    return rows
-
-
-def kept_rows(kept: list[AcceptedWords]) -> list[tuple[str, ...]]:
-    """A table of accuracy if the least sure words are rejected, its titles first."""
-    rows = [("kept", "words", "confidence from", *_share_titles())]
-    for words in kept:
-        surest = f"surest {100 * words.coverage:.0f} %"
-        confidence = f"{words.confidence:.3f}".replace("nan", "-")
-        rows.append((surest, f"{words.n:,}", confidence, *_cells(words.shares)))
-    return rows
-
-
-def _share_titles() -> list[str]:
-    return [WORD_TITLES[metric] for metric in SHOWN]
-
-
-def _cells(shares: Mapping[str, Share]) -> list[str]:
-    return [percent(share.value, share.interval) for share in shares.values()]
 
 
 def _values(words: ReadWords, scores: Scores, calibration: Calibration) -> dict[str, Any]:

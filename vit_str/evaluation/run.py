@@ -1,7 +1,7 @@
-"""Read sets of labeled images."""
+"""Open and read sets of labeled images."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -13,44 +13,25 @@ from vit_str.evaluation.words import ImageSize, ReadWords
 from vit_str.runtime import Reader
 from vit_str.runtime.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableImage
 
-PathOrSource = str | Path | WordSource
 
-
-def read_sets(
-    reader: Reader,
-    sources: Iterable[PathOrSource],
-    batch_size: int = 32,
-    workers: int | None = None,
-    advance: Callable[[], object] = lambda: None,
-) -> dict[str, ReadWords]:
-    """Read labeled images: name of the set -> words."""
-    sets = named([opened(source) for source in sources])
-    if not sets:
-        raise ValueError("nothing to evaluate: give one folder with labels.tsv or more")
+def open_sets(paths: Iterable[str | Path]) -> dict[str, WordSource]:
+    """Labeled images by the last part of their paths, or by their paths where two have the same."""
+    sources = [open_words(path) for path in paths]
+    names = [source.name for source in sources]
     return {
-        name: _read(reader, source, batch_size, workers, advance) for name, source in sets.items()
+        str(source.path) if names.count(source.name) > 1 else source.name: source
+        for source in sources
     }
 
 
-def opened(source: PathOrSource) -> WordSource:
-    """The labeled images at a path."""
-    return source if isinstance(source, WordSource) else open_words(source)
-
-
-def named(sets: Sequence[WordSource]) -> dict[str, WordSource]:
-    """Sets under the last part of their paths, or the paths where two have the same."""
-    names = [source.name for source in sets]
-    unique = [str(source.path) if names.count(source.name) > 1 else source.name for source in sets]
-    return dict(zip(unique, sets, strict=True))
-
-
-def _read(
+def read_words(
     reader: Reader,
     source: WordSource,
-    batch_size: int,
-    workers: int | None,
-    advance: Callable[[], object],
+    batch_size: int = 32,
+    workers: int | None = None,
+    advance: Callable[[], object] = lambda: None,
 ) -> ReadWords:
+    """Read all labeled images of a set; ``advance`` is called after each."""
     words = ReadWords([], [], [])
     # Asked for by the reader, which decodes ahead, and not read yet.
     waiting: deque[tuple[int, LabeledWord]] = deque()
