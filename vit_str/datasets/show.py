@@ -22,7 +22,7 @@ def word_sheet(
     source: WordSource, rules: Rules, count: int | None, seed: int, augment: str | None
 ) -> tuple[Image.Image, int]:
     """A picture of words that can be used, and how many there are on it."""
-    change = Augmentation(augment, seed) if augment else None
+    change = None if augment is None else Augmentation(augment, seed)
     count = count or (_COUNT_AUGMENTED if change else _COUNT)
     cells: list[Captioned] = []
     words, problem = 0, ""

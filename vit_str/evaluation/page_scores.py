@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
 
 from vit_str.evaluation.statistics import bootstrap
 from vit_str.reading.pages.page import Page, Word
@@ -207,7 +209,9 @@ def _bag(found: Sequence[str], wanted: Sequence[str]) -> tuple[int, int, int]:
     return (Counter(found) & Counter(wanted)).total(), len(found), len(wanted)
 
 
-def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> LabelOutcome:
+def _lost(
+    label: Label, shape: BaseGeometry, words: Sequence[tuple[Word, BaseGeometry]]
+) -> LabelOutcome:
     """Whether a label without a match was not found at all, or cut elsewhere than it ends."""
     shares = [(_inside(shape, place), word.text) for word, place in words]
     covered, text = max(shares, default=(0.0, ""))
@@ -217,17 +221,15 @@ def _lost(label: Label, shape: object, words: Sequence[tuple[Word, object]]) -> 
     )
 
 
-def _shape(polygon: object):  # type: ignore[no-untyped-def]
-    from shapely import Polygon
-
+def _shape(polygon: object) -> BaseGeometry:
     return Polygon(np.asarray(polygon)).buffer(0)
 
 
-def _inside(shape, region) -> float:  # type: ignore[no-untyped-def]
+def _inside(shape: BaseGeometry, region: BaseGeometry) -> float:
     """Share of a shape that lies in a region."""
-    return shape.intersection(region).area / max(shape.area, 1e-9)
+    return float(shape.intersection(region).area / max(shape.area, 1e-9))
 
 
-def _iou(shape, region) -> float:  # type: ignore[no-untyped-def]
+def _iou(shape: BaseGeometry, region: BaseGeometry) -> float:
     shared = shape.intersection(region).area
-    return shared / max(shape.area + region.area - shared, 1e-9)
+    return float(shared / max(shape.area + region.area - shared, 1e-9))

@@ -132,8 +132,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     async def answer(request: Request, work: Any) -> Response:
         """Receive the body and do the work, while there is time and somebody waits."""
         end = asyncio.get_running_loop().time() + service.limits.deadline
-        with bodies.account(client_of(request.scope)) as body:
-            await bodies.receive(request, body)
+        async with bodies.received(request) as body:
             return await _while_wanted(request, work(body), end, service.limits.deadline)
 
 

@@ -6,8 +6,8 @@ import asyncio
 import hmac
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -100,17 +100,17 @@ class Bodies:
         self._limits = limits
         self._capacity = Capacity(_BODIES * limits.body, _BODIES // 2 * limits.body, "bytes")
 
-    @contextmanager
-    def account(self, client: str) -> Iterator[bytearray]:
-        """Where the body of a request goes; it counts until the block ends."""
+    @asynccontextmanager
+    async def received(self, request: Request) -> AsyncIterator[bytearray]:
+        """The body of a request; it counts until the block ends."""
         body = bytearray()
         try:
+            await self._receive(request, body)
             yield body
         finally:
-            self._capacity.take(client, -len(body))
+            self._capacity.take(client_of(request.scope), -len(body))
 
-    async def receive(self, request: Request, body: bytearray) -> None:
-        """Fill the body."""
+    async def _receive(self, request: Request, body: bytearray) -> None:
         from starlette.requests import ClientDisconnect
 
         length = request.headers.get("content-length", "0")
