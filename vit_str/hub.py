@@ -98,7 +98,8 @@ def save_pretrained(
     Raises:
         ValueError: the weights cannot be used.
     """
-    source, folder = resolve(weights), Path(folder)
+    source = resolve(weights)
+    folder = Path(folder)
     card = _card(load_contents(source), name or folder.resolve().name, licence)
     with write_atomically(folder / PRETRAINED) as temporary:
         shutil.copyfile(source, temporary)
@@ -151,7 +152,8 @@ def _hub() -> Any:
 
 
 def _card(contents: Contents, name: str, licence: str) -> str:
-    described, preprocessing = contents.description, contents.preprocessing
+    described = contents.description
+    preprocessing = contents.preprocessing
     data = one_line(str(contents.provenance.get("data", "")))
     characters = contents.charset.characters.replace("`", "").replace("|", "").replace(" ", "")
     return _CARD.format(

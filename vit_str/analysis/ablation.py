@@ -157,7 +157,8 @@ def report(run: AnalysisRun, orders: int) -> int:
     words = {"label": labels, WHOLE: whole.texts}
     words |= {reading.cut: reading.texts for reading in readings if len(reading.heads) == 1}
     write_frame(run.folder / "words.csv", pd.DataFrame(words))
-    single, n = table[table["heads"] == 1].drop_duplicates(["layer", "head"]), len(whole.right)
+    single = table[table["heads"] == 1].drop_duplicates(["layer", "head"])
+    n = len(whole.right)
     page = run.page("Which heads reading needs", f"{_LEAD} The model is {subject.name}.")
     page.paragraph(_finding(table, single))
     page.figure(

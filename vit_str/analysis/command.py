@@ -234,7 +234,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the analysis and print where the page is; returns the exit code."""
-    given, analysis = vars(options), ANALYSES[options.command]
+    given = vars(options)
+    analysis = ANALYSES[options.command]
     try:
         from vit_str.analysis.results import AnalysisRun
         from vit_str.analysis.subjects import with_untrained

@@ -99,7 +99,8 @@ def _compared(
         first=first.mean(0).numpy(),
         second=second.mean(0).numpy(),
     )
-    n, mean = len(change), change.nanmean(0)
+    n = len(change)
+    mean = change.nanmean(0)
     # A single pair tells nothing of how much pairs differ.
     error = change.std(0) / n**0.5 if n > 1 else torch.zeros_like(mean)
     t = torch.where(error > 0, mean / error, 0.0 * mean)

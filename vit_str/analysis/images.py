@@ -83,7 +83,8 @@ def load_images(
     """
     if count < 1:
         raise ValueError(f"--count must be 1 or more, found {count}")
-    preprocessing, charset = subject.preprocessing, subject.charset
+    preprocessing = subject.preprocessing
+    charset = subject.charset
     if data == RENDERED:
         if not subject.reads:
             raise ValueError(f"{subject.name} needs images of your own: give --data FOLDER")

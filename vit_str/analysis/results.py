@@ -26,7 +26,8 @@ class AnalysisRun:
         self._start = time.monotonic()
         self.seed: int = options["seed"]
         self.folder: Path = options["out"]
-        checkpoint, image_size = options["checkpoint"], options["image_size"]
+        checkpoint = options["checkpoint"]
+        image_size = options["image_size"]
         self.subjects = load_subjects(names, self.seed, checkpoint, image_size)
         self.images: ImageSet | None = None
 

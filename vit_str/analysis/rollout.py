@@ -132,7 +132,8 @@ def measure(
     for prefix, statistics in {"rollout_": rolled_out, "": single}.items():
         for metric in _METRICS:
             layers = [values.mean(1) for values in statistics.values(metric)]
-            means, unit = torch.stack(layers, 1), UNITS[metric]
+            means = torch.stack(layers, 1)
+            unit = UNITS[metric]
             name = f"{prefix}{metric}"
             tables.append(of_layers(subject.name, name, unit, means, statistics.norm))
     return pd.concat(tables), words
@@ -156,7 +157,8 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
     rows = pd.concat(table for table, _ in measured.values())
     write_frame(run.folder / "rollout.csv", rows)
     grid = TokenGrid.of(run.subjects[0].encoder)
-    chance, n = {"uniform": grid.uniform_distance()}, int(rows["n"].iloc[0])
+    chance = {"uniform": grid.uniform_distance()}
+    n = int(rows["n"].iloc[0])
     page = run.page("Attention rollout", _LEAD)
     page.heading("By depth")
     page.figure(

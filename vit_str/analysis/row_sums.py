@@ -21,7 +21,8 @@ class Geometry:
         centers = grid.centers
         along_x = centers[:, :1] - centers[: grid.columns, 0]
         along_y = centers[:, 1:] - centers[:: grid.columns, 1]
-        self.grid, self.tokens = grid, len(grid)
+        self.grid = grid
+        self.tokens = len(grid)
         self.distances = grid.distances().to(device, dtype)
         # Zero for special columns: maps need not be cut for it, which would copy them.
         self.padded_distances = F.pad(self.distances, (grid.special_tokens, 0))
@@ -46,7 +47,9 @@ class RowSums:
         norm: str,
         queries: Float[Tensor, "batch query"] | None = None,
     ) -> None:
-        self.geometry, self.metrics, self.norm = geometry, frozenset(metrics), norm
+        self.geometry = geometry
+        self.metrics = frozenset(metrics)
+        self.norm = norm
         self._queries = queries
         self._sums: dict[str, Tensor] = {}
         self.received = torch.empty(0)  # by head and token, if that is asked for

@@ -181,7 +181,8 @@ def _name_models(axes: Axes, models: Sequence[tuple[str, int]]) -> None:
     """Write every model above and left of its layers, and draw lines between models."""
     start = 0.0
     for name, depth in models:
-        middle, text = start + (depth - 1) / 2, plain_lines(name, 26)
+        middle = start + (depth - 1) / 2
+        text = plain_lines(name, 26)
         style: dict[str, Any] = {"xycoords": axes.get_xaxis_transform(), "fontweight": "bold"}
         axes.annotate(text, (middle, 1.02), ha="center", va="bottom", **style)
         style["xycoords"] = axes.get_yaxis_transform()

@@ -94,7 +94,10 @@ class AttentionStatistics:
             raise ValueError(f"unknown metrics {unknown}; known are {', '.join(METRICS)}")
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {', '.join(NORMS)}, found {norm!r}")
-        self.grid, self.metrics, self.norm, self.chunk = grid, tuple(metrics), norm, chunk
+        self.grid = grid
+        self.metrics = tuple(metrics)
+        self.norm = norm
+        self.chunk = chunk
         self.windows = dict(windows or {})
         self._measures: dict[str, list[dict[str, Tensor]]] = {}
         self._special: dict[str, list[Tensor]] = {}
@@ -249,7 +252,8 @@ class AttentionStatistics:
         return grid
 
     def _add(self, layer: str, like: Tensor, rows: _Rows, chunk: int) -> None:
-        device, grid = like.device, self.grid_of(layer)
+        device = like.device
+        grid = self.grid_of(layer)
         if (grid, device) not in self._geometry:
             self._geometry[grid, device] = Geometry(grid, device)
         geometry = self._geometry[grid, device]

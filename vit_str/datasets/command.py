@@ -131,7 +131,8 @@ def _show(options: argparse.Namespace) -> int:
     from vit_str.reports.sheets import check_picture
 
     check_picture(options.out)
-    source, rules = open_words(options.source, options.source_format), _rules(options)
+    source = open_words(options.source, options.source_format)
+    rules = _rules(options)
     picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     picture.save(options.out)

@@ -25,7 +25,8 @@ def word_sheet(
     change = None if augment is None else Augmentation(augment, seed)
     count = count or (_COUNT_AUGMENTED if change else _COUNT)
     cells: list[Captioned] = []
-    words, problem = 0, ""
+    words = 0
+    problem = ""
     for word in _some(source, count, seed):
         image = word if isinstance(word, Skipped) else rules.decode(word)
         if isinstance(word, Skipped) or isinstance(image, Skipped):

@@ -91,7 +91,8 @@ class TarReader(WordSource):
     @cached_property
     def _index(self) -> "tuple[list[int], array[int]]":
         """The number of the first word of every archive, and where every word starts in its own."""
-        firsts, starts = [], array("Q")
+        firsts = []
+        starts = array("Q")
         for archive in self._archives:
             firsts.append(len(starts))
             try:

@@ -40,7 +40,8 @@ exit codes: 0 all well; 1 some image could not be read, or the output not writte
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str calibrate``."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.description = _DESCRIPTION
+    parser.epilog = _EPILOG
     parser.add_argument("weights", metavar="WEIGHTS", help="a .safetensors file, or tiny")
     parser.add_argument(
         "sources", nargs="+", metavar="SOURCE", help="labeled words, as for vit-str evaluate"
@@ -124,7 +125,8 @@ def _checked_files(weights: str, new: str) -> tuple[Path, Path]:
     """The weights file and the new one, checked before the words are read, which takes long."""
     from vit_str.runtime.weights_contents import resolve
 
-    source, out = resolve(weights), Path(new)
+    source = resolve(weights)
+    out = Path(new)
     if out.suffix != ".safetensors" or out.is_dir():
         raise ValueError(f"--out {out}: give the name of a file ending in .safetensors")
     if out.exists() and source.exists() and os.path.samefile(out, source):

@@ -34,7 +34,8 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str evaluate``."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.description = _DESCRIPTION
+    parser.epilog = _EPILOG
     parser.add_argument(
         "sources",
         nargs="+",

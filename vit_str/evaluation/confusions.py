@@ -50,7 +50,8 @@ def _costs(label: str, text: str) -> list[list[int]]:
     """Edit distances of all beginnings of the label (rows) and the text (columns)."""
     costs = [list(range(len(text) + 1))]
     for row, written in enumerate(label, 1):
-        above, line = costs[-1], [row]
+        above = costs[-1]
+        line = [row]
         for column, read in enumerate(text, 1):
             replaced = above[column - 1] + (written != read)
             line.append(min(replaced, above[column] + 1, line[-1] + 1))

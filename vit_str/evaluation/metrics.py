@@ -73,7 +73,8 @@ class Scores:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there was nothing to judge."""
         values: dict[str, Any] = plain_values(self)
-        n, metrics = values.pop("n"), values.pop("values")
+        n = values.pop("n")
+        metrics = values.pop("values")
         return {"n": n, **metrics, **values}
 
 

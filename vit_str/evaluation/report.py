@@ -28,11 +28,13 @@ class Report:
     """Scores of every set and of all words together; calibrations are under 36 characters."""
 
     def __init__(self, words: dict[str, ReadWords]) -> None:
-        self.words, self.whole = words, together(words.values())
+        self.words = words
+        self.whole = together(words.values())
         self._sets = {
             name: (part, part.scores(), part.calibration()) for name, part in words.items()
         }
-        self.overall, self.overall_calibration = self.whole.scores(), self.whole.calibration()
+        self.overall = self.whole.scores()
+        self.overall_calibration = self.whole.calibration()
         self.problems = [line for part in words.values() for line in part.problems]
 
     def parts(self) -> dict[str, tuple[ReadWords, Scores, Calibration]]:

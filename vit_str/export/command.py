@@ -27,7 +27,8 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str export``."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.description = _DESCRIPTION
+    parser.epilog = _EPILOG
     parser.add_argument("weights", metavar="WEIGHTS", help="a .safetensors file, or tiny")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--out", metavar="FOLDER", help="the folder to make")

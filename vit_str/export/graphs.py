@@ -271,7 +271,8 @@ class _Past(KeyValueCache):
 
     def __init__(self, keys: Tensor, values: Tensor) -> None:
         super().__init__(capacity=0)
-        self.keys, self.values = keys, values
+        self.keys = keys
+        self.values = values
 
     def append(self, new: KeysValues) -> None:
         self.keys = torch.cat([self.keys, new.keys], 2)

@@ -71,7 +71,8 @@ class ResidualBlock(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.first_norm, self.second_norm = ChannelNorm(width), ChannelNorm(width)
+        self.first_norm = ChannelNorm(width)
+        self.second_norm = ChannelNorm(width)
         self.first = nn.Conv2d(width, width, 3, padding=1)
         self.second = nn.Conv2d(width, width, 3, padding=1)
 

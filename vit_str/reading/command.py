@@ -207,7 +207,8 @@ def _read_all(options: argparse.Namespace, inputs: Inputs, write: Callable[[str]
         write(_csv_line("path", "text", "confidence"))
     for path, problem in inputs.problems if options.format == "jsonl" else ():
         write(json_line(error_row(path, problem)))
-    unreadable, pages = len(inputs.problems), []
+    unreadable = len(inputs.problems)
+    pages = []
     with console.Progress(len(inputs.paths)) as progress:
         for path, (_, outcome) in zip(inputs.paths, outcomes, strict=True):
             if isinstance(outcome, UnreadableImage):

@@ -160,7 +160,8 @@ def _matches(pattern: str) -> set[str]:
     if "**" not in parts:
         return set(glob.glob(pattern))
     place = parts.index("**")
-    head, tail = os.sep.join(parts[:place]), os.sep.join(parts[place + 1 :] or ["*"])
+    head = os.sep.join(parts[:place])
+    tail = os.sep.join(parts[place + 1 :] or ["*"])
     if place and not head:  # the root
         head = os.sep
     found = set()

@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         write_dataset(_renderer(options), options.out, options.format, layout, count, options.seed)
     except OSError as error:
-        where, reason = error.filename or options.out, error.strerror or error
+        where = error.filename or options.out
+        reason = error.strerror or error
         raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error
     console.write(f"{options.out}: {count:,} words")
     return 0

@@ -28,7 +28,8 @@ class Page:
     """
 
     def __init__(self, title: str, lead: str) -> None:
-        self._title, self._lead = title, lead
+        self._title = title
+        self._lead = lead
         self._parts: list[dict[str, Any]] = []
         self._files: dict[str, bytes] = {}
 

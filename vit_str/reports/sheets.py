@@ -75,11 +75,13 @@ def caption_font(text: str, find_fonts: FindFonts) -> Font:
             'run: pip install "vit-str[analyze]"'
         )
         return default
-    best, most = None, 0
+    best = None
+    most = 0
     for path in sorted(find_fonts(), key=_plainness):
         known = len(needed & _code_points(path))
         if known > most:
-            best, most = path, known
+            best = path
+            most = known
         if known == len(needed):
             break
     return default if best is None else ImageFont.truetype(best, _FONT_SIZE)

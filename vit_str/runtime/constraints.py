@@ -111,7 +111,8 @@ class Pattern:
 
     def __init__(self, pattern: str, charset: Charset, characters: str) -> None:
         self._expression = _compiled(pattern)
-        self._charset, self._characters = charset, characters
+        self._charset = charset
+        self._characters = characters
         self._masks = lru_cache(_KNOWN_STATES)(self._find_mask)
         if not self._masks("").any():
             raise ValueError(

@@ -62,7 +62,8 @@ class CtcSteps:
             spelled = after_character[:, column]
             after_blank[:, column + 1] = blank * (after_blank[:, column] + spelled)
             after_character[:, column + 1] = shares[:, column] * (spelled + before[:, column])
-        self._after_blank, self._after_character = after_blank, after_character
+        self._after_blank = after_blank
+        self._after_character = after_character
         self._last = symbols
 
     def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
@@ -180,7 +181,8 @@ def _viterbi(
         ways = np.stack([best, one, np.where(skips, two, -np.inf)])
         steps[column] = ways.argmax(0)
         best = ways.max(0) + fits[:, column]
-    every, last = np.arange(rows), 2 * (labels != PADDING).sum(1)
+    every = np.arange(rows)
+    last = 2 * (labels != PADDING).sum(1)
     state = last - (best[every, np.maximum(last - 1, 0)] > best[every, last])
     owners = np.full((rows, columns), PADDING)
     for column in reversed(range(columns)):

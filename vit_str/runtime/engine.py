@@ -231,15 +231,19 @@ class OnnxEngine:
         weights: Path | None = None,
         int8: bool = False,
     ) -> None:
-        size, expected = (model.preprocessing.height, model.preprocessing.width), model.interface
+        size = (model.preprocessing.height, model.preprocessing.width)
+        expected = model.interface
         if size != expected.image_size:
             reason = f"prepares images of {size} for a model of {expected.image_size}"
             raise ValueError(f"{weights or folder}: {reason} (height, width); export it again")
         self.model = model
         self.number_format = "int8" if int8 else str(values["number_format"])
         self._suffix = INT8 if int8 else ""
-        self._folder, self._values, self._weights = folder, values, weights
-        self._sessions, self._process = self._open(tensors), os.getpid()
+        self._folder = folder
+        self._values = values
+        self._weights = weights
+        self._sessions = self._open(tensors)
+        self._process = os.getpid()
 
     def _open(self, tensors: Tensors | None) -> dict[str, InferenceSession]:
         return {
@@ -251,7 +255,8 @@ class OnnxEngine:
         """A graph; opened anew in a forked process, where the threads of a session are missing."""
         if self._process != os.getpid():
             tensors = load_contents(self._weights).tensors if self._weights else None
-            self._sessions, self._process = self._open(tensors), os.getpid()
+            self._sessions = self._open(tensors)
+            self._process = os.getpid()
         return self._sessions[name]
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
@@ -307,7 +312,8 @@ class _OnnxSteps(Steps):
         self._image = {name: values for name, values in state.items() if _OF_IMAGE in name}
         self._written = {name: values for name, values in state.items() if name not in self._image}
         batch = len(next(iter(encoded.values())))
-        self._images, self._of_rows = np.arange(batch), self._image
+        self._images = np.arange(batch)
+        self._of_rows = self._image
         for value in session.get_inputs():
             if value.name.startswith(_PAST) and value.name not in state:
                 _, heads, _, head_dim = value.shape

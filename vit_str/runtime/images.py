@@ -175,12 +175,14 @@ class _PixelsInFlight:
     """Bounds the pixels that all threads together decode at once."""
 
     def __init__(self) -> None:
-        self._free, self._changed = MAX_PIXELS, threading.Condition()
+        self._free = MAX_PIXELS
+        self._changed = threading.Condition()
         if hasattr(os, "register_at_fork"):  # nobody else decodes in a child
             os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
-        self._free, self._changed = MAX_PIXELS, threading.Condition()
+        self._free = MAX_PIXELS
+        self._changed = threading.Condition()
 
     @contextmanager
     def reserve(self, pixels: int) -> Iterator[None]:
@@ -507,7 +509,8 @@ class Preprocessing:
             mean, std = tuple(map(float, values["mean"])), tuple(map(float, values["std"]))
             turn_above = None if values["turn_above"] is None else float(values["turn_above"])
             size = int(values["height"]), int(values["width"])
-            again, step = float(values["reread_below"]), int(values["width_step"])
+            again = float(values["reread_below"])
+            step = int(values["width_step"])
             return cls(*size, mean, std, turn_above, again, step)  # type: ignore[arg-type]
         except TypeError as error:
             raise ValueError(f"preprocessing needs numbers, found {values!r}") from error

@@ -39,7 +39,8 @@ def install_hint(extra: str) -> str:
         origin = json.loads(distribution("vit-str").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         origin = {}
-    url, package = origin.get("url"), f"vit-str[{extra}]"
+    url = origin.get("url")
+    package = f"vit-str[{extra}]"
     if url and origin.get("dir_info", {}).get("editable"):
         return f'pip install -e "{url2pathname(urlsplit(url).path)}[{extra}]"'
     if url and "vcs_info" in origin:

@@ -159,8 +159,10 @@ class Reader:
         if hasattr(model, "recognizer") and not hasattr(model, "encode"):
             model = torch_engine(model, device, dtype)
         self.engine: Engine = model  # type: ignore[assignment]
-        self._model, self._interface = self.engine.model, self.engine.model.interface
-        self.charset, self.preprocessing = self._model.charset, self._model.preprocessing
+        self._model = self.engine.model
+        self._interface = self.engine.model.interface
+        self.charset = self._model.charset
+        self.preprocessing = self._model.preprocessing
         self.provenance = self._model.provenance
         self.reads_lines = self.preprocessing.width_step > 0
         self.image_size = self._interface.image_size
@@ -369,7 +371,8 @@ class Reader:
         found: list[BeamResult],
         doubtful: Sequence[int],
     ) -> None:
-        decode, n_best = self._decode, self._search.n_best
+        decode = self._decode
+        n_best = self._search.n_best
         seen = {row: [found[row]] for row in doubtful}
         if self._prior:
             decode = self._decode_for_prior

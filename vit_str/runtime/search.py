@@ -195,7 +195,8 @@ def greedy_from_drafts(
     rows = np.arange(count)
     texts = collapse(scorer.scores(encoded), longest)
     for _ in range(_MOST_CHECKS):
-        labels, remaining = texts[:, : longest - 1], encoded
+        labels = texts[:, : longest - 1]
+        remaining = encoded
         if len(rows) < count:
             remaining = scorer.select(encoded, rows.tolist())
         scores = scorer.verify(remaining, labels).astype(np.float64) / temperature
@@ -273,7 +274,10 @@ class _Beam:
     """The texts so far, ``width`` for each image; a row of the engine for each unfinished."""
 
     def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
-        self.count, self.width, self.end, self.margin = count, width, end, margin
+        self.count = count
+        self.width = width
+        self.end = end
+        self.margin = margin
         places = count * width
         self.labels = np.full((places, longest + 1), PADDING)
         self.logs = np.zeros((places, longest + 1))
@@ -437,7 +441,8 @@ def decode_texts(
 
 def decoding_options(engine: Engine, effort: str | None) -> DecodingOptions:
     """How the texts of a model are decoded with this effort, see ``vit_str.load``."""
-    model, interface = engine.model, engine.model.interface
+    model = engine.model
+    interface = engine.model.interface
     decoding, refinements = interface.decoding, interface.refinements
     if effort is not None:
         if interface.loop != "refine" and not model.preprocessing.reread_below:
@@ -466,7 +471,8 @@ def best_alignments(
     labels = collapse(scores, longest)
     known = prefix_probabilities(symbol_shares(scores), labels)
     begins, exactly = (np.log(probabilities + TINY) for probabilities in known)
-    logs, ends = np.diff(begins, axis=1), exactly - begins
+    logs = np.diff(begins, axis=1)
+    ends = exactly - begins
     lengths = (labels != PADDING).sum(1)
     return [
         [hypothesis(ids[:n], np.append(log[:n], end[n]), log[:n].sum() + end[n])]

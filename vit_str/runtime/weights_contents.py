@@ -70,7 +70,8 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
     path = Path(path)
     metadata = metadata or read_metadata(path)
     with fitting_parts(path):
-        charset, description = metadata["charset"], _parsed(metadata["model"])
+        charset = metadata["charset"]
+        description = _parsed(metadata["model"])
         size = description["decoder"]["arguments"]["charset_size"]
         if len(charset) != size:
             raise ValueError(f"a model of {size} characters with a charset of {len(charset)}")

@@ -123,7 +123,8 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
             uploads, lexicon = await _uploads(request, body)
             if len(uploads) > 1:
                 raise Refusal(422, "a request reads one whole picture; send several requests")
-            search, client = _search(query, lexicon), client_of(request.scope)
+            search = _search(query, lexicon)
+            client = client_of(request.scope)
             record = await service.read_page(uploads[0], query.page, search, client)
             return Response(json.dumps(record, ensure_ascii=False), media_type="application/json")
 
@@ -152,7 +153,8 @@ async def _while_wanted(
 ) -> Result:
     """The result of some work; cancelled when the client leaves or the deadline is over."""
     loop = asyncio.get_running_loop()
-    task, leaving = loop.create_task(work), loop.create_task(_left(request))
+    task = loop.create_task(work)
+    leaving = loop.create_task(_left(request))
     try:
         left = max(0.0, end - loop.time())
         await asyncio.wait((task, leaving), timeout=left, return_when=asyncio.FIRST_COMPLETED)
@@ -281,6 +283,7 @@ async def _answer_error(request: Request, error: Exception) -> Response:
         status = 422
         reason = f"{first['loc'][-1]}: {first['msg']}, found {str(first.get('input'))[:50]!r}"
     elif isinstance(error, HTTPException | StarletteHTTPException):
-        status, headers = error.status_code, dict(error.headers or {})
+        status = error.status_code
+        headers = dict(error.headers or {})
         reason = f"{request.method} {request.url.path}: {error.detail}; /docs lists what there is"
     return JSONResponse({"error": reason}, status, headers)

@@ -49,7 +49,9 @@ class BatchingQueue(Generic[Item, Result]):
         patience: float = 0.0,
         more_to_come: Callable[[], object] = lambda: True,
     ) -> None:
-        self._work, self._size, self._patience = work, size, patience
+        self._work = work
+        self._size = size
+        self._patience = patience
         self._more_to_come = more_to_come
         self._waiting: deque[_Job[Item, Result]] = deque()
         self._changed = threading.Condition()

@@ -77,15 +77,20 @@ class Guard:
         key: str | None,
         hosts: tuple[str, ...],
     ) -> None:
-        self._app, self._metrics, self._capacities = app, metrics, capacities
-        self._key, self._hosts = key, hosts
+        self._app = app
+        self._metrics = metrics
+        self._capacities = capacities
+        self._key = key
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, path, status = time.perf_counter(), scope["path"], 0
+        started = time.perf_counter()
+        path = scope["path"]
+        status = 0
 
         async def remember(message: Message) -> None:
             nonlocal status

@@ -44,7 +44,9 @@ class Refusal(Exception):  # noqa: N818 - it is an answer
 
     def __init__(self, status: int, reason: str, retry_after: int | None = None) -> None:
         super().__init__(status, reason)
-        self.status, self.reason, self.retry_after = status, reason, retry_after
+        self.status = status
+        self.reason = reason
+        self.retry_after = retry_after
 
 
 class ClientDisconnected(Exception):  # noqa: N818 - nobody is to blame
@@ -64,7 +66,10 @@ class Capacity:
         what: str,
         report: Callable[[float], object] = lambda taken: None,
     ) -> None:
-        self.size, self.each, self._what, self._report = size, each, what, report
+        self.size = size
+        self.each = each
+        self._what = what
+        self._report = report
         self._taken: Counter[str] = Counter()
 
     def check(self, client: str, count: int = 1) -> None:

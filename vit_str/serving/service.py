@@ -74,7 +74,9 @@ class ReadingService:
     def __init__(
         self, reader: Reader, limits: Limits, metrics: Metrics, effort: str | None = None
     ) -> None:
-        self.reader, self.limits, self.metrics = reader, limits, metrics
+        self.reader = reader
+        self.limits = limits
+        self.metrics = metrics
         self._effort = effort
         queue = metrics.queue.labels
         most = _CLIENTS * limits.queue

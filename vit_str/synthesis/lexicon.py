@@ -90,7 +90,8 @@ class Lexicon:
                 f"in {maximum_length} characters; give another list or extend the charset"
             )
         if not words and len(self._words) < _FEWEST_WORDS:  # stray foreign words in the list
-            self._words, self._shares = [], []
+            self._words = []
+            self._shares = []
         self._patterns = {
             name: [
                 pattern for pattern in patterns if self._writable(partial(self._fill, [pattern]))

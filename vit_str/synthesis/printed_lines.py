@@ -70,7 +70,9 @@ class TextLineRenderer:
         stride: int = 2,
         pictures: UInt8[Tensor, "picture 3 height width"] | None = None,
     ) -> None:
-        self.texts, self.height, self.stride = texts, height, stride
+        self.texts = texts
+        self.height = height
+        self.stride = stride
         self._widths = [width for width in WIDTHS if width <= widest]
         self._signs = Renderer(atlas, self.texts.lexicon, ingredients=_SIGNS, pictures=pictures)
         everything = self._signs.typesetter

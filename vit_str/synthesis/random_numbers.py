@@ -29,7 +29,8 @@ class Random:
     """
 
     def __init__(self, seed: int, count: int, bank: Float[Tensor, " pixel"]) -> None:
-        self.count, self.device = count, bank.device
+        self.count = count
+        self.device = bank.device
         self._bank = bank
         self._uniform = _Blocks(seed, torch.rand, self.device)
         self._normal = _Blocks(seed ^ _NORMAL, torch.randn, self.device)
@@ -76,7 +77,8 @@ class _Blocks:
     """A stream of numbers, made on the CPU and moved a block at a time."""
 
     def __init__(self, seed: int, make: object, device: torch.device) -> None:
-        self._make, self._device = make, device
+        self._make = make
+        self._device = device
         self._generator = torch.Generator().manual_seed(seed)
         self._known = self._moved = torch.empty(0)
         self._used = 0

@@ -78,11 +78,14 @@ class Renderer:
             )
         self.device = atlas.columns.device
         self.charset: Charset = atlas.charset
-        self.lexicon, self.image_size, self.grid = lexicon, image_size, grid
+        self.lexicon = lexicon
+        self.image_size = image_size
+        self.grid = grid
         self.ingredients = ingredients or Ingredients()
         self.pictures = None if pictures is None else pictures.to(self.device)
         self.chunk = chunk or (64 if self.device.type == "cpu" else 4096)
-        self.atlas, self.typesetter = atlas, Typesetter(atlas)
+        self.atlas = atlas
+        self.typesetter = Typesetter(atlas)
         self._noise = noise_bank(self.device)
 
     def resized(self, image_size: tuple[int, int], grid: tuple[int, int]) -> "Renderer":

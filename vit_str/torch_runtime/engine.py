@@ -112,7 +112,8 @@ class TorchSteps(Steps):
 
     @torch.inference_mode()
     def __init__(self, decoder: AutoregressiveDecoder, features: Tensor) -> None:
-        self._decoder, self._device = decoder, features.device
+        self._decoder = decoder
+        self._device = features.device
         self._state: DecodingState = decoder.begin(features)
 
     @torch.inference_mode()

@@ -162,7 +162,8 @@ class TrainingCLI(LightningCLI):
 
     def train(self) -> int:
         """Train, and say how it begins and ends; returns the exit code."""
-        trainer, checkpoint = self.trainer, self.checkpoint
+        trainer = self.trainer
+        checkpoint = self.checkpoint
         size = sum(parameter.numel() for parameter in self.model.recognizer.parameters())
         device = trainer.strategy.root_device
         report(f"{size / 1e6:.1f} M parameters, {device}, {trainer.precision}")

@@ -39,7 +39,8 @@ class RunProgress(ProgressBar):
         self._enabled = True
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._start, self._share = time.monotonic(), progress(trainer)
+        self._start = time.monotonic()
+        self._share = progress(trainer)
         if self._enabled and sys.stderr.isatty():
             self._bar = tqdm(total=1.0, file=sys.stderr, bar_format="{desc}|{bar}| {postfix}")
 

@@ -127,19 +127,24 @@ class RenderedWords(LightningDataModule):
         rendered_limit: int = 512,
     ) -> None:
         super().__init__()
-        self.batch_size, self.seed = batch_size, seed
+        self.batch_size = batch_size
+        self.seed = seed
         self.charset = Charset(charset)
         self.language = None if words else language
-        self.image_size, self.grid = image_size, grid
+        self.image_size = image_size
+        self.grid = grid
         self.lexicon = Lexicon(
             self.charset, language, words, {**WEIGHTS, **(text or {})}, maximum_length
         )
         if not find_fonts(fonts):
             raise ValueError(f"found no fonts to render with; {NO_FONTS}")
-        self.fonts, self.ingredients, self.easy_images = fonts, ingredients, easy_images
+        self.fonts = fonts
+        self.ingredients = ingredients
+        self.easy_images = easy_images
         self.pictures = load_pictures(pictures) if pictures else None
         self.real = [FolderReader(folder) for folder in real or []]
-        self.real_limit, self.rendered_limit = real_limit, rendered_limit
+        self.real_limit = real_limit
+        self.rendered_limit = rendered_limit
         self._preprocessing = Preprocessing(*image_size, turn_above=TALL)
         self._validation_batch = _VALIDATION_BATCH
         self._atlas: GlyphAtlas | None = None

@@ -40,7 +40,8 @@ class WeightsExport(Callback):
         return {"seconds": self._elapsed()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self._seconds, self._start = state_dict["seconds"], time.monotonic()
+        self._seconds = state_dict["seconds"]
+        self._start = time.monotonic()
 
     def _elapsed(self) -> float:
         return self._seconds + time.monotonic() - self._start
@@ -76,7 +77,8 @@ class WeightsHistory(StepCallback):
     def __init__(self, folder: Path, first: int = 64) -> None:
         if first < 1:
             raise ValueError(f"first must be a step from 1 on, found {first}")
-        self.folder, self.first = folder, first
+        self.folder = folder
+        self.first = first
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if trainer.global_step == 0:
@@ -135,7 +137,8 @@ class PredictionSheet(Callback):
     """
 
     def __init__(self, folder: Path, words: int = 24) -> None:
-        self.folder, self.words = folder, words
+        self.folder = folder
+        self.words = words
         self._shown: dict[str, list[tuple[torch.Tensor, str, str]]] = {}
 
     def on_validation_batch_end(

@@ -51,14 +51,16 @@ def start_from(
         Lines for people: what was taken over, what is new, and what of the file is not used.
     """
     check_architecture(recognizer, weights.recognizer, source)
-    given, names = weights.recognizer.state_dict(), recognizer.state_dict()
+    given = weights.recognizer.state_dict()
+    names = recognizer.state_dict()
     if _turns_to_lines(recognizer, weights.recognizer):
         given |= _for_lines(given, weights.recognizer.encoder.grid[0], names)
     old = weights.charset
     kept = "".join(character for character in charset.characters if not old.unknown(character))
     # The last row is the start or the end.
     rows = [*charset.encode(kept), len(charset)], [*old.encode(kept), len(old)]
-    partly, fresh = [], []
+    partly = []
+    fresh = []
     with torch.no_grad():
         for name, tensor in names.items():
             if name in (_EMBEDDINGS, *_OUTPUTS) and name in given:
@@ -124,7 +126,8 @@ def _turns_to_lines(recognizer: Recognizer, given: Recognizer) -> bool:
 
 def _for_lines(given: dict[str, Tensor], rows: int, names: dict[str, Tensor]) -> dict[str, Tensor]:
     """The first layer of a reader of words, for patches as high as the image."""
-    weight, bias = given[f"{_PATCHES}.weight"], given[f"{_PATCHES}.bias"]
+    weight = given[f"{_PATCHES}.weight"]
+    bias = given[f"{_PATCHES}.bias"]
     if names[f"{_PATCHES}.weight"].shape[1] == weight.shape[1]:
         positions = given[_GRID_POSITIONS].view(rows, -1, weight.shape[0]).mean(1, keepdim=True)
         return {"encoder.embed_rows": positions}

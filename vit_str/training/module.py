@@ -75,7 +75,8 @@ class RecognizerTraining(LightningModule):
             )
         self.recognizer = recognizer
         encoder = recognizer.encoder
-        self.image_size, self.grid = encoder.image_size, encoder.grid
+        self.image_size = encoder.image_size
+        self.grid = encoder.grid
         self.width_step = encoder.width_step
         self.maximum_length = recognizer.decoder.maximum_length
         self.preprocessing = (
@@ -88,10 +89,12 @@ class RecognizerTraining(LightningModule):
         for parameter in recognizer.parameters():
             if not parameter.numel():  # no gradient will come, and several devices would wait
                 parameter.requires_grad_(False)
-        self.learning_rate, self.muon_learning_rate = learning_rate, muon_learning_rate
+        self.learning_rate = learning_rate
+        self.muon_learning_rate = muon_learning_rate
         self.weight_decay = weight_decay
         self.schedule = schedule or WarmupStableDecay()
-        self.dense_weight, self.draft_weight = dense_weight, draft_weight
+        self.dense_weight = dense_weight
+        self.draft_weight = draft_weight
         self.compile_model = compile_model
         self._losses = self.losses
         self.count = StepCount()

@@ -77,9 +77,13 @@ class OwnWords(LightningDataModule):
     ) -> None:
         super().__init__()
         _check(rendered_share, validation_share, batch_size, workers)
-        self.batch_size, self.seed, self.workers = batch_size, seed, workers
-        self.charset, self.grid = Charset(charset), grid
-        self.rendered_share, self.validation_limit = rendered_share, validation_limit
+        self.batch_size = batch_size
+        self.seed = seed
+        self.workers = workers
+        self.charset = Charset(charset)
+        self.grid = grid
+        self.rendered_share = rendered_share
+        self.validation_limit = validation_limit
         turn_above = None if width_step else TALL
         self.preprocessing = Preprocessing(
             *image_size, turn_above=turn_above, width_step=width_step
@@ -115,7 +119,8 @@ class OwnWords(LightningDataModule):
         self, validation: list[str] | None, share: float
     ) -> tuple[HeldOut, list[tuple[WordSource, list[int]]]]:
         """What is not trained on, and the indices of the words to validate on in every set."""
-        limit, sets = self.validation_limit, []
+        limit = self.validation_limit
+        sets = []
         if validation is None:
             held_out = HeldOut(share)
             for source in self.mixture.sources if share else []:

@@ -91,7 +91,8 @@ class Observer:
         self.subject = subject
         self.grid = TokenGrid.of(subject.recognizer.encoder)
         looking = looking_blocks(subject.recognizer.decoder)
-        self.blocks, self.heads = len(looking), looking[0].cross_attention.heads
+        self.blocks = len(looking)
+        self.heads = looking[0].cross_attention.heads
         self._subjects = (subject, *others)
 
     def source(self, block: int | None, head: int | None) -> Source:
@@ -109,10 +110,12 @@ class Observer:
         """The words of one batch; ``images`` are normalized."""
         own = self.subject.recognizer
         hypotheses = generate(own.decoder, own.encode(images))
-        attention, special = {}, {}
+        attention = {}
+        special = {}
         for subject in self._subjects:
             recognizer = subject.recognizer.to(images.device)
-            features, encoder = recognizer.encode(images), recognizer.encoder
+            features = recognizer.encode(images)
+            encoder = recognizer.encoder
             seen = cross_attention(recognizer.decoder, features, hypotheses.labels).cpu().double()
             maps = attention_maps(encoder, seen.flatten(1, 3))  # renormalized over the grid
             attention[subject.name] = maps.reshape(*seen.shape[:4], *maps.shape[2:])
@@ -139,7 +142,9 @@ class Observer:
 
 def matches(text: str, label: str) -> list[tuple[int, int]]:
     """Index in ``text`` and in ``label`` of the characters that `align` pairs and both have."""
-    pairs, i, j = [], 0, 0
+    pairs = []
+    i = 0
+    j = 0
     for written, read in align(label, text):
         pairs += [(i, j)] * (written == read)
         i, j = i + bool(read), j + bool(written)

@@ -167,7 +167,8 @@ def _scores(page: Page, board: Scoreboard, rows: pd.DataFrame) -> None:
 def verdict(rows: pd.DataFrame) -> str:
     """On which scores and words attention is not shown to be better than slices."""
     aside = "Reading direction is left aside here: slices have it by construction."
-    compared, losses = comparisons(rows), not_better(rows)
+    compared = comparisons(rows)
+    losses = not_better(rows)
     if losses.empty:
         return (
             f"Attention beats equal-width slices in all {len(compared)} comparisons of a score on "

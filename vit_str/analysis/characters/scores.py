@@ -65,7 +65,8 @@ class Scoreboard:
     """
 
     def __init__(self, source: Source, others: Iterable[str], grid: TokenGrid) -> None:
-        self.source, self.grid = source, grid
+        self.source = source
+        self.grid = grid
         of_others = [source._replace(model=name) for name in others]
         self.chosen = [source, *of_others, Source(SLICES, None)]
         self.words = self.characters = self.drawn = 0

@@ -218,7 +218,8 @@ def attention_distance(
         raise ValueError("no images: give a folder, files, Pillow images or tensors")
     encoder = subject.encoder if subject else _encoder_of(model, grid, first)
     analysis = DistanceAnalysis(name, encoder, norm, metrics, grid, maps)
-    device, training = choose_device(str(device)), encoder.training
+    device = choose_device(str(device))
+    training = encoder.training
     encoder.to(device).eval()
     seen = 0
     try:

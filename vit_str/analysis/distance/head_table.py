@@ -21,7 +21,8 @@ class HeadTable:
         models = self.rows["model"].unique().tolist()
         self.shown = [model for model in models if not is_untrained(model)] or models
         self.untrained = [model for model in models if model not in self.shown]
-        self.unit, self.norm = unit, self.rows["norm"].iloc[0]
+        self.unit = unit
+        self.norm = self.rows["norm"].iloc[0]
         self.layers = int(self.rows["layer"].max())
 
     def heads(self, model: str) -> pd.DataFrame:

@@ -42,7 +42,8 @@ class DistanceAnalysis:
         grid: TokenGrid | None = None,
         keep_maps: int = 0,
     ) -> None:
-        self.model, self._encoder = model, encoder
+        self.model = model
+        self._encoder = encoder
         self.grid = grid or TokenGrid.of(encoder)  # type: ignore[arg-type]
         windows: Any = getattr(encoder, "windows", {})
         self.statistics = AttentionStatistics(self.grid, metrics, norm, windows=windows)

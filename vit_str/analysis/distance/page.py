@@ -183,7 +183,8 @@ def _group_report(run: AnalysisRun, group: str, analyses: Sequence[DistanceAnaly
     """The page of several trainings of one architecture: intervals between them."""
     rows = over_trainings(group, analyses)
     write_frame(run.folder / "distance.csv", rows)
-    lines, n = analyses[0].statistics.chance(), f"n = {len(analyses)} trainings"
+    lines = analyses[0].statistics.chance()
+    n = f"n = {len(analyses)} trainings"
     page = run.page(f"Attention distance of {group}", f"{_LEAD} {_GROUP}")
     page.figure(
         heads_by_depth(rows, {group: chance_distances(analyses[0].statistics, "px")}),

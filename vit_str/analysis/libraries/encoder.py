@@ -64,10 +64,14 @@ class LibraryEncoder(Encoder):
         super().__init__()
         if not blocks:
             raise ValueError(f"{type(model).__name__} has no supported layers")
-        self.model, self.special, self.blocks = model, tuple(special), tuple(blocks)
-        self._forward, self.training = forward, model.training
+        self.model = model
+        self.special = tuple(special)
+        self.blocks = tuple(blocks)
+        self._forward = forward
+        self.training = model.training
         last = blocks[-1].grid
-        self.grid, self.special_tokens = (last.rows, last.columns), len(self.special)
+        self.grid = (last.rows, last.columns)
+        self.special_tokens = len(self.special)
         self.image_size = (round(last.image_size[0]), round(last.image_size[1]))
         names = {id(module): name for name, module in self.named_modules()}
         self.block_names = [names[id(block.module)] for block in blocks]

@@ -43,7 +43,8 @@ def create(
     transformers.logging.set_verbosity_error()
     own = not pretrained or checkpoint is not None
     if own and name in transformers.CONFIG_MAPPING and not Path(name).exists():
-        config, processor = transformers.AutoConfig.for_model(name), None
+        config = transformers.AutoConfig.for_model(name)
+        processor = None
     else:
         beside = checkpoint is not None and (checkpoint.parent / "config.json").is_file()
         source: Any = checkpoint.parent if checkpoint and beside else name
@@ -171,7 +172,8 @@ def _swin(model: Any, grid: TokenGrid) -> list[Block]:
 
 
 def _features(model: Any, other_size: bool, images: Tensor) -> Tensor:
-    kind, extra = model.config.model_type, {}
+    kind = model.config.model_type
+    extra = {}
     if other_size and kind not in ("dinov2", "dinov2_with_registers", "dinov3_vit", "donut-swin"):
         extra = {"interpolate_pos_encoding": True}
     if kind != "vit_mae":

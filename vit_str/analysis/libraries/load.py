@@ -80,7 +80,8 @@ def _quickly() -> Iterator[None]:
     except ImportError:  # the library takes its weights from elsewhere
         yield
         return
-    level, offline = hub_logging.get_verbosity(), constants.HF_HUB_OFFLINE
+    level = hub_logging.get_verbosity()
+    offline = constants.HF_HUB_OFFLINE
     hub_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         get_session().head(constants.ENDPOINT, timeout=_PATIENCE)

@@ -52,7 +52,9 @@ class GradientFields:
     def __init__(self, encoder: Encoder, queries: int = 4, seed: int = 0) -> None:
         if queries < 1:
             raise ValueError(f"queries must be 1 or more, found {queries}")
-        self.encoder, self.queries, self.layers = encoder, queries, len(encoder.layer_modules)
+        self.encoder = encoder
+        self.queries = queries
+        self.layers = len(encoder.layer_modules)
         self.seen = 0
         self._shapes: list[tuple[int, ...]] = []
         self._generator = torch.Generator().manual_seed(seed)
@@ -69,7 +71,8 @@ class GradientFields:
         with torch.enable_grad():
             outputs = layer_outputs(self.encoder, images)
         self._shapes = [tuple(output.shape[-2:]) for output in outputs]
-        queries, middle = self._queries(len(images)), self._middle.expand(len(images), -1)
+        queries = self._queries(len(images))
+        middle = self._middle.expand(len(images), -1)
         for layer, output in enumerate(outputs):
             measured = []
             for tokens in queries:

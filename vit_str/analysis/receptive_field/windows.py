@@ -51,7 +51,8 @@ def fields_by_layer(encoder: Encoder) -> list[ReceptiveField]:
         return _fields_of_windows(encoder)  # type: ignore[arg-type]
     if not isinstance(encoder, ConvolutionalEncoder | PlainConvolutionalEncoder):
         return [ReceptiveField(encoder.image_size, stride=(0, 0)) for _ in encoder.layer_modules]
-    fields, field = [], ReceptiveField()
+    fields = []
+    field = ReceptiveField()
     for layer in encoder.layer_modules:
         for module in layer.modules():
             field = field.through(window_of(module)) if isinstance(module, _WINDOWS) else field

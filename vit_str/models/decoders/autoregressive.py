@@ -38,7 +38,9 @@ class AutoregressiveDecoder(Decoder):
         self, charset_size: int, dim: int, maximum_length: int, label_smoothing: float
     ) -> None:
         super().__init__()
-        self.charset_size, self.dim, self.maximum_length = charset_size, dim, maximum_length
+        self.charset_size = charset_size
+        self.dim = dim
+        self.maximum_length = maximum_length
         self.label_smoothing = label_smoothing
         self.end = self.start = charset_size
 

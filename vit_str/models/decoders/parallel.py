@@ -24,7 +24,9 @@ class ParallelDecoder(Decoder):
 
     def __init__(self, charset_size: int = 94, dim: int = 192, maximum_length: int = 25) -> None:
         super().__init__()
-        self.charset_size, self.dim, self.maximum_length = charset_size, dim, maximum_length
+        self.charset_size = charset_size
+        self.dim = dim
+        self.maximum_length = maximum_length
         self.end = charset_size
         self.classify = nn.Linear(dim, charset_size + 1)
 

@@ -58,8 +58,12 @@ class PermutedDecoder(AutoregressiveDecoder):
                 f"orders must be 1 or more and refinements 0 or more, found {orders} and "
                 f"{refinements}"
             )
-        self.heads, self.mlp_ratio, self.dropout = heads, mlp_ratio, dropout
-        self.orders, self.decoding, self.refinements = orders, decoding, refinements
+        self.heads = heads
+        self.mlp_ratio = mlp_ratio
+        self.dropout = dropout
+        self.orders = orders
+        self.decoding = decoding
+        self.refinements = refinements
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
         nn.init.normal_(self.embed_characters.weight, std=0.02)
         self.embed_positions = LearnedPositions(maximum_length + 1, dim)
@@ -142,7 +146,8 @@ class PermutedDecoder(AutoregressiveDecoder):
         mask: Bool[Tensor, "*batch position_and_end position_and_start"],
     ) -> Float[Tensor, "batch position_and_end symbol"]:
         inputs = self.embed_characters(self.inputs(labels))
-        start, characters = inputs[:, :1], self.embed_positions(inputs[:, 1:])
+        start = inputs[:, :1]
+        characters = self.embed_positions(inputs[:, 1:])
         past = self.block.project_past(torch.cat([start, characters], 1))
         queries = self.embed_positions(torch.zeros_like(inputs))
         return self.classify(self.norm(self.block(queries, image, past=past, mask=mask)))

@@ -71,7 +71,8 @@ class RecurrentDecoder(AutoregressiveDecoder):
                 f"cell must be one of {', '.join(CELLS)} and attention one of "
                 f"{', '.join(_ATTENTIONS)}, found {cell!r} and {attention!r}"
             )
-        self.cell, self.attention = cell, attention
+        self.cell = cell
+        self.attention = attention
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
         self.to_state = nn.Linear(dim, dim)
         self.recur = CELLS[cell](2 * dim, dim)  # type: ignore[call-arg]

@@ -66,7 +66,10 @@ class TransformerDecoder(AutoregressiveDecoder):
         draft_grid: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(charset_size, dim, maximum_length, label_smoothing)
-        self.depth, self.heads, self.mlp_ratio, self.dropout = depth, heads, mlp_ratio, dropout
+        self.depth = depth
+        self.heads = heads
+        self.mlp_ratio = mlp_ratio
+        self.dropout = dropout
         self.embed_characters = nn.Embedding(charset_size + 1, dim)
         nn.init.normal_(self.embed_characters.weight, std=0.02)
         self.positions = positions

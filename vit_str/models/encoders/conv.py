@@ -37,8 +37,12 @@ class ConvolutionalEncoder(Encoder):
     ) -> None:
         super().__init__()
         self.grid = token_grid(image_size, widths=widths, depths=depths, strides=strides)
-        self.widths, self.depths, self.strides = widths, depths, strides
-        self.image_size, self.reach, self.dim = image_size, reach, widths[-1]
+        self.widths = widths
+        self.depths = depths
+        self.strides = strides
+        self.image_size = image_size
+        self.reach = reach
+        self.dim = widths[-1]
 
         reaches = (reach, *[1] * len(widths))
         stages = zip((3, *widths), widths, depths, strides, reaches, strict=False)

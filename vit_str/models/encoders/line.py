@@ -52,10 +52,16 @@ class LineTransformer(Encoder):
         stem_depths: tuple[int, ...] = (1, 1),
     ) -> None:
         super().__init__()
-        self.dim, self.depth, self.heads = dim, depth, heads
-        self.image_size, self.patch_size = image_size, patch_size
-        self.mlp_ratio, self.window, self.dropout = mlp_ratio, window, dropout
-        self.stem_widths, self.stem_depths = stem_widths, stem_depths
+        self.dim = dim
+        self.depth = depth
+        self.heads = heads
+        self.image_size = image_size
+        self.patch_size = patch_size
+        self.mlp_ratio = mlp_ratio
+        self.window = window
+        self.dropout = dropout
+        self.stem_widths = stem_widths
+        self.stem_depths = stem_depths
         rows, columns = (size // patch for size, patch in zip(image_size, patch_size, strict=True))
         self.grid = 1, columns * _OUTPUTS
 

@@ -24,7 +24,8 @@ class ColumnEncoder(Encoder):
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.encoder = encoder
-        self.dim, self.image_size = encoder.dim, encoder.image_size
+        self.dim = encoder.dim
+        self.image_size = encoder.image_size
         rows, columns = encoder.grid
         self.grid = 1, columns
         self.join_rows = nn.Linear(rows * self.dim, self.dim) if rows > 1 else nn.Identity()
@@ -56,7 +57,9 @@ class RecurrentEncoder(ColumnEncoder):
             raise ValueError(f"cell must be one of {', '.join(NETWORKS)}, found {cell!r}")
         if bidirectional and self.dim % 2:
             raise ValueError(f"two directions need an even dim, found {self.dim}")
-        self.cell, self.depth, self.bidirectional = cell, depth, bidirectional
+        self.cell = cell
+        self.depth = depth
+        self.bidirectional = bidirectional
         self.recur = NETWORKS[cell](
             self.dim,
             self.dim // 2 if bidirectional else self.dim,

@@ -49,8 +49,11 @@ class PlainConvolutionalEncoder(Encoder):
     ) -> None:
         super().__init__()
         self.grid = token_grid(image_size, widths=widths, depths=depths, pools=pools)
-        self.widths, self.depths, self.pools = widths, depths, pools
-        self.image_size, self.dim = image_size, widths[-1]
+        self.widths = widths
+        self.depths = depths
+        self.pools = pools
+        self.image_size = image_size
+        self.dim = widths[-1]
         stages = zip((3, *widths), widths, depths, pools, strict=False)
         self.stages = nn.Sequential(*(_stage(*sizes) for sizes in stages))
         self.norm = nn.LayerNorm(self.dim)

@@ -50,14 +50,21 @@ class VisionTransformer(Encoder):
         super().__init__()
         if image_size[0] % patch_size[0] or image_size[1] % patch_size[1]:
             raise ValueError(f"patch_size {patch_size} must divide image_size {image_size}")
-        self.dim, self.depth, self.heads = dim, depth, heads
-        self.image_size, self.patch_size = image_size, patch_size
-        self.mlp_ratio, self.dropout = mlp_ratio, dropout
-        self.positions, self.class_token, self.registers = positions, class_token, registers
+        self.dim = dim
+        self.depth = depth
+        self.heads = heads
+        self.image_size = image_size
+        self.patch_size = patch_size
+        self.mlp_ratio = mlp_ratio
+        self.dropout = dropout
+        self.positions = positions
+        self.class_token = class_token
+        self.registers = registers
         self.grid = image_size[0] // patch_size[0], image_size[1] // patch_size[1]
         self.special_tokens = int(class_token) + registers
 
-        self.stem_widths, self.stem_depths = stem_widths, stem_depths
+        self.stem_widths = stem_widths
+        self.stem_depths = stem_depths
         self.stem, self._cut = convolutional_stem(stem_widths, stem_depths, patch_size)
         channels = stem_widths[-1] if stem_widths else 3
         self.embed_patches = nn.Linear(channels * self._cut[0] * self._cut[1], dim)

@@ -58,7 +58,8 @@ def load_images(images: Sequence[ImageRef]) -> Iterator[str | bytes]:
 
 def _tar_members(path: str, report: Report) -> Iterator[ImageRef]:
     """The images of a tar archive; only headers are read."""
-    count, absolute = 0, os.path.abspath(path)
+    count = 0
+    absolute = os.path.abspath(path)
     try:
         with open(path, "rb") as file:
             for _, member in members(file):
@@ -81,7 +82,8 @@ def _parquet_rows(path: str, column: str | None, report: Report) -> Iterator[Ima
 
     try:
         with ParquetFile(path) as file:
-            schema, count = file.schema_arrow, file.metadata.num_rows
+            schema = file.schema_arrow
+            count = file.metadata.num_rows
     except (pyarrow.ArrowException, OSError) as error:
         report(path, f"damaged, or no Parquet file; write it again ({reason_of(error)})")
         return

@@ -109,7 +109,8 @@ def _read_and_write(
         read_parts,
     )
 
-    began, count = time.monotonic(), 0
+    began = time.monotonic()
+    count = 0
     with noticing_interrupts() as interrupted, console.Progress(len(images)) as progress:
         try:
             with ray_workers(options.ray_address, options.device, options.workers) as workers:

@@ -25,7 +25,8 @@ class OutputFolder:
     """
 
     def __init__(self, path: Path, file_format: str, settings: Mapping[str, Any]) -> None:
-        self.path, self.format = path, file_format
+        self.path = path
+        self.format = file_format
         settings = {"format": file_format, **settings}
         record = path / _SETTINGS
         if path.exists() and not path.is_dir():

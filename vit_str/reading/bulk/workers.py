@@ -167,7 +167,9 @@ class PartReader:
     """Lives in a worker, holds the reader and reads one part after the other."""
 
     def __init__(self, job: Job, workers: Workers, weights: bytes, attempts: Any) -> None:
-        self._job, self._threads, self._attempts = job, workers.threads, attempts
+        self._job = job
+        self._threads = workers.threads
+        self._attempts = attempts
         if workers.device == "cpu":
             use_threads(workers.threads)
         with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +185,8 @@ class PartReader:
         import pyarrow
         import ray
 
-        rows, problem = [], ""
+        rows = []
+        problem = ""
         number, images = pickle.loads(table["part"][0].as_py())  # noqa: S301 - of this run
         try:
             if ray.get(self._attempts.begin.remote(number)) > _ATTEMPTS:

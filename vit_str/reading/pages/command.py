@@ -95,9 +95,15 @@ class _Run:
         overlays: "PageFolder | None",
         several: bool,
     ) -> None:
-        self._format, self._wanted, self._several = name, wanted, several
-        self._texts, self._overlays = texts, overlays
-        self._began, self._files, self._pages, self._words = time.monotonic(), 0, 0, 0
+        self._format = name
+        self._wanted = wanted
+        self._several = several
+        self._texts = texts
+        self._overlays = overlays
+        self._began = time.monotonic()
+        self._files = 0
+        self._pages = 0
+        self._words = 0
         self.failures = 0
 
     def summary(self) -> str:

@@ -80,7 +80,8 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
         return found[0].value, found[1].value
 
     lines: list[list[tuple[str, list[int]]]] = [[]]
-    text, corners = "", []
+    text = ""
+    corners = []
     characters = page.get_textpage()
     for index in range(characters.count_chars() + 1):
         code = raw.FPDFText_GetUnicode(characters.raw, index)  # 0 at the end
@@ -93,7 +94,8 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
         if text:
             x, y = zip(*corners, strict=True)
             lines[-1].append((text, [min(x), min(y), max(x), max(y)]))
-            text, corners = "", []
+            text = ""
+            corners = []
         if letter in "\r\n":
             lines.append([])
     return [line for line in lines if line]

@@ -53,7 +53,8 @@ class Piece:
     def halves(self) -> tuple["Piece", "Piece"]:
         """Two parts that overlap."""
         left, top, right, bottom = self.box
-        middle, shared = (left + right) // 2, round((right - left) * _OVERLAP / 2)
+        middle = (left + right) // 2
+        shared = round((right - left) * _OVERLAP / 2)
         return (
             replace(self, box=(left, top, middle + shared, bottom)),
             replace(self, box=(middle - shared, top, right, bottom)),

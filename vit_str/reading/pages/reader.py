@@ -100,7 +100,8 @@ class PageReader:
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
         if is_flat and all(max(side_lengths(line)) < _SPECK * image.height for line in found):
             # A crop of one upright line, of which no more than specks were found.
-            lines, direction = self._in_direction(image, [rectangle(0, 0, *image.size)], 0), 0
+            lines = self._in_direction(image, [rectangle(0, 0, *image.size)], 0)
+            direction = 0
         else:
             lines, direction = self._read_lines(image, found)
         lines = self._sure(self._look_again(lines, boxes))

@@ -16,8 +16,10 @@ class PageFolder:
 
     def __init__(self, path: Path, suffix: str, options: Mapping[str, Any]) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        self.path, self.record = path, path / _RECORD
-        self._suffix, self._options = suffix, dict(options)
+        self.path = path
+        self.record = path / _RECORD
+        self._suffix = suffix
+        self._options = dict(options)
         self._known = {row["source"]: row for row in self._rows()}
         self._names = {row["name"]: source for source, row in self._known.items()}
 
