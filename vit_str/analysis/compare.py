@@ -18,7 +18,7 @@ from vit_str.reports.tables import write_frame
 Values = Float64[Tensor, "image head"]
 Matched = Iterator[tuple[str, int, Values, Values]]
 """Name of the matching, layer, and the values of both models, a column for each head."""
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.05  # p-value below which a difference is called one
 
 
 def differences(first: DistanceAnalysis, second: DistanceAnalysis) -> pd.DataFrame:

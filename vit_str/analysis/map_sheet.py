@@ -14,7 +14,7 @@ from torch import Tensor
 from vit_str.reports.style import COLORS, HEAT, INK, MUTED, LineStyle, figure, plain, styled
 
 _WIDTH, _TITLE = 10.5, 0.24  # inches, of the sheet and above every row
-_MOST_ROWS = 12
+_MOST_ROWS = 12  # characters of a word that a sheet shows
 
 CAUTION = (
     "Attention is not explanation: a map shows where the decoder took features from, not that the "

@@ -53,7 +53,7 @@ PER_LAYER = frozenset({"head_divergence"})
 NORMS = ("renormalized", "raw")
 
 _CHUNK = 1 << 17  # numbers of a map at a time: they stay in the second cache of a CPU
-_CHUNK_GPU = 1 << 22
+_CHUNK_GPU = 1 << 22  # numbers that are worked on at once on a GPU
 _CHUNK_OF_MAPS = 1 << 22  # of maps that are there already
 
 _BLOCKED = -1e4  # masks that are added to scores have this or less, biases never

@@ -13,8 +13,8 @@ from PIL import Image
 
 WORKING_HEIGHT = 64
 """Height of a picture while it is changed, in pixels."""
-_WIDEST = 8 * WORKING_HEIGHT
-_NARROWEST = WORKING_HEIGHT // 4
+_WIDEST = 8 * WORKING_HEIGHT  # pixels
+_NARROWEST = WORKING_HEIGHT // 4  # pixels
 _LARGEST_SEED = (1 << 63) - 1
 _REPLICATE = 1  # cv2.BORDER_REPLICATE: a mirrored border would show parts of letters again
 _MARGIN = 8  # pixels around a word, farther than the elastic transforms below move anything

@@ -17,10 +17,10 @@ from vit_str.datasets.source import LabeledWord, WordSource
 from vit_str.runtime.images import TALL
 
 _BAR, _LONGEST = 40, 30  # of the histogram of lengths: its width, and the last length with a row
-_MOST_CHARACTERS = 40
-_MOST_EXAMPLES = 10
+_MOST_CHARACTERS = 40  # that a report lists
+_MOST_EXAMPLES = 10  # of a problem
 QUANTILES = (0.0, 0.05, 0.5, 0.95, 1.0)
-_MOST_SHOWN = 100
+_MOST_SHOWN = 100  # characters that a summary counts
 
 
 @lru_cache(1)

@@ -14,7 +14,7 @@ _DATA = "data.mdb"
 _COUNT = b"num-samples"
 _FIRST_MAP = 1 << 24  # bytes
 _LARGEST_STEP = 1 << 30  # bytes
-_WORDS_IN_TRANSACTION = 1024
+_WORDS_IN_TRANSACTION = 1024  # written at once
 
 # The library opens a file once per process; readers of one file share the environment.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()

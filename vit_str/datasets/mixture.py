@@ -7,7 +7,7 @@ from math import isfinite, lcm
 from vit_str.datasets.source import LabeledWord, Skipped, WordSource
 from vit_str.seeds import shuffled
 
-_BLOCK = 1024
+_BLOCK = 1024  # words whose sources are drawn at once
 
 
 class Mixture:

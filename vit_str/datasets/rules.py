@@ -110,7 +110,7 @@ def judged(
             yield [result for result in results if not isinstance(result, Skipped)]
 
 
-_KEPT = 1000
+_KEPT = 1000  # words left out for one reason that a report names
 
 
 class SkipReport:

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int64
 
 from vit_str.evaluation.statistics import Interval, percentile_interval, resamples
 
-BINS = 15
+BINS = 15  # of equal width, as in Guo et al. 2017
 
 Values = Float[np.ndarray, " word"]
 

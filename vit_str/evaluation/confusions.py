@@ -9,7 +9,7 @@ from vit_str.evaluation.words import ReadWords
 Pair = tuple[str, str]
 """A character of the label and the one read for it; either is empty if the other has no partner."""
 
-_MOST = 30
+_MOST = 30  # confusions that are listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from vit_str.evaluation.report import CHARACTER_TITLES, WORD_TITLES, Report
 from vit_str.evaluation.statistics import percent
 from vit_str.reports.tables import code, piped, plain
 
-_MOST_MISTAKES = 25
+_MOST_MISTAKES = 25  # that are listed
 _DIMENSIONS = {
     "length": "characters of the label",
     "case": "the characters of the label",

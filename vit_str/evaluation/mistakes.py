@@ -15,7 +15,7 @@ from vit_str.reports.sheets import Captioned, framed, sheet
 from vit_str.runtime.images import UnreadableImage, load_image
 from vit_str.synthesis.fonts import find_fonts
 
-_COLUMNS = 4
+_COLUMNS = 4  # of a sheet
 _SIZE, _BACKGROUND = (256, 64), "#e7e5df"  # width and height of a picture on the sheet, in pixels
 
 

@@ -20,7 +20,7 @@ from vit_str.evaluation.statistics import bootstrap
 from vit_str.reading.pages.page import Page, Word
 
 _UNJUDGED = "###"
-_OVERLAP = 0.5
+_OVERLAP = 0.5  # intersection over union from which on a word is found
 OUTCOMES = ("read", "read wrong", "cut wrong", "not found")
 _LINES = 0.2  # share of labels with spaces from which on they are lines, not words
 _MARKS = "!?.:,*\"()[]/'-"

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int32
 
 Interval = tuple[float, float]
 
-RESAMPLES = 1000
+RESAMPLES = 1000  # of a bootstrap
 
 
 def plain_values(value: Any) -> Any:

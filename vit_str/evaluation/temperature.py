@@ -23,7 +23,7 @@ from vit_str.evaluation.words import ReadWords, together
 FACTORS = np.geomspace(0.4, 2.5, 9)
 """What is tried, times the temperature of the model; between two of them the loss is smooth."""
 
-LEAST_WORDS = 50
+LEAST_WORDS = 50  # to fit a temperature to
 _SUREST = 1 - 1e-12  # a wrong word that is surer costs 28 nats, not infinitely many
 _DEGREE = 4  # of the polynomial that smooths the loss over the logarithm of the factor
 _FINE = np.geomspace(FACTORS[0], FACTORS[-1], 184)  # 1 % apart, finer than words can tell

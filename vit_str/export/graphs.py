@@ -30,7 +30,7 @@ from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.recurrent import RecurrentState
 from vit_str.models.decoders.transformer import CachedState
 
-OPSET = 20
+OPSET = 20  # of ONNX
 _IMAGE = ("encoder.key", "encoder.value")
 _WRITTEN = ("decoder.key", "decoder.value")
 

@@ -8,8 +8,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.console import warn
 
-_GAP, _CAPTION = 6, 18
-_FONT_SIZE = 11
+_GAP, _CAPTION = 6, 18  # pixels between cells, and below them for a caption
+_FONT_SIZE = 11  # pixels
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 FindFonts = Callable[[], Iterable[Path]]

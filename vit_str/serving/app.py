@@ -38,7 +38,7 @@ from vit_str.serving.schemas import (
 from vit_str.serving.service import ReadingService, ReadOptions, Upload, reads_pages, refused
 
 WEB = Path(vit_str.__file__).parent / "web"
-_LEXICON_BYTES = 1 << 20
+_LEXICON_BYTES = 1 << 20  # of a part of a form, such as a lexicon
 # Nothing of the page may come from elsewhere, or go there.
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' blob: data:; "

@@ -36,7 +36,7 @@ KEY = "VIT_STR_KEY"
 _SETTINGS = "VIT_STR_SERVE"  # environment variable, for the processes that uvicorn starts
 _FINISHING = 6  # seconds for requests in progress when the server stops
 _STARTING = 60  # seconds that a process may take to answer the one that started it
-_CONNECTIONS = 500
+_CONNECTIONS = 500  # open at once, in a process
 _LOCAL = {"localhost", "::1"}
 
 

@@ -33,7 +33,7 @@ _SEARCHED_TOGETHER = 8  # with up to 20 beams each
 _LARGE = 2_000_000  # pixels, from which pictures are decoded one by one, out of the way of others
 _DECODERS = 4  # threads, for pictures that are not large
 _DRAWERS = 2  # processes that draw pages of PDF files
-_KNOWN_SEARCHES = 16
+_KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
 

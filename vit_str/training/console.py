@@ -12,7 +12,7 @@ from tqdm import tqdm
 from vit_str import console
 from vit_str.training.schedule import progress
 
-_REFRESH_SECONDS = 0.5
+_REFRESH_SECONDS = 0.5  # between two looks of the bar
 _SHOWN = ("loss", "word_accuracy_36")
 
 

@@ -26,7 +26,7 @@ from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 VALIDATION_SEED_OFFSET = 1 << 20
 """From the seed of what is trained on to that of rendered words to validate on."""
-_VALIDATION_BATCH = 64
+_VALIDATION_BATCH = 64  # words
 _LONGEST_WORD = 25  # characters, of the words of a line
 
 

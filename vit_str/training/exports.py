@@ -20,7 +20,7 @@ from vit_str.torch_runtime.weights_file import save_weights
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
 
-_SHEET_COLUMNS = 6
+_SHEET_COLUMNS = 6  # of a sheet of predictions
 _STEPS_BETWEEN_SAVES = 100  # of the log
 
 

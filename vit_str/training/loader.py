@@ -19,8 +19,8 @@ from vit_str.training.console import report
 from vit_str.training.crops import CropBatch, Crops, CropSampler, widened
 from vit_str.training.data import RenderedStream
 
-_MOST_WORKERS = 8
-_PREFETCHED_BATCHES = 4
+_MOST_WORKERS = 8  # processes, if no number is given
+_PREFETCHED_BATCHES = 4  # of each worker
 
 
 def default_workers(devices: int = 1) -> int:

@@ -18,7 +18,7 @@ Matrix = Float[Tensor, "row column"]
 
 # Quintic Newton-Schulz iteration of Jordan 2024: a X + b (X Xᵀ) X + c (X Xᵀ)² X.
 _COEFFICIENTS = 3.4445, -4.7750, 2.0315
-_ITERATIONS = 5
+_ITERATIONS = 5  # of Newton and Schulz, as Jordan et al. 2024
 _SMALLEST_NORM = 1e-7
 _BETAS = 0.9, 0.98  # of AdamW
 _MOMENTUM = 0.95  # of the moving average of gradients (Nesterov)

@@ -17,7 +17,7 @@ from vit_str.training.crops import Crops, CropSampler, HeldOut, digest
 from vit_str.training.data import Batches, RenderedLines, RenderedWords
 from vit_str.training.loader import OwnStream, SkippedWords, default_workers
 
-_LOOKED_AT = 1000
+_LOOKED_AT = 1000  # words
 
 
 class OwnWords(LightningDataModule):

@@ -41,7 +41,7 @@ TITLES: Mapping[str, str] = {
 
 _BY_LENGTH = ("iou", "pointing", "center_error")
 _WIDEST_ERROR = 1.5  # character widths that the histogram shows
-_NAME = 28
+_NAME = 28  # letters of a name in a figure
 
 
 @styled()

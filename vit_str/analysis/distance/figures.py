@@ -45,8 +45,8 @@ _WIDEST, _TALLEST_MAP = 10.5, 1.1  # inches
 _LABELS = 1.8  # inches, above and below the maps
 _FACTOR = 30.0  # colors end at so many times as much and as little as uniform attention
 _TICKS = {"1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "1 (uniform)": 1, "3": 3, "10": 10, "30": 30}
-_IN_A_ROW = 4
-_MOST_TICKS = 4
+_IN_A_ROW = 4  # panels
+_MOST_TICKS = 4  # of an axis
 
 
 @styled()

@@ -7,7 +7,7 @@ from torch import Tensor
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.probe import map_of
 
-_MOST_IMAGES = 64
+_MOST_IMAGES = 64  # of which maps are averaged
 
 
 class OffsetMaps:

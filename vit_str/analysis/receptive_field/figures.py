@@ -28,7 +28,7 @@ from vit_str.reports.style import (
 
 Box = tuple[float, float, float, float]
 
-_NAME_WIDTH = 20
+_NAME_WIDTH = 20  # letters of a name in a figure
 _NORM = PowerNorm(0.5, 0, 1)
 
 

@@ -36,7 +36,7 @@ middle of the token:
 A token whose gradients are all zero has none of them: NaN.
 """
 
-_HELD = 0.9
+_HELD = 0.9  # share of the gradient that the radius holds
 
 
 class GradientFields:
