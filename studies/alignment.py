@@ -18,7 +18,6 @@ from torch import Tensor
 from studies.drawing import chance_line, draw_bars, panels
 from studies.sequences import RecurrentTranslator, SequenceTask, Texts, train_translator
 from studies.study import Cell, Findings, Rows, Settings, Table, Values, Verdict
-from vit_str.evaluation.statistics import Interval
 from vit_str.models.attention import record_attention
 from vit_str.reports.style import HEAT
 
@@ -63,7 +62,7 @@ def run(settings: Settings) -> Findings:
             | {column.replace("_", " "): table.text(column, attention=name) for column in _COLUMNS}
             for name in _ATTENTIONS
         ],
-        verdict=judge(exact.interval, band.interval, error, length),
+        verdict=judge(exact, band, error, length),
         measure=f"share of the weight on the anti-diagonal at length {length}, dot products",
         values=exact,
         because=(
@@ -146,13 +145,13 @@ def formula_error(model: RecurrentTranslator, texts: Texts) -> float:
     return worst
 
 
-def judge(exact: Interval, band: Interval, error: float, length: int) -> Verdict:
+def judge(exact: Values, band: Values, error: float, length: int) -> Verdict:
     """From where the weight lies, and whether it is that of the formula."""
     if error > _EXACT:
         return Verdict.NOT_SUPPORTED
     # It moves along with the writing, but does not say which state is meant.
-    follows = band[0] > max(_MOST, 1.5 * _band_chance(length))
-    return Verdict.graded(follows or exact[0] > _MOST, exact[0] > _MOST)
+    follows = band.low > max(_MOST, 1.5 * _band_chance(length))
+    return Verdict.graded(follows or exact.low > _MOST, exact.low > _MOST)
 
 
 def _band_chance(length: int) -> float:

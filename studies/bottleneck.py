@@ -9,7 +9,6 @@ from matplotlib.ticker import MaxNLocator
 from studies.drawing import INK, draw_lines, panels
 from studies.sequences import SequenceTask, train_translator
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
-from vit_str.evaluation.statistics import Interval
 
 _RIGHT = "right_symbols"
 ONE, WIDE, ATTENTION = "one vector", "one vector, twice as wide", "attention"
@@ -60,7 +59,7 @@ def run(settings: Settings) -> Findings:
             }
             for task, length in product(tasks, lengths)
         ],
-        verdict=judge(shares.interval),
+        verdict=judge(shares),
         measure=(
             f"share of the wrong symbols at length {longest} that attention avoids (the worst task)"
         ),
@@ -90,9 +89,9 @@ def avoided(table: Table, length: int) -> Values:
     return Values(min(values) for values in zip(*by_task, strict=True))
 
 
-def judge(interval: Interval) -> Verdict:
-    """From the interval of the share of mistakes that attention avoids."""
-    return Verdict.graded(interval[0] > 0, interval[0] >= _MOST)
+def judge(avoided: Values) -> Verdict:
+    """From the share of mistakes that attention avoids."""
+    return Verdict.graded(avoided.low > 0, avoided.low >= _MOST)
 
 
 def _draw(figure: Figure, table: Table, longest: int) -> None:

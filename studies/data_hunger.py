@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from studies import reading
 from studies.drawing import draw_lines, log_ticks, panels
 from studies.reading import CONVOLUTION, SYSTEMS, VIT
-from studies.study import Findings, Rows, Settings, Table, Verdict
-from vit_str.evaluation.statistics import Interval
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from vit_str.runtime.charset import CHARSETS, PADDING, Charset
 from vit_str.synthesis.renderer import RenderedBatch
 
@@ -87,7 +86,7 @@ def run(settings: Settings) -> Findings:
             }
             for words, system in product(plan.words, SYSTEMS)
         ],
-        verdict=judge(small.interval, (small - large).interval),
+        verdict=judge(small, small - large),
         measure=f"lead of the convolution in accuracy with {few:,} training words",
         values=small,
         because=because,
@@ -132,12 +131,12 @@ def unseen_words(drawn: RenderedBatch, everything: RenderedBatch, plan: Plan) ->
     return reading.select(drawn, kept)
 
 
-def judge(small: Interval, closing: Interval) -> Verdict:
-    """From the interval of the convolution's lead with few words, and of how much it falls.
+def judge(small: Values, closing: Values) -> Verdict:
+    """From the convolution's lead with few words, and how much it falls.
 
     A lead alone may be slow learning or a better network; data closes the gap or it does not.
     """
-    return Verdict.graded(small[0] > 0, closing[0] > 0)
+    return Verdict.graded(small.low > 0, closing.low > 0)
 
 
 def _draw(figure: Figure, table: Table, plan: Plan) -> None:

@@ -12,13 +12,12 @@ from matplotlib.figure import Figure
 
 from studies.drawing import COLORS, MUTED, draw_lines, panels
 from studies.reading import CONVOLUTION, STANDARD, build_reader, word_renderer
-from studies.study import Findings, Rows, Settings, Table, Verdict
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.geometry import TokenGrid, neighborhood, uniform_attention
 from vit_str.analysis.receptive_field.gradients import GradientFields
 from vit_str.analysis.receptive_field.windows import fields_by_layer
 from vit_str.analysis.subjects import Subject, load_subject
-from vit_str.evaluation.statistics import Interval
 from vit_str.models import ConvolutionalEncoder
 from vit_str.reports.style import UNIFORM, WINDOW
 from vit_str.runtime.images import Preprocessing
@@ -73,7 +72,7 @@ def run(settings: Settings) -> Findings:
             }
             for (name, layer), shares_of_heads in heads.items()
         ],
-        verdict=judge(first, growth.interval, by_layer),
+        verdict=judge(first, growth, by_layer),
         measure="mean distance of the last layer minus the first, as a share of uniform attention",
         values=growth,
         because=(
@@ -127,11 +126,11 @@ def mean_of_heads(table: Table) -> Table:
     return Table.of(f"seed system layer distance {_SHARE}", rows)
 
 
-def judge(first: Sequence[float], growth: Interval, layers: Sequence[float]) -> Verdict:
+def judge(first: Sequence[float], growth: Values, layers: Sequence[float]) -> Verdict:
     """Near and far heads in layer 1, the last layer farther, each farther than before."""
     return Verdict.of(
         min(first) < _LOCAL and max(first) > _GLOBAL,
-        growth[0] > 0,
+        growth.low > 0,
         all(after > before for before, after in pairwise(layers)),
     )
 

@@ -24,7 +24,6 @@ from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
 from studies.study import Cell, Findings, Settings, Table, Values, Verdict
-from vit_str.evaluation.statistics import Interval
 from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import CHARSETS, Charset
 from vit_str.runtime.images import Preprocessing
@@ -135,7 +134,7 @@ def run(settings: Settings) -> Findings:
                 for column, title in _COLUMNS.items()
             },
         ],
-        verdict=judge(trained.interval, [values.interval for values in learned]),
+        verdict=judge(trained, learned),
         measure="share of low frequencies in what training added to a ViT's patch filters",
         values=low[VIT, LEARNED],
         because=(
@@ -220,10 +219,11 @@ def _half(length: int) -> int:
     return max(1, length // 2)
 
 
-def judge(trained: Interval, learned: Sequence[Interval]) -> Verdict:
+def judge(trained: Values, learned: Sequence[Values]) -> Verdict:
     """Patterns that one can see in the filters, and that both systems have learned."""
     return Verdict.graded(
-        learned[0][0] > _CLEAR, trained[0] > _SEEN and all(low > _CLEAR for low, _ in learned)
+        learned[0].low > _CLEAR,
+        trained.low > _SEEN and all(share.low > _CLEAR for share in learned),
     )
 
 

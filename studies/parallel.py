@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from studies.drawing import COLORS, INK, draw_mean, log_ticks, panels
 from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import Tokens, seeded
-from vit_str.evaluation.statistics import Interval
 from vit_str.models.attention import MultiHeadAttention
 from vit_str.models.decoders.recurrent import CELLS
 from vit_str.models.encoders.recurrent import NETWORKS
@@ -79,7 +78,7 @@ def run(settings: Settings) -> Findings:
             }
             for i, length in enumerate(lengths)
         ],
-        verdict=judge(chains, [r.interval for speed in speeds.values() for r in speed.values()]),
+        verdict=judge(chains, [ratio for speed in speeds.values() for ratio in speed.values()]),
         measure=(
             "time of the GRU over that of attention, step of training, one CPU thread, "
             f"T = {longest}"
@@ -162,10 +161,10 @@ def milliseconds(name: str, length: int, processor: str, seed: int, repetitions:
     return 1000 * min(seconds)
 
 
-def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Interval]) -> Verdict:
+def judge(chains: Mapping[str, Sequence[int]], ratios: Sequence[Values]) -> Verdict:
     """The structure decides whether the claim holds, the times whether it does throughout."""
     (few, *_, many), (before, *_, after) = chains[RECURRENT], chains[ATTENTION]
-    return Verdict.graded(many > few and after <= before, all(low > 1 for low, _ in ratios))
+    return Verdict.graded(many > few and after <= before, all(ratio.low > 1 for ratio in ratios))
 
 
 def _layer(name: str, dim: int) -> nn.Module:

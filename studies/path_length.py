@@ -13,7 +13,6 @@ from studies.drawing import INK, draw_lines, panels
 from studies.gradients import input_gradients
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
-from vit_str.evaluation.statistics import Interval
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.encoders.recurrent import NETWORKS
 from vit_str.reports.panels import legend
@@ -71,7 +70,7 @@ def run(settings: Settings) -> Findings:
             }
             for name in NETS
         ],
-        verdict=judge(change.interval, max(learned), max(outside)),
+        verdict=judge(change, max(learned), max(outside)),
         measure=(
             f"log10 of the gradient at distance {farthest} over that at distance 1, self-attention"
         ),
@@ -121,9 +120,9 @@ def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[fl
     return norms.flip(0).tolist()
 
 
-def judge(change: Interval, learned: float, outside: float) -> Verdict:
+def judge(change: Values, learned: float, outside: float) -> Verdict:
     """Solved is: flat, learned by every seed, and true of sequences longer than in training too."""
-    flat = max(map(abs, change)) <= _FLAT
+    flat = max(map(abs, change.interval)) <= _FLAT
     return Verdict.graded(flat and learned < SOLVED, outside < SOLVED)
 
 

@@ -9,10 +9,9 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, chance_line, draw_lines, log_ticks, panels
-from studies.study import Findings, Rows, Settings, Table, Verdict
+from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
-from vit_str.evaluation.statistics import Interval
 from vit_str.models import attention as core
 from vit_str.reports.panels import legend
 
@@ -81,7 +80,7 @@ def run(settings: Settings) -> Findings:
             [entropy.mean(width=width, softmax=RAW) for width in (2, WIDEST)],
             jacobian.mean(width=WIDEST, softmax=RAW),
             level,
-            gains.interval,
+            gains,
         ),
         measure=(
             f"accuracy gained by the division, at d_k = {trained} after {steps} steps (next token)"
@@ -110,7 +109,7 @@ def judge(
     entropy: Sequence[float],
     gradient: float,
     divided: Sequence[float],
-    gain: Interval,
+    gain: Values,
 ) -> Verdict:
     """Variance, peak, gradient, cure and training: each as the posts say, on average.
 
@@ -123,7 +122,7 @@ def judge(
         entropy[-1] < entropy[0] / 2,
         gradient < divided[-1] / 2,
         max(divided) < 1.1 * min(divided),
-        gain[0] > 0,
+        gain.low > 0,
     )
 
 

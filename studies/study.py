@@ -11,8 +11,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import t
 
-from vit_str.evaluation.statistics import Interval
-
 Cell = str | int | float | bool
 Row = dict[str, Cell]
 Rows = Iterable[tuple[Cell, ...]]
@@ -36,7 +34,7 @@ class Values(list[float]):
         return math.fsum(self) / len(self)
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> tuple[float, float]:
         """95 % interval of the mean by Student's t; both ends are the value if it is alone."""
         n = len(self)
         if n == 1:

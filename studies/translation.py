@@ -12,7 +12,6 @@ from studies.sequences import TextTransformer, Translator
 from studies.spoken import SYMBOLS, Languages, dates, ids_of, numbers
 from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import Labels, Tokens, fit_warm, seeded
-from vit_str.evaluation.statistics import Interval
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
 from vit_str.runtime.search import padded, search
@@ -53,7 +52,7 @@ def run(settings: Settings) -> Findings:
             {"direction": direction} | {name: values.text() for name, values in shares.items()}
             for direction, shares in right.items()
         ],
-        verdict=judge(worst.interval, strangers),
+        verdict=judge(worst, strangers),
         measure=(
             "share of held-out texts translated without a mistake, greedy, the worst direction"
         ),
@@ -124,10 +123,10 @@ def check_tests(spoken: Languages, tested: Sequence[int], trained: set[str]) -> 
     assert symbols <= trained, f"tested, but not trained on: {sorted(symbols - trained)}"
 
 
-def judge(interval: Interval, strangers: float) -> Verdict:
-    """From the interval of the share that is right."""
-    some = interval[0] > _SOME and strangers <= interval[0] / 10
-    return Verdict.graded(some, interval[0] > _TRANSLATES)
+def judge(right: Values, strangers: float) -> Verdict:
+    """From the share that is right, and that with the features of another text."""
+    some = right.low > _SOME and strangers <= right.low / 10
+    return Verdict.graded(some, right.low > _TRANSLATES)
 
 
 def _draw(figure: Figure, right: Mapping[str, Mapping[str, list[float]]]) -> None:
