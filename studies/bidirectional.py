@@ -42,7 +42,7 @@ class TokenAhead(Task):
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
         said = torch.randint(self.symbols, (batch, self.length, 1), generator=generator)
-        return Examples(said, with_token_ahead(said, -self.offset))
+        return said, with_token_ahead(said, -self.offset)
 
 
 def with_token_ahead(tokens: Tensor, offset: int) -> Tensor:

@@ -55,7 +55,7 @@ def run(settings: Settings) -> Findings:
             {
                 "task": task,
                 "length": length,
-                **table.cells("{}", "system", _SYSTEMS, _RIGHT, 2, task=task, length=length),
+                **table.cells("{}", "system", _SYSTEMS, digits=2, task=task, length=length),
             }
             for task, length in product(tasks, lengths)
         ],

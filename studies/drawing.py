@@ -38,11 +38,9 @@ def panels(
     figure: Figure, titles: Sequence[str], width: float = 3.7, height: float = 3.1
 ) -> list[Axes]:
     """Panels in a row, one for each title; the size in inches is that of one panel."""
-    figure.set_size_inches(width * len(titles), height)
-    axes = [figure.add_subplot(1, len(titles), 1 + column) for column in range(len(titles))]
-    for panel, title in zip(axes, titles, strict=True):
-        panel.set_title(title)
-    return axes
+    count = len(titles)
+    figure.set_size_inches(width * count, height)
+    return [figure.add_subplot(1, count, n, title=title) for n, title in enumerate(titles, 1)]
 
 
 def draw_mean(

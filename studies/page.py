@@ -10,12 +10,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from studies import NAMES, describe
 from studies.running import FIGURE, Result, load_result
-from studies.study import POSTS, Cell, Study, Verdict
+from studies.study import POSTS, Cell, Verdict
 from vit_str.files import write_atomically
 from vit_str.reports.tables import piped, plain, write_json
-
-GONE = "gone"
-"""In the place of the hash of weights that a result from before hashes were kept is of."""
 
 
 def write_page(results: Path, page: Path) -> int:
@@ -64,16 +61,7 @@ def page_text(results: Sequence[Result], figures: str) -> str:
         weighed=[name for name, study in studies.items() if study.weights],
         posts=POSTS,
         figures=figures,
-        remarks=_remarks,
     )
-
-
-def _remarks(result: Result, study: Study) -> str:
-    """What a reader of a verdict should know, in a few words."""
-    rule = f"rule changed: {study.rule}" if study.rule else ""
-    over = f"interval over {study.over}" if study.over != "seeds" else ""
-    gone = "of weights that are gone" if GONE in result["weights"].values() else ""
-    return "; ".join(remark for remark in (study.kind, rule, over, gone) if remark)
 
 
 def _filled(template: str, **values: Any) -> str:

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,11 @@ def load_result(folder: Path, name: str = RESULT) -> Result | None:
     path = folder / name
     if not path.exists():
         return None
-    try:
-        result: Result = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        result = {}
-    if not isinstance(result, dict) or "verdict" not in result:
-        raise ValueError(f"{path} is no result of a study; remove it or take another --out")
-    return result
+    with suppress(ValueError):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(result, dict) and "verdict" in result:
+            return result
+    raise ValueError(f"{path} is no result of a study; remove it or take another --out")
 
 
 def run_study(name: str, folder: Path, settings: Settings) -> Result:

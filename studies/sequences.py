@@ -126,11 +126,10 @@ class RecurrentTranslator(Translator):
 
         A symbol counts in its place; what is not written is wrong.
         """
+        length = labels.shape[1]
         written = generate(self.decoder, self.encoder(sources)).labels
-        width = min(written.shape[1], labels.shape[1])
-        right = torch.zeros_like(labels, dtype=torch.bool)
-        right[:, :width] = written[:, :width] == labels[:, :width]
-        return right.float().mean().item()
+        written = F.pad(written, (0, length), value=PADDING)[:, :length]
+        return (written == labels).float().mean().item()
 
 
 def train_translator(
@@ -141,11 +140,10 @@ def train_translator(
     dim: int,
     steps: int,
     learning_rate: float,
-    batch: int = 64,
     device: str = "cpu",
 ) -> RecurrentTranslator:
     """A network that has learned the task; it may write twice as much as it was trained on."""
     with seeded(seed):
         model = RecurrentTranslator(task, dim, attention).to(device)
-        fit_warm(model, lambda: model.loss(*task.draw(batch, device=device)), steps, learning_rate)
+        fit_warm(model, lambda: model.loss(*task.draw(64, device=device)), steps, learning_rate)
     return model.eval()

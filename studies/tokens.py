@@ -4,7 +4,6 @@ Nothing but attention can carry the answer: it stands at another token.
 """
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -14,12 +13,10 @@ from torch import Tensor, nn
 from studies.training import fit
 from vit_str.models.positions import FixedPositions, sinusoidal_positions
 
-
-class Examples(NamedTuple):
-    """What a token says, in one number or more, and what should be answered there."""
-
-    inputs: Int64[Tensor, "batch token input"]
-    answers: Int64[Tensor, "batch token answer"]
+Inputs = Int64[Tensor, "batch token input"]
+Answers = Int64[Tensor, "batch token answer"]
+Examples = tuple[Inputs, Answers]
+"""What tokens say, in one number or more each, and what should be answered there."""
 
 
 class Task(ABC):
@@ -40,9 +37,8 @@ class NextToken(Task):
     """What does the token to the right say? The last one asks for the first."""
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
-        """Independent symbols and their neighbors."""
         said = torch.randint(self.symbols, (batch, self.length, 1), generator=generator)
-        return Examples(said, said.roll(-1, dims=1))
+        return said, said.roll(-1, dims=1)
 
 
 class Pointers(Task):
@@ -52,12 +48,11 @@ class Pointers(Task):
         super().__init__(length, symbols, inputs=(length,) * count, answers=count)
 
     def draw(self, batch: int, generator: torch.Generator) -> Examples:
-        """Independent symbols and pointers."""
         said = torch.randint(self.symbols, (batch, self.length), generator=generator)
         size = (batch, self.length, self.answers)
         pointers = torch.randint(self.length, size, generator=generator)
         answers = said.gather(1, pointers.flatten(1)).reshape(size)
-        return Examples(torch.cat([said[..., None], pointers], -1), answers)
+        return torch.cat([said[..., None], pointers], -1), answers
 
 
 class TokenNetwork(nn.Module):
@@ -73,9 +68,7 @@ class TokenNetwork(nn.Module):
         self.body = body
         self.to_answers = nn.Linear(dim, task.answers * task.symbols)
 
-    def forward(
-        self, inputs: Int64[Tensor, "batch token input"]
-    ) -> Float[Tensor, "batch token answer symbol"]:
+    def forward(self, inputs: Inputs) -> Float[Tensor, "batch token answer symbol"]:
         embedded = [embed(inputs[..., i]) for i, embed in enumerate(self.embed)]
         tokens = self.embed_positions(torch.stack(embedded).sum(0))
         return self.to_answers(self.body(tokens)).unflatten(-1, (-1, self.symbols))
@@ -93,25 +86,24 @@ def learning_curve(
 ) -> list[float]:
     """Train by Adam on examples that are never seen twice."""
     every = every or steps
-    generator = torch.Generator().manual_seed(seed)
-    unseen = task.draw(256, torch.Generator().manual_seed(seed + 1_000_000))
     device = next(network.parameters()).device
+    generator = torch.Generator().manual_seed(seed)
+    unseen = torch.Generator().manual_seed(seed + 1_000_000)
+    inputs, answers = (part.to(device) for part in task.draw(256, unseen))
     curve = []
 
     def loss(step: int) -> Tensor:
         if step and step % every == 0:
-            curve.append(accuracy(network, unseen))
-        inputs, answers = (part.to(device) for part in task.draw(batch, generator))
-        return F.cross_entropy(network(inputs).flatten(0, 2), answers.flatten())
+            curve.append(accuracy(network, inputs, answers))
+        drawn_inputs, drawn_answers = (part.to(device) for part in task.draw(batch, generator))
+        return F.cross_entropy(network(drawn_inputs).flatten(0, 2), drawn_answers.flatten())
 
     # Gradients are clipped: networks that explode shall fail by their shape, not by one giant step.
     fit(loss, steps, torch.optim.Adam(network.parameters(), learning_rate))
-    return [*curve, accuracy(network, unseen)]
+    return [*curve, accuracy(network, inputs, answers)]
 
 
 @torch.no_grad()
-def accuracy(network: nn.Module, examples: Examples) -> float:
+def accuracy(network: nn.Module, inputs: Inputs, answers: Answers) -> float:
     """Share of answers that are right."""
-    device = next(network.parameters()).device
-    right = network(examples.inputs.to(device)).argmax(-1) == examples.answers.to(device)
-    return right.double().mean().item()
+    return (network(inputs).argmax(-1) == answers).double().mean().item()

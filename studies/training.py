@@ -42,11 +42,9 @@ def fit_warm(
     model: nn.Module, loss: Callable[[], Tensor], steps: int, learning_rate: float
 ) -> None:
     """Train with Adam, the learning rate rising for a tenth of the steps, then falling to zero."""
-    fit(
-        lambda step: loss(),
-        steps,
-        torch.optim.Adam(model.parameters(), lr=learning_rate),
-        lambda step: min(
-            (10 * step + 1) / (steps + 1), (1 + math.cos(math.pi * step / (steps or 1))) / 2
-        ),
-    )
+
+    def rate(step: int) -> float:
+        falling = (1 + math.cos(math.pi * step / (steps or 1))) / 2
+        return min((10 * step + 1) / (steps + 1), falling)
+
+    fit(lambda step: loss(), steps, torch.optim.Adam(model.parameters(), learning_rate), rate)

@@ -5,6 +5,7 @@ Kind: identity
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -100,9 +101,8 @@ def two_words() -> Example:
 
 def drawn(seed: int) -> Example:
     """Normal matrices, 7 queries and 9 keys of 16 numbers, values of 11."""
-    generator = torch.Generator().manual_seed(seed)
-    shapes = ((7, 16), (9, 16), (9, 11))
-    return Example(*(torch.randn(shape, generator=generator, dtype=_DOUBLE) for shape in shapes))
+    draw = partial(torch.randn, generator=torch.Generator().manual_seed(seed), dtype=_DOUBLE)
+    return Example(queries=draw(7, 16), keys=draw(9, 16), values=draw(9, 11))
 
 
 def by_loops(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
@@ -115,8 +115,8 @@ def by_loops(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
     return torch.tensor(results, dtype=_DOUBLE)
 
 
-def _product(one: list[float], other: list[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))
+def _product(row: list[float], column: list[float]) -> float:
+    return sum(a * b for a, b in zip(row, column, strict=True))
 
 
 def by_einsum(queries: Matrix, keys: Matrix, values: Matrix) -> Matrix:
@@ -158,15 +158,13 @@ def heads_difference(seed: int) -> float:
     with torch.no_grad():
         queries = attention.to_queries(x)[0]
         keys, values = attention.to_keys_values(x)[0].chunk(2, -1)
-        heads = [
-            by_loops(queries[:, part], keys[:, part], values[:, part])
-            for part in (slice(0, 4), slice(4, 8))
-        ]
+        parts = [matrix.chunk(2, -1) for matrix in (queries, keys, values)]
+        heads = [by_loops(*matrices) for matrices in zip(*parts, strict=True)]
         return _largest_difference(attention(x)[0], attention.to_output(torch.cat(heads, 1)))
 
 
-def _largest_difference(one: Tensor, other: Tensor) -> float:
-    return float((one - other).abs().max())
+def _largest_difference(result: Tensor, expected: Tensor) -> float:
+    return float((result - expected).abs().max())
 
 
 def statements() -> dict[str, bool]:
@@ -177,22 +175,19 @@ def statements() -> dict[str, bool]:
     first = torch.tensor([0.2, 0.1, 0.4, 0.3], dtype=_DOUBLE)
     words = two_words()
     scores = words.queries @ words.keys.T
-    one = by_formula(queries[1:2], keys, values)
+    alone = by_formula(queries[1:2], keys, values)
+    same = partial(torch.allclose, rtol=0, atol=_ROUNDING)
     return {
         "3 x 3 times 3 x 4 gives 3 x 4 weights": weights.shape == (3, 4),
-        "rows sum to 1": _same(weights.sum(1), torch.ones(3, dtype=_DOUBLE)),
-        "columns do not": not _same(weights.sum(0), torch.ones(4, dtype=_DOUBLE)),
-        "the first row is .2 .1 .4 .3": _same(weights[0], first),
-        "its result is that mean of the values": _same(result[0], first @ values),
+        "rows sum to 1": same(weights.sum(1), torch.ones(3, dtype=_DOUBLE)),
+        "columns do not": not same(weights.sum(0), torch.ones(4, dtype=_DOUBLE)),
+        "the first row is .2 .1 .4 .3": same(weights[0], first),
+        "its result is that mean of the values": same(result[0], first @ values),
         "the result has d_v = 5 columns beside d_k = 3": result.shape == (3, 5),
-        "many queries at once are as one by one": _same(result[1:2], one),
+        "many queries at once are as one by one": same(result[1:2], alone),
         "a word need not fit itself best": bool((scores.argmax(1) != torch.arange(2)).any()),
         "other dimensions of queries and keys are refused": _is_refused(queries[:, :2], keys),
     }
-
-
-def _same(one: Tensor, other: Tensor) -> bool:
-    return _largest_difference(one, other) < _ROUNDING
 
 
 def _is_refused(queries: Matrix, keys: Matrix) -> bool:
@@ -219,7 +214,7 @@ def _draw(figure: Figure) -> None:
         for (y, x), number in np.ndenumerate(matrix.numpy()):
             text = f"{number:.0f}" if float(number).is_integer() else f"{number:.2f}"
             axes.text(x, y, text, ha="center", va="center", fontsize=7)
-        for axis, count in ((axes.xaxis, matrix.shape[1]), (axes.yaxis, matrix.shape[0])):
-            axis.set_ticks(range(count), [str(index + 1) for index in range(count)])
+        for axis, count in ((axes.yaxis, len(matrix)), (axes.xaxis, len(matrix.T))):
+            axis.set_ticks(range(count), [str(number) for number in range(1, count + 1)])
         axes.grid(visible=False)
         axes.set(xlabel=xlabel, ylabel=ylabel)
