@@ -1,12 +1,13 @@
 """Whether an RNN can use what comes later, and whether two directions make distance harmless."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import torch
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies.drawing import COLORS, INK, draw_lines, draw_mean, panels
+from studies.drawing import INK, draw_lines, panels
 from studies.gradients import input_gradients
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import Examples, Task, TokenNetwork, learning_curve
@@ -150,10 +151,9 @@ def judge(later: float, scores: Mapping[str, Sequence[Values]]) -> Verdict:
 
 def _draw(figure: Figure, gradients: Table, named: Table) -> None:
     left, right = panels(figure, ["Inputs felt by a state", "Naming a later token"], 4.6, 3.4)
-    felt = Table(row for row in gradients if float(row[_VALUE]) > 0)  # 0 has no logarithm
-    for name, color in zip(_RECURRENT, COLORS, strict=False):
-        xs, runs = felt.curves("offset", network=name)
-        draw_mean(left, xs, torch.tensor(runs).double().log10().tolist(), name, color)
+    norms = ((row, float(row[_VALUE])) for row in gradients)
+    logs = Table(row | {_VALUE: math.log10(norm)} for row, norm in norms if norm)
+    draw_lines(left, logs, "offset", "network", _RECURRENT)
     left.axvline(0, color=INK, linewidth=0.8)
     left.annotate("RNN: exactly 0", (1, 0.05), xycoords=("data", "axes fraction"), fontsize=8)
     left.set_xlabel("place of the input after the state's (steps)")
@@ -162,6 +162,5 @@ def _draw(figure: Figure, gradients: Table, named: Table) -> None:
     asked = Table(row for row in named if int(row["offset"]) > 0)
     draw_lines(right, asked, "offset", "network", _NETWORKS, marker="o")
     right.axhline(1 / SYMBOLS, color=INK, linewidth=1.1, linestyle="--", label="chance")
-    right.set_ylim(0, 1.03)
-    right.set(xlabel="places to the right", ylabel="share of tokens named")
+    right.set(xlabel="places to the right", ylabel="share of tokens named", ylim=(0, 1.03))
     right.legend(loc="center left", fontsize=7, bbox_to_anchor=(0, 0.47))

@@ -10,7 +10,6 @@ from studies.drawing import INK, draw_lines, panels
 from studies.sequences import SequenceTask, train_translator
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 
-_RIGHT = "right_symbols"
 ONE, WIDE, ATTENTION = "one vector", "one vector, twice as wide", "attention"
 _SYSTEMS = {ONE: ("none", 1), WIDE: ("none", 2), ATTENTION: ("dot", 1)}
 """Attention, and how many times as wide."""
@@ -38,15 +37,12 @@ def run(settings: Settings) -> Findings:
                 texts = drawn.draw_tests(256, length, seed, settings.device)
                 yield task, name, seed, length, model.accuracy(*texts)
 
-    table = settings.repeat(f"task system seed length {_RIGHT}", measure)
+    table = settings.repeat("task system seed length right_symbols", measure)
     shortest, longest = lengths[0], tasks["copy"].lengths[1]
 
     def scores(system: str, task: str) -> str:
-        short, long = (
-            table.mean(_RIGHT, task=task, system=system, length=length)
-            for length in (shortest, longest)
-        )
-        return f"{short:.2f} and {long:.2f}"
+        part = table.where(system=system, task=task)
+        return f"{part.mean(length=shortest):.2f} and {part.mean(length=longest):.2f}"
 
     shares = avoided(table, longest)
     return Findings(
@@ -80,11 +76,9 @@ def avoided(table: Table, length: int) -> Values:
     """
     by_task = []
     for task in table.levels("task"):
-        one, attention = (
-            table.values(_RIGHT, task=task, system=name, length=length) for name in (ONE, ATTENTION)
-        )
+        part = table.where(task=task, length=length)
+        pairs = zip(part.values(system=ONE), part.values(system=ATTENTION), strict=True)
         # Without a mistake there is nothing to avoid.
-        pairs = zip(one, attention, strict=True)
         by_task.append([(b - a) / (1 - a) if a < 1 else 0.0 for a, b in pairs])
     return Values(min(values) for values in zip(*by_task, strict=True))
 
@@ -98,12 +92,9 @@ def _draw(figure: Figure, table: Table, longest: int) -> None:
     tasks = table.levels("task")
     sheets = panels(figure, [f"Task: {task}" for task in tasks], width=4.6, height=3.4)
     for axes, task in zip(sheets, tasks, strict=True):
-        part = table.where(task=task)
-        draw_lines(axes, part, "length", "system", _SYSTEMS, column=_RIGHT, marker="o")
+        draw_lines(axes, table.where(task=task), "length", "system", _SYSTEMS, marker="o")
         axes.axvline(longest, color=INK, linestyle=":", linewidth=1.1)
-        axes.annotate(
-            " longest in training", (longest, 1.04), rotation=0, ha="right", fontsize=8, color=INK
-        )
+        axes.annotate(" longest in training", (longest, 1.04), ha="right", fontsize=8, color=INK)
         axes.set_ylim(0, 1.12)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set(xlabel="length of the sequence (symbols)", ylabel="share of right symbols")

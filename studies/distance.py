@@ -6,7 +6,8 @@ Kind: caption of a figure
 """
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
+from operator import itemgetter
 
 from matplotlib.figure import Figure
 
@@ -49,10 +50,10 @@ def run(settings: Settings) -> Findings:
     grid = TokenGrid.of(trained.recognizer.encoder)
     layers = table.levels("layer", system=TRAINED)
     means = mean_of_heads(table)
+    numbers = table.levels("head", system=TRAINED)
     heads = {
-        (name, layer): [part.mean(head=head) for head in part.levels("head")]
+        (name, layer): [table.mean(system=name, layer=layer, head=head) for head in numbers]
         for name, layer in product((TRAINED, UNTRAINED), layers)
-        for part in [table.where(system=name, layer=layer)]
     }
     by_layer = [means.mean(system=TRAINED, layer=layer) for layer in layers]
     last, start = (means.values(system=TRAINED, layer=layer) for layer in (layers[-1], 1))
@@ -115,14 +116,11 @@ def measure_convolution(words: RenderedBatch, seed: int, images: int) -> Rows:
 
 
 def mean_of_heads(table: Table) -> Table:
-    """One row for each system, layer and seed, with the mean over heads."""
+    """The mean over heads, whose rows follow each other, for each seed, system and layer."""
     rows = []
-    for system, seed in product(table.levels("system"), table.levels("seed")):
-        part = table.where(system=system, seed=seed)
-        for layer in part.levels("layer"):
-            heads = part.where(layer=layer)
-            means = (heads.mean(column) for column in ("distance", _SHARE))
-            rows.append((seed, system, layer, *means))
+    for key, group in groupby(table, itemgetter("seed", "system", "layer")):
+        heads = Table(group)
+        rows.append((*key, heads.mean("distance"), heads.mean(_SHARE)))
     return Table.of(f"seed system layer distance {_SHARE}", rows)
 
 

@@ -8,6 +8,7 @@ import time
 import timeit
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 
 import torch
 from matplotlib.figure import Figure
@@ -43,11 +44,10 @@ def run(settings: Settings) -> Findings:
     counts = {name: [operations(name, length) for length in lengths] for name in LAYERS}
 
     def measure(seed: int) -> Rows:
-        for processor in processors:
-            for name in LAYERS:
-                for i, length in enumerate(lengths):
-                    time = milliseconds(name, length, processor, seed, repetitions)
-                    yield processor, name, length, seed, chains[name][i], counts[name][i], time
+        for processor, name in product(processors, LAYERS):
+            for length, *numbers in zip(lengths, chains[name], counts[name], strict=True):
+                elapsed = milliseconds(name, length, processor, seed, repetitions)
+                yield processor, name, length, seed, *numbers, elapsed
 
     columns = "processor layer length seed chain operations milliseconds"
     table = settings.repeat(columns, measure)

@@ -15,7 +15,7 @@ from studies.filters import first_filters
 from studies.reading import word_renderer
 from studies.sequences import TextTransformer
 from studies.study import Findings, Rows, Settings, Values, Verdict
-from studies.training import Tokens, seeded
+from studies.training import seeded
 from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset
 
@@ -74,9 +74,11 @@ def measure(image_size: tuple[int, int], patch_size: tuple[int, int], seed: int)
         tokens = encoder.embed_positions(encoder.embed_patches(patches))
         for block in text.blocks:
             tokens = block(tokens)
+        embed = encoder.embed_patches
+        maps = F.conv2d(images, first_filters(encoder), embed.bias, stride=encoder.patch_size)
         differences = {
             ROUND_TRIP: put_together(patches, encoder) - images,
-            CONVOLUTION: _by_convolution(encoder, images) - encoder.embed_patches(patches),
+            CONVOLUTION: rearrange(maps, "b d row col -> b (row col) d") - embed(patches),
             BLOCKS: text.norm(tokens) - encoder(images),
         }
     image, patch = ("{} x {}".format(*size) for size in (image_size, patch_size))
@@ -115,12 +117,6 @@ def _text_encoder(encoder: VisionTransformer) -> TextTransformer:
     text.blocks.load_state_dict(encoder.blocks.state_dict())
     text.norm.load_state_dict(encoder.norm.state_dict())
     return text
-
-
-def _by_convolution(encoder: VisionTransformer, images: Tensor) -> Tokens:
-    bias = encoder.embed_patches.bias
-    maps = F.conv2d(images, first_filters(encoder), bias, stride=encoder.patch_size)
-    return rearrange(maps, "b d row col -> b (row col) d")
 
 
 def _count(part: nn.Module) -> int:

@@ -32,9 +32,8 @@ class SubLayer(nn.Module):
     def __init__(self, part: nn.Module, dim: int, variant: str) -> None:
         super().__init__()
         self.part = part
-        norm, none = nn.LayerNorm(dim), nn.Identity()
-        self.before = norm if variant in (FULL, BARE) else none
-        self.after = norm if variant == POST else none
+        self.before = nn.LayerNorm(dim) if variant in (FULL, BARE) else nn.Identity()
+        self.after = nn.LayerNorm(dim) if variant == POST else nn.Identity()
         self.residual = variant not in (BARE, NEITHER)
 
     def forward(self, x: Tokens) -> Tokens:
@@ -47,20 +46,16 @@ class Stack(nn.Module):
 
     def __init__(self, depth: int, dim: int, heads: int, variant: str) -> None:
         super().__init__()
-        self.blocks = nn.ModuleList(
-            nn.Sequential(
-                SubLayer(MultiHeadAttention(dim, heads), dim, variant),
-                SubLayer(FeedForward(dim, 2.0), dim, variant),
-            )
-            for _ in range(depth)
-        )
+        self.blocks = nn.Sequential()
+        for _ in range(depth):
+            attention = SubLayer(MultiHeadAttention(dim, heads), dim, variant)
+            feed_forward = SubLayer(FeedForward(dim, 2.0), dim, variant)
+            self.blocks.append(nn.Sequential(attention, feed_forward))
         # As in the project's encoders: what is not normalized at the end is normalized once.
         self.norm = nn.LayerNorm(dim) if variant in (FULL, BARE) else nn.Identity()
 
     def forward(self, x: Tokens) -> Tokens:
-        for block in self.blocks:
-            x = block(x)
-        return self.norm(x)
+        return self.norm(self.blocks(x))
 
 
 def run(settings: Settings) -> Findings:

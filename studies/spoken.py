@@ -9,7 +9,7 @@ import calendar
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import islice
+from itertools import filterfalse, islice
 
 import torch
 
@@ -42,15 +42,9 @@ class Languages:
     words: Callable[[int], Text]
     digits: Callable[[int], Text]
 
-    @property
-    def directions(self) -> tuple[str, str]:
-        """From words to digits, and back."""
-        return f"{self.things}, words to digits", f"{self.things}, digits to words"
-
     def draw_training(self, count: int) -> list[int]:
         """So many things, none of them held out."""
-        things = (thing for thing in iter(self.draw, None) if not is_held_out(thing))
-        return list(islice(things, count))
+        return list(islice(filterfalse(is_held_out, iter(self.draw, None)), count))
 
     def draw_tests(self, count: int) -> list[int]:
         """So many different things, all of them held out."""

@@ -96,17 +96,16 @@ def measure(spoken: Languages, steps: int, seed: int, device: str = "cpu") -> Ro
         tested = spoken.draw_tests(_TESTED)
     check_tests(spoken, tested, trained)
     words, digits = (ids_of(list(map(f, tested))).to(device) for f in (spoken.words, spoken.digits))
-    pairs = ((words, digits), (digits, words))
-    for direction, (sources, labels) in zip(spoken.directions, pairs, strict=True):
+    pairs = {"words to digits": (words, digits), "digits to words": (digits, words)}
+    for direction, (sources, labels) in pairs.items():
         with torch.no_grad():
             features = model.encoder(sources)
         for decoding, width in _WIDTHS.items():
             given = features.roll(1, 0) if decoding == STRANGER else features
             written = write(model.decoder, given, width)
-            right, other = (
-                same_labels(written, to).float().mean().item() for to in (labels, labels.roll(1, 0))
-            )
-            yield direction, decoding, seed, right, other
+            right = same_labels(written, labels).float().mean().item()
+            other = same_labels(written, labels.roll(1, 0)).float().mean().item()
+            yield f"{spoken.things}, {direction}", decoding, seed, right, other
 
 
 def write(decoder: AutoregressiveDecoder, features: Tokens, width: int) -> Labels:
