@@ -58,8 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     folder = Path("runs/studies")
     out.add_argument("--out", type=Path, default=folder, metavar="DIR", help=f"({folder})")
     texts = "all studies, with verdicts of earlier runs"
-    listing = commands.add_parser("list", help=texts, parents=[out])
-    listing.set_defaults(run=_list)
+    commands.add_parser("list", help=texts, parents=[out]).set_defaults(run=_list)
     run = commands.add_parser("run", help="run studies", parents=[out], allow_abbrev=False)
     run.set_defaults(run=_run)
     names = [*NAMES, "all"]

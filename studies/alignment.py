@@ -160,8 +160,8 @@ def _band_chance(length: int) -> float:
 
 
 def _draw(figure: Figure, table: Table, maps: Mapping[str, Map], length: int) -> None:
-    titles = [f"{name[0].upper()}{name[1:]}" for name in maps]
-    *sheets, last = panels(figure, [*titles, "On the anti-diagonal"], width=2.9, height=3.1)
+    titles = [name.capitalize() for name in (*maps, "on the anti-diagonal")]
+    *sheets, last = panels(figure, titles, width=2.9)
     low, high = 0.5, length + 0.5
     for axes, weights in zip(sheets, maps.values(), strict=True):
         image = axes.imshow(weights.numpy(), HEAT, vmin=0, vmax=1, extent=(low, high, high, low))

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import INK, draw_lines, panels
-from studies.gradients import input_gradients
+from studies.memory import input_gradients
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import Examples, Task, TokenNetwork, learning_curve
 from studies.training import Tokens, seeded

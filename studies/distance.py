@@ -149,5 +149,5 @@ def _draw(figure: Figure, table: Table, means: Table, grid: TokenGrid) -> None:
     vit.set(xlabel="layer (dots: heads, first seed)", ylabel="mean distance (px)", ylim=(0, 66))
     vit.set_xticks(table.levels("layer", system=TRAINED))
     conv.set(xlabel="layer", ylabel="distance (px)", ylim=(0, None))
-    vit.legend(loc="upper left", ncols=1, fontsize=7)
+    vit.legend(loc="upper left", fontsize=7)
     conv.legend()

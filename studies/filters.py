@@ -1,8 +1,5 @@
 """What the first filters of a ViT and of a convolution become when they learn to read.
 
-The filters of a trained Vision Transformer resemble a basis for what patches look like (Dosovitskiy
-et al. 2020, figure 7). That basis is known: the principal components of the patches themselves.
-
 Weights: tiny
 Rule: made stricter
 Kind: caption of a figure
@@ -23,7 +20,7 @@ from torch import Tensor, nn
 from studies import reading
 from studies.drawing import COLORS, MUTED, draw_bars
 from studies.reading import CONVOLUTION, SMALL, SYSTEMS, VIT
-from studies.study import Cell, Findings, Settings, Table, Values, Verdict
+from studies.study import Findings, Rows, Settings, Values, Verdict
 from vit_str.models import VisionTransformer
 from vit_str.runtime.charset import CHARSETS, Charset
 from vit_str.runtime.images import Preprocessing
@@ -93,23 +90,24 @@ def run(settings: Settings) -> Findings:
     training: Any = {"steps": steps, "batch_size": 64, "learning_rate": 2e-3}
     words = digits(count)
     basis = patch_components(words)
-    rows: list[tuple[Cell, ...]] = []
     pictures: dict[str, Filters] = {}
-    for seed, system in product(range(settings.seeds), SYSTEMS):
-        reader = reading.build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
-        before = first_filters(reader.encoder).clone()
-        reading.train_reader(reader, words, seed, **training, device=settings.device)
-        after = first_filters(reader.encoder)
-        for state, bank in zip(STATES, (before, after, after - before), strict=True):
-            share = float(basis.captured(bank)[_FIRST - 1])
-            rows.append((seed, system, state, *bank_means(bank).values(), share))
-            if not seed and state != UNTRAINED:
-                pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
+
+    def measure(seed: int) -> Rows:
+        for system in SYSTEMS:
+            reader = reading.build_reader(system, SMALL, len(CHARSETS["digits"]), seed)
+            before = first_filters(reader.encoder).clone()
+            reading.train_reader(reader, words, seed, **training, device=settings.device)
+            after = first_filters(reader.encoder)
+            for state, bank in zip(STATES, (before, after, after - before), strict=True):
+                share = float(basis.captured(bank)[_FIRST - 1])
+                yield seed, system, state, *bank_means(bank).values(), share
+                if not seed and state != UNTRAINED:
+                    pictures[f"{system}, {state}"] = Components.of_filters(bank).vectors
+
+    table = settings.repeat(f"seed system state {' '.join(_COLUMNS)}", measure)
     pictures["patches themselves"] = basis.vectors
     stem = bank_means(first_filters(load_weights(resolve("tiny")).recognizer.encoder))
-    columns = f"seed system state {' '.join(stem)} in_patch_components"
-    table = Table.of(columns, rows)
-    noise = chance_low_frequency(torch.ones(1, 3, *SMALL.patch_size))
+    noise = chance_low_frequency(*SMALL.patch_size)
     low = {
         (system, state): table.values(_LOW, system=system, state=state)
         for system, state in product(SYSTEMS, STATES)
@@ -189,9 +187,8 @@ def low_frequency_share(filters: Filters) -> Float64[Tensor, " filter"]:
     return low / energies.sum((1, 2, 3))
 
 
-def chance_low_frequency(filters: Filters) -> float:
+def chance_low_frequency(height: int, width: int) -> float:
     """``low_frequency_share`` of noise."""
-    height, width = filters.shape[-2:]
     return _half(height) * _half(width) / (height * width)
 
 
@@ -244,9 +241,8 @@ def _draw(
             pixels = 0.5 + 0.5 * vector / vector.abs().max()
             cell.imshow(pixels.permute(1, 2, 0).numpy(), interpolation="nearest")
             cell.set(xticks=[], yticks=[])
-        line[0].set_ylabel(
-            name.replace(", ", "\n").replace(" ", "\n"), rotation=0, ha="right", va="center"
-        )
+        label = name.replace(",", "").replace(" ", "\n")
+        line[0].set_ylabel(label, rotation=0, ha="right", va="center")
     axes = right.subplots()
     groups, colors = {}, {}
     for (system, state), values in low.items():

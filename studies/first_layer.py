@@ -40,12 +40,10 @@ def run(settings: Settings) -> Findings:
 
     def measure_all(seed: int) -> Rows:
         pixels = renderer.batch(count, seed=1, index=seed).images
-        images = Preprocessing().normalize(pixels)
-        for name, encoder in untrained(seed).items():
+        for name, encoder in (untrained(seed) | {TRAINED: trained.recognizer.encoder}).items():
+            preprocessing = trained.preprocessing if name == TRAINED else Preprocessing()
+            images = preprocessing.normalize(pixels)
             yield from ((seed, name, *row) for row in measure(encoder, images, seed))
-        images = trained.preprocessing.normalize(pixels)
-        rows = measure(trained.recognizer.encoder, images, seed)
-        yield from ((seed, TRAINED, *row) for row in rows)
 
     table = settings.repeat("seed system layer seen near", measure_all)
     layers = {name: table.levels("layer", system=name) for name in table.levels("system")}

@@ -6,10 +6,9 @@ import torch
 from matplotlib.figure import Figure
 from torch import nn
 
-from studies import gradients
-from studies.adding import BASELINE, SOLVED, AttentionAdder, RecurrentAdder, squared_error, train
+from studies import memory
 from studies.drawing import COLORS, INK, draw_lines, panels
-from studies.gradients import DISTANCES, LOST, decay
+from studies.memory import BASELINE, DISTANCES, LOST, SOLVED, AttentionAdder, RecurrentAdder
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
 
@@ -77,10 +76,10 @@ def measure(seed: int, lengths: Mapping[int, int], device: str = "cpu") -> Rows:
     """log10 of the gradient at initialization by distance, and errors of adding by length."""
     for name, (network_class, bias) in CELLS.items():
         with seeded(seed):
-            x = gradients.draw_inputs(device)
-            network = gradients.make_network(network_class)
+            x = memory.draw_inputs(device)
+            network = memory.make_network(network_class)
         open_gate(network, bias)
-        decays = decay(network.to(device), x, seed)
+        decays = memory.decay(network.to(device), x, seed)
         yield from (("gradient", name, seed, at, decays[at]) for at in DISTANCES)
     for length, steps in lengths.items():
         for name in _ADDERS:
@@ -99,8 +98,8 @@ def adding_error(name: str, length: int, steps: int, seed: int, device: str = "c
             open_gate(model.recur, bias)
     # At the rate at which recurrent networks learn fastest, attention fails with some seeds.
     rate = 5e-3 if name == ATTENTION else 2e-2
-    train(model.to(device), length, steps, seed, rate)
-    return squared_error(model, length)
+    memory.train_to_add(model.to(device), length, steps, seed, rate)
+    return memory.squared_error(model, length)
 
 
 def open_gate(network: nn.RNNBase, bias: float | None) -> None:
@@ -133,7 +132,7 @@ def judge(starts: Errors, errors: Mapping[int, Errors]) -> Verdict:
 def _draw(figure: Figure, older: Table, errors: Mapping[int, Errors]) -> None:
     left, right = panels(figure, ["Gradient at the start", "Adding problem, trained"], 4.6, 3.6)
     draw_lines(left, older, _AT, "network", CELLS)
-    left.set(**gradients.LABELS)
+    left.set(**memory.LABELS)
     left.legend(loc="lower left", fontsize=7)
     for index, (length, by_name) in enumerate(errors.items()):
         for column, (name, values) in enumerate(by_name.items()):

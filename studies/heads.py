@@ -84,10 +84,7 @@ def run(settings: Settings) -> Findings:
 
 
 def permutation_error(heads: int, seed: int, positions: bool) -> float:
-    """How far the outputs of permuted tokens are from the permuted outputs, at most.
-
-    Zero says that the block cannot know where a token stands.
-    """
+    """How far the outputs of permuted tokens are from the permuted outputs, at most."""
     with seeded(seed):
         block = EncoderBlock(DIM, heads, 2.0, 0.0).double().eval()
         x, order = torch.randn(2, 16, DIM, dtype=torch.float64), torch.randperm(16)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, chance_line, draw_bars, panels
-from studies.study import Findings, Settings, Values, Verdict
+from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import Labels, Tokens, fit, seeded
 from vit_str.models.blocks import EncoderBlock
 from vit_str.models.positions import sinusoidal_positions
@@ -61,13 +61,13 @@ class OrderedTokens(nn.Module):
 def run(settings: Settings) -> Findings:
     """Permute and train every encoder with every seed."""
     steps = 200 if settings.quick else 600
-    table = settings.repeat(
-        "encoder seed error accuracy",
-        lambda seed: (
-            (n, seed, permutation_error(n, seed), learned(n, seed, steps, settings.device))
-            for n in ENCODERS
-        ),
-    )
+
+    def measure(seed: int) -> Rows:
+        for name in ENCODERS:
+            right = learned(name, seed, steps, settings.device)
+            yield name, seed, permutation_error(name, seed), right
+
+    table = settings.repeat("encoder seed error accuracy", measure)
     error, accuracy = (
         {name: table.values(column, encoder=name) for name in ENCODERS}
         for column in ("error", "accuracy")
@@ -132,10 +132,7 @@ def texts(count: int) -> tuple[Labels, Int64[Tensor, " batch"]]:
 
 
 def judge(error: Mapping[str, Values], accuracy: Mapping[str, Values]) -> Verdict:
-    """Supported if attention alone is exactly blind and positions mend it.
-
-    Partly if only one of the two ways to look says so.
-    """
+    """From both ways to see that attention alone is blind and that positions mend it."""
     blind = max(error[NONE]) < _EXACT and min(error[SINUSOIDAL]) > _TELLS
     return Verdict.of(blind, accuracy[NONE].mean < _BEYOND_CHANCE < accuracy[SINUSOIDAL].mean)
 

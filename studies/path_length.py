@@ -8,9 +8,9 @@ import torch
 from matplotlib.figure import Figure
 from torch import nn
 
-from studies.adding import BASELINE, SOLVED, AttentionAdder, RecurrentAdder, squared_error, train
+from studies import memory
 from studies.drawing import INK, draw_lines, panels
-from studies.gradients import input_gradients
+from studies.memory import BASELINE, SOLVED, AttentionAdder, RecurrentAdder
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
 from vit_str.models.blocks import EncoderBlock
@@ -103,9 +103,9 @@ def measure(seed: int, trainings: Sequence[tuple[int, int, int]], device: str) -
         for length, steps, batch in trainings:
             with seeded(seed):
                 model = AttentionAdder(32) if name == ATTENTION else RecurrentAdder(name, 32)
-            train(model.to(device), length, steps, seed, 5e-3, batch)
+            memory.train_to_add(model.to(device), length, steps, seed, 5e-3, batch)
             for at in (longer * length for longer in _LONGER):
-                yield name, seed, ERROR, length, at, squared_error(model, at, 128)
+                yield name, seed, ERROR, length, at, memory.squared_error(model, at, 128)
 
 
 def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[float]:
@@ -116,7 +116,7 @@ def initial_gradients(name: str, seed: int, steps: int = _STEPS_BACK) -> list[fl
         else:
             network = NETWORKS[name](_WIDTH, _WIDTH, batch_first=True)
         inputs = torch.randn(16, steps, _WIDTH)
-        norms = input_gradients(network, inputs, torch.default_generator, directions=4)
+        norms = memory.input_gradients(network, inputs, torch.default_generator, directions=4)
     return norms.flip(0).tolist()
 
 

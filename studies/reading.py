@@ -8,8 +8,8 @@ from pathlib import Path
 
 import matplotlib
 import torch
-import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from studies.training import Labels, fit, seeded
 from vit_str.models import (
@@ -167,8 +167,5 @@ def read_words(recognizer: Recognizer, words: RenderedBatch, device: str = "cpu"
 
 def same_labels(written: Labels, labels: Labels) -> Tensor:
     """Which rows are equal, whatever the padding after them."""
-    width = max(written.shape[1], labels.shape[1])
-    first, second = (
-        F.pad(ids, (0, width - ids.shape[1]), value=PADDING) for ids in (written, labels)
-    )
-    return (first == second).all(1)
+    first, second = pad_sequence([written.T, labels.T], batch_first=True, padding_value=PADDING)
+    return (first == second).all(0)

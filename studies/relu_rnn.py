@@ -12,9 +12,9 @@ import torch.nn.functional as F
 from matplotlib.figure import Figure
 from torch import Tensor, nn
 
-from studies import gradients
+from studies import memory
 from studies.drawing import COLORS, INK, draw_mean, panels
-from studies.gradients import DIM, STEPS, ElmanNetwork, orthogonal
+from studies.memory import DIM, STEPS, ElmanNetwork, orthogonal
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
 
@@ -39,11 +39,8 @@ def run(settings: Settings) -> Findings:
     table = settings.repeat(columns, lambda seed: measure(seed, settings.device))
 
     def growth(start: str, activation: str) -> Values:
-        early, late = (
-            table.values(_STATE, start=start, activation=activation, steps=steps - 1)
-            for steps in (STEPS // 2, STEPS)
-        )
-        return late - early
+        part = table.where(start=start, activation=activation)
+        return part.values(_STATE, steps=STEPS - 1) - part.values(_STATE, steps=STEPS // 2 - 1)
 
     def grown(start: str) -> str:
         relu, gelu = (10 ** growth(start, name).mean for name in ("ReLU", "GELU"))
@@ -79,7 +76,7 @@ def run(settings: Settings) -> Findings:
 
 def make_network(start: str, activation: str) -> ElmanNetwork:
     """An RNN with one of the starts."""
-    network = gradients.make_network()
+    network = memory.make_network()
     assert isinstance(network, nn.RNN)
     if start != DEFAULT:
         matrix = torch.eye(DIM) if start == IDENTITY else orthogonal(DIM, float(start.split()[1]))
@@ -91,17 +88,14 @@ def make_network(start: str, activation: str) -> ElmanNetwork:
 
 
 def measure(seed: int, device: str) -> Rows:
-    """Norms of states, and of gradients by distance, for every start and activation.
-
-    All start from the same weights and see the same sequences.
-    """
+    """Norms of states, and of gradients by distance, for every start and activation."""
     for start, activation in product(STARTS, _ACTIVATIONS):
         with seeded(seed):
-            x = gradients.draw_inputs(device).double()
+            x = memory.draw_inputs(device).double()
             network = make_network(start, activation).to(device).double()
         with torch.no_grad():
             states = network(x)[0].square().sum(-1).mean(0).sqrt().log10().tolist()
-        decays = gradients.decay(network, x, seed)
+        decays = memory.decay(network, x, seed)
         for steps in (0, *range(4, STEPS, 5)):
             yield start, activation, seed, steps, states[steps], decays[steps]
 
@@ -122,5 +116,5 @@ def _draw(figure: Figure, table: Table) -> None:
         curves = table.curves("steps", column, start=DEFAULT, activation="tanh")
         draw_mean(axes, *curves, "tanh, default", INK, linestyle=":")
     states.set(xlabel="steps", ylabel="log10 of the state's norm")
-    older.set(**gradients.LABELS)
+    older.set(**memory.LABELS)
     older.legend(loc="lower left", fontsize=7)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from studies.drawing import chance_line, draw_bars, draw_lines, panels
-from studies.gradients import SMALLEST
+from studies.memory import SMALLEST
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import Tokens, seeded
@@ -119,10 +119,7 @@ def token_cosine(x: Tokens) -> float:
 
 
 def measure(variant: str, depth: int, seed: int) -> Rows:
-    """Cosine of tokens after, and norm of the gradient in, every block of an untrained stack.
-
-    One pass forward and back, in doubles, with a random gradient of length one per token.
-    """
+    """Cosine of tokens after, and norm of the gradient in, every block of an untrained stack."""
     with seeded(seed):
         stack = Stack(depth, DIM, HEADS, variant).double()
         x = torch.randn(8, TOKENS, DIM).double()

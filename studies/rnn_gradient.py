@@ -6,10 +6,9 @@ from copy import deepcopy
 import torch
 from matplotlib.figure import Figure
 
-from studies import gradients
-from studies.adding import RecurrentAdder, draw_batch, train
+from studies import memory
 from studies.drawing import COLORS, INK, draw_lines, draw_mean, panels
-from studies.gradients import DISTANCES, LOST, SEQUENCES, STEPS, decay, spectral_radius
+from studies.memory import DISTANCES, LOST, SEQUENCES, STEPS, RecurrentAdder, spectral_radius
 from studies.study import Findings, Rows, Settings, Table, Values, Verdict
 from studies.training import seeded
 
@@ -18,7 +17,7 @@ _DISTANCE = 20
 _TRAINING_LENGTH = 10
 _RADII = (0.5, 0.7, 0.9, 1.0, 1.1, 1.3, 1.6)
 # All positive weights are between 0 and 1; beyond a radius of 1 states stick to the ends of tanh.
-_MATRICES = {"orthogonal": gradients.orthogonal, "positive": gradients.positive}
+_MATRICES = {"orthogonal": memory.orthogonal, "positive": memory.positive}
 _SHOWN = (DEFAULT, "orthogonal 1", "orthogonal 1.3", TRAINED)
 
 
@@ -32,10 +31,8 @@ def run(settings: Settings) -> Findings:
     lost = {
         name: -_slopes(table, name).mean for name in ("positive 0.5", "positive 1", "positive 1.6")
     }
-    before, after = (
-        table.values(network=name, distance=_TRAINING_LENGTH) for name in (BEFORE, TRAINED)
-    )
-    gains = after - before
+    farthest = table.where(distance=_TRAINING_LENGTH)
+    gains = farthest.values(network=TRAINED) - farthest.values(network=BEFORE)
     return Findings(
         table=table,
         summary=[
@@ -70,20 +67,20 @@ def run(settings: Settings) -> Findings:
 def measure(seed: int, steps: int, device: str) -> Rows:
     """Decays of every network: at the start, and before and after it learned to look back."""
     with seeded(seed):
-        x = gradients.draw_inputs(device)
-        networks = {DEFAULT: gradients.make_network()}
+        x = memory.draw_inputs(device)
+        networks = {DEFAULT: memory.make_network()}
         for matrix, draw in _MATRICES.items():
             for radius in _RADII:
-                network = networks[f"{matrix} {radius:g}"] = gradients.make_network()
-                network.all_weights[0][1].data.copy_(draw(gradients.DIM, radius))
+                network = networks[f"{matrix} {radius:g}"] = memory.make_network()
+                network.all_weights[0][1].data.copy_(draw(memory.DIM, radius))
     measured = [(x, name, network.to(device)) for name, network in networks.items()]
     with seeded(seed):
         model = RecurrentAdder("rnn", 16).to(device)
-    x = draw_batch(SEQUENCES, STEPS, torch.Generator().manual_seed(seed))[0].to(device)
+    x = memory.draw_batch(SEQUENCES, STEPS, torch.Generator().manual_seed(seed))[0].to(device)
     measured.append((x, BEFORE, deepcopy(model.recur)))
-    train(model, _TRAINING_LENGTH, steps, seed, 2e-2)
+    memory.train_to_add(model, _TRAINING_LENGTH, steps, seed, 2e-2)
     for inputs, name, network in (*measured, (x, TRAINED, model.recur)):
-        decays = decay(network, inputs, seed)
+        decays = memory.decay(network, inputs, seed)
         radius = spectral_radius(network.all_weights[0][1])
         yield from ((name, seed, radius, at, decays[at]) for at in DISTANCES)
 
@@ -104,7 +101,7 @@ def _draw(figure: Figure, table: Table) -> None:
     titles = ["Gradient of older inputs", "Change per step and spectral radius"]
     left, right = panels(figure, titles, 4.6, 3.4)
     draw_lines(left, table, "distance", "network", _SHOWN)
-    left.set(**gradients.LABELS)
+    left.set(**memory.LABELS)
     left.legend(loc="lower left")
     for matrix, color in (("orthogonal", COLORS[1]), ("positive", COLORS[3])):
         slopes = [_slopes(table, f"{matrix} {radius:g}") for radius in _RADII]

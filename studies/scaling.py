@@ -118,7 +118,7 @@ def judge(
     """
     return Verdict.of(
         # One tenth is several standard errors of a variance from this many products.
-        all(abs(found / width - 1) < 0.1 for width, found in variance.items()),
+        all(abs(value / width - 1) < 0.1 for width, value in variance.items()),
         entropy[-1] < entropy[0] / 2,
         gradient < divided[-1] / 2,
         max(divided) < 1.1 * min(divided),

@@ -121,14 +121,12 @@ def distance_by_offset(dim: int, length: int) -> Float[Tensor, " length"]:
 
 def rotation_error(positions: Positions) -> float:
     """How far PE(p), turned pair by pair by k times the frequency, is from PE(p+k) at most."""
-    sines, cosines = positions[:, ::2], positions[:, 1::2]
+    points = torch.complex(positions[:, 1::2], positions[:, ::2])
     worst = 0.0
     for offset in (1, 7, len(positions) // 10, len(positions) // 2):
-        turn = offset * frequencies(positions.shape[1])
-        after = sines * turn.cos() + cosines * turn.sin()
-        beside = cosines * turn.cos() - sines * turn.sin()
-        for turned, exact in ((after, sines), (beside, cosines)):
-            worst = max(worst, float((turned[:-offset] - exact[offset:]).abs().max()))
+        turn = torch.exp(1j * offset * frequencies(positions.shape[1]))
+        errors = points[:-offset] * turn - points[offset:]
+        worst = max(worst, float(torch.view_as_real(errors).abs().max()))
     return worst
 
 

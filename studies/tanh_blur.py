@@ -1,7 +1,7 @@
 """Does stacking tanh blur what went in?"""
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import torch
 from jaxtyping import Float
@@ -107,11 +107,9 @@ def _network(
 def _draw(figure: Figure, table: Table) -> None:
     left, right = panels(figure, ("n times tanh, no weights", "Instances recognized"))
     xs = torch.linspace(-5, 5, 401, dtype=torch.float64)
-    ys = xs
-    for (before, steps), color in zip(pairwise((0, 1, 2, 10, 100)), COLORS, strict=False):
-        for _ in range(steps - before):
-            ys = ys.tanh()
-        left.plot(xs.tolist(), ys.tolist(), color=color, label=f"n = {steps}")
+    states = list(accumulate(range(100), lambda state, _: state.tanh(), initial=xs))
+    for steps, color in zip((1, 2, 10, 100), COLORS, strict=False):
+        left.plot(xs.tolist(), states[steps].tolist(), color=color, label=f"n = {steps}")
     left.set(xlabel="input", ylabel="output")
     left.legend(loc="upper left")
     draw_lines(right, table, "steps", "network", (ALONE, *NETWORKS), marker="o", markersize=4)

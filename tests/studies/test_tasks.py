@@ -4,14 +4,13 @@ import pytest
 import torch
 from torch import nn
 
-from studies import adding, cross_attention, translation
+from studies import cross_attention, memory, translation
 from studies.sequences import (
     RecurrentTextEncoder,
     RecurrentTranslator,
     SequenceTask,
     TextTransformer,
 )
-from studies.spoken import ids_of, in_words, numbers
 from studies.tokens import NextToken, Pointers
 from studies.training import seeded
 from vit_str.runtime.charset import PADDING, Charset
@@ -22,7 +21,7 @@ REVERSE = SequenceTask(4, (2, 5), True)
 
 @pytest.mark.parametrize("length", [2, 3, 9])
 def test_one_number_of_each_half_is_marked_and_their_sum_is_asked(length):
-    inputs, targets = adding.draw_batch(64, length, torch.Generator().manual_seed(0))
+    inputs, targets = memory.draw_batch(64, length, torch.Generator().manual_seed(0))
     values, marks = inputs.unbind(-1)
     assert inputs.shape == (64, length, 2)
     assert (marks[:, : length // 2].sum(1) == 1).all()
@@ -39,9 +38,9 @@ def test_the_best_constant_has_the_error_of_the_baseline():
         def forward(self, x):
             return self.weight * x.prod(-1).sum(-1) if self.adds else self.weight.expand(len(x))
 
-    error = adding.squared_error(Model(adds=False), 10, 20_000)
-    assert error == pytest.approx(adding.BASELINE, abs=0.005)
-    assert adding.squared_error(Model(adds=True), 10) == 0
+    error = memory.squared_error(Model(adds=False), 10, 20_000)
+    assert error == pytest.approx(memory.BASELINE, abs=0.005)
+    assert memory.squared_error(Model(adds=True), 10) == 0
 
 
 def test_tasks_are_what_they_say():
@@ -106,14 +105,14 @@ def test_the_next_token_is_asked_for_in_a_circle_and_pointers_for_what_they_poin
 
 def test_a_beam_of_one_writes_what_the_decoder_generates():
     with seeded(0):
-        model = translation.learn(numbers(2), 3)[0]
-    features = model.encoder(ids_of([in_words(number) for number in (7, 42, 90)]))
+        model = translation.learn(translation.numbers(2), 3)[0]
+    features = model.encoder(translation.ids_of([*map(translation.in_words, (7, 42, 90))]))
     written = translation.write(model.decoder, features, 1)
     assert written.equal(generate(model.decoder, features).labels)
 
 
 def test_what_is_translated_was_trained_on_and_is_tested_once():
-    spoken = numbers(2)
+    spoken = translation.numbers(2)
     symbols = {*"0123456789", "twelve", "forty", "five"}
     translation.check_tests(spoken, [12, 45], symbols)
     with pytest.raises(AssertionError, match="numbers are tested more than once"):

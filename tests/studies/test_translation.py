@@ -2,8 +2,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from studies.spoken import SYMBOLS, date_in_words, dates, ids_of, in_words, is_held_out, numbers
+from studies import translation
 from studies.training import seeded
+from studies.translation import SYMBOLS, date_in_words, dates, ids_of, in_words, numbers
 from vit_str.runtime.charset import PADDING
 
 VALUES = {
@@ -62,7 +63,7 @@ def test_ids_are_padded():
 
 
 def test_a_fifth_of_the_numbers_is_held_out_but_not_zero():
-    share = sum(map(is_held_out, range(10_000))) / 10_000
+    share = sum(map(translation.is_held_out, range(10_000))) / 10_000
     assert share == pytest.approx(0.2, abs=0.005)
     with seeded(0):
         tests, training = numbers(3).draw_tests(100), numbers(3).draw_training(2000)
