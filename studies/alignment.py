@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
+from studies import sequences
 from studies.drawing import chance_line, draw_bars, panels
 from studies.sequences import RecurrentTranslator, SequenceTask, Texts, train_translator
 from studies.study import Cell, Findings, Rows, Settings, Table, Values, Verdict
@@ -34,18 +35,14 @@ Maps = Float[Tensor, "batch step token"]
 
 def run(settings: Settings) -> Findings:
     """Train with both types of attention and not at all, with every seed."""
-    if settings.quick:
-        size: dict[str, Any] = {"dim": 32, "steps": 220, "learning_rate": 2e-2}
-        task = SequenceTask(8, (2, 6), True)
-    else:
-        size = {"dim": 64, "steps": 700, "learning_rate": 5e-3}
-        task = SequenceTask(10, (3, 16), True)
+    training = sequences.QUICK if settings.quick else sequences.FULL
+    task = SequenceTask(8, (2, 6), True) if settings.quick else SequenceTask(10, (3, 16), True)
     length = task.lengths[1]
     maps: dict[str, Map] = {}
 
     def measure_all(seed: int) -> Rows:
         for name in _ATTENTIONS:
-            row, weights = measure(name, seed, task=task, device=settings.device, **size)
+            row, weights = measure(name, seed, task=task, device=settings.device, **training)
             yield name, seed, length, *row
             maps.setdefault(name, weights.cpu())  # of the first seed
 

@@ -1,14 +1,13 @@
 """Is one context vector a bottleneck, and does attention remove it?"""
 
 from itertools import product
-from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from studies.drawing import INK, draw_lines, panels
-from studies.sequences import SequenceTask, train_translator
-from studies.study import Findings, Rows, Settings, Table, Values, Verdict
+from studies.sequences import FULL, QUICK, SequenceTask, train_translator
+from studies.study import Findings, Row, Rows, Settings, Table, Values, Verdict
 
 ONE, WIDE, ATTENTION = "one vector", "one vector, twice as wide", "attention"
 _SYSTEMS = {ONE: ("none", 1), WIDE: ("none", 2), ATTENTION: ("dot", 1)}
@@ -19,20 +18,19 @@ _MOST = 0.5
 
 def run(settings: Settings) -> Findings:
     """Train every system for every task with every seed, and test it at every length."""
+    training = QUICK if settings.quick else FULL
     if settings.quick:
         tasks = {"copy": SequenceTask(8, (2, 8), backwards=False)}
-        dim, training = 32, {"steps": 220, "learning_rate": 2e-2}
         lengths: tuple[int, ...] = (2, 4, 6, 8, 10, 11)
     else:
         ways = {"copy": False, "reverse": True}
         tasks = {name: SequenceTask(10, (3, 24), way) for name, way in ways.items()}
-        dim, training = 64, {"steps": 700, "learning_rate": 5e-3}
         lengths = (4, 8, 12, 16, 20, 24, 28, 32)
 
     def measure(seed: int) -> Rows:
         for (task, drawn), (name, (attention, wider)) in product(tasks.items(), _SYSTEMS.items()):
-            width: Any = training | {"dim": dim * wider}
-            model = train_translator(drawn, attention, seed, device=settings.device, **width)
+            wide = training | {"dim": wider * training["dim"]}
+            model = train_translator(drawn, attention, seed, device=settings.device, **wide)
             for length in lengths:
                 texts = drawn.draw_tests(256, length, seed, settings.device)
                 yield task, name, seed, length, model.accuracy(*texts)
@@ -48,11 +46,8 @@ def run(settings: Settings) -> Findings:
     return Findings(
         table=table,
         summary=[
-            {
-                "task": task,
-                "length": length,
-                **table.cells("{}", "system", _SYSTEMS, digits=2, task=task, length=length),
-            }
+            Row(task=task, length=length)
+            | table.cells("{}", "system", _SYSTEMS, digits=2, task=task, length=length)
             for task, length in product(tasks, lengths)
         ],
         verdict=judge(shares),

@@ -96,16 +96,16 @@ def run(settings: Settings) -> Findings:
     )
 
 
+@torch.no_grad()
 def permutation_error(name: str, seed: int, count: int = 20) -> float:
     """Root mean square of f(permuted x) - permuted f(x), relative to f(x), without training."""
-    with seeded(seed), torch.no_grad():
+    with seeded(seed):
         model = OrderedTokens(name).double()
         tokens = torch.randperm(_LENGTH)[None]
-        plain = model(tokens)
         orders = [torch.randperm(_LENGTH) for _ in range(count)]
-    with torch.no_grad():
-        squares = [(model(tokens[:, o]) - plain[:, o]).square().mean() for o in orders]
-        return float((torch.stack(squares).mean() / plain.square().mean()).sqrt())
+    plain = model(tokens)
+    squares = [(model(tokens[:, o]) - plain[:, o]).square().mean() for o in orders]
+    return float((torch.stack(squares).mean() / plain.square().mean()).sqrt())
 
 
 def learned(name: str, seed: int, steps: int, device: str = "cpu") -> float:

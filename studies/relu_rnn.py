@@ -38,8 +38,13 @@ def run(settings: Settings) -> Findings:
     columns = f"start activation seed steps {_STATE} {_GRADIENT}"
     table = settings.repeat(columns, lambda seed: measure(seed, settings.device))
 
+    parts = {
+        (start, name): table.where(start=start, activation=name)
+        for start, name in product(STARTS, _ACTIVATIONS)
+    }
+
     def growth(start: str, activation: str) -> Values:
-        part = table.where(start=start, activation=activation)
+        part = parts[start, activation]
         return part.values(_STATE, steps=STEPS - 1) - part.values(_STATE, steps=STEPS // 2 - 1)
 
     def grown(start: str) -> str:
@@ -47,18 +52,18 @@ def run(settings: Settings) -> Findings:
         return f"{relu:.2g} times with ReLU, {gelu:.2g} times with GELU"
 
     def back(start: str, activation: str) -> str:
-        return f"10^{table.mean(start=start, activation=activation, steps=_BACK):.1f}"
+        return f"10^{parts[start, activation].mean(steps=_BACK):.1f}"
 
     return Findings(
         table=table,
         summary=[
-            where
-            | {"log10 growth of the state, steps 50 to 100": growth(start, name).text(2)}
-            | table.cells(
-                "log10 gradient {} steps back", "steps", (_BACK, _ALL_BACK), digits=2, **where
-            )
-            for start, name in product(STARTS, _ACTIVATIONS)
-            for where in [{"start": start, "activation": name}]
+            {
+                "start": start,
+                "activation": name,
+                "log10 growth of the state, steps 50 to 100": growth(start, name).text(2),
+                **part.cells("log10 gradient {} steps back", "steps", (_BACK, _ALL_BACK), digits=2),
+            }
+            for (start, name), part in parts.items()
         ],
         verdict=judge([growth(start, name) for start in STARTS for name in ("ReLU", "GELU")]),
         measure=f"log10 of the state's growth from step {STEPS // 2} to {STEPS}, ReLU, usual start",

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import torch
 from jaxtyping import Float
@@ -9,7 +10,7 @@ from matplotlib.figure import Figure
 from torch import Tensor, nn
 
 from studies.drawing import COLORS, chance_line, draw_lines, log_ticks, panels
-from studies.study import Findings, Rows, Settings, Table, Values, Verdict
+from studies.study import Findings, Row, Rows, Settings, Table, Values, Verdict
 from studies.tokens import NextToken, TokenNetwork, learning_curve
 from studies.training import seeded
 from vit_str.models import attention as core
@@ -23,13 +24,13 @@ SOFTMAXES = (RAW, SCALED)
 TRAINED_WIDTHS = (16, 64, 256)
 TRAINED = (SCALED, RAW, SMALL_START)
 _SHOWN = {
-    "variance": "variance",
-    "entropy / log n": "entropy",
-    "median Jacobian": "jacobian_median",
-    "median query gradient": "query_gradient_median",
-    "accuracy": "accuracy",
+    "variance": ("variance", 3),
+    "entropy / log n": ("entropy", 3),
+    "median Jacobian": ("jacobian_median", 3),
+    "median query gradient": ("query_gradient_median", 3),
+    "accuracy": ("accuracy", 2),
 }
-"""In the summary -> in the table."""
+"""In the summary -> in the table, and digits."""
 Heads = Float[Tensor, "batch head token head_dim"]
 
 
@@ -66,14 +67,12 @@ def run(settings: Settings) -> Findings:
     return Findings(
         table=table,
         summary=[
-            {"d_k": width, "softmax": softmax}
+            Row(d_k=width, softmax=softmax)
             | {
-                title: table.text("", 2 + (name != "accuracy"), **where, measure=name)
-                for title, name in _SHOWN.items()
+                title: table.text("", digits, width=width, softmax=softmax, measure=name)
+                for title, (name, digits) in _SHOWN.items()
             }
-            for width in (2, 16, 64, 256, 1024)
-            for softmax in SOFTMAXES
-            for where in [{"width": width, "softmax": softmax}]
+            for width, softmax in product((2, 16, 64, 256, 1024), SOFTMAXES)
         ],
         verdict=judge(
             {width: variance.mean(width=width, softmax=RAW) for width in WIDTHS},

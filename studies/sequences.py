@@ -5,6 +5,7 @@ to carry from the encoder to the decoder.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +22,9 @@ from vit_str.torch_runtime.engine import generate
 
 Texts = tuple[Tensor, Tensor]
 """Sources and what to write for them, both ``batch position``."""
+QUICK: dict[str, Any] = {"dim": 32, "steps": 220, "learning_rate": 2e-2}
+FULL: dict[str, Any] = {"dim": 64, "steps": 700, "learning_rate": 5e-3}
+"""Of `train_translator`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,12 +50,11 @@ def run(settings: Settings) -> Findings:
         table=table,
         summary=[
             {
-                "example": example,
+                "example": part[0]["example"],
                 "computed by": way,
                 "largest difference from the loop": f"{max(part.values(computed_by=way)):.1e}",
             }
-            for example in table.levels("example")
-            for part in [table.where(example=example)]
+            for part in table.parts("example", *table.levels("example"))
             for way in part.levels("computed_by")
         ],
         verdict=judge(max(worst), holding),
