@@ -50,9 +50,9 @@ def run(settings: Settings) -> Findings:
     grid = TokenGrid.of(trained.recognizer.encoder)
     layers = table.levels("layer", system=TRAINED)
     means = mean_of_heads(table)
-    numbers = table.levels("head", system=TRAINED)
+    heads_of_layer = table.levels("head", system=TRAINED)
     heads = {
-        (name, layer): [table.mean(system=name, layer=layer, head=head) for head in numbers]
+        (name, layer): [table.mean(system=name, layer=layer, head=head) for head in heads_of_layer]
         for name, layer in product((TRAINED, UNTRAINED), layers)
     }
     by_layer = [means.mean(system=TRAINED, layer=layer) for layer in layers]

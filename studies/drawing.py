@@ -40,7 +40,8 @@ def panels(
     """Panels in a row, one for each title; the size in inches is that of one panel."""
     count = len(titles)
     figure.set_size_inches(width * count, height)
-    return [figure.add_subplot(1, count, n, title=title) for n, title in enumerate(titles, 1)]
+    places = enumerate(titles, 1)
+    return [figure.add_subplot(1, count, place, title=title) for place, title in places]
 
 
 def draw_mean(

@@ -41,9 +41,9 @@ def run(settings: Settings) -> Findings:
     columns = f"experiment network seed {_AT} log10_gradient_or_error"
     table = settings.repeat(columns, lambda seed: measure(seed, lengths, settings.device))
     older, adding = table.parts("experiment", "gradient", "adding")
-    starts = {name: older.where(**{_AT: _DISTANCE}).values(network=name) for name in _GATED}
+    starts = {name: older.values(network=name, distance_or_length=_DISTANCE) for name in _GATED}
     errors = {
-        at: {name: adding.where(**{_AT: at}).values(network=name) for name in _ADDERS}
+        at: {name: adding.values(network=name, distance_or_length=at) for name in _ADDERS}
         for at in lengths
     }
     left = {name: f"10^{values.mean:.1f}" for name, values in starts.items()}

@@ -82,7 +82,7 @@ def run(settings: Settings) -> Findings:
             f"an accuracy of {right[SEPARATE].mean:.2f} with two and {right[NONE].mean:.2f} "
             f"without (chance {_CHANCE:.2f})."
         ),
-        draw=lambda figure: _draw(figure, own, accuracy),
+        draw=lambda figure: _draw(figure, own, right),
     )
 
 
@@ -120,13 +120,13 @@ def make_network(name: str, seed: int) -> TokenNetwork:
         return TokenNetwork(NextToken(), DECIDING, body)
 
 
-def _draw(figure: Figure, own: Table, accuracy: Table) -> None:
+def _draw(figure: Figure, own: Table, right: Mapping[str, Values]) -> None:
     weights, trained = panels(figure, ["Attention to itself", "Naming the next token"], width=4.2)
     draw_lines(weights, own, "width", "projections", _NAMES, marker="o", markersize=3)
     chance_line(weights, _EQUAL, "equal shares")
     log_ticks(weights, WIDTHS)
     weights.set(xlabel="width of a token d", ylabel="weight of a token on itself", ylim=(0, 1.05))
     weights.legend(loc="upper left", fontsize=7, labelspacing=0.3)
-    draw_bars(trained, {name: accuracy.values(projections=name) for name in PROJECTIONS})
+    draw_bars(trained, right)
     chance_line(trained, _CHANCE, None)
     trained.set(xlabel="projections of queries and keys", ylabel="accuracy", ylim=(0, 1.05))

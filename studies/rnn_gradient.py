@@ -31,8 +31,8 @@ def run(settings: Settings) -> Findings:
     lost = {
         name: -_slopes(table, name).mean for name in ("positive 0.5", "positive 1", "positive 1.6")
     }
-    farthest = table.where(distance=_TRAINING_LENGTH)
-    gains = farthest.values(network=TRAINED) - farthest.values(network=BEFORE)
+    at_length = table.where(distance=_TRAINING_LENGTH)
+    gains = at_length.values(network=TRAINED) - at_length.values(network=BEFORE)
     return Findings(
         table=table,
         summary=[

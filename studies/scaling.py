@@ -165,11 +165,8 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
     With "raw, small start" only the start of the query weights is divided by √d_k.
     """
     with seeded(seed):
-        attention = core.MultiHeadAttention(
-            width,
-            1,
-            core.ScaledDotProductAttention() if name == SCALED else RawDotProductAttention(),
-        )
+        attend = core.ScaledDotProductAttention() if name == SCALED else RawDotProductAttention()
+        attention = core.MultiHeadAttention(width, 1, attend)
         for layer in (attention.to_queries, attention.to_keys_values):
             nn.init.normal_(layer.weight, std=width**-0.5)
             nn.init.zeros_(layer.bias)
@@ -182,18 +179,17 @@ def make_network(width: int, name: str, seed: int) -> TokenNetwork:
 
 def _draw(figure: Figure, table: Table) -> None:
     sheets = panels(figure, ["Softmax peaks", "Gradient through it", "Learning the next token"])
-    for axes, measure, names, label, ticks in zip(
-        sheets,
-        ("entropy", "jacobian_median", "accuracy"),
-        (SOFTMAXES, SOFTMAXES, TRAINED),
-        (f"entropy / log {KEYS}", "median norm of the Jacobian", "accuracy"),
-        ((2, 16, 128, 1024), (2, 16, 128, 1024), TRAINED_WIDTHS),
-        strict=True,
-    ):
+    labels = {
+        "entropy": f"entropy / log {KEYS}",
+        "jacobian_median": "median norm of the Jacobian",
+        "accuracy": "accuracy",
+    }
+    for axes, (measure, label) in zip(sheets, labels.items(), strict=True):
+        names = TRAINED if measure == "accuracy" else SOFTMAXES
         colors = [COLORS[TRAINED.index(name)] for name in names]
         part = table.where(measure=measure)
         draw_lines(axes, part, "width", "softmax", names, colors, marker="o", markersize=3)
-        log_ticks(axes, ticks)
+        log_ticks(axes, TRAINED_WIDTHS if measure == "accuracy" else WIDTHS[::3])
         axes.set(xlabel="width of queries and keys d_k", ylabel=label, ylim=(0, None))
     chance_line(sheets[-1], 1 / 16)
     sheets[-1].set_ylim(0, 1.08)
