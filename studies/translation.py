@@ -36,6 +36,7 @@ _DIM, _DEPTH, _BATCH, _TESTED = 64, 2, 64, 300
 
 Text = tuple[str, ...]
 """The symbols of a number or a date."""
+
 _SMALL = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
     *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
@@ -46,6 +47,7 @@ _FIRST_DAY, _LAST_DAY = date(1800, 1, 1).toordinal(), date(2099, 12, 31).toordin
 
 SYMBOLS = (*"0123456789", "zero", *_SMALL, *_TENS, "hundred", "thousand", *_MONTHS, "oh", "-")
 """All symbols of all languages; the index of a symbol is its id."""
+
 _IDS = {symbol: id_ for id_, symbol in enumerate(SYMBOLS)}
 
 
