@@ -22,6 +22,7 @@ from vit_str.analysis.libraries.load import encoder_of, load_library_model
 from vit_str.analysis.probe import map_of, probe, register_attention
 from vit_str.analysis.statistics import AttentionStatistics
 from vit_str.cli import main
+from vit_str.models.attention import MultiHeadAttention
 
 timm = pytest.importorskip("timm")
 torchvision = pytest.importorskip("torchvision")
@@ -293,6 +294,12 @@ def test_a_module_of_ones_own_is_registered():
     with probe(nn.Sequential(model), lambda name, *what: maps.append(map_of(*what))):
         output = model(tokens)
     torch.testing.assert_close(maps[0][:, 0] @ tokens, output)
+
+    names = []
+    beside_ours = nn.Sequential(Taught(), MultiHeadAttention(8, 2))
+    with probe(beside_ours, lambda name, *_: names.append(name)):
+        beside_ours(tokens)
+    assert names == ["0", "1.attend"]
 
 
 @pytest.mark.parametrize("options", [{"is_causal": True}, {"scale": 0.7}, {"enable_gqa": True}])

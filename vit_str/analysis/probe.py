@@ -87,18 +87,21 @@ def probe(model: nn.Module, *callbacks: Callback) -> Iterator[None]:
         for callback in callbacks:
             callback(name, queries, keys, mask)
 
-    def of_own(name: str, inputs: tuple[Tensor, ...], *_: object) -> None:
-        queries, keys, _values, *mask = inputs
-        pass_on(name, queries, keys, *mask)
-
     if any(hasattr(m, "_orig_mod") or m._compiled_call_impl for m in model.modules()):
         raise ValueError(
             f"{type(model).__name__} is compiled, so that its attention cannot be observed: give "
             "the module as it was before torch.compile"
         )
-    own = {n: m for n, m in model.named_modules() if isinstance(m, ScaledDotProductAttention)}
-    if own:  # without listening to every function of torch
-        with forward_hooks(own, of_own):
+    if any(isinstance(module, ScaledDotProductAttention) for module in model.modules()):
+        # Without listening to every function of torch.
+        known = {name: module for name, module in model.named_modules() if _registered(module)}
+
+        def call(name: str, positional: tuple[Any, ...], named: dict[str, Any], _: object) -> None:
+            inputs = _registered(known[name])
+            assert inputs is not None
+            pass_on(name, *inputs(known[name], *positional, **named))
+
+        with forward_hooks(known, call):
             yield
         return
     recorder = _SoftmaxRecorder(model, pass_on)
@@ -146,8 +149,7 @@ class _Running:
     @property
     def inputs(self) -> Inputs | None:
         """What was registered for its class."""
-        classes = type(self.module).__mro__
-        return next((_REGISTERED[of] for of in classes if of in _REGISTERED), None)
+        return _registered(self.module)
 
 
 class _SoftmaxRecorder(TorchFunctionMode):
@@ -205,6 +207,10 @@ class _SoftmaxRecorder(TorchFunctionMode):
             self._busy = False
 
 
+def _registered(module: nn.Module) -> Inputs | None:
+    return next((_REGISTERED[of] for of in type(module).__mro__ if of in _REGISTERED), None)
+
+
 def _is_explicit(module: nn.Module) -> bool:
     # Files of transformers are left out: modeling_vit.ViTAttention is vit.ViTAttention here.
     of = type(module)
@@ -245,6 +251,13 @@ def _scores(module: Any, scores: Tensor, *_: Any) -> Attended:
         raise ValueError(f"attention of {scores.ndim} dimensions is not supported, 4 are")
     queries = scores.new_zeros(*scores.shape[:3], 1)
     return queries, scores.new_zeros(*scores.shape[:2], scores.shape[3], 1), scores
+
+
+@register_attention(ScaledDotProductAttention)
+def _own(
+    _: nn.Module, queries: Queries, keys: Keys, values: Keys, mask: Tensor | None = None
+) -> Attended:
+    return queries, keys, mask
 
 
 @register_attention(nn.MultiheadAttention)
