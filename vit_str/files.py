@@ -1,4 +1,4 @@
-"""Files and folders: atomic writes, finding files, locks."""
+"""Files and folders: atomic writes, finding files, locks, the cache folder."""
 
 import os
 import time
@@ -29,6 +29,17 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def default_cache() -> Path:
+    """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder."""
+    if own := os.environ.get("VIT_STR_CACHE"):
+        return Path(own)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vit-str"
+    except RuntimeError:
+        message = "no home folder to keep drawn fonts and word lists in: set VIT_STR_CACHE"
+        raise ValueError(message) from None
 
 
 def check_writable(path: Path) -> None:

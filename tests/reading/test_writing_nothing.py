@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from vit_str.files import default_cache
 from vit_str.synthesis.fonts import find_fonts
-from vit_str.synthesis.glyphs import default_cache
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """

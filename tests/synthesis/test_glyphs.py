@@ -10,10 +10,10 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont
 
-from vit_str.files import exclusive
+from vit_str.files import default_cache, exclusive
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis import rasterize, rasterize_parallel
-from vit_str.synthesis.glyphs import GlyphAtlas, default_cache
+from vit_str.synthesis.glyphs import GlyphAtlas
 
 FONTS = ("DejaVuSans.ttf", "DejaVuSerif.ttf")
 

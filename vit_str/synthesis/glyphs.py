@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from vit_str.files import exclusive, remove_partial, write_atomically
+from vit_str.files import default_cache, exclusive, remove_partial, write_atomically
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.glyph_quality import flaw, judge
@@ -210,16 +209,6 @@ class GlyphAtlas:
         columns = torch.cat([self.columns[:0], *pieces])
         shift = (counts.cumsum(0) - counts) - self.starts[:, 0]
         return replace(self, columns=columns, starts=self.starts + shift[:, None])
-
-
-def default_cache() -> Path:
-    """Folder for what can be built again: ``VIT_STR_CACHE`` or the user's cache folder."""
-    if own := os.environ.get("VIT_STR_CACHE"):
-        return Path(own)
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vit-str"
-    except RuntimeError:
-        raise ValueError("no home folder to keep drawn fonts in: set VIT_STR_CACHE") from None
 
 
 def _key(paths: Sequence[Path], charset: Charset) -> str:

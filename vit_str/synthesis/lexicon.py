@@ -11,6 +11,7 @@ from pathlib import Path
 
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
 from vit_str.synthesis.word_lists import (
     count_words,
     favor_accents,
@@ -82,16 +83,9 @@ class Lexicon:
         self._plain = "".join(filter(_is_plain, self._characters)) or self._characters
         lengths = range(1, maximum_length + 1)
         self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
-        lists = [(count_words(words), 1.0)] if words else language_words(language)
-        self._words, self._shares = self._usable_words(lists)
-        if words and not self._words:
-            raise ValueError(
-                f"none of the {len(lists[0][0])} words in {words} can be written with the charset "
-                f"in {maximum_length} characters; give another list or extend the charset"
-            )
-        if not words and len(self._words) < _FEWEST_WORDS:  # stray foreign words in the list
-            self._words = []
-            self._shares = []
+        drawn = self._own_words(words) if words else self._language_words(language, charset)
+        self._words = drawn.words
+        self._shares = drawn.shares
         self._patterns = {
             name: [
                 pattern for pattern in patterns if self._writable(partial(self._fill, [pattern]))
@@ -129,9 +123,26 @@ class Lexicon:
                 return candidate[: self.maximum_length].strip()
         return ""
 
-    def _usable_words(
-        self, lists: Sequence[tuple[Mapping[str, float], float]]
-    ) -> tuple[list[str], list[float]]:
+    def _own_words(self, path: Path) -> WordList:
+        """Words of the user's file that can be written."""
+        counts = count_words(path)
+        usable = self._usable_words([(counts, 1.0)])
+        if not usable.words:
+            raise ValueError(
+                f"none of the {len(counts)} words in {path} can be written with the charset "
+                f"in {self.maximum_length} characters; give another list or extend the charset"
+            )
+        return usable
+
+    def _language_words(self, language: str, charset: Charset) -> WordList:
+        """Words of the languages that can be written; none if they are stray foreign ones."""
+        (usable,) = keep_word_lists(
+            ["words", language, charset.characters, self.maximum_length],
+            lambda: [self._usable_words(language_words(language))],
+        )
+        return usable if len(usable.words) >= _FEWEST_WORDS else WordList([], [])
+
+    def _usable_words(self, lists: Sequence[tuple[Mapping[str, float], float]]) -> WordList:
         """Words of several weighted lists that can be written, and their cumulative shares."""
         words: list[str] = []
         shares: list[float] = []
@@ -140,7 +151,7 @@ class Lexicon:
             words += usable
             drawn = word_shares(usable, [counts[word] for word in usable])
             shares += [weight * share for share in favor_accents(usable, drawn)]
-        return words, list(accumulate(shares))
+        return WordList(words, list(accumulate(shares)))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
         unknown = sorted(set(weights) - set(WEIGHTS))

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
@@ -10,6 +10,7 @@ from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import KINDS, LEADERS, LINES
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
 from vit_str.synthesis.word_lists import language_words
 
 GAP = "\t"
@@ -58,14 +59,6 @@ def _is_blank(character: str) -> bool:
     return character.isspace() or is_silent(character)
 
 
-@dataclass(frozen=True)
-class _Language:
-    """Words of a language with their cumulative shares."""
-
-    words: Sequence[str]
-    shares: Sequence[float]
-
-
 class LineTexts:
     """Draws lines of text of about a length.
 
@@ -81,13 +74,19 @@ class LineTexts:
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "")
         self.lexicon = lexicon
-        self._languages, weights = [], []
+        self._languages = keep_word_lists(
+            ["running text", language, charset.characters], lambda: self._frequent_words(language)
+        )
+        self._weights = list(accumulate(each.weight for each in self._languages))
+
+    def _frequent_words(self, language: str) -> list[WordList]:
+        """Of each language, those that can be written."""
+        lists = []
         for counts, weight in language_words(language):
             usable = [w for w in islice(counts, _FREQUENT) if self._allowed.issuperset(w)]
             shares = accumulate(counts[w] ** _FLATNESS for w in usable)
-            self._languages.append(_Language(usable, list(shares)))
-            weights.append(weight)
-        self._weights = list(accumulate(weights))
+            lists.append(WordList(usable, list(shares), weight))
+        return lists
 
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
@@ -129,7 +128,7 @@ class _Writer:
     """Fills patterns with words of one language."""
 
     rng: random.Random
-    language: _Language
+    language: WordList
 
     def fill(self, pattern: str) -> str:
         """The pattern with all of its fields filled."""
