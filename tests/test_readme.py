@@ -67,7 +67,8 @@ def test_the_analysis_runs(monkeypatch, tmp_path):
     command[out] = str(tmp_path / "attention")
     assert main([*command[1:], "--data", "data/samples", "--gradients", "2"]) == 0
     assert (tmp_path / "attention" / "report.html").is_file()
-    listed = set(re.findall(r"`([a-z-]+)(?: [^`]*)?`", README.partition("| `vit-str analyze")[2]))
+    section = README.partition("## Look inside")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"`([a-z-]+)`", section)) | {command[2]}
     assert set(ANALYSES) <= listed
 
 
