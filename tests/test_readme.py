@@ -141,7 +141,7 @@ def test_ci_runs_the_commands_of_the_readme():
 
 
 def test_files_named_in_the_readme_are_there():
-    for name in re.findall(r"\]\(([^)#]+)\)", README):
+    for name in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
         assert (ROOT / name).exists(), name
     for name in re.findall(r"(?:models/\w+/|models/)?\b\w+\.py", "".join(blocks("text")[1:])):
         assert any(str(path).endswith(name) for path in ROOT.rglob("*.py")), name
