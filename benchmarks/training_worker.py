@@ -1,31 +1,32 @@
-"""One measurement of a training step, in a process of its own; see training_speed.py."""
+"""One measurement of training, in a process of its own; see training_speed.py."""
 
 import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from itertools import count, cycle
-from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
-import yaml
 from measuring import pin, synchronize
 from plain_transformer import plain
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 from torch.utils.flop_counter import FlopCounterMode
 
+from vit_str import configuration
 from vit_str.models.attention import ScaledDotProductAttention
-from vit_str.synthesis.glyphs import GlyphAtlas
+from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 from vit_str.training.cli import keep_freed_memory
-from vit_str.training.module import RecognizerTraining
+from vit_str.training.data import RenderedWords
+from vit_str.training.module import MovingAverage, RecognizerTraining
+from vit_str.training.parts import build_parts
 
 _RENDERED_BEFORE = 4
+
+Drawer = Renderer | TextLineRenderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Measurement:
     """What to measure: a configuration, and which measures for speed are taken.
 
     Attributes:
-        config: YAML file of the model and its data.
+        config: YAML file of the model and its data, as for ``vit-str train``.
         device: ``cpu`` or ``cuda``.
         threads: of a CPU.
         batch_size: words in a step; the configuration's if None.
@@ -92,8 +93,8 @@ class Result:
 def measure(wanted: Measurement) -> Result:
     """Build the model and the words, warm up, take the time."""
     prepare(wanted)
-    module, renderer, batch_size = build(wanted)
-    batches = endless_batches(renderer, wanted.batch_size or batch_size, wanted.rendering)
+    module, drawer, batch_size = build(wanted)
+    batches = endless_batches(drawer, wanted.batch_size or batch_size, wanted.rendering)
     step = Step(module, wanted)
     with FlopCounterMode(display=False) as counter:
         first = next(batches)
@@ -166,41 +167,28 @@ class Step:
         self.average()
 
 
-def instantiate(value: Any, **linked: Any) -> Any:
-    """What a part of a YAML configuration describes; ``linked`` are more arguments of it."""
-    if isinstance(value, list):
-        return tuple(map(instantiate, value))
-    if not isinstance(value, dict) or "class_path" not in value:
-        return value
-    module, _, name = value["class_path"].rpartition(".")
-    arguments = {key: instantiate(item) for key, item in value.get("init_args", {}).items()}
-    return getattr(import_module(module), name)(**arguments, **linked)
-
-
-def build(wanted: Measurement) -> tuple[RecognizerTraining, Renderer, int]:
-    """The model of the configuration, the renderer of its words, and its batch size."""
-    config = yaml.safe_load(Path(wanted.config).read_text(encoding="utf-8"))
-    arguments = {name: instantiate(value) for name, value in config["model"].items()}
+def build(wanted: Measurement) -> tuple[RecognizerTraining, Drawer, int]:
+    """The model of the configuration, what draws its words, and its batch size."""
+    parts = build_parts(configuration.load(wanted.config))
+    if not isinstance(parts.data, RenderedWords):
+        raise SystemExit(
+            f"{wanted.config}: expected data that is rendered, found {type(parts.data).__name__}; "
+            "give another --config"
+        )
     if wanted.plain:
-        arguments["recognizer"] = plain(arguments["recognizer"])
-    module = RecognizerTraining(**arguments).to(wanted.device).train()
-    data = instantiate(
-        config["data"],
-        charset=module.charset.characters,
-        image_size=module.image_size,
-        grid=module.grid,
-        maximum_length=module.maximum_length,
-    )
-    atlas = GlyphAtlas.load_or_build(data.charset, data.fonts).training().to(wanted.device)
-    renderer = Renderer(atlas, data.lexicon, data.image_size, data.grid, data.ingredients)
-    return module, renderer, data.batch_size
+        recognizer = parts.training.recognizer = plain(parts.training.recognizer)
+        parts.training.average = MovingAverage(recognizer, parts.training.average.decay)
+    parts.data.prepare_data()
+    parts.data.setup("fit")
+    drawer = parts.data.training_renderer(wanted.device)
+    return parts.training.to(wanted.device).train(), drawer, parts.data.batch_size
 
 
-def endless_batches(renderer: Renderer, size: int, rendering: bool) -> Iterator[RenderedBatch]:
+def endless_batches(drawer: Drawer, size: int, rendering: bool) -> Iterator[RenderedBatch]:
     """New ones, or a few again and again."""
     if rendering:
-        return (renderer.batch(size, 1, index) for index in count())
-    return cycle([renderer.batch(size, 1, index) for index in range(_RENDERED_BEFORE)])
+        return (drawer.batch(size, 1, index) for index in count())
+    return cycle([drawer.batch(size, 1, index) for index in range(_RENDERED_BEFORE)])
 
 
 def _run(step: Step, batches: Iterator[RenderedBatch], steps: int, device: str) -> float:
