@@ -56,8 +56,9 @@ def test_a_configuration_says_what_the_command_takes(path, monkeypatch):
 
 def test_what_a_configuration_says_goes_over_its_recipe(tmp_path):
     below = {"trainer": {"max_steps": 5, "devices": 1}, "model": {"schedule": {"init_args": {}}}}
-    write(tmp_path / "recipe.yaml", below | {"list": [1, 2]})
+    write(tmp_path / "recipe.yaml", below | {"list": [1, 2], "added": [4]})
     own = {"recipe": "recipe.yaml", "trainer": {"max_steps": 7, "logger": None}, "list": [3]}
+    own |= {"added+": [5], "one+": 6}
     path = write(tmp_path / "own.yaml", own)
     assert configuration.files(path) == [tmp_path / "recipe.yaml", path]
     assert configuration.load(path) == {
@@ -65,8 +66,24 @@ def test_what_a_configuration_says_goes_over_its_recipe(tmp_path):
         "trainer": {"max_steps": 7, "devices": 1, "logger": None},
         "model": {"schedule": {"init_args": {}}},
         "list": [3],
+        "added": [4, 5],
+        "one": [6],
     }
-    assert configuration.load(tmp_path / "recipe.yaml") == below | {"list": [1, 2]}
+    assert configuration.load(tmp_path / "recipe.yaml") == below | {"list": [1, 2], "added": [4]}
+
+
+def test_mappings_are_replaced_and_parts_within_parts_are_merged():
+    inner = {"class_path": "a.B", "init_args": {"dim": 1, "depth": 2}}
+    below = {"class_path": "a.C", "init_args": {"text": {"words": 1, "codes": 2}, "part": inner}}
+    above = {"init_args": {"text": {"words": 3}, "part": {"init_args": {"dim": 5}}, "new": 0}}
+    assert configuration.merge({"data": below}, {"data": above})["data"] == {
+        "class_path": "a.C",
+        "init_args": {
+            "text": {"words": 3},
+            "part": {"class_path": "a.B", "init_args": {"dim": 5, "depth": 2}},
+            "new": 0,
+        },
+    }
 
 
 @pytest.mark.parametrize(

@@ -31,17 +31,32 @@ def files(path: Path | str) -> list[Path]:
 
 
 def merge(below: Settings, above: Settings) -> Settings:
-    """Settings over others, section by section; lists are replaced as a whole.
+    """Settings over others, section by section and part by part.
 
-    A part of another class than below keeps those of its arguments that it takes too.
+    Lists, and arguments that are mappings such as shares by name, are replaced as a whole;
+    ``name+`` adds to the list ``name``. A part of another class than below keeps those of the
+    arguments that its class takes too.
     """
     merged = dict(below)
     for name, value in above.items():
-        old = merged.get(name)
-        if isinstance(old, dict) and isinstance(value, dict):
+        if name.endswith("+"):
+            added = value if isinstance(value, list) else [value]
+            merged[name[:-1]] = [*(merged.get(name[:-1]) or []), *added]
+        elif name == "init_args" and isinstance(value, dict):
+            merged[name] = _merge_arguments(merged.get(name) or {}, value)
+        elif isinstance(old := merged.get(name), dict) and isinstance(value, dict):
             merged[name] = merge(_fitting(old, value.get("class_path")), value)
         else:
             merged[name] = value
+    return merged
+
+
+def _merge_arguments(below: Settings, above: Settings) -> Settings:
+    merged = below | above
+    for name, old in below.items():
+        is_part = isinstance(old, dict) and "class_path" in old
+        if is_part and name in above:
+            merged |= merge({name: old}, {name: above[name]})
     return merged
 
 
