@@ -145,10 +145,18 @@ class Step:
 
     def differentiate(self, batch: RenderedBatch) -> Tensor:
         """All losses together, and back; returns that of the decoder."""
-        with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
-            text, auxiliary = self._losses(batch.images, batch.labels, batch.token_characters)
-        torch.autograd.backward(text + auxiliary)
+        text, auxiliary = self.losses(batch)
+        self.backward(text + auxiliary)
         return text.detach()
+
+    def losses(self, batch: RenderedBatch) -> tuple[Tensor, Tensor]:
+        """That of the decoder, and the auxiliary ones."""
+        with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
+            return self._losses(batch.images, batch.labels, batch.token_characters)
+
+    def backward(self, loss: Tensor) -> None:
+        """Gradients of a loss."""
+        torch.autograd.backward(loss)
 
     def clip(self) -> None:
         """Gradients to a norm of 1."""
