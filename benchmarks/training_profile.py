@@ -18,7 +18,7 @@ from measuring import synchronize
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function
 from torch.utils.flop_counter import FlopCounterMode
-from training_step import Measurement, Step, build, endless_batches, peak_flops, prepare
+from training_worker import Measurement, Step, build, endless_batches, peak_flops, prepare
 
 _MARK = "part of the step: "
 _MODEL = "forward and back"
@@ -67,9 +67,9 @@ class Profile:
 def measure(wanted: Measurement) -> Profile:
     """Build the model and the words, warm up, look at some steps."""
     prepare(wanted)
-    module, renderer, batch_size = build(wanted)
+    module, drawer, batch_size = build(wanted)
     size = wanted.batch_size or batch_size
-    batches = endless_batches(renderer, size, wanted.rendering)
+    batches = endless_batches(drawer, size, wanted.rendering)
     step = Step(module, wanted)
     with FlopCounterMode(display=False) as counter:
         step.differentiate(next(batches))

@@ -33,7 +33,7 @@ from measuring import (
     write_json,
 )
 from training_profile import ELEMENTWISE, REST, Profile
-from training_step import Measurement, Result
+from training_worker import Measurement, Result
 
 from vit_str.console import positive
 
@@ -133,7 +133,7 @@ def _pairs(ladder: dict[str, Measurement]) -> dict[str, tuple[str, Measurement]]
 
 
 def _measure_apart(wanted: Measurement) -> Result:
-    return Result(**_ask("training_step.py", wanted))
+    return Result(**_ask("training_worker.py", wanted))
 
 
 def _profile_apart(wanted: Measurement) -> Profile:

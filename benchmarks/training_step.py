@@ -1,241 +1,365 @@
-"""One measurement of a training step, in a process of its own; see training_speed.py."""
+"""Where the time of a training step goes, part by part, and how near it is to the machine's limit.
 
-import json
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from importlib import import_module
-from itertools import count, cycle
+    python benchmarks/training_step.py [--config configs/vit_tiny_transformer.yaml]
+
+The steps are those of ``vit-str train`` for a configuration: words are drawn, the model looks
+forward and back, gradients are clipped, Muon and AdamW move the weights, the average follows. Of
+every part the table has the time, its share, the matrix products in it, and how much of its time
+these would take at the limit: at the rate at which this machine takes products of the same shapes
+and number format alone. Convolutions count as the products that they amount to. The second table
+has the shapes with most of the work. On one thread, which is the default, time is CPU time, so
+that other work on the machine disturbs little. Takes a minute or two. Needs ``vit-str[train]``.
+"""
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-import yaml
-from measuring import pin, synchronize
-from plain_transformer import plain
-from torch import Tensor
-from torch.nn.utils import clip_grad_norm_
-from torch.utils.flop_counter import FlopCounterMode
+from measuring import (
+    REPOSITORY,
+    described_parser,
+    pin,
+    print_machine,
+    synchronize,
+    table,
+    write_json,
+)
+from products import Product, ProductCounter, alone, clock_of
+from torch import nn
+from training_worker import Measurement, Step, build, endless_batches, prepare
 
-from vit_str.models.attention import ScaledDotProductAttention
-from vit_str.synthesis.glyphs import GlyphAtlas
-from vit_str.synthesis.renderer import RenderedBatch, Renderer
-from vit_str.training.cli import keep_freed_memory
+from vit_str.console import positive
+from vit_str.torch_runtime.devices import fastest_dtype
 from vit_str.training.module import RecognizerTraining
 
-_RENDERED_BEFORE = 4
+ELSE = "else"
+BACKWARD = "backward"
+DRAWING = "drawing"
+_PARTS = (DRAWING, "forward", BACKWARD, "clipping", "Muon", "AdamW", "averaging", ELSE)
+"""In the order in which they are printed; of ``forward`` there are several."""
+_MAIN_SHAPES = 10
+_MEASURED = 0.98  # share of the work whose shapes are measured alone; the rest as fast as these
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What to measure: a configuration, and which measures for speed are taken.
+class Stopwatch:
+    """Time by part; what happens within a part that has a name of its own counts there only.
 
-    Attributes:
-        config: YAML file of the model and its data.
-        device: ``cpu`` or ``cuda``.
-        threads: of a CPU.
-        batch_size: words in a step; the configuration's if None.
-        steps: to take the time of, after ``warm_up`` others.
-        warm_up: steps before those.
-        bfloat16: autocast instead of float32.
-        explicit_attention: softmax(QK) V on a CPU, where the fused kernel goes back slowly.
-        kept_memory: freed memory is not given back to the system.
-        fused_optimizer: AdamW as one kernel.
-        compiled: losses through ``torch.compile``.
-        rendering: words are rendered in every step, instead of a few batches before.
-        plain: the same architecture in the layers that come with torch.
+    Args:
+        clock: seconds of now.
     """
 
-    config: str
-    device: str = "cpu"
-    threads: int = 1
-    batch_size: int | None = None
-    steps: int = 8
-    warm_up: int = 2
-    bfloat16: bool = False
-    explicit_attention: bool = False
-    kept_memory: bool = False
-    fused_optimizer: bool = False
-    compiled: bool = False
-    rendering: bool = False
-    plain: bool = False
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._open = [ELSE]
+        self._since = clock()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
 
     @property
-    def dtype(self) -> torch.dtype:
-        """Number format of the products."""
-        return torch.bfloat16 if self.bfloat16 else torch.float32
+    def part(self) -> str:
+        """The part of this moment."""
+        return self._open[-1]
+
+    def enter(self, part: str) -> None:
+        """From now on it is this part."""
+        self._stop()
+        self._open.append(part)
+
+    def leave(self) -> None:
+        """Back to the part before."""
+        self._stop()
+        self._open.pop()
+
+    def restart(self) -> None:
+        """Forget all times."""
+        self._stop()
+        self.seconds.clear()
+
+    @contextmanager
+    def within(self, part: str) -> Iterator[None]:
+        """The block is of a part."""
+        self.enter(part)
+        yield
+        self.leave()
+
+    def watch(self, owner: Any, method: str, part: str) -> None:
+        """Count every call of a method of an object to a part."""
+        original = getattr(owner, method)
+
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            with self.within(part):
+                return original(*args, **kwargs)
+
+        setattr(owner, method, watched)
+
+    def _stop(self) -> None:
+        now = self._clock()
+        self.seconds[self.part] += now - self._since
+        self._since = now
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What came of it.
+class Part:
+    """A part of a step.
 
     Attributes:
-        images_per_second: of all steps together.
-        flops_per_image: additions and multiplications in matrix products, forward and back.
-        peak_flops: per second in one large product in the same number format.
-        memory: most bytes in use on a GPU during the steps.
-        parameters: of the recognizer.
-        loss: of the decoder before the first step, on the first batch.
+        seconds: of a step.
+        flops: multiplications and additions in its products.
+        least_seconds: that these take at the limit of the machine.
     """
 
-    images_per_second: float
-    flops_per_image: float
-    peak_flops: float
-    memory: int | None
-    parameters: int
-    loss: float
+    seconds: float
+    flops: float
+    least_seconds: float
 
 
-def measure(wanted: Measurement) -> Result:
-    """Build the model and the words, warm up, take the time."""
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What was measured.
+
+    Attributes:
+        words: in a step.
+        dtype: of the products, but those that torch keeps in float32.
+        parts: of a step, in order.
+        shapes: multiplications and additions of a step by product, most first.
+        rates: per second, of the products that were measured alone.
+    """
+
+    words: int
+    dtype: torch.dtype
+    parts: dict[str, Part]
+    shapes: dict[Product, float]
+    rates: dict[Product, float]
+
+    @property
+    def whole(self) -> Part:
+        """All parts together."""
+        parts = self.parts.values()
+        return Part(
+            seconds=sum(part.seconds for part in parts),
+            flops=sum(part.flops for part in parts),
+            least_seconds=sum(part.least_seconds for part in parts),
+        )
+
+
+def measure(wanted: Measurement) -> StepReport:
+    """Count the products of a step, take the time of others, then that of the products alone."""
     prepare(wanted)
-    module, renderer, batch_size = build(wanted)
-    batches = endless_batches(renderer, wanted.batch_size or batch_size, wanted.rendering)
+    module, drawer, batch_size = build(wanted)
+    size = wanted.batch_size or batch_size
+    batches = endless_batches(drawer, size, rendering=True)
     step = Step(module, wanted)
-    with FlopCounterMode(display=False) as counter:
-        first = next(batches)
-        loss = step.differentiate(first)
-    step.speed_up()
-    _run(step, batches, wanted.warm_up, wanted.device)
-    if wanted.device == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-    seconds = _run(step, batches, wanted.steps, wanted.device)
-    memory = torch.cuda.max_memory_allocated() if wanted.device == "cuda" else None
-    return Result(
-        len(first) * wanted.steps / seconds,
-        counter.get_total_flops() / len(first),
-        peak_flops(wanted),
-        memory,
-        sum(parameter.numel() for parameter in module.recognizer.parameters()),
-        loss.item(),
+    clock = clock_of(wanted.device, wanted.threads)
+    stopwatch = Stopwatch(lambda: _now(clock, wanted.device))
+    _watch(step, module, stopwatch)
+
+    def take_step() -> None:
+        with stopwatch.within(DRAWING):
+            batch = next(batches)
+        step(batch)
+
+    with ProductCounter(lambda: stopwatch.part) as counter:
+        take_step()
+    for _ in range(wanted.warm_up):
+        take_step()
+    stopwatch.restart()
+    for _ in range(wanted.steps):
+        take_step()
+    stopwatch.enter(ELSE)
+    seconds = {part: spent / wanted.steps for part, spent in stopwatch.seconds.items()}
+    return _report(size, wanted, seconds, counter.counts, clock)
+
+
+def _now(clock: Callable[[], float], device: str) -> float:
+    synchronize(device)
+    return clock()
+
+
+def _watch(step: Step, module: RecognizerTraining, stopwatch: Stopwatch) -> None:
+    """Tell the parts of a step from each other."""
+    stopwatch.watch(step, "losses", "forward: losses and the rest")
+    stopwatch.watch(step, "backward", BACKWARD)
+    stopwatch.watch(step, "clip", "clipping")
+    stopwatch.watch(step, "average", "averaging")
+    stopwatch.watch(step.optimizer, "step", "AdamW")
+    if hasattr(step.optimizer, "_step_matrices"):
+        stopwatch.watch(step.optimizer, "_step_matrices", "Muon")
+    recognizer = module.recognizer
+    stopwatch.watch(recognizer, "encode", "forward: encoder, the rest")
+    stopwatch.watch(recognizer.decoder, "loss", "forward: decoder")
+    for name, layers in _groups(recognizer.encoder).items():
+        for layer in layers:
+            stopwatch.watch(layer, "forward", f"forward: {name}")
+
+
+def _groups(encoder: nn.Module) -> dict[str, list[nn.Module]]:
+    """The modules of an encoder by what they are for; of one around another, those of both."""
+    groups = {}
+    for name, child in encoder.named_children():
+        if name == "encoder":
+            groups |= _groups(child)
+        elif name in ("stem", "stages", "blocks", "recur"):
+            groups[name] = list(child) if isinstance(child, nn.ModuleList) else [child]
+    return groups
+
+
+def _report(
+    size: int,
+    wanted: Measurement,
+    seconds: Mapping[str, float],
+    counts: Mapping[tuple[str, Product], int],
+    clock: Callable[[], float],
+) -> StepReport:
+    shapes: Counter[Product] = Counter()
+    for (_, product), count in counts.items():
+        shapes[product] += count * product.flops
+    rates = _rates(shapes, wanted.device, clock)
+    measured = sum(shapes[product] for product in rates)
+    usual = measured / sum(shapes[product] / rate for product, rate in rates.items())
+    parts = {}
+    for name in sorted(seconds, key=_place):
+        work = {p: count * p.flops for (part, p), count in counts.items() if part == name}
+        least = sum(flops / rates.get(product, usual) for product, flops in work.items())
+        parts[name] = Part(seconds[name], sum(work.values()), least)
+    return StepReport(size, wanted.dtype, parts, dict(shapes.most_common()), rates)
+
+
+def _rates(
+    shapes: "Counter[Product]", device: str, clock: Callable[[], float]
+) -> dict[Product, float]:
+    """How fast the products with nearly all of the work are alone."""
+    rates: dict[Product, float] = {}
+    missing = (1 - _MEASURED) * shapes.total()
+    left = float(shapes.total())
+    for product, flops in shapes.most_common():
+        if left <= missing:
+            break
+        rates[product] = alone(product, device, clock)
+        left -= flops
+    return rates
+
+
+def _place(part: str) -> tuple[int, str]:
+    return _PARTS.index(part.partition(":")[0]), part
+
+
+def main() -> None:
+    """Measure, print, write."""
+    options = _parser().parse_args()
+    if options.device == "cpu":
+        pin(options.threads)
+    print_machine()
+    half = fastest_dtype(torch.device(options.device)) == torch.bfloat16
+    wanted = Measurement(
+        config=str(options.config),
+        device=options.device,
+        threads=options.threads,
+        batch_size=options.batch_size,
+        steps=options.steps,
+        warm_up=options.warm_up,
+        bfloat16=half,
+        explicit_attention=True,
+        kept_memory=True,
+        fused_optimizer=True,
+        rendering=True,
+    )
+    report = measure(wanted)
+    print(describe(report, options.config, "CPU time" if _is_cpu_time(wanted) else "time"))
+    write_json(options.json, as_json(report))
+
+
+def _is_cpu_time(wanted: Measurement) -> bool:
+    return wanted.device == "cpu" and wanted.threads == 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = described_parser(__doc__)
+    config = REPOSITORY / "configs" / "vit_tiny_transformer.yaml"
+    parser.add_argument("--config", type=Path, default=config, help=f"YAML file ({config.name})")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="(cpu)")
+    parser.add_argument("--threads", type=positive, default=1, help="of a CPU, pinned (1)")
+    parser.add_argument("--batch-size", type=positive, help="words in a step (the config's)")
+    parser.add_argument("--steps", type=positive, default=8, help="to take the time of (8)")
+    parser.add_argument("--warm-up", type=positive, default=2, help="steps before those (2)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers here too")
+    return parser
+
+
+def describe(report: StepReport, config: Path, kind: str) -> str:
+    """Both tables and what they come to."""
+    whole = report.whole
+    return "\n\n".join(
+        [
+            f"{config.name}: {report.words} words a step, {_name(report.dtype)}, {kind}",
+            _parts_table(report),
+            _shapes_table(report),
+            f"{report.words / whole.seconds:.1f} words a second. The step reaches "
+            f"{whole.flops / whole.seconds / 1e9:,.0f} GFLOP/s, "
+            f"{_percent(whole.least_seconds, whole.seconds)} of the limit of its products, "
+            f"{whole.flops / whole.least_seconds / 1e9:,.0f} GFLOP/s.",
+        ]
     )
 
 
-def prepare(wanted: Measurement) -> None:
-    """What has to be set for the process, before anything is built."""
-    if wanted.device == "cpu":
-        pin(wanted.threads)
-    if wanted.kept_memory:
-        keep_freed_memory()
-    if wanted.bfloat16:
-        torch.set_float32_matmul_precision("medium")  # as ``vit-str train`` does
-    torch.manual_seed(0)
+def _parts_table(report: StepReport) -> str:
+    whole = report.whole
+    rows = [["part of a step", "ms", "share", "GFLOP", "GFLOP/s", "of the limit"]]
+    for name, part in [*report.parts.items(), ("step", whole)]:
+        row = [name, f"{1e3 * part.seconds:.1f}", _percent(part.seconds, whole.seconds)]
+        if part.flops:
+            row.append(f"{part.flops / 1e9:.2f}")
+            row.append(f"{part.flops / part.seconds / 1e9:,.0f}")
+            row.append(_percent(part.least_seconds, part.seconds))
+        rows.append(row + ["-"] * (len(rows[0]) - len(row)))
+    return table(rows)
 
 
-class Step:
-    """A step as Lightning takes it, without Lightning."""
-
-    def __init__(self, module: RecognizerTraining, wanted: Measurement) -> None:
-        self.module, self.wanted = module, wanted
-        self.optimizer = module.configure_optimizers()
-        for group in self.optimizer.param_groups:
-            group["fused"] = wanted.fused_optimizer
-        self._losses: Callable[..., tuple[Tensor, Tensor]] = module.losses
-
-    def speed_up(self) -> None:
-        """Take the measures that the counter of operations could not look through."""
-        if self.wanted.device == "cpu" and not self.wanted.explicit_attention:
-            setattr(ScaledDotProductAttention, "forward", _fused_attention)  # noqa: B010 - for mypy
-        if self.wanted.compiled:
-            self._losses = torch.compile(self.module.losses)
-
-    def differentiate(self, batch: RenderedBatch) -> Tensor:
-        """All losses together, and back; returns that of the decoder."""
-        with torch.autocast(self.wanted.device, torch.bfloat16, enabled=self.wanted.bfloat16):
-            text, auxiliary = self._losses(batch.images, batch.labels, batch.token_characters)
-        torch.autograd.backward(text + auxiliary)
-        return text.detach()
-
-    def clip(self) -> None:
-        """Gradients to a norm of 1."""
-        clip_grad_norm_(self.module.parameters(), 1.0)
-
-    def average(self) -> None:
-        """Move the average."""
-        self.module.average.update(self.module.recognizer)
-
-    def __call__(self, batch: RenderedBatch) -> None:
-        """Forward, back, and one move of the weights."""
-        self.optimizer.zero_grad()
-        self.differentiate(batch)
-        self.clip()
-        self.optimizer.step()
-        self.average()
+def _shapes_table(report: StepReport) -> str:
+    whole = sum(report.shapes.values())
+    rows = [["matrix products with most of the work", "format", "share", "GFLOP/s alone"]]
+    for product in list(report.shapes)[:_MAIN_SHAPES]:
+        share = _percent(report.shapes[product], whole)
+        rate = f"{report.rates[product] / 1e9:,.0f}" if product in report.rates else "-"
+        rows.append([str(product), _name(product.dtype), share, rate])
+    return table(rows)
 
 
-def instantiate(value: Any, **linked: Any) -> Any:
-    """What a part of a YAML configuration describes; ``linked`` are more arguments of it."""
-    if isinstance(value, list):
-        return tuple(map(instantiate, value))
-    if not isinstance(value, dict) or "class_path" not in value:
-        return value
-    module, _, name = value["class_path"].rpartition(".")
-    arguments = {key: instantiate(item) for key, item in value.get("init_args", {}).items()}
-    return getattr(import_module(module), name)(**arguments, **linked)
+def as_json(report: StepReport) -> dict[str, Any]:
+    """All numbers; times in seconds."""
+    return {
+        "words": report.words,
+        "dtype": _name(report.dtype),
+        "parts": {
+            name: {
+                "seconds": part.seconds,
+                "flops": part.flops,
+                "least_seconds": part.least_seconds,
+            }
+            for name, part in report.parts.items()
+        },
+        "products": [
+            {
+                "product": str(product),
+                "dtype": _name(product.dtype),
+                "flops": flops,
+                "flops_per_second_alone": report.rates.get(product),
+            }
+            for product, flops in report.shapes.items()
+        ],
+    }
 
 
-def build(wanted: Measurement) -> tuple[RecognizerTraining, Renderer, int]:
-    """The model of the configuration, the renderer of its words, and its batch size."""
-    config = yaml.safe_load(Path(wanted.config).read_text(encoding="utf-8"))
-    arguments = {name: instantiate(value) for name, value in config["model"].items()}
-    if wanted.plain:
-        arguments["recognizer"] = plain(arguments["recognizer"])
-    module = RecognizerTraining(**arguments).to(wanted.device).train()
-    data = instantiate(
-        config["data"],
-        charset=module.charset.characters,
-        image_size=module.image_size,
-        grid=module.grid,
-        maximum_length=module.maximum_length,
-    )
-    atlas = GlyphAtlas.load_or_build(data.charset, data.fonts).training().to(wanted.device)
-    renderer = Renderer(atlas, data.lexicon, data.image_size, data.grid, data.ingredients)
-    return module, renderer, data.batch_size
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
-def endless_batches(renderer: Renderer, size: int, rendering: bool) -> Iterator[RenderedBatch]:
-    """New ones, or a few again and again."""
-    if rendering:
-        return (renderer.batch(size, 1, index) for index in count())
-    return cycle([renderer.batch(size, 1, index) for index in range(_RENDERED_BEFORE)])
-
-
-def _run(step: Step, batches: Iterator[RenderedBatch], steps: int, device: str) -> float:
-    """Seconds that so many steps take."""
-    synchronize(device)
-    started = time.perf_counter()
-    for _ in range(steps):
-        step(next(batches))
-    synchronize(device)
-    return time.perf_counter() - started
-
-
-def _fused_attention(
-    _: ScaledDotProductAttention,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
-) -> Tensor:
-    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-
-
-def peak_flops(wanted: Measurement, rounds: int = 5) -> float:
-    """Multiplications and additions per second of one large product, the best of some rounds."""
-    size = 2048 if wanted.device == "cpu" else 8192
-    matrix = torch.randn(size, size, device=wanted.device).to(wanted.dtype)
-    seconds = []
-    for _ in range(rounds + 1):
-        synchronize(wanted.device)
-        started = time.perf_counter()
-        matrix @ matrix
-        synchronize(wanted.device)
-        seconds.append(time.perf_counter() - started)
-    return 2.0 * size**3 / min(seconds)
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(measure(Measurement(**json.loads(sys.argv[1]))))))
+    main()

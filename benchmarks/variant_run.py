@@ -21,6 +21,7 @@ import torch
 import yaml
 from measuring import REPOSITORY
 
+from vit_str import configuration
 from vit_str.torch_runtime.weights_file import load_weights, save_weights
 
 WEIGHTS = ("trained", "averaged")
@@ -165,7 +166,7 @@ class VariantRun:
     def _claim(self, budget: Budget) -> None:
         """Note what is trained here, and refuse to go on with anything else."""
         wanted = {
-            "config": yaml.safe_load(self._config(budget).read_text(encoding="utf-8")),
+            "config": configuration.load(self._config(budget)),
             "arguments": [*budget.common, *self.overrides],
             "seed": self.seed,
             "images": budget.images,
@@ -236,8 +237,7 @@ def _settings(arguments: Sequence[str]) -> dict[str, str]:
 
 def _batch_size(config: Path, values: Mapping[str, str]) -> int:
     """Images in a step, from the arguments or the configuration."""
-    given = yaml.safe_load(config.read_text(encoding="utf-8"))
-    own = given.get("data", {}).get("init_args", {}).get("batch_size", 64)
+    own = configuration.load(config).get("data", {}).get("init_args", {}).get("batch_size", 64)
     return int(values.get("data.batch_size", own))
 
 

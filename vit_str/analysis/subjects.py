@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import torch
 
+from vit_str import configuration
 from vit_str.analysis.libraries.encoder import LibraryEncoder
 from vit_str.analysis.libraries.load import is_library_name, load_library_model
 from vit_str.console import reason_of
@@ -172,13 +173,8 @@ def _fresh(description: dict[str, Any], seed: int) -> Recognizer:
 
 def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
     """Model and charset of a configuration for ``vit-str train``."""
-    import yaml
-
     try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if recipe := settings.get("recipe"):
-            shared = yaml.safe_load((path.parent / recipe).read_text(encoding="utf-8"))
-            settings = shared | settings
+        settings = configuration.load(path)
         model = settings["model"]
         parts = model["recognizer"]["init_args"]
         description = {name: _part(parts[name]) for name in ("encoder", "decoder")}
@@ -188,7 +184,7 @@ def _configured(path: Path) -> tuple[dict[str, Any], Charset]:
         return description, charset
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file; give a configuration as in configs/") from None
-    except (OSError, ValueError, yaml.YAMLError, LookupError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         reason = reason_of(error)
         raise ValueError(f"{path}: not a configuration of a model ({reason})") from None
 

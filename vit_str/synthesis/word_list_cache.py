@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save_file
 from vit_str.files import default_cache, exclusive, remove_partial, write_atomically
 
 _ABANDONED = 3600.0  # seconds without a change after which a temporary file is that of a killed run
-_CODE = ("lexicon.py", "line_texts.py", "word_lists.py", "word_list_cache.py")
+_CODE = ("lexicon.py", "line_texts.py", "spellings*.py", "word_list*.py")  # that makes the lists
 _SEPARATOR = "\n"  # of words, which hold no white space
 
 
@@ -68,7 +68,8 @@ def keep_word_lists(
 
 def _key(settings: Sequence[object]) -> str:
     """Changes whenever the words, or the way to choose them, may do."""
-    code = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in _CODE]
+    files = [file for pattern in _CODE for file in sorted(Path(__file__).parent.glob(pattern))]
+    code = [file.read_text(encoding="utf-8") for file in files]
     versions = version("wordfreq"), unicodedata.unidata_version
     parts = json.dumps([versions, code, settings])
     return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()

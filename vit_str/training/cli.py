@@ -220,8 +220,7 @@ def main(arguments: Sequence[str]) -> int:
         ".*LeafSpec.* is deprecated",  # Lightning's use of torch
     ):
         warnings.filterwarnings("ignore", message)
-    for name in ("lightning.pytorch", "lightning.fabric"):  # what matters of it is said here
-        logging.getLogger(name).setLevel(logging.WARNING)
+    quiet_lightning()
     try:
         with _signals_before_training():
             return TrainingCLI(
@@ -263,6 +262,12 @@ def _signals_before_training() -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def quiet_lightning() -> None:
+    """Print only warnings of Lightning; what matters of the rest is said here."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def keep_freed_memory() -> bool:

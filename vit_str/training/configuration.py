@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
-from vit_str.console import one_line
+from vit_str import configuration
 from vit_str.models import describe
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
@@ -62,17 +61,14 @@ def completed(arguments: Sequence[str]) -> list[str]:
     Where none says what the model is, it is that of the weights to start from (``--init``).
     """
     expanded: list[str] = []
-    settings: dict[str, Any] = {}
+    settings: configuration.Settings = {}
     for index, argument in enumerate(arguments):
         option, equals, value = argument.partition("=")
         value = value if equals else "".join(arguments[index + 1 : index + 2])
         if option in ("-c", "--config"):
-            given = _settings(Path(value))
-            if isinstance(given.get("recipe"), str):
-                recipe = Path(value).parent / given["recipe"]
-                settings |= _settings(recipe)
-                expanded.append(f"--config={recipe}")
-            settings |= given
+            recipes, given = _read(Path(value))
+            expanded += [f"--config={recipe}" for recipe in recipes]
+            settings = configuration.merge(settings, given)
         elif option == "--init":
             settings["init"] = value
         elif option.startswith("--model.recognizer"):
@@ -84,16 +80,16 @@ def completed(arguments: Sequence[str]) -> list[str]:
     return expanded
 
 
-def _settings(path: Path) -> dict[str, Any]:
-    """What a configuration says; the parser says what is wrong with it."""
+def _read(path: Path) -> tuple[list[Path], configuration.Settings]:
+    """The recipes of a configuration and all that it says; of a missing file the parser tells."""
+    recipes: list[Path] = []
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        reason = f"configuration {one_line(str(path))}: not UTF-8 text; save it as UTF-8"
-        raise CannotStart(reason) from None
-    except (OSError, yaml.YAMLError):
-        return {}
-    return given if isinstance(given, dict) else {}
+        *recipes, _ = configuration.files(path)
+        return recipes, configuration.load(path)
+    except ValueError as error:
+        raise CannotStart(str(error)) from None
+    except OSError:
+        return recipes, {}
 
 
 def _model_of(source: str) -> str:

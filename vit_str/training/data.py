@@ -163,14 +163,19 @@ class RenderedWords(LightningDataModule):
             atlas, self.lexicon, self.image_size, self.grid, self.ingredients, self.pictures
         )
 
+    def training_renderer(self, device: torch.device | str) -> Renderer | TextLineRenderer:
+        """What draws the words to train on, on a device; after `setup`."""
+        assert self._atlas is not None
+        return self._renderer(self._atlas.training().to(device))
+
     def train_dataloader(self) -> RenderedStream:
         """The stream from where the run stands, this device's share of it."""
-        assert self._atlas is not None and self.trainer is not None  # Lightning calls setup first
+        assert self.trainer is not None
         device = self.trainer.strategy.root_device
         rank = self.trainer.global_rank
         self._start = images, batches = self._position()
         return RenderedStream(
-            self._renderer(self._atlas.training().to(device)),
+            self.training_renderer(device),
             self.batch_size,
             self.seed,
             first=batches + rank,
