@@ -79,7 +79,6 @@ class LineTexts:
         if charset.unknown(" "):
             raise ValueError("lines of words need a charset with the space, for example european")
         self._allowed = frozenset(charset.characters)
-        self._characters = charset.characters.replace(" ", "")
         self.lexicon = lexicon
         self._languages, weights = [], []
         for counts, weight in language_words(language):
@@ -120,7 +119,7 @@ class LineTexts:
     def _string(self, rng: random.Random) -> str:
         """Words of every kind, and now and then any characters, which no language helps with."""
         if rng.random() < 0.15:
-            return "".join(rng.choices(self._characters, k=rng.randint(1, 8)))
+            return self.lexicon.any_characters(rng, rng.randint(1, 8))
         return " ".join(self.lexicon.sample(rng.randint(1, 4), rng.getrandbits(62)))
 
 
