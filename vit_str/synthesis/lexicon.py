@@ -37,7 +37,7 @@ WEIGHTS: Mapping[str, float] = {
     "codes": 0.02,
     "addresses": 0.015,
     "abbreviations": 0.01,
-    "typography": 0.06,
+    "typography": 0.07,
     "currencies": 0.01,
     "contextless": 0.19,
     "nothing": 0.0,

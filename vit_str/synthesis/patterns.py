@@ -21,12 +21,13 @@ _BLOCKS = {
         {two}°{two}′ {two}°{two}′{two}″ {two}′{A} {digit}′{two}″ {digit}″ {two}″ {cased}{raised}
         {word}{raised} {word}{raised} {Word},{raised} {word}.{raised} {word}){raised} {A}{raised}
         {two}{raised} 10{raised} {raised}{raised} {raised}{Word} {fraction} {fraction}
-        {digit}{fraction} {digit}{fraction} {two}{fraction} {two}{fraction} {digit}{fraction}″ m² m³ cm² {two}m²
-        №{two} №{natural} № {digit}ª {digit}º {A}ª Nº{two} n.º {two}µm {digit}µg µ{A} {two}µ
-        {two}‰ {digit}.{digit}‰ {digit}‰ {Word}™ {WORD}™ {Word}® {WORD}® ©{year} ©{Word} © ® ™
-        {two}×{two} {digit}×{digit} {two}÷{digit} {digit}÷{digit} ±{two} ±{digit}% {two}±{digit}
-        ≤{two} ≥{two} ≈{two} {A}≠{A} {digit}≤{a} {a}≥{digit} ≈{digit}.{digit} {digit}≠{digit}
-        ∞ -∞ √{digit} √{two} {A}→{A} →{word} {Word}→ → ← {word}← ←{Word} ↑{two}% ↓{two}% ↑ ↓
+        {digit}{fraction} {digit}{fraction} {two}{fraction} {two}{fraction} {digit}{fraction}″
+        m² m³ cm² {two}m² №{two} №{natural} № {digit}ª {digit}º {A}ª Nº{two} n.º {two}µm {digit}µg
+        µ{A} {two}µ {two}‰ {digit}.{digit}‰ {digit}‰ {Word}™ {WORD}™ {Word}® {WORD}® ©{year} ©{Word}
+        © ® ™ {two}×{two} {digit}×{digit} {two}÷{digit} {digit}÷{digit} ±{two} ±{digit}%
+        {two}±{digit} ≤{two} ≥{two} ≈{two} ≤{digit} {A}≠{A} {digit}≤{a} {a}≥{digit} ≈{digit}.{digit}
+        {digit}≠{digit} ∞ -∞ √{digit} √{two} √{a} {A}→{A} →{word} {Word}→ → ← {word}← ←{Word}
+        ↑{two}% ↓{two}% ↑ ↓
         {two}↑ {two}↓ ■{cased} ■{word} □{cased} □{word} ■ □ ▪{cased} ▪{Word} ▪ ●{cased} ●{Word} ●
         ○{cased} ○{word} ○ ★★★★★ ★★★★☆ ★★★☆☆ {cased}★ ★{cased} ☆{cased} ✓{cased} ✓{word} ✓
         ✗{cased} ✗{word} ✗ ▶{cased} ▶{Word} ▶ ▲{two}% ▲{cased} ▼{two}% ▼{cased} ▲ ▼

@@ -20,7 +20,7 @@ from vit_str.synthesis.spellings import (
 
 _OTHERWISE = 0.2  # share of another spelling beside the usual one
 _LIST_SIZE = 200_000  # most frequent words of a language
-_LEAST_SHARE = 0.002  # of the words, with each letter that ASCII lacks
+_LEAST_SHARE = 0.008  # of the words with letters that ASCII lacks, with each of these
 _MOST_FAVOR = 30.0  # times; a letter of a few stray words does not fill the images with them
 _FAVOR_OF_ACCENTS = 4.0  # times; then one in six Italian words has one, one in three German ones
 
@@ -112,22 +112,22 @@ def favor_accents(words: Sequence[str], shares: Sequence[float]) -> list[float]:
 def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[float]:
     """Draw words with letters that hardly any other has more often; all together 1.
 
-    Of the letters that ASCII lacks, each is then in one of five hundred words, if there are enough:
-    ẵ is in one of two thousand Vietnamese words, and Vietnamese in one of twenty.
+    Of the words that ASCII cannot write, each of their letters is in eight of a thousand then, if
+    there are enough: a list in which Vietnamese is one of many languages hardly has ẵ.
     """
-    total = sum(shares)
+    other = [(place, set(word)) for place, word in enumerate(words) if not word.isascii()]
+    least = _LEAST_SHARE * sum(shares[place] for place, _ in other)
     seen: defaultdict[str, float] = defaultdict(float)
-    rare = [(place, set(word)) for place, word in enumerate(words) if not word.isascii()]
-    for place, letters in rare:
+    for place, letters in other:
         for letter in letters:
-            seen[letter] += shares[place] / total
+            seen[letter] += shares[place]
     favor = {
-        letter: min(_MOST_FAVOR, max(1.0, _LEAST_SHARE / share))
+        letter: min(_MOST_FAVOR, max(1.0, least / share))
         for letter, share in seen.items()
         if not letter.isascii()
     }
     favored = list(shares)
-    for place, letters in rare:
+    for place, letters in other:
         favored[place] *= max(favor.get(letter, 1.0) for letter in letters)
     total = sum(favored)
     return [share / total for share in favored]
