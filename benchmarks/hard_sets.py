@@ -43,10 +43,10 @@ _SHEET_WORDS = 96
 _PLAIN = replace(Ingredients().at(0), margin=1.0)
 _STANDARD = {each.name: 1.0 for each in fields(Ingredients)}
 _WORDS = {"words": 1.0}
-_CHARSET = Charset(CHARSETS["european"])
+_CHARSET = Charset(CHARSETS["latin"])
 _ACCENTED = frozenset(filter(str.isalpha, _CHARSET.characters)) - frozenset(PRINTABLE_ASCII)
 _NUMBERS = ("numbers", "prices", "dates", "times", "phones", "codes", "addresses", "punctuated")
-_LANGUAGES = "de+fr+es+it+pt+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
+_LANGUAGES = "de+fr+es+it+pt+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi"
 _AMOUNTS = ("numbers", "prices", "dates", "times", "phones")
 _METRICS = {
     "word 36": "word_accuracy_36",
@@ -75,7 +75,7 @@ class HardSet:
     lengths: tuple[int, int] = (3, 12)
     language: str = "en"
     needs: frozenset[str] = frozenset()
-    characters: str = CHARSETS["european"]
+    characters: str = CHARSETS["latin"]
 
     def takes(self, label: str) -> bool:
         """Whether a label belongs to the set."""

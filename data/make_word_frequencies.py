@@ -17,10 +17,10 @@ import numpy as np
 from safetensors.numpy import save
 from wordfreq import get_frequency_dict
 
-OUT = Path(__file__).parents[1] / "vit_str" / "reading" / "words.safetensors"
+OUT = Path(__file__).parents[1] / "vit_str" / "runtime" / "words.safetensors"
 STEPS = 25  # of the Zipf frequency, from 0 to 10
 BILLION = 1e9  # Zipf frequencies are logarithms of occurrences in so many words
-LANGUAGES = "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca"
+LANGUAGES = "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi"
 MOST = 11_000  # words of a language
 MOST_ENGLISH = 320_000
 SOURCE = {

@@ -1,6 +1,6 @@
 import pytest
 
-from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, Charset, charset_of
+from vit_str.runtime.charset import PADDING, PRINTABLE_ASCII, TWINS, Charset, charset_of
 
 
 def test_the_default_is_the_94_printable_characters():
@@ -45,6 +45,44 @@ def test_european_writes_all_latin_alphabets_of_europe_and_spaces():
     assert not set("×÷\xa0\xad") & set(european.characters)
 
 
+def test_latin_begins_with_european_so_that_weights_carry_over():
+    latin = charset_of("latin").characters
+    assert latin.startswith(charset_of("european").characters)
+    assert len(latin) == len(set(latin)) == 531
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "„Wort“ “word” ‘word’ ‚Wort‘ «mot» »Wort« ‹mot› don’t word… 1914–1918 yes — no",
+        "§ 12 № 5 20 °C 5′ 10″ † 1848 ‡ ¶ • · © ® ™ € 12,50 £ 3 ¥ 9 5¢ 100₫ 9₴ 7₺ 5₹ 3₽ 8₩ 2₦ 4₱ 6₼",
+        "½ ¼ ¾ ⅓ ⅞ m² x³ n⁰⁹ 1ª 2º 5 µm 3 × 4 ÷ 2 ± 1 ≤ ≥ ≈ ≠ ∞ √ 5 ‰ → ← ↑ ↓ ■ □ ▪ ● ○ ★ ☆ ✓ ✗ ▶ ▲ ▼",
+        "Trăm năm trong cõi người ta, chữ tài chữ mệnh khéo là ghét nhau; Nguyễn Đình Thỏ ỷ lại",
+        "TRẢI QUA MỘT CUỘC BỂ DÂU NHỮNG ĐIỀU TRÔNG THẤY MÀ ĐAU ĐỚN LÒNG Ẵ Ẳ Ặ Ẫ Ẩ Ỗ Ỡ Ữ Ỹ Ỵ",
+        "Əliyev işlər; Ŵyŷ ẁ ẃ ẅ; Ċċ Ġġ Ħħ Żż; ĉu ĝi aŭdas ĥoron ĵurnalo ŝi; Türkmençe ý ž ň ä",
+        "Ẹkáàbọ̀".replace("\u0300", "")
+        + " ṣé àlàáfíà ni ń ǹ ḿ; ɓera ɗaki ƙarfe ƴaƴa; ɲ ɛ ɔ ŋ; ị ọ ụ ṅ",
+        "nǐ hǎo lǜsè nǘ nǚ lüè zhōngguó; Ōsaka; ḍ ḥ ḷ ṃ ṇ ṛ ṣ ṭ ẓ ǧ; ĕ ĭ ŏ; Weiſsheit GROẞ",
+    ],
+)
+def test_latin_writes_print_and_all_latin_alphabets_in_wide_use(text):
+    assert not charset_of("latin").unknown(text)
+
+
+def test_latin_has_both_cases_of_every_letter():
+    characters = charset_of("latin").characters
+    alone = {c for c in characters if not {c.upper(), c.lower()} <= set(characters)}
+    assert alone == set("ßİµ")
+
+
+def test_latin_has_one_of_the_characters_that_look_alike():
+    latin = charset_of("latin")
+    assert not {c for c in latin.characters if c in TWINS and TWINS[c] in latin.characters} - {"º"}
+    assert latin.fold("5\u2009\u2212\u20093 km\u00adh, \u2610 \u03bcm") == "5 – 3 km-h, □ µm"
+    assert latin.fold("1º") == "1º"
+    assert charset_of("european").fold("1º −") == "1° −", "twins that a charset lacks stay out"
+
+
 def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     assert charset_of("digits").characters == "0123456789"
     assert charset_of("digits+ascii").characters[:11] == "0123456789!"
@@ -55,6 +93,9 @@ def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     file.write_text("ab c\n", encoding="utf-8")
     assert charset_of(str(file)).characters == "ab c"
     assert charset_of("+-/xyz").characters == "+-/xyz"
+    assert charset_of("aegmnr").characters == "aegmnr"
+    assert charset_of("cab").characters == "cab"
+    assert charset_of("latin+korean").characters.startswith(charset_of("latin").characters)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +103,9 @@ def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     [
         ("koraen", "did you mean korean"),
         ("ascii+digit", "did you mean digits"),
+        ("Latin", "did you mean latin"),
+        ("german", "no charset 'german'. Known are .* latin, .* sort them"),
+        ("ascii+greek", "no charset 'greek'"),
         ("none.txt", "no such file"),
         ("", "found none"),
         ("aba", "'a' repeated"),

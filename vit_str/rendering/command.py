@@ -176,8 +176,8 @@ def _add_words(group: _Group) -> None:
     group.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",
-        help="ascii, latin, korean, digits, several joined by +, a text file, or the characters "
-        "themselves (ascii)",
+        help="digits, ascii, european, latin, korean, several joined by +, a text file, or the "
+        "characters themselves (ascii)",
     )
 
 

@@ -36,6 +36,32 @@ def _european() -> str:
     return PRINTABLE_ASCII + " " + latin_1 + signs + central + balkan + baltic + others
 
 
+def _latin() -> str:
+    """Everything of ``european``, in its order, then marks of print and all other letters."""
+    punctuation = "–—‘’‚“”„†‡•…‰′″‹›·¶"
+    currency = "¢₫₩₴₺₹₽₦₱₼"
+    typography = "©®™№ªºµ¹²³⁴⁵⁶⁷⁸⁹⁰½¼¾⅓⅔⅛⅜⅝⅞"
+    mathematics = "×÷±≤≥≈≠∞√"
+    shapes = "→←↑↓■□▪●○★☆✓✗▶▲▼"
+    vietnamese = "".join(_with_marks("AĂÂEÊIOÔƠUƯY", "\u0300\u0301\u0303\u0309\u0323")) + "ƠơƯư"
+    old_print = "ſẞ"
+    europe = "ĈĉĜĝĤĥĴĵŜŝŬŭẀẁẂẃẄẅŊŋŦŧƏə"  # Esperanto, Welsh, Sami, Azerbaijani
+    africa = "ṢṣṄṅḾḿǸǹƁɓƊɗƘƙƳƴƝɲƐɛƆɔǪǫ"  # Yoruba, Igbo, Hausa, Fula, Bambara, Akan
+    vowels = "ŌōĔĕĬĭŎŏǍǎǏǐǑǒǓǔǕǖǗǘǙǚǛǜ"  # Pinyin, and long and short ones of Latin and Japanese
+    transliteration = "ḌḍḤḥḶḷṂṃṆṇṚṛṬṭẒẓǦǧ"  # of Sanskrit and Arabic, and Berber
+    marks = punctuation + currency + typography + mathematics + shapes
+    letters = vietnamese + old_print + europe + africa + vowels + transliteration
+    return "".join(dict.fromkeys(_european() + marks + letters))
+
+
+def _with_marks(letters: str, marks: str) -> Iterable[str]:
+    """Each letter with each mark, a capital and a small one."""
+    for letter in letters:
+        for mark in marks:
+            capital = unicodedata.normalize("NFC", letter + mark)
+            yield capital + capital.lower()
+
+
 def _hangul() -> str:
     """The 2,350 syllables of KS X 1001, in its order: 25 rows of 94."""
     cells = (bytes([row, cell]) for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF))
@@ -47,11 +73,42 @@ CHARSETS: Mapping[str, str] = MappingProxyType(
         "digits": "0123456789",
         "ascii": PRINTABLE_ASCII,
         "european": _european(),
+        "latin": _latin(),
         "korean": PRINTABLE_ASCII + _hangul(),
     }
 )
 """Charsets by name. ``european`` writes all languages of Europe with Latin letters, and spaces;
-``korean`` has the syllables of KS X 1001."""
+``latin`` begins with it, and has Vietnamese, the other Latin alphabets in wide use and the marks of
+print; ``korean`` has the syllables of KS X 1001."""
+
+TWINS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys("\u00ad\u2010\u2011\u2043", "-"),  # hyphens
+        **dict.fromkeys("\u2012\u2212", "–"),  # figure dash, minus
+        "\u2015": "—",  # horizontal bar
+        **dict.fromkeys("\u02bb\u02bd\u02bf\u201b", "‘"),  # okina, ain
+        **dict.fromkeys("\u02bc\u02be", "’"),  # letters that look like apostrophes
+        **dict.fromkeys("\u00b4\u02b9", "′"),
+        **dict.fromkeys("\u02ba\u3003", "″"),
+        **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u200a\u202f", " "),
+        **dict.fromkeys("\u0387\u2027\u2219\u22c5", "·"),
+        **dict.fromkeys("\u2044\u2215", "/"),
+        **dict.fromkeys("\u25a2\u25fb\u2610", "□"),
+        **dict.fromkeys("\u25fc\u2b1b", "■"),
+        **dict.fromkeys("\u26ab\u2b24", "●"),
+        **dict.fromkeys("\u25ef\u26aa", "○"),
+        **dict.fromkeys("\u25b8\u25ba", "▶"),
+        "\u2714": "✓",
+        "\u2718": "✗",
+        "\u00ba": "°",  # where there is no sign of ordinal numbers
+        "\u03bc": "µ",  # Greek mu
+        "\u01dd": "ə",
+        "\u018e": "Ə",
+        "\u0189": "Đ",
+        "\u212b": "Å",
+    }
+)
+"""Characters that print shows as others, and these others; see `Charset.fold`."""
 
 
 class Charset:
@@ -84,6 +141,12 @@ class Charset:
     def unknown(self, label: str) -> str:
         """The characters of ``label`` that this set lacks, in order of appearance."""
         return "".join(character for character in label if character not in self._ids)
+
+    def fold(self, text: str) -> str:
+        """The text with `TWINS` in place of the characters that only these stand for here."""
+        return "".join(
+            TWINS[c] if c not in self._ids and TWINS.get(c, "") in self._ids else c for c in text
+        )
 
     def encode(self, label: str) -> list[int]:
         """Ids of the characters of ``label``."""
@@ -133,7 +196,7 @@ def charset_of(text: str) -> Charset:
 
     Raises:
         ValueError: a file that is missing, not UTF-8 or empty, a character given twice, or what
-            looks like a misspelled name.
+            looks like a name that is not known: four letters or more, not in alphabetical order.
     """
     names = text.split("+")
     if all(name in CHARSETS for name in names):
@@ -142,12 +205,19 @@ def charset_of(text: str) -> Charset:
         return _charset_in(Path(text))
     for name in names:
         alike = get_close_matches(name.lower(), CHARSETS, cutoff=0.7)
-        if alike and name not in CHARSETS:
+        if name not in CHARSETS and (alike or _looks_like_name(name)):
+            guess = f", did you mean {alike[0]}" if alike else ""
             raise ValueError(
-                f"no charset {name!r}, did you mean {alike[0]}? Known are {', '.join(CHARSETS)}; "
-                "if these are the characters themselves, put them into a .txt file"
+                f"no charset {name!r}{guess}? Known are {', '.join(CHARSETS)}; "
+                "if these are the characters themselves, sort them or put them into a .txt file"
             )
     return Charset(_visible(text))
+
+
+def _looks_like_name(text: str) -> bool:
+    """Whether it is letters as in a word; those of a charset are in alphabetical order."""
+    letters = text.replace("-", "").replace("_", "")
+    return len(letters) > 3 and letters.isascii() and letters.isalpha() and sorted(text) != [*text]
 
 
 def _charset_in(path: Path) -> Charset:

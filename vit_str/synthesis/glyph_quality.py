@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
+from vit_str.synthesis.rasterize import expected
+
 DISTINCT_LETTERS = "abdefghijlmnqrty"
 """Letters whose two cases differ in shape in most fonts."""
 
@@ -34,7 +36,7 @@ _MOST_SHAPES = 6  # usual shapes of a character
 _SHRINKAGE = 0.05  # of the covariance, as a share of its mean variance
 _ALPHABET = 0.5  # share of the letters of a case that make it usable
 _NOWHERE = 1e3  # coordinate of what resembles nothing
-_FEWEST_CORRECT = 0.2  # share of the charset that makes a font usable
+_FEWEST_CORRECT = 0.2  # of the expected characters, which make a font usable
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def flaw(correct: Bool[Tensor, " character"], recognized: float, characters: str
         return f"shows ornaments in place of letters ({recognized:.0%} recognized)"
     if not _has_alphabet(correct, characters):
         return "shows neither small nor capital letters truly"
-    if correct.sum() < _FEWEST_CORRECT * len(characters):
+    if correct.sum() < _FEWEST_CORRECT * sum(expected(characters)):
         return f"shows only {int(correct.sum())} of the {len(characters)} characters truly"
     return ""
 
@@ -91,8 +93,9 @@ def flaw(correct: Bool[Tensor, " character"], recognized: float, characters: str
 def _has_alphabet(correct: Bool[Tensor, " character"], characters: str) -> bool:
     """Whether half of the small letters, the capitals or the letters without case are correct."""
     kinds: dict[tuple[bool, bool], list[bool]] = {}
-    for character, shown in zip(characters, correct.tolist(), strict=True):
-        if character.isalpha():
+    judged = zip(characters, correct.tolist(), expected(characters), strict=True)
+    for character, shown, is_expected in judged:
+        if character.isalpha() and is_expected:
             kinds.setdefault((character.islower(), character.isupper()), []).append(shown)
     return not kinds or any(sum(kind) >= _ALPHABET * len(kind) for kind in kinds.values())
 

@@ -14,7 +14,7 @@ from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients, share_of
 from vit_str.synthesis.random_numbers import Random
 
-_CANDIDATES = 8  # fonts that are tried for a word
+_NUMBERS = 1 << 24  # of which one is drawn for each word, to choose its font
 _COLUMNS_AT_ONCE = 1 << 18  # which takes little memory
 _WIDEST = 6_000  # line, in pixels of the atlas
 
@@ -67,27 +67,28 @@ class Typesetter:
     def __init__(self, atlas: GlyphAtlas) -> None:
         self.atlas = atlas
         self._tops, self._bottoms = _ink_rows(atlas)
-        self._most_complete = _most_complete(atlas)
+        self._flawed = _flawed(atlas)
 
     def among(self, fonts: Sequence[int]) -> "Typesetter":
         """The same for some fonts only."""
         typesetter = copy(self)
         typesetter.atlas = self.atlas.select(fonts)
         typesetter._tops, typesetter._bottoms = self._tops[fonts], self._bottoms[fonts]
-        typesetter._most_complete = _most_complete(typesetter.atlas)
+        typesetter._flawed = self._flawed[:, fonts]
         return typesetter
 
     def choose_fonts(
         self, ids: Int64[Tensor, "batch position"], random: Random
     ) -> Int64[Tensor, " batch"]:
         """For each word a font that shows all of its characters truly."""
-        candidates = random.integers(len(self.atlas.names), _CANDIDATES)
-        fallback = self._most_complete[random.integers(len(self._most_complete), 1)]
-        candidates = torch.cat([candidates, fallback], 1)
-        correct = self.atlas.is_correct[candidates[:, :, None], ids.clamp(min=0)[:, None]]
-        fits = (correct | (ids == PADDING)[:, None]).all(2)
-        fits[:, -1] = True
-        return candidates.gather(1, fits.int().argmax(1, keepdim=True))[:, 0]
+        written = torch.zeros(len(ids), len(self.atlas.charset) + 1, device=ids.device)
+        written.scatter_(1, ids.where(ids != PADDING, len(self.atlas.charset)), 1.0)
+        missing = written[:, :-1] @ self._flawed
+        # Without a font that has all, any of those that lack the fewest.
+        fits = missing == missing.amin(1, keepdim=True)
+        counted = fits.cumsum(1)
+        place = random.integers(_NUMBERS) * counted[:, -1] // _NUMBERS
+        return (counted > place[:, None]).int().argmax(1)
 
     def extent(
         self, ids: Int64[Tensor, "batch position"], fonts: Int64[Tensor, " batch"]
@@ -227,10 +228,9 @@ class Typesetter:
         return masks.view(batch, width, -1), owners.view(batch, width)
 
 
-def _most_complete(atlas: GlyphAtlas) -> Int64[Tensor, " font"]:
-    """The fonts that draw most characters."""
-    correct = atlas.is_correct.sum(1)
-    return (correct == correct.max()).nonzero()[:, 0]
+def _flawed(atlas: GlyphAtlas) -> Float[Tensor, "character font"]:
+    """1 for what a font does not show truly, else 0."""
+    return (~atlas.is_correct).float().T.contiguous()
 
 
 def _sample_spacing(strength: float, random: Random) -> Float[Tensor, " batch"]:

@@ -3,7 +3,7 @@
 import random
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
@@ -15,6 +15,7 @@ from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
 from vit_str.synthesis.word_lists import (
     count_words,
     favor_accents,
+    favor_rare_letters,
     language_words,
     word_shares,
 )
@@ -37,6 +38,8 @@ WEIGHTS: Mapping[str, float] = {
     "codes": 0.02,
     "addresses": 0.015,
     "abbreviations": 0.01,
+    "typography": 0.07,
+    "currencies": 0.01,
     "contextless": 0.19,
     "nothing": 0.0,
 }
@@ -47,9 +50,13 @@ WEIGHTS: Mapping[str, float] = {
 CASES: Mapping[str, float] = {"listed": 0.27, "title": 0.25, "upper": 0.45, "mixed": 0.03}
 """Shares of case among words. Listed words are lower case, a user's own are as he wrote them."""
 
+_CAPITAL_SHARP_S = 0.3  # of the words with ß in capitals; the others have SS
 _FEWEST_WORDS = 100  # that a charset must write, or the language is left out
 _PROBES = 20  # strings that show whether a charset can write an ingredient
 
+
+# Among random characters they look like others: ‚ like a comma, º like °.
+_TOLD_BY_PLACE = frozenset("‚′″ªº·°")
 
 Drawer = Callable[[random.Random, int], list[str]]
 
@@ -81,6 +88,7 @@ class Lexicon:
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "") or charset.characters
         self._plain = "".join(filter(_is_plain, self._characters)) or self._characters
+        self._blocks = _blocks(self._characters)
         lengths = range(1, maximum_length + 1)
         self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
         drawn = self._own_words(words) if words else self._language_words(language, charset)
@@ -151,6 +159,8 @@ class Lexicon:
             words += usable
             drawn = word_shares(usable, [counts[word] for word in usable])
             shares += [weight * share for share in favor_accents(usable, drawn)]
+        if len(lists) > 1:
+            shares = favor_rare_letters(words, shares)
         return WordList(words, list(accumulate(shares)))
 
     def _usable_ingredients(self, weights: Mapping[str, float]) -> dict[str, float]:
@@ -238,15 +248,27 @@ class Lexicon:
 
         Most are in one case, as serial numbers and names are.
         """
-        strings = []
-        for characters, share in ((self._characters, count // 2), (self._plain, (count + 1) // 2)):
-            longest = range(1, self.maximum_length + 1)
-            lengths = rng.choices(longest, cum_weights=self._lengths, k=share)
-            drawn = "".join(rng.choices(characters, k=sum(lengths)))
-            spans = zip(accumulate(lengths), lengths, strict=True)
-            strings += [drawn[end - length : end] for end, length in spans]
+        longest = range(1, self.maximum_length + 1)
+        lengths = rng.choices(longest, cum_weights=self._lengths, k=count)
+        strings = [
+            self.any_characters(rng, length) if place % 2 else self._any_plain(rng, length)
+            for place, length in enumerate(lengths)
+        ]
         cases = rng.choices(("listed", "upper", "title"), (0.4, 0.4, 0.2), k=count)
-        return [_set_case(string, case, rng) for string, case in zip(strings, cases, strict=True)]
+        cased = map(_set_case, strings, cases, [rng] * count)
+        # Some letters have no other case within the charset.
+        return [
+            other[: self.maximum_length] if self._allowed.issuperset(other) else string
+            for string, other in zip(strings, cased, strict=True)
+        ]
+
+    def any_characters(self, rng: random.Random, length: int) -> str:
+        """Random characters of the charset that fonts have together."""
+        (block,) = rng.choices(list(self._blocks), list(self._blocks.values()))
+        return "".join(rng.choices(block, k=length))
+
+    def _any_plain(self, rng: random.Random, length: int) -> str:
+        return "".join(rng.choices(self._plain, k=length))
 
 
 _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str]]] = {
@@ -258,10 +280,34 @@ _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str
 }
 
 
+def _blocks(characters: str) -> dict[str, int]:
+    """What random strings are made of, and how often each is: printable ASCII and one block.
+
+    A font has most of a block of Unicode (here of 128 characters, or one script) or nothing, and
+    hardly one has all blocks. At least half of each string is of its block.
+    """
+    told = "".join(c for c in characters if c not in _TOLD_BY_PLACE) or characters
+    blocks: defaultdict[str | int, str] = defaultdict(str)
+    for character in told:
+        blocks[_block(character)] += character
+    common = blocks.pop(0, "")
+    mixed = {
+        block * max(1, round(len(common) / len(block))) + common: len(block)
+        for block in blocks.values()
+    }
+    return ({common: len(common)} if common else {}) | mixed
+
+
+def _block(character: str) -> str | int:
+    """The name of a script, or the number of a block of Latin letters or signs."""
+    script = unicodedata.name(character, "").partition(" ")[0]
+    is_sign = not character.isalpha() or character in "ªºµ"
+    return ord(character) // 128 if is_sign or script == "LATIN" else script
+
+
 def _is_plain(character: str) -> bool:
     """Whether it is a digit, a letter of English or one of another script."""
-    latin = unicodedata.name(character, "").startswith("LATIN")
-    return character.isalnum() and (character.isascii() or not latin)
+    return character.isalnum() and (character.isascii() or isinstance(_block(character), str))
 
 
 def _set_case(word: str, case: str, rng: random.Random) -> str:
@@ -270,7 +316,8 @@ def _set_case(word: str, case: str, rng: random.Random) -> str:
     if case == "title":
         return word.capitalize()
     if case == "upper":
-        return word.upper()
+        sharp = "ẞ" if "ß" in word and rng.random() < _CAPITAL_SHARP_S else "ß"
+        return word.replace("ß", sharp).upper()
     bits = rng.getrandbits(len(word) + 1)
     return "".join(
         character.upper() if bits >> place & 1 else character.lower()

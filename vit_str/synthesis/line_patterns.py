@@ -16,6 +16,7 @@ KINDS: Mapping[str, float] = {
     "address": 0.07,
     "list": 0.05,
     "string": 0.12,
+    "typeset": 0.06,
 }
 """Kinds of lines and their shares; ``prose`` is running text, ``string`` what `Lexicon` draws."""
 
@@ -172,6 +173,19 @@ _LINES = {
         {code}
         {two}{unit}
         {digit}.
+        –
+        —
+        •
+        …
+        € {two}
+        {two} €
+        {two} %
+        {two} °C
+        № {two}
+        {fraction}
+        {year}–{year}
+        “{Word}”
+        „{Word}“
         ({a})
         -
         :{number}
@@ -189,6 +203,111 @@ _LINES = {
         {Word} - {sentence}
         {two}/{two} {sentence}
         {digit}.{digit}.{digit} {sentence}
+        • {sentence}
+        – {sentence}
+        — {sentence}
+        · {sentence}
+        ▪ {sentence}
+        ■ {sentence}
+        ● {sentence}
+        ○ {sentence}
+        □ {Word} {word}	□ {Word}
+        → {sentence}
+        ▶ {Word} {word}
+        ✓ {Word} {word} {word}
+        ✗ {Word} {word} {word}
+        ★ {Word} {word}
+        ☆ {Word} {word}
+        § {digit} {sentence}
+        † {sentence}
+        ‡ {sentence}
+        {raised} {sentence}
+    """,
+    "typeset": r"""
+        § {two} {Word} {word}
+        § {natural} Abs. {digit} {WORD}
+        §§ {two}–{two}
+        Art. {digit} § {digit}
+        № {two} {Word}
+        {Word} № {natural}
+        Nº {two} {Word}
+        {Word} {word} {digit}.º {word}
+        {digit}ª {word} {word}
+        {two} °C	{two} °C
+        {two} °C – {two} °C
+        –{digit} °F
+        {Word}: {two}° {two}′ {two}″ {A}, {two}° {two}′ {A}
+        {Word} {two}°{two}′{A}
+        {digit}′ {two}″ × {digit}′ {digit}″
+        € {natural},{two}
+        {Word} {word}	€ {two},{two}
+        {natural},{two} €	{natural},{two} €
+        £ {two}.{two}	£ {natural}.{two}
+        {Word} {word}	₫ {two}.{three}
+        {natural}.000 ₫
+        ₺ {natural},{two}	₺ {two},{two}
+        {Word}	{natural} ₴	{two} ₽
+        ₹ {two},{three}	₩ {three},000
+        ₱ {natural}.{two}	₦ {digit},{three}
+        {natural} ₼	{two} ¢	¥ {natural}
+        {Word} {word} {fraction}
+        {digit}{fraction} {word} {word}
+        {fraction} {word}, {digit}{fraction} {word}
+        {digit} {fraction}″ × {digit} {fraction}″
+        {Word} {word}{raised} {word} {word}
+        {Word} {word},{raised} {word} {word}.{raised}
+        {two} m² {word}, {two} cm³
+        {digit},{two} × 10{raised}
+        {two} × {two} cm
+        {two} × {two} × {two} mm
+        {two} ± {digit}	{two} ± {digit}
+        {digit}.{digit} ± {digit}.{two}	({two} ‰)
+        p ≤ {digit}.{two}, n ≥ {two}
+        {A} ≠ {A}, {a} ≈ {digit}.{two}
+        {two} ÷ {digit} = {two}
+        √{two} ≈ {digit}.{two}	∞
+        {two} µm	{two} µg
+        © {year} {Word} {Word}
+        © {year}–{year} {Word} {company}
+        Copyright © {year} {WORD}
+        {Word}® {word}	{Word}™ {word}
+        {Word}™ {word} {word}
+        {Word} {Word} (* {year}, † {year})
+        {Word} {A}. ({year}–{year})
+        † {day}. {Month} {year}
+        S. {two}–{two}	pp. {natural}–{natural}
+        {Word}–{Word} {word}
+        {hour}:{minute} – {hour}:{minute}
+        {Word} → {Word} → {Word}
+        ← {Word}	{Word} →
+        ↑ {digit}.{two} %	↓ {digit}.{two} %
+        ▲ {digit}.{two} %	▼ {digit}.{two} %
+        ★★★★☆ ({two})
+        ★★★☆☆ {Word} {word}
+        ★ ★ ★
+        • • •
+        — {two} —
+        – {two} –
+        {Word} • {Word} • {Word}
+        {Word} · {Word} · {Word}
+        ✓ {Word}	✗ {Word}
+        ○ {Word}	● {Word}	○ {Word}
+        □ {Word}	■ {Word}
+        … {word} {word} …
+        […] {word} {word}
+        {WORD} — {Word} {word}
+        ¶ {two}. {sentence}
+        ¿{sentence}?
+        ¡{sentence}!
+        {Word}, «{sentence}»
+        “{sentence}”
+        „{sentence}“
+        ‘{sentence}’
+        ‚{sentence}‘
+        ‹{sentence}›
+        »{sentence}«
+        — {sentence} — {word} {word}
+        ‰ {digit}.{digit}	{digit} ‰
     """,
 }
 # Spaces part them; a bar is a space within one.
@@ -253,5 +372,14 @@ LINES: Mapping[str, Sequence[str]] = {
 }
 """Patterns by name."""
 
-LEADERS = (".", ".", ". ", "_", "-", "=", "*", "- ", ".")
+LEADERS = (".", ".", ". ", "_", "-", "=", "*", "- ", ".", "…", "·", "–", "—")
 """What leaders repeat."""
+
+QUOTES = ("()", '""', "''", "[]", "«»", "“”", "“”", "„“", "„”", "‘’", "»«", "‚‘", "‹›")
+"""What stands around words."""
+
+DASHES = ("–", "–", "—", "-")
+"""Between spaces within a sentence."""
+
+TYPESET = {"'": "’", "...": "…"}
+"""What typewriters lack, and typesetters have in its place."""

@@ -8,10 +8,10 @@ from itertools import accumulate, islice
 
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.line_patterns import KINDS, LEADERS, LINES
+from vit_str.synthesis.line_patterns import DASHES, KINDS, LEADERS, LINES, QUOTES, TYPESET
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
-from vit_str.synthesis.word_lists import language_words
+from vit_str.synthesis.word_lists import favor_rare_letters, language_words
 
 GAP = "\t"
 """Stands for as much space as there is."""
@@ -22,6 +22,9 @@ _FLATNESS = 0.75
 _FREQUENT = 60_000  # words of each language; `Lexicon` draws the rare ones
 _SHORT = 10.0  # characters below which a line is mostly one entry of a table or a form
 _CUT = 1.25  # times the length asked for, beyond which a line is cut
+_ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")  # of sentences and clauses
+_QUOTED = (0, 0, 0, 1, 2, 4)  # words behind the first between quotation marks
+_TYPESET_SHARE = 0.6  # of the lines, with apostrophes and dots as in books
 _FIELD = re.compile(r"{(\w+)}")
 
 
@@ -72,30 +75,40 @@ class LineTexts:
         if charset.unknown(" "):
             raise ValueError("lines of words need a charset with the space, for example european")
         self._allowed = frozenset(charset.characters)
-        self._characters = charset.characters.replace(" ", "")
         self.lexicon = lexicon
         self._languages = keep_word_lists(
             ["running text", language, charset.characters], lambda: self._frequent_words(language)
         )
         self._weights = list(accumulate(each.weight for each in self._languages))
+        self._patterns = {kind: self._writable(LINES.get(kind, ())) for kind in (*KINDS, "short")}
+        self._kinds = {k: n for k, n in KINDS.items() if k not in LINES or self._patterns[k]}
+        self._marks = _Marks(*map(self._writable, (QUOTES, DASHES, LEADERS, [*TYPESET.values()])))
 
     def _frequent_words(self, language: str) -> list[WordList]:
         """Of each language, those that can be written."""
         lists = []
         for counts, weight in language_words(language):
             usable = [w for w in islice(counts, _FREQUENT) if self._allowed.issuperset(w)]
-            shares = accumulate(counts[w] ** _FLATNESS for w in usable)
-            lists.append(WordList(usable, list(shares), weight))
+            shares = favor_rare_letters(usable, [counts[w] ** _FLATNESS for w in usable])
+            lists.append(WordList(usable, list(accumulate(shares)), weight))
         return lists
+
+    def _writable(self, patterns: Sequence[str]) -> Sequence[str]:
+        """Those whose signs the charset has, whatever their fields become."""
+        signs = (_FIELD.sub("", pattern).replace(GAP, " ") for pattern in patterns)
+        pairs = zip(patterns, signs, strict=True)
+        return [pattern for pattern, needed in pairs if self._allowed.issuperset(needed)]
 
     def line(self, rng: random.Random, length: float) -> str:
         """A line of about so many characters, with gaps and silent characters in it."""
         while True:
             (language,) = rng.choices(self._languages, cum_weights=self._weights)
-            (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
+            (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
             if length < _SHORT and rng.random() < 0.6:
                 kind = "short"
-            text = self._filled(_Writer(rng, language), kind, length)
+            text = self._filled(_Writer(rng, language, self._marks), kind, length)
+            if rng.random() < _TYPESET_SHARE:
+                text = self._typeset(text)
             if kind in ("prose", "heading", "list") and rng.random() < 0.15:
                 text = text.upper()
             if kind == "short" and len(text) > max(1, length * _CUT):
@@ -109,18 +122,35 @@ class LineTexts:
         make: Callable[[], str] = {
             "prose": lambda: writer.sentence(length),
             "string": lambda: self._string(writer.rng),
-        }.get(kind, lambda: writer.fill(writer.rng.choice(LINES[kind])))
+        }.get(kind, lambda: writer.fill(writer.rng.choice(self._patterns[kind])))
         text = make()
         while len(text) < 0.6 * length:
             between = " " if kind in ("prose", "string") else writer.rng.choice((GAP, " ", "   "))
             text += between + make()
         return text
 
+    def _typeset(self, text: str) -> str:
+        """With the apostrophes and dots of books, as far as the charset has them."""
+        for typed, printed in TYPESET.items():
+            if printed in self._marks.typeset:
+                text = text.replace(typed, printed)
+        return text
+
     def _string(self, rng: random.Random) -> str:
         """Words of every kind, and now and then any characters, which no language helps with."""
         if rng.random() < 0.15:
-            return "".join(rng.choices(self._characters, k=rng.randint(1, 8)))
+            return self.lexicon.any_characters(rng, rng.randint(1, 8))
         return " ".join(self.lexicon.sample(rng.randint(1, 4), rng.getrandbits(62)))
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """Marks of print that a charset has."""
+
+    quotes: Sequence[str]
+    dashes: Sequence[str]
+    leaders: Sequence[str]
+    typeset: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -129,6 +159,7 @@ class _Writer:
 
     rng: random.Random
     language: WordList
+    marks: _Marks
 
     def fill(self, pattern: str) -> str:
         """The pattern with all of its fields filled."""
@@ -146,8 +177,10 @@ class _Writer:
                 word = word[:1].upper() + word[1:]
             mark = rng.random()
             begins = mark < 0.07
-            word += rng.choice(".......?!:") if begins else "," if mark < 0.14 else ""
+            word += rng.choice(_ENDS) if begins else "," if mark < 0.14 else ""
             parts.append(word)
+            if 0.14 < mark < 0.16:
+                parts.append(rng.choice(self.marks.dashes))
             count += len(word) + 1
         text = " ".join(parts)
         return text + "-" if rng.random() < 0.04 and text[-1].isalpha() else text
@@ -158,8 +191,11 @@ class _Writer:
             return self.fill(self.rng.choice(("{number}", "{date}", "{amount}", "{natural}%")))
         word = self._field("Word" if kind < 0.12 else "word")
         if kind > 0.97:
-            before, after = self.rng.choice(("()", '""', "''", "[]", "«»"))
-            return before + word + after
+            words = " ".join(
+                [word, *(self._field("word") for _ in range(self.rng.choice(_QUOTED)))]
+            )
+            before, after = self.rng.choice(self.marks.quotes)
+            return before + words + after
         return f"{word}-{self._field('word')}" if kind > 0.95 else word
 
     def _field(self, name: str) -> str:
@@ -173,7 +209,7 @@ class _Writer:
         if name == "sentence":
             return self.sentence(rng.randint(10, 60))
         if name == "leader":
-            pattern = rng.choice(LEADERS) * rng.randint(3, 30)
+            pattern = rng.choice(self.marks.leaders) * rng.randint(3, 30)
             return "".join(chr(ord(c) + _SILENT) if c != " " else c for c in pattern).strip()
         (word,) = rng.choices(self.language.words, cum_weights=self.language.shares)
         return {"Word": word.capitalize(), "WORD": word.upper()}.get(name, word)

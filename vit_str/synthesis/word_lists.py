@@ -7,7 +7,21 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from vit_str.synthesis.spellings import (
+    OTHER_SPELLINGS,
+    PINYIN,
+    SYLLABLES,
+    spelled,
+    spelled_words,
+    with_long_s,
+    with_sharp_s,
+    without_long_s,
+)
+
+_OTHERWISE = 0.2  # share of another spelling beside the usual one
 _LIST_SIZE = 200_000  # most frequent words of a language
+_LEAST_SHARE = 0.008  # of the words with letters that ASCII lacks, with each of these
+_MOST_FAVOR = 30.0  # times; a letter of a few stray words does not fill the images with them
 _FAVOR_OF_ACCENTS = 4.0  # times; then one in six Italian words has one, one in three German ones
 
 
@@ -23,7 +37,8 @@ def count_words(path: Path) -> Mapping[str, float]:
 def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
     """The most frequent words of each language and its weight.
 
-    Without those in which digits stand for any digit.
+    Without those in which digits stand for any digit. Of languages without a list there are words
+    made of their syllables, see `spellings`.
     """
     try:
         import wordfreq
@@ -36,16 +51,31 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
     lists: list[tuple[Mapping[str, float], float]] = []
     for part in language.split("+"):
         code, star, weight = part.partition("*")
-        if code not in known or (star and not re.fullmatch(r"[1-9]\d{0,3}", weight)):
+        modern, has_long_s = without_long_s(code)
+        is_known = modern in known or spelled(code)
+        if not is_known or (star and not re.fullmatch(r"[1-9]\d{0,3}", weight)):
             raise ValueError(
-                f"language must be one of {', '.join(sorted(known))}, or several as in en*8+de, "
-                f"found {language!r}; give a word list for any other"
+                f"language must be one of {', '.join(sorted([*known, *SYLLABLES, PINYIN]))}, or "
+                f"several as in en*8+de, found {language!r}; give a word list for any other"
             )
-        frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
-        top = islice(frequencies.items(), _LIST_SIZE)
-        words = {word: share for word, share in top if not re.search(r"\d", word)}
+        words = spelled_words(code) if spelled(code) else _frequent_words(modern)
+        if other := OTHER_SPELLINGS.get(code):
+            spelled_otherwise = {other(word): share * _OTHERWISE for word, share in words.items()}
+            words = spelled_otherwise | words
+        if has_long_s:
+            words = {with_long_s(word): share for word, share in words.items()}
         lists.append((words, float(weight or 1)))
     return lists
+
+
+def _frequent_words(code: str) -> dict[str, float]:
+    """The most frequent words of a language that wordfreq knows, and their shares."""
+    import wordfreq
+
+    frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
+    top = islice(frequencies.items(), _LIST_SIZE)
+    words = {word: share for word, share in top if not re.search(r"\d", word)}
+    return {with_sharp_s(word): share for word, share in words.items()} if code == "de" else words
 
 
 def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:
@@ -75,6 +105,30 @@ def favor_accents(words: Sequence[str], shares: Sequence[float]) -> list[float]:
         share * (1 if word.isascii() else _FAVOR_OF_ACCENTS)
         for word, share in zip(words, shares, strict=True)
     ]
+    total = sum(favored)
+    return [share / total for share in favored]
+
+
+def favor_rare_letters(words: Sequence[str], shares: Sequence[float]) -> list[float]:
+    """Draw words with letters that hardly any other has more often; all together 1.
+
+    Of the words that ASCII cannot write, each of their letters is in eight of a thousand then, if
+    there are enough: a list in which Vietnamese is one of many languages hardly has ẵ.
+    """
+    other = [(place, set(word)) for place, word in enumerate(words) if not word.isascii()]
+    least = _LEAST_SHARE * sum(shares[place] for place, _ in other)
+    seen: defaultdict[str, float] = defaultdict(float)
+    for place, letters in other:
+        for letter in letters:
+            seen[letter] += shares[place]
+    favor = {
+        letter: min(_MOST_FAVOR, max(1.0, least / share))
+        for letter, share in seen.items()
+        if not letter.isascii()
+    }
+    favored = list(shares)
+    for place, letters in other:
+        favored[place] *= max(favor.get(letter, 1.0) for letter in letters)
     total = sum(favored)
     return [share / total for share in favored]
 
