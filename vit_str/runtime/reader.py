@@ -28,6 +28,7 @@ from vit_str.runtime.text_decoding import TextDecoder
 if TYPE_CHECKING:
     import torch
     from jaxtyping import UInt8
+    from typing_extensions import TypeIs
 
     from vit_str.runtime.hypotheses import Candidates
     from vit_str.runtime.interface import Engine, Model
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     Pixels = UInt8[np.ndarray, "batch channel height width"]
 
 _MOST_DECODERS = 4  # threads that decode images, if nobody says how many
-_BYTES = (str, bytes, bytearray, memoryview)  # sequences that are one image
+_ONE_IMAGE = (str, bytes, bytearray, memoryview)  # which are sequences too
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,9 @@ class Reader:
         return Rereader(options, self.encode, self._decoder, prior)
 
     @overload
-    def read(self, source: Source, batch_size: int = 32, *, boxes: bool = False) -> Reading: ...
+    def read(  # type: ignore[overload-overlap]  # a str, a sequence too, is one image
+        self, source: Source, batch_size: int = 32, *, boxes: bool = False
+    ) -> Reading: ...
 
     @overload
     def read(
@@ -201,7 +204,7 @@ class Reader:
         """
         if isinstance(source, Iterator) and not hasattr(source, "read"):
             raise ValueError("read takes an image or a list of images; give others to stream")
-        if isinstance(source, _BYTES) or not isinstance(source, Sequence):
+        if not _are_images(source):
             return self._read_decoded([(source, decode(source, self.preprocessing))], boxes)[0]
         readings = []
         for _, reading in self.stream(source, batch_size, boxes=boxes):
@@ -364,6 +367,11 @@ class Reader:
             else reading
             for (source, _), reading in zip(batch, readings, strict=True)
         ]
+
+
+def _are_images(source: Source | Sequence[Source]) -> TypeIs[Sequence[Source]]:
+    """Whether it is a sequence of images, not one."""
+    return isinstance(source, Sequence) and not isinstance(source, _ONE_IMAGE)
 
 
 def _width(image: DecodedImage) -> int:

@@ -78,7 +78,7 @@ def reading_of(
         places: of the characters of the best text; None if nobody asked.
     """
     best = _text_of(found.best, charset, places)
-    free = found.free and _text_of(found.free, charset)
+    free = None if found.free is None else _text_of(found.free, charset)
     others = tuple(_text_of(other, charset) for other in found.hypotheses[1:])
     return replace(best, free=free, alternatives=others)
 
