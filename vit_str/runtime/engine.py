@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vit_str.runtime.graph_files import INT8, find_graphs
-from vit_str.runtime.machine import has_fast_int8
+from vit_str.runtime.machine import has_fast_int8, install_hint
 from vit_str.runtime.onnx_engine import load_exported, load_with_graphs
 from vit_str.runtime.weights_contents import WeightsHeader, load_header, resolve
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from vit_str.torch_runtime.weights_file import WeightsFile
 
 BACKENDS = ("auto", "onnx", "onnx-int8", "torch")
-TORCH_HINT = 'run: pip install "vit-str[torch]"'
 
 
 def open_engine(
@@ -89,14 +88,15 @@ def _fastest_on_cpu(path: Path, header: WeightsHeader) -> str:
     if not has_torch():
         raise ValueError(
             f"weights file {path}: onnxruntime needs graphs of this model: read a folder that "
-            f"vit-str export has made of it, or {TORCH_HINT}"
+            f"vit-str export has made of it, or run: {install_hint('torch')}"
         )
     return "torch"
 
 
 def _require_torch() -> None:
     if not has_torch():
-        raise ValueError(f"reading with torch or on a GPU needs torch, {TORCH_HINT}")
+        hint = install_hint("torch")
+        raise ValueError(f"reading with torch or on a GPU needs torch, run: {hint}")
 
 
 def _require_cpu(backend: str, device: str) -> None:

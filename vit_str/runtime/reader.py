@@ -7,20 +7,18 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from vit_str.runtime.boxes import Frame, locate_characters
+from vit_str.runtime.batch_reading import BatchReader
 from vit_str.runtime.constraints import constraint_of
 from vit_str.runtime.effort import decoding_options, rereading_options
 from vit_str.runtime.engine import open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
-from vit_str.runtime.labels import padded
-from vit_str.runtime.readings import Reading, reading_of
+from vit_str.runtime.readings import Reading
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
 from vit_str.runtime.text_decoding import TextDecoder
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from jaxtyping import UInt8
     from typing_extensions import TypeIs
 
-    from vit_str.runtime.hypotheses import Candidates
     from vit_str.runtime.interface import Engine, Model
     from vit_str.torch_runtime.weights_file import WeightsFile
 
@@ -150,7 +147,11 @@ class Reader:
         self.has_boxes = interface.has_boxes
         search = search or Search()
         self.is_constrained = search.is_constrained
-        self._decoder = TextDecoder(
+        self._batches = self._batch_reader(search, effort)
+
+    def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
+        """What reads as a search and an effort ask for."""
+        decoder = TextDecoder(
             scorer=self.engine,
             options=decoding_options(self._model, effort),
             n_best=search.n_best,
@@ -159,15 +160,13 @@ class Reader:
                 self.charset, self.maximum_length, search.lexicon, search.pattern, search.alphabet
             ),
         )
-        self._rereader = self._rereader_for(search, effort)
-
-    def _rereader_for(self, search: Search, effort: str | None) -> Rereader:
-        options = rereading_options(self._model, effort)
+        rereading = rereading_options(self._model, effort)
         prior = None
-        if search.language or (options.doubtful and not search.is_constrained):
+        if search.language or (rereading.doubtful and not search.is_constrained):
             trained_on = self.provenance.get("language")
             prior = text_prior(search.language, trained_on, self.charset)
-        return Rereader(options, self.encode, self._decoder, prior)
+        rereader = Rereader(rereading, self.encode, decoder, prior)
+        return BatchReader(self.engine, self.encode, decoder, rereader)
 
     @overload
     def read(  # type: ignore[overload-overlap]  # a str, a sequence too, is one image
@@ -281,8 +280,7 @@ class Reader:
         """
         other = copy.copy(self)
         other._model = self._model.with_temperature(temperature)
-        other._decoder = self._decoder.with_temperature(temperature)
-        other._rereader = replace(self._rereader, encode=other.encode, decoder=other._decoder)
+        other._batches = self._batches.with_temperature(temperature)
         return other
 
     def require_boxes(self, attention: bool = False) -> None:
@@ -320,41 +318,7 @@ class Reader:
         """
         if boxes or attention:
             self.require_boxes(attention)
-        order = sorted(range(len(images)), key=lambda index: _width(images[index]))
-        readings: dict[int, Reading] = {}
-        for _, group in groupby(order, lambda index: _width(images[index])):
-            indices = list(group)
-            read = self._read_alike([images[index] for index in indices], boxes, attention)
-            readings.update(zip(indices, read, strict=True))
-        return [readings[index] for index in range(len(images))]
-
-    def _read_alike(
-        self, images: Sequence[DecodedImage], boxes: bool, attention: bool
-    ) -> list[Reading]:
-        """Images of one width."""
-        pixels = np.stack([image.pixels for image in images])
-        frames = [self._frame(image) for image in images]
-        turned = [index for index, frame in enumerate(frames) if frame.turned]
-        if turned:
-            pixels = np.concatenate([pixels, pixels[turned][:, :, ::-1, ::-1]])
-            frames += [frames[index]._replace(upside_down=True) for index in turned]
-        encoded = self.encode(pixels)
-        found = self._decoder.decode(encoded, len(pixels))
-        kept = _surer_way_up(found, turned, len(images))
-        found = self._rereader.reread(pixels, encoded, found, kept)
-        if not (boxes or attention):
-            return [reading_of(found[index], self.charset) for index in kept]
-        labels = padded([candidates.best.ids for candidates in found])
-        size = (pixels.shape[2], pixels.shape[3])
-        places = locate_characters(self.engine, encoded, labels, frames, size, attention)
-        return [reading_of(found[index], self.charset, places[index]) for index in kept]
-
-    def _frame(self, image: DecodedImage) -> Frame:
-        left, top, right, bottom = image.window
-        height = bottom - top
-        width = right - left
-        turned = self.preprocessing.turns(height, width)
-        return Frame(height, width, turned, False, left, top, image.size)
+        return self._batches.read(images, boxes, attention)
 
     def _read_decoded(
         self, batch: Sequence[tuple[Source, DecodedImage]], boxes: bool
@@ -372,17 +336,3 @@ class Reader:
 def _are_images(source: Source | Sequence[Source]) -> TypeIs[Sequence[Source]]:
     """Whether it is a sequence of images, not one."""
     return isinstance(source, Sequence) and not isinstance(source, _ONE_IMAGE)
-
-
-def _width(image: DecodedImage) -> int:
-    """Of the image as the model gets it, in pixels."""
-    return image.pixels.shape[2]
-
-
-def _surer_way_up(found: Sequence[Candidates], turned: Sequence[int], count: int) -> list[int]:
-    """Which row counts for each image: its own, or behind all of them that of it upside down."""
-    kept = list(range(count))
-    for upside_down, index in enumerate(turned, start=count):
-        if found[upside_down].best.probability > found[index].best.probability:
-            kept[index] = upside_down
-    return kept
