@@ -134,6 +134,7 @@ class _Beam:
         is_used: which places hold a text.
         has_ended: which texts have ended.
         writing: the place of each row.
+        first_places: the first place of each image.
     """
 
     def __init__(self, count: int, width: int, end: int, longest: int, margin: float) -> None:
@@ -145,6 +146,7 @@ class _Beam:
         self.labels = np.full((places, longest + 1), PADDING)
         self.logs = np.zeros((places, longest + 1))
         self.log_probabilities = np.zeros(places)
+        self.first_places = np.arange(0, places, width)[:, None]
         self.writing = np.arange(0, places, width)  # one text for each image, without characters
         self.is_used = np.zeros(places, dtype=bool)
         self.is_used[self.writing] = True
@@ -191,16 +193,14 @@ class _Beam:
         totals[ended, self.end] = self.log_probabilities[ended]
         longer = self.log_probabilities[self.writing, None] + logs
         totals[self.writing] = np.where(may_follow, longer, -np.inf)
-        by_image = totals.reshape(self.count, -1)
-        best = _largest(by_image, self.width)
-        log_probabilities = np.take_along_axis(by_image, best, 1)
-        is_near = log_probabilities >= log_probabilities[:, :1] - self.margin
-        first_places = np.arange(0, len(self.labels), self.width)[:, None]
+        best = _largest(totals.reshape(self.count, -1), self.width)
+        sources = (self.first_places + best // symbols).ravel()
+        written = (best % symbols).ravel()
+        log_probabilities = totals[sources, written]
+        of_images = log_probabilities.reshape(best.shape)
+        is_near = (of_images >= of_images[:, :1] - self.margin).ravel()
         return _Choice(
-            sources=(first_places + best // symbols).ravel(),
-            symbols=(best % symbols).ravel(),
-            log_probabilities=log_probabilities.ravel(),
-            is_kept=(np.isfinite(log_probabilities) & is_near).ravel(),
+            sources, written, log_probabilities, np.isfinite(log_probabilities) & is_near
         )
 
     def hypotheses(self) -> list[list[Hypothesis]]:
