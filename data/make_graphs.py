@@ -12,7 +12,7 @@ from vit_str import console
 from vit_str.export.folder import describe_graphs, quantized, write_files
 from vit_str.export.graphs import export_graphs
 from vit_str.models import describe
-from vit_str.runtime.engine import GRAPHS, INT8, QUANTIZED, SCALE, description_digest
+from vit_str.runtime.graph_files import GRAPHS, INT8, QUANTIZED, SCALE, description_digest
 from vit_str.runtime.weights_contents import bundled_names, resolve
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights

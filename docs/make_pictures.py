@@ -51,7 +51,7 @@ def draw_model(reader: Reader, image: Image.Image, text: str) -> Figure:
     """From the image to the text, with the sizes of a model."""
     description = load_contents(resolve("tiny")).description
     encoder, decoder = (description[part]["arguments"] for part in ("encoder", "decoder"))
-    rows, columns = reader.engine.model.interface.grid
+    rows, columns = reader.describe().grid
     height, width = reader.image_size
     stages = (
         ("convolutional\nstem", f"{len(encoder['stem_widths'])} stages", COLORS[4]),

@@ -23,7 +23,8 @@ from studies.study import Findings, Rows, Settings, Values, Verdict
 from studies.training import Labels, Tokens, fit_warm, seeded
 from vit_str.models import TransformerDecoder
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder
-from vit_str.runtime.search import padded, search
+from vit_str.runtime.beam_search import beam_search
+from vit_str.runtime.labels import padded
 from vit_str.torch_runtime.engine import TorchSteps
 
 GREEDY, BEAM, STRANGER = "greedy", "beam of 4", "greedy, another's features"
@@ -175,7 +176,7 @@ def measure(spoken: Languages, steps: int, seed: int, device: str = "cpu") -> Ro
 def write(decoder: AutoregressiveDecoder, features: Tokens, width: int) -> Labels:
     """The most probable texts that a beam of this width finds; 1 is greedy."""
     steps = TorchSteps(decoder, features)
-    beams = search(steps, len(features), decoder.end, decoder.maximum_length, width=width)
+    beams = beam_search(steps, len(features), decoder.end, decoder.maximum_length, beam_width=width)
     return torch.from_numpy(padded([texts[0].ids for texts in beams])).to(features.device)
 
 

@@ -7,7 +7,7 @@ import torch
 from vit_str.models import CtcDecoder
 from vit_str.models.decoders.ctc import ctc_loss
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.search import collapse
+from vit_str.runtime.ctc import collapse
 from vit_str.torch_runtime.engine import generate
 
 BLANK = 2

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
+from vit_str.runtime.beam_search import log_softmax
 from vit_str.runtime.charset import PADDING
 from vit_str.runtime.ctc import (
     CtcSteps,
     alignment,
+    collapse,
     column_boxes,
     prefix_probabilities,
     symbol_shares,
 )
-from vit_str.runtime.search import collapse, log_softmax, teacher_forcing_scores
+from vit_str.runtime.labels import teacher_forcing_scores
 
 
 @pytest.fixture

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from vit_str.runtime.beam_search import beam_search
 from vit_str.runtime.charset import PADDING
-from vit_str.runtime.search import Steps, greedy_from_drafts, search
+from vit_str.runtime.drafts import greedy_from_drafts
+from vit_str.runtime.interface import Steps
 
 END = 4
 LONGEST = 6
@@ -72,7 +74,7 @@ def images() -> list[int]:
 
 
 def greedy(images: Sequence[int], temperature: float = 1.0) -> list[Any]:
-    return search(Script(images), len(images), END, LONGEST, temperature)
+    return beam_search(Script(images), len(images), END, LONGEST, temperature)
 
 
 def assert_same(found: list[Any], expected: list[Any]) -> None:

@@ -1,7 +1,11 @@
+import subprocess
+import sys
 import threading
+from collections import UserList, deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,13 +14,15 @@ import torch
 from PIL import Image
 
 import vit_str
-from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
-from vit_str.runtime import Reader, Reading, Source, load
+from vit_str.models import ParallelDecoder, PermutedDecoder, Recognizer, VisionTransformer
+from vit_str.runtime import Reader, Reading, Source, load, weights_contents
+from vit_str.runtime import reader as reader_module
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing, UnreadableImage
 from vit_str.torch_runtime.engine import generate
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 
+ROOT = Path(__file__).parents[2]
 WORDS = ["one", "Two", "3", "vier", "5:00", "SIX", "seven!", "8", "nueve"]
 
 
@@ -84,7 +90,8 @@ def test_lists_give_lists_in_order(reader, word_image):
     alone = [reader.read(image).text for image in images]
     for batch_size in (1, 2, 4, 32):
         assert [reading.text for reading in reader.read(images, batch_size)] == alone
-    assert [reading.text for reading in reader.read(tuple(images))] == alone
+    for sequence in (tuple, deque, UserList):
+        assert [reading.text for reading in reader.read(sequence(images))] == alone
     assert reader.read([]) == []
 
 
@@ -275,12 +282,13 @@ def test_boxes_in_several_threads_are_those_of_one(reader, word_image):
     assert not any(module._forward_pre_hooks for module in reader.engine.recognizer.modules())
 
 
-def test_boxes_need_a_decoder_that_looks(reader, word_image):
-    interface = replace(reader.engine.model.interface, has_cross_attention=False)
-    reader.engine.model = replace(reader.engine.model, interface=interface)
-    reader = Reader(reader.engine)
+def test_boxes_need_a_decoder_that_looks(weights, word_image):
+    encoder = VisionTransformer(dim=32, depth=1, heads=2, patch_size=(8, 16))
+    recognizer = Recognizer(encoder, ParallelDecoder(94, dim=32, maximum_length=6)).eval()
+    reader = Reader(replace(weights, recognizer=recognizer), "cpu")
+    assert not reader.describe().has_boxes
     for ask in (reader.read, reader.stream):
-        with pytest.raises(ValueError, match="TransformerDecoder has no cross-attention"):
+        with pytest.raises(ValueError, match="ParallelDecoder has no cross-attention"):
             ask([word_image("word")], boxes=True)
 
 
@@ -296,5 +304,85 @@ def test_the_temperature_changes_confidences_and_no_text(weights, word_image):
         for a, b, c in zip(one.characters, other.characters, third.characters, strict=True):
             assert b.confidence < a.confidence < c.confidence
             assert a.box == b.box == c.box
+    # Another temperature is another reader, with the same engine.
+    first = Reader(weights, "cpu", torch.float32)
+    warmer = first.with_temperature(3.0)
+    assert warmer.read(images, boxes=True) == hot
+    assert first.read(images, boxes=True) == plain
+    assert warmer.engine is first.engine
+    assert (first.describe().temperature, warmer.describe().temperature) == (1.0, 3.0)
+    with pytest.raises(ValueError, match=r"above 0, found 0\.0"):
+        first.with_temperature(0.0)
     # Loss and training are as they were: the model that came in knows of no temperature.
     assert weights.temperature == 1
+
+
+def test_doubtful_images_are_read_again_at_the_temperature_that_is_asked_for(weights, word_image):
+    doubtful = replace(weights, preprocessing=Preprocessing(reread_below=1.0))
+    images: list[Source] = [word_image(word) for word in WORDS]
+    expected = Reader(replace(doubtful, temperature=3.0), "cpu", torch.float32).read(images)
+    reader = Reader(doubtful, "cpu", torch.float32)
+    assert reader.with_temperature(3.0).read(images) == expected != reader.read(images)
+
+
+def test_a_reader_says_what_it_is(reader):
+    about = reader.describe()
+    assert about.characters == reader.charset.characters
+    assert (about.maximum_length, about.image_size, about.grid) == (6, (32, 128), (4, 8))
+    assert (about.has_boxes, about.reads_lines) == (True, False)
+    assert (about.backend, about.device, about.number_format) == ("torch", "cpu", "float32")
+
+
+def test_the_weights_are_loaded_once(weights_path, monkeypatch):
+    loaded = []
+
+    def counted(content: bytes) -> list[Any]:
+        loaded.append(len(content))
+        return deserialize(content)
+
+    deserialize = weights_contents.deserialize
+    monkeypatch.setattr(weights_contents, "deserialize", counted)
+    for name in ("tiny", weights_path):  # with graphs and without
+        loaded.clear()
+        load(name, "cpu")
+        assert len(loaded) == 1
+
+
+@pytest.mark.parametrize("backend", ["onnx", "torch"])
+def test_a_reader_computes_with_so_many_threads(backend, monkeypatch):
+    before = torch.get_num_threads()
+    try:
+        reader = load("tiny", "cpu", backend=backend, threads=1)
+        assert reader.describe().threads == 1
+        if backend == "onnx":
+            options = reader.engine.session("encoder").get_session_options()
+            assert options.intra_op_num_threads == 1
+        else:
+            assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+    started = []
+    monkeypatch.setattr(reader_module, "decode_batches", lambda *given: started.append(given))
+    with pytest.raises(AttributeError):  # of what was handed out instead of batches
+        list(reader.stream([]))
+    assert started[0][-1] == 1, "images are decoded by the caller's thread"
+    with pytest.raises(ValueError, match="threads must be 1 or more, found 0"):
+        load("tiny", "cpu", threads=0)
+
+
+@pytest.mark.slow
+def test_mypy_takes_lists_of_paths(tmp_path):
+    """A list of paths is no list of sources, but a sequence of them."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from pathlib import Path\nfrom vit_str.runtime import Reader, Reading\n"
+        "def texts(reader: Reader, paths: list[Path], names: list[str]) -> list[Reading]:\n"
+        "    one: Reading = reader.read(paths[0])\n"
+        "    other: Reading = reader.read(names[0])\n"
+        "    list(reader.stream(paths))\n"
+        "    return [one, other, *reader.read(paths), *reader.read(names)]\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert "program.py" not in done.stdout, done.stdout
+    assert done.returncode in (0, 1), done.stderr

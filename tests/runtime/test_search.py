@@ -20,11 +20,12 @@ from vit_str.models import (
     VisionTransformer,
 )
 from vit_str.runtime import Reader, Reading, Search
+from vit_str.runtime.beam_search import ScoreSteps, beam_search, log_softmax
 from vit_str.runtime.charset import PADDING, Charset
 from vit_str.runtime.constraints import Pattern, PatternTooSlow
 from vit_str.runtime.ctc import CtcSteps
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.search import ScoreSteps, log_softmax, search, teacher_forcing_scores
+from vit_str.runtime.labels import teacher_forcing_scores
 from vit_str.torch_runtime.engine import TorchSteps, generate
 from vit_str.torch_runtime.weights_file import WeightsFile
 
@@ -116,7 +117,9 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name):
         if len(text) == 3:  # cut, and something else than the end would follow
             end = end.where(scores[:, -1].argmax(-1) == decoder.end, 0)
         best = best.maximum(scores[:, :-1].gather(2, ids[:, :, None]).sum((1, 2)) + end)
-    wide, narrow = (search(TorchSteps(decoder, seen), 30, 4, 3, width=w) for w in (5**3, 3))
+    wide, narrow = (
+        beam_search(TorchSteps(decoder, seen), 30, 4, 3, beam_width=width) for width in (5**3, 3)
+    )
     assert [each[0].confidence for each in wide] == pytest.approx(best.exp().tolist(), rel=1e-4)
     for texts in narrow:
         surest = [text.confidence for text in texts]
@@ -127,10 +130,10 @@ def test_a_beam_as_wide_as_all_texts_finds_the_best(name):
 
 def test_texts_far_behind_the_best_are_dropped():
     scores = np.random.default_rng(0).normal(scale=2.0, size=(8, 4, 6))
-    options: dict[str, Any] = {"count": 8, "end": 5, "longest": 3, "width": 5}
-    every = search(ScoreSteps(scores), **options)
-    assert search(ScoreSteps(scores), **options, margin=100.0) == every
-    near = search(ScoreSteps(scores), **options, margin=1.0)
+    options: dict[str, Any] = {"count": 8, "end": 5, "longest": 3, "beam_width": 5}
+    every = beam_search(ScoreSteps(scores), **options)
+    assert beam_search(ScoreSteps(scores), **options, margin=100.0) == every
+    near = beam_search(ScoreSteps(scores), **options, margin=1.0)
     assert 8 < sum(map(len, near)) < sum(map(len, every))
     for found in near:
         logs = np.log([each.probability for each in found])
@@ -219,7 +222,7 @@ def test_ctc_gives_every_text_its_probability():
     for way in product(range(3), repeat=4):
         text = tuple(id_ for id_, _ in groupby(way) if id_ != 2)
         expected[text] = expected.get(text, 0) + float(np.prod(shares[range(4), way]))
-    found = search(CtcSteps(scores), 1, end=2, longest=4, width=len(expected))[0]
+    found = beam_search(CtcSteps(scores), 1, end=2, longest=4, beam_width=len(expected))[0]
     assert {each.ids: each.confidence for each in found} == pytest.approx(expected)
     assert found[0].ids == max(expected, key=lambda text: expected[text])
 
@@ -236,7 +239,7 @@ def test_rows_that_have_ended_cost_nothing():
     for word, length in enumerate((0, 1, 3)):
         scores[word, :length, 0], scores[word, length:, 1] = 5, 5
     steps = Counted(scores)
-    found = search(steps, 3, end=1, longest=3)
+    found = beam_search(steps, 3, end=1, longest=3)
     assert [len(each[0].ids) for each in found] == [0, 1, 3]
     assert steps.rows == [3, 2, 1, 1]
     assert PADDING not in found[2][0].ids

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from vit_str.runtime import Reader, Search
+from vit_str.runtime.effort import ROUNDS_OF_VIEWS
+from vit_str.runtime.hypotheses import Candidates, Hypothesis
 from vit_str.runtime.prior import LOG_WEIGHT_OF_OTHERS
-from vit_str.runtime.search import BeamResult, Hypothesis
-from vit_str.runtime.test_time_augmentation import ROUNDS_OF_VIEWS, View, merge_views, other_views
+from vit_str.runtime.test_time_augmentation import View, merge_views, other_views
 
 
 def hypothesis(text: tuple[int, ...], probability: float) -> Hypothesis:
@@ -48,7 +49,7 @@ def test_a_blurred_view_has_the_mean_of_nine_pixels():
 def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_of():
     views = [[((1, 2), 0.4)], [((1, 2), 0.4), ((3,), 0.1)], [((3,), 0.5)]]
     first, second = merge_views(
-        [BeamResult([hypothesis(*each) for each in view], None) for view in views], 2
+        [Candidates([hypothesis(*each) for each in view], None) for view in views], 2
     ).hypotheses
     assert (first.ids, second.ids) == ((1, 2), (3,))
     assert first.probability == pytest.approx((0.4 * 0.8 / 3) ** 0.5)
@@ -57,26 +58,26 @@ def test_the_text_that_views_agree_on_wins_over_one_that_a_single_view_is_sure_o
 
 def test_views_without_a_text_that_is_allowed():
     free = hypothesis((5,), 0.3)
-    assert merge_views([BeamResult([], free), BeamResult([], free)], 1) == BeamResult([], free)
-    found = merge_views([BeamResult([], free), BeamResult([hypothesis((1,), 0.0)], free)], 1)
+    assert merge_views([Candidates([], free), Candidates([], free)], 1) == Candidates([], free)
+    found = merge_views([Candidates([], free), Candidates([hypothesis((1,), 0.0)], free)], 1)
     assert [each.ids for each in found.hypotheses] == [(1,)]
 
 
 def test_only_the_image_itself_may_be_without_text():
     text, nothing = hypothesis((1,), 0.2), hypothesis((), 0.6)
     found = merge_views(
-        [BeamResult([text], None), BeamResult([nothing], None), BeamResult([nothing], None)], 1
+        [Candidates([text], None), Candidates([nothing], None), Candidates([nothing], None)], 1
     )
     assert [each.ids for each in found.hypotheses] == [(1,)]
     found = merge_views(
-        [BeamResult([nothing], None), BeamResult([text], None), BeamResult([], None)], 1
+        [Candidates([nothing], None), Candidates([text], None), Candidates([], None)], 1
     )
     assert [each.ids for each in found.hypotheses] == [()]
 
 
 def test_a_prior_decides_and_what_no_view_says_keeps_its_probability():
     likely, frequent = hypothesis((1,), 0.5), hypothesis((2,), 0.3)
-    found = merge_views([BeamResult([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0]))
+    found = merge_views([Candidates([likely, frequent], None)], 2, lambda _: np.array([0.0, 2.0]))
     first, second = found.hypotheses
     assert (first.ids, first.prior) == ((2,), 2.0)
     others = 0.2 * np.exp(LOG_WEIGHT_OF_OTHERS)

@@ -67,10 +67,10 @@ def run(options: argparse.Namespace) -> int:
 
     def read(temperature: float) -> dict[str, ReadWords]:
         """The words of every set, as users see them."""
-        reader.engine.model = replace(reader.engine.model, temperature=temperature)
+        at_temperature = reader.with_temperature(temperature)
         words_of = {}
         for name, source in sets.items():
-            words = read_words(reader, source, options.batch_size, advance=progress.advance)
+            words = read_words(at_temperature, source, options.batch_size, advance=progress.advance)
             problems.update(dict.fromkeys(words.problems))
             words_of[name] = words
         return words_of

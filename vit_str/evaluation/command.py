@@ -207,6 +207,6 @@ def _command(options: argparse.Namespace, names: Iterable[str]) -> str:
 def _how(reader: "Reader") -> str:
     import vit_str
 
-    engine = reader.engine
-    place = f"{engine.device.partition(':')[0]} with {engine.backend}"
-    return f"read in {engine.number_format} on {place} by vit-str {vit_str.__version__}"
+    read_by = reader.describe()
+    place = f"{read_by.device.partition(':')[0]} with {read_by.backend}"
+    return f"read in {read_by.number_format} on {place} by vit-str {vit_str.__version__}"

@@ -14,13 +14,8 @@ from onnx import ModelProto
 
 from vit_str.export.graphs import export_graphs
 from vit_str.files import write_atomically
-from vit_str.runtime.engine import (
-    DESCRIPTION,
-    FORMAT,
-    IDENTITY,
-    VERSION,
-    Interface,
-)
+from vit_str.runtime.graph_files import DESCRIPTION, FORMAT, IDENTITY, VERSION
+from vit_str.runtime.interface import Interface
 from vit_str.runtime.weights_contents import CHECKSUM
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.torch_runtime.weights_file import WeightsFile

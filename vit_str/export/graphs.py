@@ -25,7 +25,7 @@ from vit_str.models import (
     RecurrentDecoder,
     TransformerDecoder,
 )
-from vit_str.models.attention import KeysValues, KeyValueCache
+from vit_str.models.attention import KeysValues, KeyValueCache, Mask, attention_weights
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.decoders.recurrent import RecurrentState
 from vit_str.models.decoders.transformer import CachedState
@@ -66,7 +66,7 @@ class TransformerStep(nn.Module):
             module for module in decoder.modules() if isinstance(module, DecoderBlock)
         ]
         attention: Any = self.blocks[-1].cross_attention
-        attention.attend = _ShownAttention()
+        attention.attend = ShownAttention()
 
     def forward(
         self, input_ids: Int64[Tensor, "batch 1"], *state: Float[Tensor, "batch ..."]
@@ -283,14 +283,16 @@ class _Past(KeyValueCache):
         return KeysValues(self.keys, self.values)
 
 
-class _ShownAttention(nn.Module):
+class ShownAttention(nn.Module):
     """Scaled dot product attention that keeps its weights."""
 
     def __init__(self) -> None:
         super().__init__()
         self.shown: list[Tensor] = []
 
-    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Any = None) -> Tensor:
-        scores = queries @ keys.transpose(-1, -2) / queries.shape[-1] ** 0.5
-        self.shown.append(scores.softmax(-1))
-        return self.shown[-1] @ values
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask | None = None
+    ) -> Tensor:
+        weights = attention_weights(queries, keys, mask)
+        self.shown.append(weights)
+        return weights @ values

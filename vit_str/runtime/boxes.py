@@ -11,17 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from vit_str.runtime.charset import PADDING
+from vit_str.runtime.ctc import column_boxes
+
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int
+    from jaxtyping import Bool, Float, Int, Int64
+
+    from vit_str.runtime.interface import Engine
 
 # Chosen on rendered words in the fonts of training, to be measured on words in others. An even
 # spread over a side of length 1 has the deviation 1 / sqrt(12) = 1 / 3.46; attention has tails.
 _HEIGHT = 2.2  # of a character, in standard deviations of the attention to it
 _NARROWEST, _WIDEST = 0.3, 4.0  # that it reaches to either side, in the same
+
+
+AttentionMap = tuple[tuple[float, ...], ...]
+"""Shares of 1 in rows and columns that cover an image, turned upright."""
 
 
 class Box(NamedTuple):
@@ -31,6 +40,13 @@ class Box(NamedTuple):
     top: float
     right: float
     bottom: float
+
+
+class Place(NamedTuple):
+    """Where a character is, and where the decoder looked while it wrote it."""
+
+    box: Box | None = None
+    attention: AttentionMap | None = None
 
 
 class Frame(NamedTuple):
@@ -43,6 +59,40 @@ class Frame(NamedTuple):
     left: int = 0  # pixels of the image to the left of it
     top: int = 0  # pixels of the image above it
     size: tuple[int, int] | None = None  # height and width of the image; the same as seen if None
+
+
+def locate_characters(
+    engine: Engine,
+    encoded: Any,
+    labels: Int64[np.ndarray, "batch position"],
+    frames: Sequence[Frame],
+    size: tuple[int, int],
+    with_attention: bool = False,
+) -> list[list[Place]]:
+    """Places of the characters of texts, one pass of the decoder later.
+
+    Args:
+        engine: of a model that tells where characters are, see `Interface.has_boxes`.
+        encoded: images.
+        labels: the texts, padded.
+        frames: what the model saw of each image.
+        size: height and width of the images as the model got them.
+        with_attention: hand out maps of attention too, of a decoder with cross-attention.
+    """
+    interface = engine.model.interface
+    if interface.loop == "ctc":
+        sides = column_boxes(engine.scores(encoded), labels, size)
+        return [[Place(box) for box in boxes] for boxes in boxes_in(frames, sides, size)]
+    attention = engine.attention(encoded, labels)
+    maps = attention_maps(attention, interface.grid, interface.special_tokens)
+    sides = character_boxes(maps, labels != PADDING, size)
+    located = boxes_in(frames, sides, size)
+    if not with_attention:
+        return [[Place(box) for box in boxes] for boxes in located]
+    return [
+        [Place(box, seen) for box, seen in zip(boxes, over_image, strict=True)]
+        for boxes, over_image in zip(located, maps_in(frames, maps), strict=True)
+    ]
 
 
 def attention_maps(
@@ -95,7 +145,7 @@ def boxes_in(
 
 def maps_in(
     frames: Sequence[Frame], maps: Float[np.ndarray, "batch position row column"]
-) -> Iterator[list[tuple[tuple[float, ...], ...]]]:
+) -> Iterator[list[AttentionMap]]:
     """Maps over the images, of maps over what the model saw; with more rows where that is less."""
     for word, frame in zip(maps, frames, strict=True):
         seen = word[:, ::-1, ::-1] if frame.upside_down else word

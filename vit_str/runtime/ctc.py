@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vit_str.runtime.charset import PADDING
+from vit_str.runtime.hypotheses import Hypothesis
+from vit_str.runtime.labels import padded
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
 
-TINY = np.finfo(np.float64).tiny  # for logarithms
+_TINY = np.finfo(np.float64).tiny  # for logarithms
 
 
 class CtcSteps:
@@ -114,6 +116,37 @@ def prefix_probabilities(
     return begins, after_blank + after_character
 
 
+def collapse(
+    scores: Float[np.ndarray, "row column symbol"], longest: int
+) -> Int64[np.ndarray, "row position"]:
+    """The texts of the most probable alignments, up to ``longest`` characters, padded."""
+    best = scores.argmax(2)
+    blank = scores.shape[2] - 1
+    spelled = best != blank
+    spelled[:, 1:] &= best[:, 1:] != best[:, :-1]
+    return padded([row[kept][:longest].tolist() for row, kept in zip(best, spelled, strict=True)])
+
+
+def best_alignments(
+    scores: Float[np.ndarray, "row column symbol"], longest: int
+) -> list[list[Hypothesis]]:
+    """The text of the most probable alignment of each row, with its exact probabilities."""
+    labels = collapse(scores, longest)
+    begins, exactly = prefix_probabilities(symbol_shares(scores), labels)
+    log_begins = np.log(begins + _TINY)
+    characters = np.diff(log_begins, axis=1)
+    ends = np.log(exactly + _TINY) - log_begins
+    found = []
+    for row, length in enumerate((labels != PADDING).sum(1)):
+        written = characters[row, :length]
+        end = ends[row, length]
+        hypothesis = Hypothesis.from_logs(
+            labels[row, :length], np.append(written, end), written.sum() + end
+        )
+        found.append([hypothesis])
+    return found
+
+
 def column_boxes(
     scores: Float[np.ndarray, "row column symbol"],
     labels: Int64[np.ndarray, "row position"],
@@ -169,7 +202,7 @@ def _viterbi(
     rows, columns, symbols = scores.shape
     states = np.full((rows, 2 * labels.shape[1] + 1), symbols - 1)
     states[:, 1::2] = np.maximum(labels, 0)
-    logs = np.log(symbol_shares(scores) + TINY)
+    logs = np.log(symbol_shares(scores) + _TINY)
     fits = np.take_along_axis(logs, states[:, None], 2)
     skips = np.zeros(states.shape, bool)
     skips[:, 3::2] = states[:, 3::2] != states[:, 1:-2:2]

@@ -19,8 +19,6 @@ TABLE = Path(__file__).with_name("words.safetensors")
 """Zipf frequencies of words, by language; ``data/make_word_frequencies.py`` writes it."""
 
 NO_LANGUAGE = "none"
-BEAMS = 10
-"""Texts to keep for each view of an image before the prior decides."""
 
 _STEPS = 25  # of the table for one of the Zipf frequency
 # The weight of the prior beside the model, and Zipf frequencies; chosen on real words and on
@@ -30,11 +28,10 @@ _UNKNOWN = 0.0  # of a word that no list holds
 _NO_WORD = 2.5  # of what holds digits or signs between letters
 _JOINED = 1.0  # what several words together lose beside the rarest of them
 _SHORTEST = 1.0  # at most this and one for each letter: short strings are words by chance
-_OTHERS = 2.0  # of the texts that the search did not find, together
+_OTHERS = 2.0  # of the texts that no beam found, together
 
-MARGIN = 5.0
-"""How far a text may fall behind the best, in nats: more than the prior could make up for."""
 LOG_WEIGHT_OF_OTHERS = _WEIGHT * _OTHERS
+"""What to add to the logarithm of the probability of all texts that no beam found, together."""
 
 
 class WordFrequencies:

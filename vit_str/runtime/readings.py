@@ -1,17 +1,98 @@
-"""Readings as lines of JSON."""
+"""What images say: readings, and their lines of JSON."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from vit_str.console import one_line
+from vit_str.runtime.boxes import AttentionMap, Box, Place
 
 if TYPE_CHECKING:
-    from vit_str.runtime.reader import Character, Reading
+    from vit_str.runtime.charset import Charset
+    from vit_str.runtime.hypotheses import Candidates, Hypothesis
 
 _DIGITS = 6  # of confidences, after the point
 _PIXEL_DIGITS = 2  # of sides of boxes
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """One character that was read.
+
+    Attributes:
+        character: the character.
+        confidence: probability that the model gives it after those before it, 0 to 1.
+        box: about where it is, from where the model looked; None if that was not asked for.
+        attention: where the decoder looked while it wrote this, as shares of 1 in rows and columns
+            that cover the image, turned upright; None if that was not asked for.
+    """
+
+    character: str
+    confidence: float
+    box: Box | None = None
+    attention: AttentionMap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an image says.
+
+    Attributes:
+        text: the characters together; empty if the model sees no text.
+        confidence: probability of the whole text: of every character and of the end after them,
+            among what is allowed. 0 if nothing that is allowed could be written.
+        characters: one by one.
+        path: the file of the image; None if it came from memory.
+        free: what is read if every text is allowed; None if every text is.
+        alternatives: the next most probable readings, if they were asked for.
+        prior: what the frequency of its words added to the logarithm of the probability of the
+            text; 0 where the image left no doubt, or without a language.
+    """
+
+    text: str
+    confidence: float
+    characters: tuple[Character, ...]
+    path: str | None = None
+    free: Reading | None = None
+    alternatives: tuple[Reading, ...] = ()
+    prior: float = 0.0
+
+    def with_minimum_confidence(self, least: float | None) -> Reading:
+        """This reading, with empty text if its confidence is below ``least``."""
+        doubtful = least is not None and self.confidence < least
+        return replace(self, text="", characters=()) if doubtful else self
+
+
+def reading_of(
+    found: Candidates, charset: Charset, places: Sequence[Place] | None = None
+) -> Reading:
+    """What was found in an image, as text.
+
+    Args:
+        found: texts as ids.
+        charset: of the model that has found them.
+        places: of the characters of the best text; None if nobody asked.
+    """
+    best = _text_of(found.best, charset, places)
+    free = None if found.free is None else _text_of(found.free, charset)
+    others = tuple(_text_of(other, charset) for other in found.hypotheses[1:])
+    return replace(best, free=free, alternatives=others)
+
+
+def _text_of(
+    hypothesis: Hypothesis, charset: Charset, places: Sequence[Place] | None = None
+) -> Reading:
+    text = charset.decode(hypothesis.ids)
+    known = zip(text, hypothesis.confidences, places or repeat(Place()), strict=False)
+    characters = tuple(
+        Character(character, confidence, place.box, place.attention)
+        for character, confidence, place in known
+    )
+    return Reading(text, hypothesis.confidence, characters, prior=hypothesis.prior)
 
 
 def reading_row(

@@ -10,22 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vit_str.runtime.hypotheses import Candidates, Hypothesis
 from vit_str.runtime.prior import LOG_WEIGHT_OF_OTHERS
-from vit_str.runtime.search import BeamResult, Hypothesis
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
 
     TextPrior = Callable[[Sequence[Hypothesis]], Float[np.ndarray, " hypothesis"]]
-
-DOUBTFUL = 0.9
-"""Confidence below which reading again mends more than it spoils."""
-
-DOUBTFUL_AFTER_PRIOR = 0.7
-"""Confidence below which other views add to what the prior has decided."""
-
-DOUBTFUL_AFTER_VIEWS = 0.5
-"""Confidence below which the views of the next round add to those before."""
 
 
 class View(NamedTuple):
@@ -35,17 +26,6 @@ class View(NamedTuple):
     slope: float = 0.0  # heights that the line falls over the width, or climbs if it is negative
     blurred: bool = False  # whether every pixel becomes the mean of the nine around it
 
-
-ROUNDS_OF_VIEWS = (
-    (View(cut=0.05, slope=0.2), View(cut=0.05, slope=-0.2)),
-    (
-        View(cut=-0.08),
-        View(cut=0.03, slope=0.4),
-        View(cut=0.03, slope=-0.4),
-        View(blurred=True),
-    ),
-)
-"""Views of doubtful images, chosen on real words; each round is for what is doubtful yet."""
 
 _PROBABILITY = attrgetter("probability")
 
@@ -58,8 +38,8 @@ def other_views(
 
 
 def merge_views(
-    views: Sequence[BeamResult], count: int, prior: TextPrior | None = None
-) -> BeamResult:
+    views: Sequence[Candidates], count: int, prior: TextPrior | None = None
+) -> Candidates:
     """What all views of an image together say; the first is the image as it is.
 
     That another view shows no text says little, so of those only texts count. The probability of a
@@ -71,7 +51,7 @@ def merge_views(
     if prior and hypotheses:
         hypotheses = _weighed(hypotheses, prior(hypotheses))
     free = _ranked([[view.free] if view.free else [] for view in views])
-    return BeamResult(hypotheses[:count], free[0] if free else None)
+    return Candidates(hypotheses[:count], free[0] if free else None)
 
 
 def _ranked(views: Sequence[Sequence[Hypothesis]]) -> list[Hypothesis]:

@@ -48,27 +48,43 @@ _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """What a weights file holds, besides a model that is built of it."""
+class WeightsHeader:
+    """What a weights file says of its model, without the weights.
 
-    description: dict[str, Any]  # of the model, see `vit_str.models.description`
-    charset: Charset  # the characters that it writes
-    preprocessing: Preprocessing  # what images go through before they come to it
-    # Where the weights come from: command, data, date, scores; free form
+    Attributes:
+        description: of the model, see ``vit_str.models.description``.
+        charset: the characters that it writes.
+        preprocessing: what images go through before they come to it.
+        provenance: where the weights come from: command, data, date, scores; free form.
+        temperature: what makes confidences mean what they say.
+    """
+
+    description: dict[str, Any]
+    charset: Charset
+    preprocessing: Preprocessing
     provenance: dict[str, Any]
-    temperature: float  # what makes confidences mean what they say
-    tensors: dict[str, Float[np.ndarray, ...]]  # the weights in float32, by name
+    temperature: float
 
 
-def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -> Contents:
-    """Read a weights file.
+@dataclass(frozen=True, slots=True)
+class Contents(WeightsHeader):
+    """What a weights file holds, besides a model that is built of it.
+
+    Attributes:
+        tensors: the weights in float32, by name.
+    """
+
+    tensors: dict[str, Float[np.ndarray, ...]]
+
+
+def load_header(path: str | Path) -> WeightsHeader:
+    """Read what a weights file says, once its checksum is found to be right.
 
     Raises:
-        ValueError: no such file, cut short, of another format or version, not as it was written,
-            or its parts do not fit together. One line that says what to do.
+        ValueError: see `load_contents`.
     """
     path = Path(path)
-    metadata = metadata or read_metadata(path)
+    metadata = read_metadata(path)
     with fitting_parts(path):
         charset = metadata["charset"]
         description = _parsed(metadata["model"])
@@ -78,18 +94,41 @@ def load_contents(path: str | Path, metadata: Mapping[str, str] | None = None) -
         preprocessing = Preprocessing.from_dict(_parsed(metadata["preprocessing"]))
         if preprocessing.height * preprocessing.width > _MOST_PIXELS:
             raise ValueError(f"images of more than {_MOST_PIXELS:,} pixels")
+        return WeightsHeader(
+            description=description,
+            charset=Charset(charset),
+            preprocessing=preprocessing,
+            provenance=dict(_parsed(metadata["provenance"])),
+            temperature=checked_temperature(float(metadata.get("temperature", "1"))),
+        )
+
+
+def load_contents(path: str | Path, header: WeightsHeader | None = None) -> Contents:
+    """Read a weights file.
+
+    Args:
+        path: of the file.
+        header: of the file, if it is known already.
+
+    Raises:
+        ValueError: no such file, cut short, of another format or version, not as it was written,
+            or its parts do not fit together. One line that says what to do.
+    """
+    path = Path(path)
+    header = header or load_header(path)
+    with fitting_parts(path):
         with damage_reported(path):
             stored = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]
         tensors = {name: _array(name, entry) for name, entry in stored if name not in GOLDEN}
         _check_numbers(tensors)
-        return Contents(
-            description,
-            Charset(charset),
-            preprocessing,
-            provenance=dict(_parsed(metadata["provenance"])),
-            temperature=checked_temperature(float(metadata.get("temperature", "1"))),
-            tensors=tensors,
-        )
+    return Contents(
+        description=header.description,
+        charset=header.charset,
+        preprocessing=header.preprocessing,
+        provenance=header.provenance,
+        temperature=header.temperature,
+        tensors=tensors,
+    )
 
 
 def read_metadata(path: Path) -> dict[str, str]:

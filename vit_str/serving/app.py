@@ -227,14 +227,14 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
 
     @app.get("/v1/model", summary="What reads here, and its limits")
     async def describe() -> dict[str, Any]:
-        loaded = service.reader.engine.model
+        reader = service.reader.describe()
         return {
             "name": model,
             "version": vit_str.__version__,
-            "characters": loaded.charset.characters,
-            "maximum_length": loaded.interface.maximum_length,
-            "image_size": list(loaded.interface.image_size),
-            "boxes": loaded.interface.has_cross_attention,
+            "characters": reader.characters,
+            "maximum_length": reader.maximum_length,
+            "image_size": list(reader.image_size),
+            "boxes": reader.has_boxes,
             "pages": reads_pages(),
             "limits": asdict(service.limits),
         }

@@ -279,7 +279,7 @@ def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | Non
         return None
     from vit_str.reading.pages.detection import RapidDetector
 
-    return RapidDetector(), None if reader.reads_lines else load("line", reader.engine.device)
+    return RapidDetector(), None if reader.reads_lines else load("line", reader.describe().device)
 
 
 @contextmanager

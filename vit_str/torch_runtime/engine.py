@@ -14,9 +14,11 @@ from vit_str.models import Decoder, PermutedDecoder, Recognizer
 from vit_str.models.blocks import DecoderBlock
 from vit_str.models.cross_attention import cross_attention
 from vit_str.models.decoders.autoregressive import AutoregressiveDecoder, DecodingState
-from vit_str.runtime.engine import Interface, Model
+from vit_str.runtime.effort import DecodingOptions
+from vit_str.runtime.interface import Interface, Model, Steps
+from vit_str.runtime.labels import padded
 from vit_str.runtime.machine import thread_count
-from vit_str.runtime.search import DecodingOptions, Steps, decode_texts, padded
+from vit_str.runtime.text_decoding import decode_texts
 from vit_str.torch_runtime.devices import choose_device, fastest_dtype
 
 if TYPE_CHECKING:
@@ -65,7 +67,15 @@ class DecoderScores:
 
 
 class TorchEngine(DecoderScores):
-    """Runs a copy of a model, by default in the fastest format; several threads may use it."""
+    """Runs a copy of a model; several threads may use it.
+
+    Args:
+        weights: of the model.
+        device: see ``vit_str.load``.
+        dtype: number format to compute in; None for the fastest of the device.
+        threads: that compute on a CPU, which torch has for the whole process; None for as many as
+            the process may use.
+    """
 
     backend = "torch"
 
@@ -74,20 +84,24 @@ class TorchEngine(DecoderScores):
         weights: WeightsFile,
         device: str | torch.device = "auto",
         dtype: torch.dtype | None = None,
+        threads: int | None = None,
     ) -> None:
         device = choose_device(device)
         self.dtype = dtype or fastest_dtype(device)
         self.device = str(device)
         self.number_format = str(self.dtype).split(".")[-1]
         self.model = Model(
-            weights.charset,
-            weights.preprocessing,
-            weights.temperature,
-            weights.provenance,
-            interface_of(weights.recognizer),
+            charset=weights.charset,
+            preprocessing=weights.preprocessing,
+            temperature=weights.temperature,
+            provenance=weights.provenance,
+            interface=interface_of(weights.recognizer),
         )
-        if self.device == "cpu":  # torch knows of no limits of a container
-            torch.set_num_threads(min(torch.get_num_threads(), thread_count()))
+        self.threads = threads or thread_count()
+        if self.device == "cpu":
+            if threads is None:  # torch knows of no limits of a container
+                threads = min(torch.get_num_threads(), self.threads)
+            torch.set_num_threads(threads)
         # Converted once: autocast would convert the weights again at every step of the decoder.
         recognizer = copy.deepcopy(weights.recognizer)
         self.recognizer = recognizer.to(device, self.dtype).eval()

@@ -23,6 +23,7 @@ from vit_str.runtime.weights_contents import (
     GOLDEN,
     VERSIONS,
     Contents,
+    WeightsHeader,
     checked_temperature,
     checksum,
     damage_reported,
@@ -105,14 +106,18 @@ def _write(
         temporary.write_bytes(save(tensors, metadata))
 
 
-def load_weights(path: str | Path) -> WeightsFile:
+def load_weights(path: str | Path, header: WeightsHeader | None = None) -> WeightsFile:
     """Read a weights file.
+
+    Args:
+        path: of the file.
+        header: of the file, if it is known already.
 
     Raises:
         ValueError: no such file, cut short, of another format or version, not as it was written,
             or it describes no model that its tensors fit. One line that says what to do.
     """
-    contents = load_contents(path)
+    contents = load_contents(path, header)
     tensors = {name: torch.from_numpy(array.copy()) for name, array in contents.tensors.items()}
     with fitting_parts(Path(path)), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch remarks on tensors without elements

@@ -14,7 +14,7 @@ from vit_str.reading.pages.pieces import Piece, joined, whole, words_of
 from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.boxes import Box
-from vit_str.runtime.reader import Character
+from vit_str.runtime.readings import Character
 
 Drawn = tuple[Image.Image, Any]
 Draw = Callable[..., Drawn]

@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 from vit_str.console import one_line
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reports.sheets import caption_font
-from vit_str.runtime.reader import Character
+from vit_str.runtime.readings import Character
 
 _DIGITS = 6  # of confidences, after the point
 _BELOW = frozenset("gjpqyQ,;()[]{}|/@$çþß§")  # what may reach below the line

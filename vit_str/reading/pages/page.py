@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from vit_str.runtime.boxes import Box
-from vit_str.runtime.reader import Character
+from vit_str.runtime.readings import Character
 
 Point = tuple[float, float]
 

@@ -10,7 +10,7 @@ from PIL import Image
 from vit_str.reading.pages.geometry import Strip
 from vit_str.reading.pages.page import Word
 from vit_str.runtime.boxes import Box
-from vit_str.runtime.reader import Character, Reading
+from vit_str.runtime.readings import Character, Reading
 
 _MARGIN = 0.15  # added at the sides of a word, over the height of its line
 _BESIDE, _ABOVE = 0.1, 0.12

@@ -1,0 +1,154 @@
+"""Graphs of a model as files, and what fills them: a folder of the package, or of ``export``.
+
+The graphs of the package hold no weights: an initializer has the name of a tensor of the weights
+file, with ``.T`` behind it if it is the transpose, and ``:int8`` or ``:scale`` if it is quantized.
+Those of an exported folder hold all they need.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vit_str.console import reason_of
+from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from onnxruntime import InferenceSession
+
+    Tensors = Mapping[str, Float[np.ndarray, "..."]]
+
+GRAPHS = BUNDLED / "graphs"
+"""Folders of the graphs of the package, one for each architecture."""
+
+DESCRIPTION = "model.json"
+"""Name of the file that describes the graphs beside it."""
+
+FORMAT = "vit-str-onnx"
+VERSION = 1  # of the description of an exported model
+IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
+INT8 = ".int8"
+"""Variant of the graphs: behind the name of one whose matrix products are quantized."""
+
+QUANTIZED, SCALE = ":int8", ":scale"
+_LARGEST_INT8 = 127
+_ON_ONE_THREAD = ("step", "verify")  # graphs with too little work to share
+_SILENT = 4  # level of the log of onnxruntime: what is wrong comes as an exception
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFiles:
+    """The graphs of one model.
+
+    Attributes:
+        folder: where they are.
+        values: of their description.
+        variant: which of them, ``""`` or ``INT8``.
+        weights: the file whose tensors they take; None if they hold their own.
+    """
+
+    folder: Path
+    values: Mapping[str, Any]
+    variant: str = ""
+    weights: Path | None = None
+
+    def open(self, threads: int, tensors: Tensors | None = None) -> dict[str, InferenceSession]:
+        """Sessions by the names of the graphs.
+
+        Args:
+            threads: that compute.
+            tensors: of the weights file, if it is loaded already.
+
+        Raises:
+            ValueError: a file is missing, damaged, or of another model.
+        """
+        if tensors is None and self.weights is not None:
+            tensors = load_contents(self.weights).tensors
+        return {name: self._session(name, threads, tensors) for name in self.values["graphs"]}
+
+    def _session(self, name: str, threads: int, tensors: Tensors | None) -> InferenceSession:
+        import onnxruntime
+
+        path = self.folder / f"{name}{self.variant}.onnx"
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = _SILENT
+        options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
+        if tensors is not None:
+            names = list(self.values["tensors"][path.stem])
+            given = [_initializer(name, tensors) for name in names]
+            options.add_external_initializers(
+                names, [onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for tensor in given]
+            )
+        self._check_file(path)
+        try:
+            session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
+        except Exception as error:  # of types of its own
+            reason = reason_of(error)
+            raise ValueError(f"{path}: damaged ({reason}); export the model again") from None
+        identity = session.get_modelmeta().custom_metadata_map.get(IDENTITY)
+        if identity != self.values["identity"]:
+            raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
+        return session
+
+    def _check_file(self, path: Path) -> None:
+        """Refuse a graph that is missing, or not as it was written."""
+        if not path.is_file():
+            raise ValueError(f"{path}: no such file; export the model again")
+        listed = self.values.get(CHECKSUM, {}).get(path.name)
+        if listed and listed != hashlib.sha256(path.read_bytes()).hexdigest():
+            raise ValueError(f"{path}: damaged, not as it was written; export the model again")
+
+
+def find_graphs(description: Mapping[str, Any]) -> Path | None:
+    """The folder of graphs for models of this description, if the package has one."""
+    folder = GRAPHS / description_digest(description)
+    return folder if folder.is_dir() else None
+
+
+def description_digest(description: Mapping[str, Any]) -> str:
+    """A name for an architecture with its sizes, whatever its weights."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def misfit(values: Mapping[str, Any], tensors: Tensors) -> str | None:
+    """The first tensor by name that a weights file and the graphs for it disagree on."""
+    named = {
+        name: shape
+        for graph in values["graphs"]
+        for name, shape in values["tensors"][graph].items()
+    }
+    expected = {
+        name.removesuffix(".T"): shape[::-1] if name.endswith(".T") else shape
+        for name, shape in named.items()
+    }
+    found = {name: list(tensor.shape) for name, tensor in tensors.items() if tensor.size}
+    odd = (name for name in {*found, *expected} if found.get(name) != expected.get(name))
+    return min(odd, default=None)
+
+
+def _initializer(name: str, tensors: Tensors) -> np.ndarray:
+    """What a graph of the package calls by a name, made of the tensors of a weights file."""
+    base, colon, kind = name.partition(":")
+    tensor = tensors[base.removesuffix(".T")]
+    if base.endswith(".T"):
+        tensor = np.ascontiguousarray(tensor.T)
+    return _DERIVED[colon + kind](tensor) if colon else tensor
+
+
+def _scale(tensor: np.ndarray) -> np.ndarray:
+    """The largest weight is the largest number of 8 bits."""
+    return np.array(np.float32(np.abs(tensor).max() / _LARGEST_INT8))
+
+
+def _quantized(tensor: np.ndarray) -> np.ndarray:
+    return np.rint(tensor / _scale(tensor)).astype(np.int8)
+
+
+_DERIVED: dict[str, Callable[[np.ndarray], np.ndarray]] = {QUANTIZED: _quantized, SCALE: _scale}

@@ -1,0 +1,272 @@
+"""The engine of onnxruntime: graphs on the CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.graph_files import (
+    DESCRIPTION,
+    FORMAT,
+    INT8,
+    VERSION,
+    GraphFiles,
+    find_graphs,
+    misfit,
+)
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.interface import Interface, Model, Steps
+from vit_str.runtime.labels import teacher_forcing_inputs, teacher_forcing_scores
+from vit_str.runtime.machine import thread_count
+from vit_str.runtime.weights_contents import WeightsHeader, load_contents, unusable
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int64
+    from onnxruntime import InferenceSession
+
+    from vit_str.runtime.graph_files import Tensors
+
+    Arrays = dict[str, Float[np.ndarray, "batch ..."]]
+
+_PAST, _PRESENT = "past_key_values", "present"
+_OF_IMAGE = ".encoder."  # in the names of keys and values that stay while a text is written
+_NAMES = {"encoder", "step", "refine", "verify"}
+
+
+class OnnxEngine:
+    """Runs graphs; see `Engine`.
+
+    Args:
+        graphs: of the model.
+        model: what they compute.
+        tensors: of the weights file that the graphs take theirs from, if it is loaded already.
+        threads: that compute; None for as many as the process may use.
+
+    Raises:
+        ValueError: a graph cannot be used, or images are prepared for another model.
+    """
+
+    backend = "onnx"
+    device = "cpu"
+
+    def __init__(
+        self,
+        graphs: GraphFiles,
+        model: Model,
+        tensors: Tensors | None = None,
+        threads: int | None = None,
+    ) -> None:
+        size = (model.preprocessing.height, model.preprocessing.width)
+        expected = model.interface.image_size
+        if size != expected:
+            reason = f"prepares images of {size} for a model of {expected}"
+            raise ValueError(
+                f"{graphs.weights or graphs.folder}: {reason} (height, width); export it again"
+            )
+        self.model = model
+        self.threads = threads or thread_count()
+        self.number_format = str(graphs.values["number_format"])
+        if graphs.variant == INT8:
+            self.number_format = "int8"
+        self._graphs = graphs
+        self._sessions = graphs.open(self.threads, tensors)
+        self._process = os.getpid()
+
+    def session(self, name: str) -> InferenceSession:
+        """A graph; opened anew in a forked process, where the threads of a session are missing."""
+        if self._process != os.getpid():
+            self._sessions = self._graphs.open(self.threads)
+            self._process = os.getpid()
+        return self._sessions[name]
+
+    def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
+        """See `Engine`."""
+        return _run(self.session("encoder"), {"pixel_values": np.ascontiguousarray(images)})
+
+    def select(self, encoded: Arrays, rows: Sequence[int]) -> Arrays:
+        """See `Engine`."""
+        return _rows(encoded, rows)
+
+    def begin(self, encoded: Arrays) -> _OnnxSteps:
+        """See `Engine`."""
+        return _OnnxSteps(self.session("step"), encoded)
+
+    def scores(self, encoded: Arrays) -> Float[np.ndarray, "batch position symbol"]:
+        """See `Engine`."""
+        return encoded["logits"]
+
+    def refine(
+        self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """See `Engine`."""
+        missing = self.model.interface.maximum_length - labels.shape[1]
+        labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
+        return _run(self.session("refine"), {"input_ids": labels, **_as_past(encoded)})["logits"]
+
+    def verify(
+        self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position_and_end symbol"]:
+        """See `Engine`."""
+        inputs = teacher_forcing_inputs(labels, len(self.model.charset))
+        return _run(self.session("verify"), {"input_ids": inputs, **_as_past(encoded)})["logits"]
+
+    def attention(
+        self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
+    ) -> Float[np.ndarray, "batch position token"]:
+        """See `Engine`."""
+        steps = self.begin(encoded)
+        teacher_forcing_scores(steps, labels, len(self.model.charset))
+        return np.stack(steps.attention, 1)[:, : labels.shape[1]]
+
+
+class _OnnxSteps(Steps):
+    """Texts that the step graph writes; see `Steps`.
+
+    The graph broadcasts the keys and values of a single image over its beams. Those of several
+    are copied for every row, but only when rows get other images.
+    """
+
+    def __init__(self, session: InferenceSession, encoded: Arrays) -> None:
+        self._session = session
+        state = _as_past(encoded)
+        self._image = {name: values for name, values in state.items() if _OF_IMAGE in name}
+        self._written = {name: values for name, values in state.items() if name not in self._image}
+        batch = len(next(iter(encoded.values())))
+        self._images = np.arange(batch)
+        self._of_rows = self._image
+        for value in session.get_inputs():
+            if value.name.startswith(_PAST) and value.name not in state:
+                _, heads, _, head_dim = value.shape
+                self._written[value.name] = np.zeros((batch, heads, 0, head_dim), np.float32)
+        self.attention: list[Float[np.ndarray, "row token"]] = []
+
+    def step(
+        self, symbols: Int64[np.ndarray, " row"], position: int
+    ) -> Float[np.ndarray, "row symbol"]:
+        inputs = {"input_ids": symbols[:, None], **self._of_rows, **self._written}
+        found = _run(self._session, inputs)
+        self._written |= _as_past(found)
+        if "cross_attentions" in found:
+            self.attention.append(found["cross_attentions"])
+        return found["logits"][:, -1]
+
+    def keep(self, rows: Int64[np.ndarray, " row"]) -> None:
+        images = self._images[rows]
+        if not np.array_equal(images, self._images):
+            is_shared = (images == images[0]).all()
+            self._of_rows = _rows(self._image, images[:1] if is_shared else images)
+        self._images = images
+        self._written = _rows(self._written, rows)
+
+
+def load_with_graphs(
+    path: Path,
+    variant: str = "",
+    threads: int | None = None,
+    header: WeightsHeader | None = None,
+) -> OnnxEngine:
+    """An engine for a weights file whose graphs come with the package.
+
+    Args:
+        path: the weights file.
+        variant: of the graphs, see `GraphFiles`.
+        threads: see `OnnxEngine`.
+        header: of the file, if it is known already.
+
+    Raises:
+        ValueError: the file cannot be used, or the package has no graphs of this model.
+    """
+    contents = load_contents(path, header)
+    folder = find_graphs(contents.description)
+    if folder is None:
+        raise ValueError(
+            f"weights file {path}: the package has no graphs of this model; make some with "
+            "vit-str export and read their folder, or use --backend torch"
+        )
+    values = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    odd = misfit(values, contents.tensors)
+    if odd is not None:
+        raise unusable(path, f"its parts do not fit together (tensor {odd}); export it again")
+    model = Model(
+        charset=contents.charset,
+        preprocessing=contents.preprocessing,
+        temperature=contents.temperature,
+        provenance=contents.provenance,
+        interface=Interface.from_dict(values["interface"]),
+    )
+    graphs = GraphFiles(folder=folder, values=values, variant=variant, weights=path)
+    return OnnxEngine(graphs, model, contents.tensors, threads)
+
+
+def load_exported(folder: Path, threads: int | None = None) -> OnnxEngine:
+    """An engine for a folder of ``vit-str export``.
+
+    Args:
+        folder: with graphs that hold their weights, and their description.
+        threads: see `OnnxEngine`.
+
+    Raises:
+        ValueError: a file is missing, damaged, or does not fit the others.
+    """
+    path = folder / DESCRIPTION
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values["format"] != FORMAT or values["version"] != VERSION:
+            raise ValueError("another format or version")
+        model = _exported_model(values)
+        if "encoder" not in values["graphs"] or not {*values["graphs"]} <= _NAMES:
+            raise ValueError(f"{path}: does not fit, graphs {values['graphs']}; export it again")
+        engine = OnnxEngine(GraphFiles(folder, values), model, threads=threads)
+        writer = "step" if "step" in values["graphs"] else "encoder"
+        symbols = _symbols(engine.session(writer))
+        if symbols != len(model.charset) + 1:
+            raise ValueError(
+                f"{path}: {len(model.charset)} characters, but the graphs write {symbols - 1}; "
+                "export the model again"
+            )
+        return engine
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file; give a folder of vit-str export") from None
+    except (LookupError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as e:
+        raise ValueError(f"{path}: damaged ({e}); export the model again") from None
+
+
+def _exported_model(values: Mapping[str, Any]) -> Model:
+    """The model of a description."""
+    return Model(
+        charset=Charset(values["charset"]),
+        preprocessing=Preprocessing.from_dict(values["preprocessing"]),
+        temperature=float(values["temperature"]),
+        provenance=dict(values["provenance"]),
+        interface=Interface.from_dict(values["interface"]),
+    )
+
+
+def _symbols(session: InferenceSession) -> int:
+    """How many symbols a graph has scores of."""
+    logits = next(output for output in session.get_outputs() if output.name == "logits")
+    return int(logits.shape[-1])
+
+
+def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:
+    names = [value.name for value in session.get_outputs()]
+    return dict(zip(names, session.run(None, inputs), strict=True))
+
+
+def _rows(arrays: Arrays, rows: Sequence[int] | np.ndarray) -> Arrays:
+    return {name: values[rows] for name, values in arrays.items()}
+
+
+def _as_past(arrays: Arrays) -> Arrays:
+    """What one call gives for the next, under the names that it takes."""
+    return {
+        _PAST + name.removeprefix(_PRESENT): values
+        for name, values in arrays.items()
+        if name.startswith(_PRESENT)
+    }

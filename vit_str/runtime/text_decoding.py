@@ -1,0 +1,130 @@
+"""Encoded images -> texts, for every type of decoder."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vit_str.runtime.beam_search import ScoreSteps, beam_search
+from vit_str.runtime.ctc import CtcSteps, best_alignments
+from vit_str.runtime.drafts import greedy_from_drafts
+from vit_str.runtime.hypotheses import Candidates, Hypothesis
+from vit_str.runtime.labels import padded
+
+if TYPE_CHECKING:
+    from vit_str.runtime.constraints import Constraint
+    from vit_str.runtime.effort import DecodingOptions
+    from vit_str.runtime.interface import Scorer
+
+
+def decode_texts(
+    scorer: Scorer,
+    encoded: Any,
+    count: int,
+    options: DecodingOptions,
+    beam_width: int = 1,
+    constraint: Constraint | None = None,
+    margin: float = math.inf,
+) -> list[list[Hypothesis]]:
+    """Hypotheses for each of some encoded images, the most probable first.
+
+    Args:
+        scorer: of the model that has encoded the images.
+        encoded: images.
+        count: number of images.
+        options: how scores become texts.
+        beam_width: see `beam_search`.
+        constraint: see `beam_search`.
+        margin: see `beam_search`; without effect on CTC, whose probabilities are exact.
+    """
+    if not count:
+        return []
+    write = partial(
+        beam_search,
+        count=count,
+        end=options.end,
+        longest=options.longest,
+        temperature=options.temperature,
+        beam_width=beam_width,
+        constraint=constraint,
+        margin=margin,
+    )
+    is_greedy = beam_width == 1 and constraint is None
+    if options.loop == "ctc":
+        scores = scorer.scores(encoded) / np.float32(options.temperature)
+        if is_greedy:
+            return best_alignments(scores, options.longest)
+        return write(CtcSteps(scores), temperature=1.0, margin=math.inf)
+    if options.drafts and is_greedy:
+        return greedy_from_drafts(
+            scorer, encoded, count, options.end, options.longest, options.temperature
+        )
+    if options.loop == "step":
+        return write(scorer.begin(encoded))
+    if options.loop == "scores":
+        return write(ScoreSteps(scorer.scores(encoded)))
+    refinements = options.refinements
+    if options.decoding == "autoregressive":
+        written = write(scorer.begin(encoded))
+    else:
+        written = [[] for _ in range(count)]
+        refinements += 1  # the first reads all characters at once
+    for _ in range(refinements):
+        first = [hypotheses[0].ids if hypotheses else () for hypotheses in written]
+        written = write(ScoreSteps(scorer.refine(encoded, padded(first))))
+    return written
+
+
+@dataclass(frozen=True, slots=True)
+class TextDecoder:
+    """Makes of encoded images the texts that a user asks for.
+
+    Attributes:
+        scorer: of the model that encodes the images.
+        options: how its scores become texts.
+        n_best: texts to give for each image.
+        beam_width: texts to keep while writing.
+        constraint: what may be written; everything if None.
+    """
+
+    scorer: Scorer
+    options: DecodingOptions
+    n_best: int = 1
+    beam_width: int = 1
+    constraint: Constraint | None = None
+
+    def decode(self, encoded: Any, count: int) -> list[Candidates]:
+        """What each of ``count`` encoded images says."""
+        chosen = self._texts(encoded, count, self.beam_width, self.constraint)
+        best = [hypotheses[: self.n_best] for hypotheses in chosen]
+        if self.constraint is None:
+            return [Candidates(hypotheses) for hypotheses in best]
+        free = self._texts(encoded, count, 1, None)
+        return [Candidates(*pair) for pair in zip(best, (f[0] for f in free), strict=True)]
+
+    def decode_widely(
+        self, encoded: Any, count: int, beam_width: int, margin: float
+    ) -> list[Candidates]:
+        """All texts that a beam of this width or wider finds, not far behind the best."""
+        width = max(self.beam_width, beam_width)
+        return [Candidates(found) for found in self._texts(encoded, count, width, None, margin)]
+
+    def with_temperature(self, temperature: float) -> TextDecoder:
+        """The same with another temperature."""
+        return replace(self, options=replace(self.options, temperature=temperature))
+
+    def _texts(
+        self,
+        encoded: Any,
+        count: int,
+        beam_width: int,
+        constraint: Constraint | None,
+        margin: float = math.inf,
+    ) -> list[list[Hypothesis]]:
+        return decode_texts(
+            self.scorer, encoded, count, self.options, beam_width, constraint, margin
+        )
