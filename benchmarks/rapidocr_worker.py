@@ -7,19 +7,28 @@ JSON each time: seconds and texts. Needs nothing but ``pip install rapidocr onnx
 wheel holds the models.
 """
 
+import argparse
 import json
 import sys
 import time
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rapidocr import RapidOCR
+if TYPE_CHECKING:
+    from rapidocr import RapidOCR
 
 
 def main() -> None:
     """Answer every line."""
-    files = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
-    batch_size = int(sys.argv[2])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("list", type=Path, metavar="LIST_FILE", help="names of files, one a line")
+    parser.add_argument("batch_size", type=int, metavar="BATCH_SIZE", help="images at a time")
+    options = parser.parse_args()
+    files = options.list.read_text(encoding="utf-8").splitlines()
+    batch_size = options.batch_size
     with redirect_stdout(sys.stderr):  # of its log, so that the answers stay JSON
         engine = start(batch_size)
     for _ in sys.stdin:
@@ -30,8 +39,10 @@ def main() -> None:
         print(json.dumps({"seconds": seconds, "texts": texts}), flush=True)
 
 
-def start(batch_size: int) -> RapidOCR:
+def start(batch_size: int) -> "RapidOCR":
     """RapidOCR as it comes, on one thread; the arena of memory makes it faster in batches."""
+    from rapidocr import RapidOCR  # here, so that --help needs nothing
+
     return RapidOCR(
         params={
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
@@ -43,7 +54,7 @@ def start(batch_size: int) -> RapidOCR:
     )
 
 
-def read(engine: RapidOCR, files: list[str], batch_size: int) -> list[str]:
+def read(engine: "RapidOCR", files: list[str], batch_size: int) -> list[str]:
     """Text of every file: no detection, no classifier of direction."""
     texts: list[str] = []
     for first in range(0, len(files), batch_size):

@@ -3,6 +3,7 @@
 Runs in the virtual environments of the peers, so it needs nothing but NumPy and Pillow.
 """
 
+import argparse
 import json
 import os
 import sys
@@ -18,17 +19,23 @@ from PIL import Image
 HEIGHT = 32
 _TRIES = 50
 
-# The libraries print to standard output, some when they are imported, after this: to standard
-# error with that, so that the answers stay JSON.
 _answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)
 
 Draw = Callable[[str], np.ndarray | None]
 
 
-def task() -> dict[str, Any]:
-    """Words, font files, folder of pictures and style, from the file of the first argument."""
-    found: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+def task(description: str | None) -> dict[str, Any]:
+    """Words, font files, folder of pictures and style, from the file of the first argument.
+
+    From then on all that is printed goes to standard error, so that the answers stay JSON: import
+    libraries after this, as some print when they are imported.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("task", type=Path, metavar="TASK_FILE", help="JSON, see rendering_peers.py")
+    found: dict[str, Any] = json.loads(parser.parse_args().task.read_text(encoding="utf-8"))
+    os.dup2(2, 1)
     return found
 
 

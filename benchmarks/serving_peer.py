@@ -4,6 +4,7 @@ python serving_peer.py batch LIST_FILE    reads what the list names for every li
 python serving_peer.py rapidocr           RapidOCR's recognizer behind FastAPI, unbatched
 """
 
+import argparse
 import json
 import socket
 import sys
@@ -14,8 +15,15 @@ from pathlib import Path
 
 def main() -> None:
     """Be one of them."""
-    if sys.argv[1] == "batch":
-        read_in_batches(Path(sys.argv[2]).read_text(encoding="utf-8").splitlines())
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    kinds.add_parser("batch").add_argument("list", type=Path, metavar="LIST_FILE")
+    kinds.add_parser("rapidocr")
+    options = parser.parse_args()
+    if options.kind == "batch":
+        read_in_batches(options.list.read_text(encoding="utf-8").splitlines())
     else:
         serve_rapidocr()
 

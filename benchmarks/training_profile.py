@@ -7,7 +7,6 @@ runs in forward and back is sorted by the names of operations, on a GPU by those
 
 import json
 import re
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -18,7 +17,15 @@ from measuring import synchronize
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function
 from torch.utils.flop_counter import FlopCounterMode
-from training_worker import Measurement, Step, build, endless_batches, peak_flops, prepare
+from training_worker import (
+    Measurement,
+    Step,
+    asked,
+    build,
+    endless_batches,
+    peak_flops,
+    prepare,
+)
 
 _MARK = "part of the step: "
 _MODEL = "forward and back"
@@ -160,4 +167,4 @@ def kind_of(name: str, kinds: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(measure(Measurement(**json.loads(sys.argv[1]))))))
+    print(json.dumps(asdict(measure(asked(__doc__)))))

@@ -33,6 +33,7 @@ from products import Product, ProductCounter, alone, clock_of
 from torch import nn
 from training_worker import Measurement, Step, build, endless_batches, prepare
 
+from vit_str import configuration
 from vit_str.console import positive
 from vit_str.torch_runtime.devices import fastest_dtype
 from vit_str.training.module import RecognizerTraining
@@ -41,7 +42,8 @@ ELSE = "else"
 BACKWARD = "backward"
 DRAWING = "drawing"
 _PARTS = (DRAWING, "forward", BACKWARD, "clipping", "Muon", "AdamW", "averaging", ELSE)
-"""In the order in which they are printed; of ``forward`` there are several."""
+"""In the order in which they are printed; those of ``forward`` as they come."""
+_ENCODER_GROUPS = ("stem", "stages", "blocks", "recur")
 _MAIN_SHAPES = 10
 _MEASURED = 0.98  # share of the work whose shapes are measured alone; the rest as fast as these
 
@@ -202,7 +204,7 @@ def _groups(encoder: nn.Module) -> dict[str, list[nn.Module]]:
     for name, child in encoder.named_children():
         if name == "encoder":
             groups |= _groups(child)
-        elif name in ("stem", "stages", "blocks", "recur"):
+        elif name in _ENCODER_GROUPS:
             groups[name] = list(child) if isinstance(child, nn.ModuleList) else [child]
     return groups
 
@@ -221,7 +223,7 @@ def _report(
     measured = sum(shapes[product] for product in rates)
     usual = measured / sum(shapes[product] / rate for product, rate in rates.items())
     parts = {}
-    for name in sorted(seconds, key=_place):
+    for name in sorted(seconds, key=lambda part: _PARTS.index(part.partition(":")[0])):
         work = {p: count * p.flops for (part, p), count in counts.items() if part == name}
         least = sum(flops / rates.get(product, usual) for product, flops in work.items())
         parts[name] = Part(seconds[name], sum(work.values()), least)
@@ -243,17 +245,12 @@ def _rates(
     return rates
 
 
-def _place(part: str) -> tuple[int, str]:
-    return _PARTS.index(part.partition(":")[0]), part
-
-
 def main() -> None:
     """Measure, print, write."""
     options = _parser().parse_args()
     if options.device == "cpu":
         pin(options.threads)
     print_machine()
-    half = fastest_dtype(torch.device(options.device)) == torch.bfloat16
     wanted = Measurement(
         config=str(options.config),
         device=options.device,
@@ -261,7 +258,7 @@ def main() -> None:
         batch_size=options.batch_size,
         steps=options.steps,
         warm_up=options.warm_up,
-        bfloat16=half,
+        bfloat16=_is_bfloat16(options.config, options.device),
         explicit_attention=True,
         kept_memory=True,
         fused_optimizer=True,
@@ -270,6 +267,16 @@ def main() -> None:
     report = measure(wanted)
     print(describe(report, options.config, "CPU time" if _is_cpu_time(wanted) else "time"))
     write_json(options.json, as_json(report))
+
+
+def _is_bfloat16(config: Path, device: str) -> bool:
+    """Whether ``vit-str train`` computes in bfloat16: if it is asked for, and pays."""
+    try:
+        trainer = configuration.load(config).get("trainer", {})
+    except (OSError, ValueError) as error:
+        raise SystemExit(str(error)) from None
+    pays = fastest_dtype(torch.device(device)) == torch.bfloat16
+    return pays and trainer.get("precision") == "bf16-mixed"
 
 
 def _is_cpu_time(wanted: Measurement) -> bool:

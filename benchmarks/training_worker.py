@@ -1,7 +1,6 @@
 """One measurement of training, in a process of its own; see training_speed.py."""
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -9,7 +8,7 @@ from itertools import count, cycle
 
 import torch
 import torch.nn.functional as F
-from measuring import pin, synchronize
+from measuring import described_parser, pin, synchronize
 from plain_transformer import plain
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
@@ -177,7 +176,11 @@ class Step:
 
 def build(wanted: Measurement) -> tuple[RecognizerTraining, Drawer, int]:
     """The model of the configuration, what draws its words, and its batch size."""
-    parts = build_parts(configuration.load(wanted.config))
+    try:
+        settings = configuration.load(wanted.config)
+    except (OSError, ValueError) as error:
+        raise SystemExit(str(error)) from None
+    parts = build_parts(settings)
     if not isinstance(parts.data, RenderedWords):
         raise SystemExit(
             f"{wanted.config}: expected data that is rendered, found {type(parts.data).__name__}; "
@@ -233,5 +236,12 @@ def peak_flops(wanted: Measurement, rounds: int = 5) -> float:
     return 2.0 * size**3 / min(seconds)
 
 
+def asked(description: str | None) -> Measurement:
+    """What the command line of a worker asks for."""
+    parser = described_parser(description)
+    parser.add_argument("measurement", help="a Measurement of training_worker.py, as JSON")
+    return Measurement(**json.loads(parser.parse_args().measurement))
+
+
 if __name__ == "__main__":
-    print(json.dumps(asdict(measure(Measurement(**json.loads(sys.argv[1]))))))
+    print(json.dumps(asdict(measure(asked(__doc__)))))

@@ -1,0 +1,52 @@
+"""Every benchmark starts."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if "__main__" in path.read_text("utf-8"))
+# What benchmarks compare with, or one of several things that they measure.
+OPTIONAL = ("imgaug", "rapidocr", "ray", "synthtiger", "timm", "transformers", "trdg")
+WITHOUT_THEM = f"""
+import runpy, sys
+for name in {OPTIONAL}:
+    sys.modules[name] = None
+path = sys.argv[1]
+sys.path[0] = {str(FOLDER)!r}
+sys.argv = [path, "--help"]
+runpy.run_path(path, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_help_is_printed_without_peers(path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THEM, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(FOLDER.parent)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: ")
+    assert not done.stderr
+
+
+def test_the_readme_names_scripts_and_options_that_exist():
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    names = {name for name in re.findall(r"[\w/]+\.py", text) if "/" not in name}
+    names |= {name.removeprefix("benchmarks/") for name in re.findall(r"benchmarks/\w+\.py", text)}
+    assert names >= {path.name for path in SCRIPTS}
+    assert names <= {path.name for path in FOLDER.glob("*.py")}
+    for command in re.findall(r"`python (benchmarks/\w+\.py[^`]*)`", text):
+        script, *arguments = command.partition(" [-- ")[0].split()
+        source = (FOLDER.parent / script).read_text(encoding="utf-8")
+        shared = (FOLDER / "measuring.py").read_text(encoding="utf-8")
+        for option in arguments:
+            if option.startswith("--"):
+                assert f'"{option}"' in source + shared, f"{option} of {script}"
