@@ -4,17 +4,27 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 from weakref import WeakValueDictionary
 
 from vit_str.datasets.label_file import boxes_of
-from vit_str.datasets.source import DatasetWriter, LabeledWord, Layout, Reason, Skipped, WordSource
+from vit_str.datasets.source import (
+    DatasetWriter,
+    LabeledWord,
+    Layout,
+    Position,
+    Reason,
+    Skipped,
+    WordSource,
+)
 
 _DATA = "data.mdb"
 _COUNT = b"num-samples"
 _FIRST_MAP = 1 << 24  # bytes
 _LARGEST_STEP = 1 << 30  # bytes
 _WORDS_IN_TRANSACTION = 1024  # written at once
+_PROBE = 1 << 20  # bytes, less than fit on a disk that is not full
 
 # The library opens a file once per process; readers of one file share the environment.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -123,12 +133,19 @@ class LmdbWriter(DatasetWriter):
     as the map.
     """
 
-    def __init__(self, path: Path, layout: Layout) -> None:
-        super().__init__(path, layout)
+    def __init__(
+        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+    ) -> None:
+        super().__init__(path, layout, position, done)
         self._lmdb = library()
         self._waiting: list[LabeledWord] = []
-        self._stored = 0
+        self._stored = done
         path.mkdir(parents=True, exist_ok=True)
+        if position:
+            _check_count(path, done)
+        else:
+            for part in (_DATA, "lock.mdb"):  # of a run that ended before it had written a word
+                (path / part).unlink(missing_ok=True)
         self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP)
 
     def add(self, words: Sequence[LabeledWord]) -> None:
@@ -136,6 +153,9 @@ class LmdbWriter(DatasetWriter):
         self.done += len(words)
         if len(self._waiting) >= _WORDS_IN_TRANSACTION:
             self._commit()
+
+    def position(self) -> Position | None:
+        return None if self._waiting else {"words": self._stored}
 
     def close(self) -> None:
         try:
@@ -155,6 +175,7 @@ class LmdbWriter(DatasetWriter):
                 self._environment.set_mapsize(size + min(size, _LARGEST_STEP))
             except self._lmdb.Error as error:
                 self._waiting.clear()
+                _raise_if_full(self.path)
                 raise OSError(str(error)) from error
             else:
                 self._stored += len(self._waiting)
@@ -168,3 +189,21 @@ class LmdbWriter(DatasetWriter):
             yield b"image-%09d" % number, word.image
             yield b"label-%09d" % number, word.label.encode()
         yield _COUNT, b"%d" % (self._stored + len(self._waiting))
+
+
+def _check_count(path: Path, done: int) -> None:
+    """Refuse to go on with a database that lacks words which were written."""
+    found = len(LmdbReader(path))
+    if found < done:
+        raise ValueError(
+            f"{path}: {found:,} words, but {done:,} were written; remove it and the file "
+            ".unfinished beside it"
+        )
+
+
+def _raise_if_full(folder: Path) -> None:
+    """Raise the error of the system if nothing more can be written; the library hides which."""
+    with TemporaryFile(dir=folder) as file:
+        file.write(bytes(_PROBE))
+        file.flush()
+        os.fsync(file.fileno())
