@@ -47,7 +47,10 @@ def write_dataset(
         made_with: all that decides what the words are and how they look, as values of JSON.
     """
     writer = WRITERS[name]
-    decisive = {**made_with, "drawing": _fingerprint(renderer, seed)}
+    decisive = {
+        **made_with,
+        "drawing (of fonts, words and libraries)": _fingerprint(renderer, seed),
+    }
     with (
         Unfinished.beside(path, writer, decisive) as note,
         note.writer(writer, path, layout) as target,
