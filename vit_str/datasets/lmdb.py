@@ -144,9 +144,12 @@ class LmdbWriter(DatasetWriter):
         if position:
             _check_count(path, done)
         else:
-            for part in (_DATA, "lock.mdb"):  # of a run that ended before it had written a word
-                (path / part).unlink(missing_ok=True)
-        self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP)
+            (path / _DATA).unlink(missing_ok=True)  # of a run that ended before it wrote a word
+        try:
+            # Without the lock file of the library, which ends the process if the disk is full.
+            self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP, lock=False)
+        except self._lmdb.Error as error:
+            raise _system_error(path, error) from error
 
     def add(self, words: Sequence[LabeledWord]) -> None:
         self._waiting += words
@@ -175,8 +178,7 @@ class LmdbWriter(DatasetWriter):
                 self._environment.set_mapsize(size + min(size, _LARGEST_STEP))
             except self._lmdb.Error as error:
                 self._waiting.clear()
-                _raise_if_full(self.path)
-                raise OSError(str(error)) from error
+                raise _system_error(self.path, error) from error
             else:
                 self._stored += len(self._waiting)
                 self._waiting.clear()
@@ -201,9 +203,13 @@ def _check_count(path: Path, done: int) -> None:
         )
 
 
-def _raise_if_full(folder: Path) -> None:
-    """Raise the error of the system if nothing more can be written; the library hides which."""
-    with TemporaryFile(dir=folder) as file:
-        file.write(bytes(_PROBE))
-        file.flush()
-        os.fsync(file.fileno())
+def _system_error(folder: Path, error: Exception) -> OSError:
+    """What the system says if nothing more can be written, which the library hides."""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PROBE))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as reason:
+        return OSError(reason.errno, reason.strerror, str(folder))
+    return OSError(str(error))

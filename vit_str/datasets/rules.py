@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -41,9 +42,18 @@ class Rules:
     maximum_length: int | None = None
     least_size: int = 4  # least height and least width of an image, in pixels
 
+    def text_of(self, label: str) -> str:
+        """A label as the charset writes it: accents are composed if it lacks their marks.
+
+        Files from macOS have them apart (Unicode NFD); é is é to who reads it.
+        """
+        if self.charset is None or not self.charset.unknown(label):
+            return label
+        return unicodedata.normalize("NFC", label)
+
     def label(self, word: LabeledWord) -> Skipped | None:
         """Why the label cannot be used, or None if it can; the image is not looked at."""
-        label = word.label
+        label = self.text_of(word.label)
         if not label.strip():
             detail = f"only spaces: {label!r}" if label else ""
             return Skipped(word.name, Reason.NO_LABEL, detail)

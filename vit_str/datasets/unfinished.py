@@ -109,6 +109,10 @@ class Unfinished:
                 f"{writer.path}: stopped after {written:,} words; the same command goes on"
             )
             raise
+        except OSError as error:
+            if error.filename is not None or error.errno is None:
+                raise
+            raise OSError(error.errno, error.strerror, str(writer.path)) from error
 
     def _append(self, values: dict[str, Any]) -> None:
         self._file.write(json.dumps(values).encode() + b"\n")
