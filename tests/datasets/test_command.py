@@ -13,7 +13,7 @@ from vit_str.datasets import LabeledWord, Skipped, open_words
 Data = Callable[..., Any]  # `out` and `err` of what it prints
 Row = tuple[str, bytes]
 
-LABELS = ("plain", "two words", "가격표", "É=mc²", " spaces ", "tab\tinside", '"quoted"', "a,b")
+LABELS = ("plain", "two words", "가격표", "É=mc²", " spaces ", "back\\slash", '"quoted"', "a,b")
 TARGETS = ("out", "out.lmdb", "out.tar", "out-%06d.tar")
 
 
@@ -185,7 +185,7 @@ def test_a_sheet_of_augmented_words(data, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["inspect", "nowhere"], "nowhere: no such file or folder; looked for labels.tsv"),
+        (["inspect", "nowhere"], "nowhere: no such file or folder; check the path"),
         (["inspect", "source", "--charset", "asci"], "no charset 'asci', did you mean ascii"),
         (["inspect", "source", "--format", "lmdb"], "found no data.mdb there"),
         (

@@ -72,8 +72,9 @@ EXACT = (
 @pytest.mark.parametrize(("mark", "end"), [("", "\n"), ("\ufeff", "\r\n")])
 @pytest.mark.parametrize("kind", ["labels.tsv", "labels.csv", "metadata.csv", "labels.jsonl"])
 def test_labels_are_never_changed(kind, mark, end, folder):
+    written = [label for label in EXACT if kind != "labels.tsv" or "\t" not in label]
     lines = {
-        "labels.tsv": [f"a.png\t{label}" for label in EXACT],
+        "labels.tsv": [f"a.png\t{label}" for label in written],
         "labels.csv": [f'a.png,"{label.replace(chr(34), chr(34) * 2)}"' for label in EXACT],
         "metadata.csv": [
             "file_name,text",
@@ -82,7 +83,34 @@ def test_labels_are_never_changed(kind, mark, end, folder):
         "labels.jsonl": [json.dumps({"file": "a.png", "label": label}) for label in EXACT],
     }[kind]
     (folder / kind).write_bytes((mark + end.join(lines) + end).encode())
-    assert labels(FolderReader(folder)) == list(EXACT)
+    assert labels(FolderReader(folder)) == written
+
+
+def test_a_third_column_is_no_part_of_the_label(folder):
+    """Nobody would see why nothing is read right."""
+    (folder / "labels.tsv").write_text("a.png\tone\tlatin\na.png\ttwo\n")
+    third, good = FolderReader(folder)
+    assert isinstance(third, Skipped)
+    assert third.detail == (
+        "expected 2 columns with tabs, found 3; if there are more, name them in the first line"
+    )
+    assert isinstance(good, LabeledWord)
+    (folder / "labels.tsv").write_text("file\tlabel\tscript\na.png\tone\tlatin\n")
+    assert labels(FolderReader(folder)) == ["one"]
+
+
+def test_names_that_lead_out_of_the_folder(folder, words_of):
+    """A label file of somebody else could name any file of this machine."""
+    (folder / "truth").mkdir()
+    names = ["../a.png", str(folder / "a.png"), "more/../../a.png", "..\\a.png"]
+    (folder / "truth" / "labels.tsv").write_text("".join(f"{name}\tone\n" for name in names))
+    words = list(FolderReader(folder / "truth"))
+    assert [word.reason for word in words if isinstance(word, Skipped)] == [Reason.OUTSIDE] * 4
+    assert FolderReader(folder / "truth").files().missing == names
+    (folder / "truth" / "labels.tsv").write_text(f"a.png\tone\n{folder / 'a.png'}\ttwo\n")
+    assert labels(FolderReader(folder / "truth", images=folder)) == ["one", "two"]
+    (folder / "labels.tsv").write_text(f"{folder / 'a.png'}\tone\nmore words/../a.png\ttwo\n")
+    assert labels(FolderReader(folder)) == ["one", "two"]
 
 
 def test_spaces_and_quotes_of_csv(folder):
@@ -153,10 +181,10 @@ def test_boxes_are_only_taken_for_their_own_image(folder):
 def test_files_are_those_of_the_words(folder):
     (folder / "images").mkdir()
     (folder / "a.png").rename(folder / "images" / "a.png")
-    text = '\ufeffa.png\t x\ty \r\n\r\nmore words/b 2.png\t"two"\r\n더.png\t\nnone.png\tz'
+    text = '\ufeffa.png\t x y \r\n\r\nmore words/b 2.png\t"two"\r\n더.png\t\nnone.png\tz'
     (folder / "labels.tsv").write_bytes(text.encode())
     images = FolderReader(folder).files()
     words = [word for word in FolderReader(folder) if isinstance(word, LabeledWord)]
-    assert images.labels == [word.label for word in words] == [" x\ty ", '"two"', ""]
+    assert images.labels == [word.label for word in words] == [" x y ", '"two"', ""]
     assert [path.read_bytes() for path in images.paths] == [word.image for word in words]
     assert images.missing == ["none.png"]

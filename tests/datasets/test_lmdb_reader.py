@@ -1,11 +1,19 @@
 """LMDB as others and as we write it, whole and damaged."""
 
+import errno
+import os
+import random
+import shutil
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import lmdb
 import pytest
+from PIL import Image
 
+from vit_str.cli import main
 from vit_str.datasets import WRITERS, LabeledWord, Layout, Reason, Skipped, open_words
 from vit_str.datasets.lmdb import LmdbReader
 
@@ -84,3 +92,107 @@ def test_a_database_that_is_cut_is_refused(tmp_path, words_of):
         with pytest.raises(ValueError, match=r"cut short|damaged or no LMDB") as caught:
             LmdbReader(tmp_path)
         assert "\n" not in str(caught.value)
+
+
+def store(path: Path, images: list[bytes], labels: list[bytes], **options: object) -> None:
+    """As the scripts of others do it: by their own loop, with the map and the folder they make."""
+    cache = {}
+    environment = lmdb.open(str(path), map_size=1 << 28, **options)
+    for count, (image, label) in enumerate(zip(images, labels, strict=True), 1):
+        cache[f"image-{count:09d}".encode()] = image
+        cache[f"label-{count:09d}".encode()] = label
+    cache[b"num-samples"] = str(len(images)).encode()
+    with environment.begin(write=True) as transaction:
+        for key, value in cache.items():
+            transaction.put(key, value)
+    environment.close()
+
+
+def test_a_database_of_deep_text_recognition_benchmark(tmp_path, words_of):
+    """Read unchanged: JPEG and PNG as they are, labels with all their case."""
+    words = words_of(8)
+    path = tmp_path / "data_lmdb_release" / "training" / "MJ"
+    path.mkdir(parents=True)
+    store(path, [word.image for word in words], [word.label.encode() for word in words])
+    source = open_words(path)
+    assert isinstance(source, LmdbReader)
+    found = [(word.image, word.label) for word in source if isinstance(word, LabeledWord)]
+    assert found == [(word.image, word.label) for word in words]
+
+
+def test_a_database_of_parseq(tmp_path, words_of):
+    """With sizes of its images beside them, keys that nobody else has."""
+    words = words_of(8)
+    path = tmp_path / "train" / "real" / "ArT"
+    path.mkdir(parents=True)
+    store(path, [word.image for word in words], [word.label.encode() for word in words])
+    with lmdb.open(str(path)) as environment, environment.begin(write=True) as transaction:
+        for number in range(1, 9):
+            transaction.put(b"dim-%09d" % number, b"40 24")
+    source = open_words(path)
+    found = [(word.image, word.label) for word in source if isinstance(word, LabeledWord)]
+    assert found == [(word.image, word.label) for word in words]
+    with WRITERS["lmdb"](tmp_path / "ours", Layout(suffix="")) as writer:
+        writer.add(words)
+    ours = open_words(tmp_path / "ours")
+    assert list(ours) == list(source), "and what we write is the same to them"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of two megabytes; only root can make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("cannot mount a file system here")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_said_and_gone_on_from(small_disk, tmp_path, capfd):
+    """Not "Input/output error", which is what the library says."""
+    noise = random.Random(1).randbytes
+    (tmp_path / "labels.tsv").write_text("".join(f"{n}.png\tw{n}\n" for n in range(1500)))
+    for number in range(1500):
+        Image.frombytes("RGB", (40, 30), noise(3600)).save(tmp_path / f"{number}.png")
+    command = ["data", "convert", str(tmp_path), str(small_disk / "words.lmdb")]
+    assert main(command) == 1
+    assert "words.lmdb: No space left on device" in capfd.readouterr().err
+    remount = ["mount", "-o", "remount,size=40m", str(small_disk)]
+    subprocess.run(remount, check=True)
+    assert main(command) == 0
+    assert len(open_words(small_disk / "words.lmdb")) == 1500
+
+
+def test_a_disk_that_is_full_from_the_start(small_disk, tmp_path, words_of):
+    with suppress(OSError):
+        (small_disk / "filler").write_bytes(bytes(3 << 20))
+    with pytest.raises(OSError, match="No space left on device"):
+        WRITERS["lmdb"](small_disk / "words.lmdb", Layout()).close()
+
+
+def test_what_the_system_says_of_a_full_disk(tmp_path, words_of, monkeypatch):
+    """The same without a file system that is full."""
+    writer = WRITERS["lmdb"](tmp_path / "words.lmdb", Layout())
+
+    def full(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    class Environment:
+        def begin(self, **_):
+            raise lmdb.DiskError("mdb_txn_commit: Input/output error")
+
+        def close(self):
+            pass
+
+    writer._environment.close()
+    writer._environment = Environment()
+    writer.add(words_of(2))
+    with pytest.raises(OSError, match="Input/output error"):
+        writer.close()
+    writer.add(words_of(2))
+    monkeypatch.setattr("vit_str.datasets.lmdb.TemporaryFile", full)
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        writer.close()
+    assert caught.value.filename == str(tmp_path / "words.lmdb")

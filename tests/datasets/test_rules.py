@@ -28,7 +28,7 @@ def picture(height: int = 12, width: int = 30, orientation: int = 1) -> bytes:
         ("  ", Reason.NO_LABEL, "only spaces: '  '"),
         ("ab ", Reason.CHARSET, "' ' in 'ab '"),
         ("A b b가x", Reason.CHARSET, "'A x' in 'A b b가x'"),
-        ("\u1100\u1161", Reason.CHARSET, "'\u1100\u1161' in '\u1100\u1161'"),  # 가 in two letters
+        ("\u1100\u1161", None, ""),  # 가 in two letters
         ("abcab", Reason.LONG, "5 characters, more than 4: 'abcab'"),
     ],
 )
@@ -67,3 +67,23 @@ def test_images(image, reason, detail):
     assert (skipped.name, skipped.reason) == ("a.png", reason)
     assert detail in skipped.detail
     assert "\n" not in skipped.detail
+
+
+def test_accents_that_are_apart_are_no_other_characters(words_of):
+    """As in files from macOS: é is é, whichever way it is written."""
+    image = words_of(1)[0].image
+    rules = Rules(Charset("naïve"), maximum_length=5)
+    assert rules.label(LabeledWord(image, "nai\u0308ve")) is None
+    assert rules.text_of("nai\u0308ve") == "naïve"
+    assert Rules(Charset("naive\u0308")).text_of("nai\u0308ve") == "nai\u0308ve"
+    assert Rules().text_of("nai\u0308ve") == "nai\u0308ve"
+    skipped = rules.label(LabeledWord(image, "no\u0308"))
+    assert skipped is not None
+    assert skipped.reason == Reason.CHARSET
+
+
+@pytest.mark.parametrize("label", ["a\tb", "a\nb", "a\u2028b", "a\x85b"])
+def test_what_label_files_cannot_hold(label, words_of):
+    skipped = Rules().label(LabeledWord(words_of(1)[0].image, label))
+    assert skipped is not None
+    assert skipped.reason == Reason.CHARSET

@@ -1,14 +1,26 @@
 """Tar archives as several programs make them, whole and damaged."""
 
+import bz2
+import gzip
 import json
+import lzma
 import tarfile
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
-from vit_str.datasets import WRITERS, LabeledWord, Layout, Reason, Skipped, WordSource, open_words
-from vit_str.datasets.tar import TarReader
+from vit_str.datasets import (
+    WRITERS,
+    LabeledWord,
+    Layout,
+    Reason,
+    Skipped,
+    WordStream,
+    open_stream,
+    open_words,
+)
+from vit_str.datasets.tar import TarReader, TarStream
 
 
 def make(path: Path, files: dict[str, bytes], kind: int = tarfile.PAX_FORMAT) -> Path:
@@ -29,7 +41,7 @@ def files_of(words: list[LabeledWord], stem: str = "%06d") -> dict[str, bytes]:
     return files
 
 
-def labels(source: WordSource) -> list[str]:
+def labels(source: WordStream) -> list[str]:
     words = list(source)
     assert not [word for word in words if isinstance(word, Skipped)], words
     return [word.label for word in words if isinstance(word, LabeledWord)]
@@ -150,3 +162,44 @@ def test_an_archive_that_is_cut_or_damaged_is_refused(tmp_path, words_of):
         (tmp_path / "bad.tar").write_bytes(content_of_file)
         with pytest.raises(ValueError, match=r"bad\.tar: .*make it again"):
             len(TarReader(tmp_path / "bad.tar"))
+
+
+@pytest.mark.parametrize("kind", ["tar.gz", "tgz", "tar.bz2", "tar.xz"])
+def test_compressed_archives(kind, tmp_path, words_of):
+    words = words_of(9)
+    plain = make(tmp_path / "plain.tar", files_of(words))
+    pack = {"tar.gz": gzip, "tgz": gzip, "tar.bz2": bz2, "tar.xz": lzma}[kind]
+    path = tmp_path / f"words.{kind}"
+    path.write_bytes(pack.compress(plain.read_bytes()))
+    source = open_stream(path)
+    assert isinstance(source, TarStream)
+    assert source.known_length is None
+    assert labels(source) == [word.label for word in words]
+    assert labels(source) == [word.label for word in words]  # again from the front
+    assert source.share_read == 1
+    with pytest.raises(ValueError, match=f"convert it first: vit-str data convert {path} "):
+        open_words(path)
+
+
+def test_a_compressed_archive_that_is_cut_or_damaged(tmp_path, words_of):
+    """What is before the damage has been handed out when it is found."""
+    plain = make(tmp_path / "words.tar", files_of(words_of(6)), kind=tarfile.USTAR_FORMAT)
+    with tarfile.open(plain) as archive:
+        header = archive.getmembers()[4].offset
+    whole = plain.read_bytes()
+    packed = gzip.compress(whole)
+    cases = {
+        "cut": packed[: len(packed) * 2 // 3],
+        "cut before it was packed": gzip.compress(whole[: header + 100]),
+        "without an end": gzip.compress(whole[:header]),
+        "damaged": gzip.compress(whole[: header + 3] + b"\xff" + whole[header + 4 :]),
+        "no archive": gzip.compress(b"x" * 2000),
+        "not compressed with it": b"x" * 2000,
+        "empty": b"",
+    }
+    for content in cases.values():
+        (tmp_path / "bad.tar.gz").write_bytes(content)
+        found = []
+        with pytest.raises(ValueError, match=r"bad\.tar\.gz: damaged or cut short after \d word"):
+            found.extend(open_stream(tmp_path / "bad.tar.gz"))
+        assert len(found) <= 3

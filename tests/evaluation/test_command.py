@@ -82,6 +82,33 @@ def test_other_formats(evaluate, folder, model, tmp_path, run):
     assert err.startswith(f"vit-str: {folder}: 2.png: image missing (no such file in ")
 
 
+def test_labels_that_would_silently_make_everything_wrong(evaluate, folder):
+    """A third column is no part of a label, and quotes around all labels are told of."""
+    rows = {"1.png": "Hotel", "2.png": "EXIT", "3.png": "42"}
+    write = (folder / "labels.tsv").write_text
+    write("".join(f"{name}\t{label}\tlatin\n" for name, label in rows.items()))
+    code, _, err = evaluate()
+    assert code == 1
+    assert "labels.tsv, line 1: entry damaged (expected 2 columns with tabs, found 3; if" in err
+    assert "holds no word to judge" in err
+    write("file\tlabel\tscript\n" + "".join(f"{n}\t{row}\tlatin\n" for n, row in rows.items()))
+    assert evaluate("--json")[0] == 0
+    assert json.loads(evaluate("--json")[1])["overall"]["n"] == 3
+    write("".join(f'{name}\t"{label}"\n' for name, label in rows.items()))
+    code, _, err = evaluate()
+    assert code == 0
+    assert err == (
+        "vit-str: my words: 3 of 3 labels are in quotes, which count as characters; only .csv "
+        "files have quotes around labels\n"
+    )
+
+
+def test_a_folder_without_words_is_no_success(evaluate, folder):
+    (folder / "labels.tsv").write_text("")
+    code, _, err = evaluate()
+    assert (code, err) == (1, "vit-str: my words: holds no word to judge\n")
+
+
 @pytest.mark.parametrize(
     ("options", "exit_code", "trouble"),
     [

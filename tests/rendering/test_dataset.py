@@ -1,5 +1,9 @@
 import io
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,25 +81,81 @@ def test_every_format_holds_the_same_words(render, tmp_path):
         assert image.format == "JPEG"
 
 
-def test_ctrl_c_says_how_to_write_the_others(render, tmp_path, monkeypatch):
-    path, real = tmp_path / "out.lmdb", dataset._encode
+@pytest.mark.parametrize("name", ["out", "out.lmdb", "out.tar", "out-%06d.tar"])
+def test_a_rendering_that_was_stopped_goes_on_with_the_same_command(
+    name, render, tmp_path, monkeypatch
+):
+    """As one that was not stopped: byte for byte, but for the pages of an LMDB."""
+    monkeypatch.setattr("vit_str.datasets.lmdb._WORDS_IN_TRANSACTION", 64)
+    more = ["--count", 150, "--start", 10, "--boxes"]
+    more += ["--shard-size", 50] if "%" in name else []
+    path, real = tmp_path / "cut" / name, dataset._encode
     calls = []
 
     def interrupted(*arguments, **named):
         calls.append(1)
-        if len(calls) == 100:
+        if len(calls) == 130:  # in the third batch; the first holds 54 words
             raise KeyboardInterrupt
         return real(*arguments, **named)
 
     with monkeypatch.context() as patch:
         patch.setattr(dataset, "_encode", interrupted)
-        error = render("--count", 150, "--out", path, code=130).err
+        error = render(*more, "--out", path, code=130).err
+    written = 54 + 64
     assert error.splitlines() == [
-        "vit-str: stopped after 64 of 150 words; --start 64 --count 86 writes the others to "
-        "another --out",
+        f"vit-str: {path}: stopped after {written} words; the same command goes on",
         "vit-str render: interrupted",
     ]
-    assert len(open_words(path)) == 64
+    drawn = render(*more, "--out", path)
+    assert f"{path}: going on after {written} words" in drawn.err
+    render(*more, "--out", tmp_path / "whole" / name)
+    if name == "out.lmdb":
+        assert list(open_words(path)) == list(open_words(tmp_path / "whole" / name))
+    else:
+        assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+    assert "is there already; remove it" in render(*more, "--out", path, code=2).err
+
+
+def test_another_look_does_not_go_on(render, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dataset, "_encode", interrupted)
+        render("--count", 70, "--out", tmp_path / "out", code=130)
+    others = {
+        "--height": ["--count", 70, "--height", 48],
+        "--count": ["--count", 71],
+        "--ingredients": ["--count", 70, "--ingredients", "blur=0"],
+    }
+    for name, more in others.items():
+        error = render(*more, "--out", tmp_path / "out", code=2).err
+        assert f"was begun with {name} " in error
+        assert "give the same to go on with it" in error
+    # The same file of words by its name, with other words.
+    (tmp_path / "words.txt").write_text("other words than before")
+    error = render("--count", 70, "--out", tmp_path / "out", code=2).err
+    assert "was begun with drawing (of fonts, words and libraries) " in error
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 on Windows")
+def test_a_kill_leaves_images_and_labels_that_agree(arguments, render, tmp_path):
+    path = tmp_path / "cut" / "out"
+    command = [sys.executable, "-m", "vit_str", *arguments, "--count", "500", "--out", str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    labels = path / "labels.tsv"
+    while process.poll() is None and not (labels.exists() and labels.stat().st_size > 1000):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    lines = labels.read_text().splitlines()
+    assert lines
+    for line in lines:
+        with Image.open(path / "images" / line.partition("\t")[0]) as image:
+            image.load()
+    render("--count", 500, "--out", path)
+    render("--count", 500, "--out", tmp_path / "whole" / "out")
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
 
 
 @pytest.mark.parametrize(

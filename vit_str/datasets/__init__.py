@@ -1,6 +1,6 @@
 """Labeled word images on disk: what reads and writes each format, mixtures and rules."""
 
-from vit_str.datasets.formats import READERS, WRITERS, open_words
+from vit_str.datasets.formats import READERS, WRITERS, open_stream, open_words
 from vit_str.datasets.mixture import Mixture
 from vit_str.datasets.rules import Rules, SkipReport
 from vit_str.datasets.source import (
@@ -11,6 +11,7 @@ from vit_str.datasets.source import (
     Reason,
     Skipped,
     WordSource,
+    WordStream,
 )
 
 __all__ = [
@@ -26,5 +27,7 @@ __all__ = [
     "SkipReport",
     "Skipped",
     "WordSource",
+    "WordStream",
+    "open_stream",
     "open_words",
 ]

@@ -2,26 +2,40 @@
 
 import argparse
 import json
+import os
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
 from vit_str import console
 from vit_str.console import positive, whole_number
-from vit_str.datasets.formats import READERS, WRITERS, check_target, format_of, open_words
+from vit_str.datasets.formats import (
+    READERS,
+    WRITERS,
+    check_target,
+    format_of,
+    open_stream,
+    open_words,
+)
 from vit_str.datasets.rules import Rules, SkipReport, judged
-from vit_str.datasets.source import SHARD_SIZE, LabeledWord, Layout, WordSource
+from vit_str.datasets.source import SHARD_SIZE, LabeledWord, Layout, WordStream, words_from
+from vit_str.datasets.unfinished import Unfinished
 
 _EPILOG = """\
 examples:
   vit-str data inspect crops/                         what there is, what cannot be used and why
   vit-str data convert crops/ crops.lmdb              a folder to an LMDB
   vit-str data convert crops/ words-%06d.tar          archives for WebDataset
+  vit-str data convert mjsynth.tar.gz mjsynth.lmdb    MJSynth as it is downloaded
+  vit-str data convert SynthText/ synthtext.lmdb      the words of SynthText, cut out
   vit-str data show crops/ --augment strong --out sheet.png
 
-A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl), an LMDB or tar archives. A
-word that cannot be used is left out whole, counted and listed; none is changed.
+A SOURCE is a folder of images with labels (labels.tsv, .csv, .jsonl), an LMDB, tar archives, also
+compressed ones, MJSynth or SynthText. A word that cannot be used is left out whole, counted and
+listed; none is changed. A conversion that was stopped goes on with the same command.
 
 exit codes: 0 all well, also if words are left out; 1 output not written;
 2 wrong use; 130 interrupted with Ctrl-C."""
@@ -82,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 def _inspect(options: argparse.Namespace) -> int:
     from vit_str.datasets.inspection import as_text, inspect
 
-    source = open_words(options.source, options.source_format)
+    source = open_stream(options.source, options.source_format, options.images)
     with SkipReport(file=options.report) as report:
         values = inspect(source, _rules(options), report, options.limit)
     if options.json:
@@ -94,15 +108,72 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    sources = [open_words(path, options.source_format) for path in options.sources]
+    sources = [open_stream(path, options.source_format, options.images) for path in options.sources]
     check_target(options.target, options.format, options.shard_size)
-    with SkipReport(file=options.report) as report:
-        words = _copy(sources, options, report)
+    format_name = options.format or format_of(options.target)
+    writer = WRITERS[format_name]
+    layout = Layout(0, "", _have_boxes(sources), options.shard_size or SHARD_SIZE)
+    made_with = _made_with(sources, format_name, layout, options)
+    with Unfinished.beside(options.target, writer, made_with) as note:
+        before = note.progress.report if note.progress else None
+        with (
+            SkipReport(options.report, before) as report,
+            note.writer(writer, options.target, layout) as target,
+        ):
+            note.fill(target, _usable(sources, target.done, report, _rules(options)), report)
+    return _say_converted(options.target, target.done, report)
+
+
+def _have_boxes(sources: Sequence[WordStream]) -> bool:
+    """Whether one of the first words has boxes of its characters."""
+    first_words = chain.from_iterable(islice(source, _LOOKED_AT) for source in sources)
+    return any(isinstance(word, LabeledWord) and word.boxes for word in first_words)
+
+
+def _made_with(
+    sources: Sequence[WordStream], format_name: str, layout: Layout, options: argparse.Namespace
+) -> dict[str, Any]:
+    """What decides which words are written."""
+    rules = _rules(options)
+    return {
+        "sources": [
+            (os.path.realpath(source.path), source.format, source.known_length)
+            for source in sources
+        ],
+        "--images": options.images and os.path.realpath(options.images),
+        "--format": format_name,
+        "--shard-size": layout.shard_size,
+        "--charset": rules.charset and rules.charset.characters,
+        "--maximum-length": rules.maximum_length,
+        "--least-size": rules.least_size,
+        "boxes": layout.boxes,
+    }
+
+
+def _usable(
+    sources: Sequence[WordStream], done: int, report: SkipReport, rules: Rules
+) -> Iterator[list[LabeledWord]]:
+    """The words that can be used and were not looked at yet, with a bar."""
+    start = done + report.total
+    lengths = [source.known_length for source in sources]
+    unknown = [source for source in sources if source.known_length is None]
+    total = None if unknown else sum(length or 0 for length in lengths)
+    entries = words_from(sources, start)
+    with tqdm(entries, total=total, initial=start, unit="word", disable=None) as bar:
+        for words in judged(bar, rules, lambda word, _: word, report):
+            if unknown:
+                share = sum(source.share_read for source in unknown) / len(unknown)
+                bar.set_postfix_str(f"{share:.0%} of what is compressed", refresh=False)
+            yield words
+
+
+def _say_converted(target: Path, words: int, report: SkipReport) -> int:
+    """Print what was written and what was left out; returns the exit code."""
     if not words:
         reason = report.first or "there is none"
         console.warn(f"no word of {report.total:,} can be used; {reason}")
         return 1
-    console.write(f"{options.target}: {words:,} words")
+    console.write(f"{target}: {words:,} words")
     if report.total:
         console.warn(f"words left out: {report.total:,}")
         for line in report.table():
@@ -110,28 +181,12 @@ def _convert(options: argparse.Namespace) -> int:
     return 0
 
 
-def _copy(sources: list[WordSource], options: argparse.Namespace, report: SkipReport) -> int:
-    """Write all words that can be used; returns how many."""
-    first_words = chain.from_iterable(islice(source, _LOOKED_AT) for source in sources)
-    boxes = any(isinstance(word, LabeledWord) and word.boxes for word in first_words)
-    layout = Layout(0, "", boxes, options.shard_size or SHARD_SIZE)
-    entries = chain.from_iterable(sources)
-    total = sum(map(len, sources))
-    with (
-        WRITERS[options.format or format_of(options.target)](options.target, layout) as writer,
-        tqdm(entries, total=total, unit="word", disable=None) as bar,
-    ):
-        for usable in judged(bar, _rules(options), lambda word, _: word, report):
-            writer.add(usable)
-    return writer.done
-
-
 def _show(options: argparse.Namespace) -> int:
     from vit_str.datasets.show import word_sheet
     from vit_str.reports.sheets import check_picture
 
     check_picture(options.out)
-    source = open_words(options.source, options.source_format)
+    source = open_words(options.source, options.source_format, options.images)
     rules = _rules(options)
     picture, words = word_sheet(source, rules, options.count, options.seed, options.augment)
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -168,7 +223,13 @@ def _add_common(
         source_format,
         choices=tuple(READERS),
         dest="source_format",
-        help="of SOURCE, instead of what is recognized",
+        help="of SOURCE, instead of what is recognized; names: images are named by what they say",
+    )
+    command.add_argument(
+        "--images",
+        type=Path,
+        metavar="FOLDER",
+        help="where the names in a label file start, if not in its folder",
     )
     command.add_argument(
         "--charset",

@@ -1,5 +1,6 @@
 """A folder of images with labels in a file, ``labels.tsv`` where we write it."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +11,11 @@ from vit_str.datasets.source import (
     DatasetWriter,
     LabeledWord,
     Layout,
+    Position,
     Reason,
     Skipped,
     WordSource,
+    continued,
 )
 
 IMAGES = "images"
@@ -46,20 +49,30 @@ class FolderReader(WordSource):
     """A folder of images with labels in a file, one of ``LABEL_FILES``; see `LabelFile`.
 
     Images are in the folder ``images`` beside the label file or in the folder itself, or where
-    their names say from there; backslashes in names are separators.
+    their names say from there, but not outside of it; backslashes in names are separators.
+
+    Args:
+        path: the folder, or the label file.
+        images: the folder that names start from instead; they may lead out of it.
+        rows: the names of the images and what they say, instead of those of the label file.
     """
 
     format = "folder"
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        images: str | Path | None = None,
+        rows: LabelFile | None = None,
+    ) -> None:
         super().__init__(path)
-        labels = _label_file_in(self.path) if self.path.is_dir() else self.path
-        if labels is None:
-            raise ValueError(f"{path}: found no label file ({', '.join(LABEL_FILES)}) there")
-        self._rows = LabelFile(labels)
+        self._rows = rows or LabelFile(_label_file_of(self.path))
+        labels = self._rows.path
         boxes = labels.with_name(BOXES)
         self._boxes = LabelFile(boxes) if labels.name == LABELS and boxes.is_file() else None
-        self._folders = [labels.parent / IMAGES, labels.parent]
+        # What no name may lead out of
+        self._root = None if images else os.path.join(os.path.abspath(labels.parent), "")
+        self._folders = [Path(images)] if images else [labels.parent / IMAGES, labels.parent]
 
     @staticmethod
     def recognizes(path: Path) -> bool:
@@ -76,9 +89,8 @@ class FolderReader(WordSource):
         if isinstance(row, Skipped):
             return row
         path = self._path(row.name)
-        if path is None:
-            where = " or ".join(map(str, self._folders))
-            return Skipped(row.name, Reason.MISSING, f"no such file in {where}")
+        if isinstance(path, Skipped):
+            return path
         try:
             image = path.read_bytes()
         except OSError as error:
@@ -90,18 +102,27 @@ class FolderReader(WordSource):
         files = LabeledFiles([], [], [])
         for index in range(len(self)):
             row = self._rows[index]
-            path = self._path(row.name) if isinstance(row, LabelRow) else None
-            if isinstance(row, Skipped) or path is None:
+            path = self._path(row.name) if isinstance(row, LabelRow) else row
+            if isinstance(row, Skipped) or isinstance(path, Skipped):
                 files.missing.append(row.name)
             else:
                 files.paths.append(path)
                 files.labels.append(row.label)
         return files
 
-    def _path(self, name: str) -> Path | None:
-        """Where an image is; None if there is no such file."""
-        paths = (folder / name.replace("\\", "/") for folder in self._folders)
-        return next((path for path in paths if path.is_file()), None)
+    def _path(self, name: str) -> Path | Skipped:
+        """Where an image is."""
+        outside = False
+        for folder in self._folders:
+            path = folder / name.replace("\\", "/")
+            if self._root and not os.path.abspath(path).startswith(self._root):
+                outside = True
+            elif path.is_file():
+                return path
+        if outside:
+            return Skipped(name, Reason.OUTSIDE, "say with --images where names start from")
+        where = " or ".join(map(str, self._folders))
+        return Skipped(name, Reason.MISSING, f"no such file in {where}")
 
     def _boxes_of(self, row: LabelRow, index: int) -> Boxes:
         """Boxes are in a file of their own, in the same order, and may end earlier or later."""
@@ -109,6 +130,16 @@ class FolderReader(WordSource):
             return ()
         same = self._boxes[index]
         return same.boxes if isinstance(same, LabelRow) and same.name == row.name else ()
+
+
+def _label_file_of(path: Path) -> Path:
+    """The label file that a path is, or that is in it."""
+    if not path.is_dir():
+        return path
+    found = _label_file_in(path)
+    if found is None:
+        raise ValueError(f"{path}: found no label file ({', '.join(LABEL_FILES)}) there")
+    return found
 
 
 def _label_file_in(folder: Path) -> Path | None:
@@ -122,25 +153,35 @@ class FolderWriter(DatasetWriter):
     With boxes, ``boxes.jsonl`` has a line for each too: an object with image, label and boxes.
     """
 
-    def __init__(self, path: Path, layout: Layout) -> None:
-        super().__init__(path, layout)
+    def __init__(
+        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+    ) -> None:
+        super().__init__(path, layout, position, done)
         (path / IMAGES).mkdir(parents=True, exist_ok=True)
-        self._labels = (path / LABELS).open("w", encoding="utf-8", newline="\n")
-        self._boxes = None
-        if layout.boxes:
-            self._boxes = (path / BOXES).open("w", encoding="utf-8", newline="\n")
+        ends = position or {}
+        names = (LABELS, BOXES) if layout.boxes else (LABELS,)
+        self._files = {name: continued(path / name, ends.get(name, 0)) for name in names}
 
     def add(self, words: Sequence[LabeledWord]) -> None:
-        for word in words:
-            number = self.layout.start + self.done
+        labels, boxes = [], []
+        for number, word in enumerate(words, self.layout.start + self.done):
             name = f"{number:09d}{self.layout.suffix or word.suffix}"
             (self.path / IMAGES / name).write_bytes(word.image)
-            if self._boxes:
-                self._boxes.write(f"{word.json_of_boxes(image=name)}\n")
-            self._labels.write(f"{name}\t{word.label}\n")
-            self.done += 1
+            labels.append(f"{name}\t{word.label}\n")
+            boxes.append(f"{word.json_of_boxes(image=name)}\n")
+        # When the images are there: a line always has its image, however the process ends.
+        if self.layout.boxes:
+            self._append(BOXES, boxes)
+        self._append(LABELS, labels)
+        self.done += len(words)
+
+    def position(self) -> Position:
+        return {name: file.tell() for name, file in self._files.items()}
 
     def close(self) -> None:
-        self._labels.close()
-        if self._boxes:
-            self._boxes.close()
+        for file in self._files.values():
+            file.close()
+
+    def _append(self, name: str, lines: Sequence[str]) -> None:
+        self._files[name].write("".join(lines).encode())
+        self._files[name].flush()

@@ -2,15 +2,32 @@
 
 from pathlib import Path
 
-from vit_str.datasets.folder import LABELS, FolderReader, FolderWriter
+from vit_str.datasets.folder import LABEL_SUFFIXES, LABELS, FolderReader, FolderWriter
 from vit_str.datasets.lmdb import LmdbReader, LmdbWriter
-from vit_str.datasets.source import DatasetWriter, WordSource
-from vit_str.datasets.tar import TarReader, TarWriter, is_pattern
+from vit_str.datasets.mjsynth import MJSynthReader
+from vit_str.datasets.named_images import NamedImagesReader
+from vit_str.datasets.source import DatasetWriter, WordSource, WordStream
+from vit_str.datasets.synthtext import SynthTextReader
+from vit_str.datasets.tar import TarReader, TarStream, TarWriter, is_pattern
 
-READERS: dict[str, type[LmdbReader | TarReader | FolderReader]] = {
+_Reader = (
+    LmdbReader
+    | SynthTextReader
+    | MJSynthReader
+    | TarReader
+    | TarStream
+    | FolderReader
+    | NamedImagesReader
+)
+
+READERS: dict[str, type[_Reader]] = {
     "lmdb": LmdbReader,
+    "synthtext": SynthTextReader,
+    "mjsynth": MJSynthReader,
     "tar": TarReader,
+    "tar.gz": TarStream,
     "folder": FolderReader,
+    "names": NamedImagesReader,
 }
 """What reads each format, in the order in which formats are recognized."""
 
@@ -41,23 +58,64 @@ def check_target(path: Path, name: str | None, shard_size: int | None) -> None:
         )
 
 
-def open_words(path: str | Path, format: str | None = None) -> WordSource:  # noqa: A002
-    """Open a data set of any format.
+def open_words(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002
+    images: str | Path | None = None,
+) -> WordSource:
+    """Open a data set in which any word can be had by its index; see `open_stream`."""
+    stream = open_stream(path, format, images)
+    if not isinstance(stream, WordSource):
+        raise ValueError(
+            f"{path}: a compressed archive can only be read from front to back; convert it first: "
+            f"vit-str data convert {path} words.lmdb"
+        )
+    return stream
+
+
+def open_stream(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002
+    images: str | Path | None = None,
+) -> WordStream:
+    """Open a data set of any format, to read it from front to back.
 
     Args:
         path: where it is; for tar archives also a pattern.
         format: one of ``READERS`` instead of what is recognized.
+        images: of a label file, the folder that its names start from.
     """
-    if format is None and (Path(path) / LABELS).is_file():
-        format = "folder"  # noqa: A001
-    if format is not None:
-        if format not in READERS:
-            raise ValueError(f"format must be one of {', '.join(READERS)}, found {format!r}")
+    if format is None:
+        format = _recognized(Path(path))  # noqa: A001
+    if format not in READERS:
+        raise ValueError(f"format must be one of {', '.join(READERS)}, found {format!r}")
+    if images is None:
         return READERS[format](path)
-    for reader in READERS.values():
-        if reader.recognizes(Path(path)):
-            return reader(path)
-    what = "found no data set there" if Path(path).exists() else "no such file or folder"
+    if format != "folder":
+        raise ValueError(f"{path}: --images is for folders with a label file, not for {format}")
+    return FolderReader(path, images)
+
+
+def _recognized(path: Path) -> str:
+    """The format of what is at a path."""
+    if (path / LABELS).is_file():
+        return "folder"
+    for name, reader in READERS.items():
+        if reader.recognizes(path):
+            return name
+    if not path.exists():
+        raise ValueError(f"{path}: no such file or folder; check the path")
     raise ValueError(
-        f"{path}: {what}; looked for labels.tsv, .csv or .jsonl with images, data.mdb and *.tar"
+        f"{path}: found no data set there; looked for labels.tsv, .csv or .jsonl with images, "
+        f"data.mdb, *.tar, annotation.txt of MJSynth and gt.mat of SynthText{_advice(path)}"
     )
+
+
+def _advice(path: Path) -> str:
+    """What to do about a folder without a label file of a usual name."""
+    if not path.is_dir():
+        return ""
+    other = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in LABEL_SUFFIXES)
+    if other:
+        return f"; if {other[0].name} has the labels, give its path"
+    return "; if images are named by what they say, give --format names"

@@ -1,11 +1,12 @@
 """What a data set holds, and what of it can be used."""
 
 import hashlib
+from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from io import BytesIO
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -13,7 +14,7 @@ from PIL import Image
 from tqdm import tqdm
 
 from vit_str.datasets.rules import Rules, SkipReport, judged
-from vit_str.datasets.source import LabeledWord, WordSource
+from vit_str.datasets.source import LabeledWord, WordStream
 from vit_str.runtime.images import TALL
 
 _BAR, _LONGEST = 40, 30  # of the histogram of lengths: its width, and the last length with a row
@@ -32,13 +33,16 @@ def bundled_characters() -> str:
 
 
 def inspect(
-    source: WordSource, rules: Rules, report: SkipReport, limit: int | None = None
+    source: WordStream, rules: Rules, report: SkipReport, limit: int | None = None
 ) -> dict[str, Any]:
     """Look at every word and say what they are like, as plain values for JSON."""
-    total = min(len(source), limit or len(source))
+    lengths = (source.known_length, limit)
+    total = min((length for length in lengths if length is not None), default=None)
     entries = islice(source, limit)
     bar = tqdm(entries, total=total, unit="word", disable=None, leave=False, delay=2)
-    words = list(chain.from_iterable(judged(bar, rules, properties, report)))
+    words = Seen()
+    for some in judged(bar, rules, properties, report):
+        words.add(some)
     skipped = {
         str(reason): {
             "count": count,
@@ -51,7 +55,7 @@ def inspect(
         "format": source.format,
         "entries": len(words) + report.total,
         "skipped": skipped,
-        "usable": summary(words),
+        "usable": words.summary(),
     }
 
 
@@ -118,49 +122,80 @@ def _lines_of_images(images: dict[str, Any], repeated: dict[str, int]) -> Iterat
 
 
 class Properties(NamedTuple):
-    """What is kept of a word: label, upright size in pixels, suffix, and a digest of the file."""
+    """What is looked at of a word: label, upright size in pixels, suffix, digest of the file."""
 
     label: str
     height: int
     width: int
     suffix: str
-    image: bytes
+    image: int
 
 
 def properties(word: LabeledWord, image: Image.Image) -> Properties:
-    """What is kept of a word whose upright image is ``image``."""
+    """What is looked at of a word whose upright image is ``image``."""
     # A large photograph has been reduced while it was decoded; its header knows its size.
     with Image.open(BytesIO(word.image)) as header:
         width, height = header.size
     if (image.width - image.height) * (width - height) < 0:  # turned upright
         width, height = height, width
-    digest = hashlib.blake2b(word.image, digest_size=8).digest()
-    return Properties(word.label, height, width, word.suffix, digest)
+    return Properties(word.label, height, width, word.suffix, _digest(word.image))
 
 
-def summary(words: list[Properties]) -> dict[str, Any]:
-    """Plain values for JSON about words that can be used; ``docs/data.md`` describes the keys."""
-    if not words:
-        return {"words": 0}
-    frame = pd.DataFrame(words)
-    frame["aspect"] = frame.width / frame.height
-    quantiles = frame[["height", "width", "aspect"]].quantile(QUANTILES).round(3)
-    labels_of_image = frame.groupby("image").label.nunique()
-    return {
-        "words": len(frame),
-        "lengths": Counter(map(str, sorted(frame.label.map(len)))),
-        "characters": _characters(Counter(chain.from_iterable(frame.label))),
-        "images": {
-            "kinds": frame.suffix.value_counts().to_dict(),
-            "quantiles": list(QUANTILES),
-            **quantiles.to_dict("list"),
-            "tall": int((frame.height > TALL * frame.width).sum()),
-        },
-        "repeated": {
-            "images": int(frame.image.duplicated().sum()),
-            "with_other_labels": int((labels_of_image > 1).sum()),
-        },
-    }
+def _digest(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")
+
+
+class Seen:
+    """What is kept of the words that can be used: 24 bytes of each, as sets have millions."""
+
+    def __init__(self) -> None:
+        self._heights = array("I")
+        self._widths = array("I")
+        self._images = array("Q")  # digests
+        self._labels = array("Q")  # digests
+        self._lengths: Counter[int] = Counter()
+        self._suffixes: Counter[str] = Counter()
+        self._characters: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+    def add(self, words: Sequence[Properties]) -> None:
+        """Look at more words."""
+        for word in words:
+            self._heights.append(word.height)
+            self._widths.append(word.width)
+            self._images.append(word.image)
+            self._labels.append(_digest(word.label.encode("utf-8", "surrogatepass")))
+            self._lengths[len(word.label)] += 1
+            self._suffixes[word.suffix] += 1
+            self._characters.update(word.label)
+
+    def summary(self) -> dict[str, Any]:
+        """Plain values for JSON; ``docs/data.md`` describes the keys."""
+        if not len(self):
+            return {"words": 0}
+        frame = pd.DataFrame({"height": self._heights, "width": self._widths})
+        frame["aspect"] = frame.width / frame.height
+        quantiles = frame.quantile(QUANTILES).round(3)
+        files = pd.DataFrame({"image": self._images, "label": self._labels})
+        repeated = files[files.image.duplicated(keep=False)]
+        labels_of_image = repeated.groupby("image").label.nunique()
+        return {
+            "words": len(self),
+            "lengths": {str(length): self._lengths[length] for length in sorted(self._lengths)},
+            "characters": _characters(self._characters),
+            "images": {
+                "kinds": dict(self._suffixes.most_common()),
+                "quantiles": list(QUANTILES),
+                **quantiles.to_dict("list"),
+                "tall": int((frame.height > TALL * frame.width).sum()),
+            },
+            "repeated": {
+                "images": int(files.image.duplicated().sum()),
+                "with_other_labels": int((labels_of_image > 1).sum()),
+            },
+        }
 
 
 def _characters(counts: Counter[str]) -> dict[str, Any]:

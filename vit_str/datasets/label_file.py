@@ -30,8 +30,8 @@ class LabelFile:
 
     The suffix says how lines are read: ``.jsonl`` holds an object each, ``.csv`` has commas between
     columns, any other file has tabs. If the first line has titles of both columns (``NAMES``,
-    ``LABELS``), they say which columns count; else these are the first two. Only where lines start
-    is kept in memory.
+    ``LABELS``), they say which columns count; else there are two. Only where lines start is kept
+    in memory.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,9 +40,9 @@ class LabelFile:
         self.path = path
         self._is_json = path.suffix.lower() == ".jsonl"
         self._is_csv = path.suffix.lower() == ".csv"
-        self._columns: tuple[int, int, int] = (0, 1, 2)  # image, label, how many
+        self._columns = (0, 1, 2)  # image, label, how many
         first = next((line for _, _, line in _lines(path)), "")
-        titled = None if self._is_json else _columns_under(self._cells(first, -1))
+        titled = None if self._is_json else _columns_under(self._cells(first))
         self._titles = int(titled is not None)
         self._columns = titled or self._columns
 
@@ -68,17 +68,16 @@ class LabelFile:
 
     def _row(self, line: str) -> LabelRow:
         image, label, count = self._columns
-        cells = self._cells(line, count - 1)
+        cells = self._cells(line)
         if len(cells) != count:
             between = "commas (a label with one needs quotes)" if self._is_csv else "tabs"
-            raise ValueError(f"expected {count} columns with {between}, found {len(cells)}")
+            titles = "" if self._titles else "; if there are more, name them in the first line"
+            raise ValueError(f"expected {count} columns with {between}, found {len(cells)}{titles}")
         return LabelRow(cells[image].strip(), cells[label])
 
-    def _cells(self, line: str, splits: int) -> list[str]:
-        """The columns of a line; all after the last tab that counts is the last of them."""
-        if not self._is_csv:
-            return line.split("\t", splits)
-        return next(csv.reader([line], strict=True), [])
+    def _cells(self, line: str) -> list[str]:
+        """The columns of a line."""
+        return next(csv.reader([line], strict=True), []) if self._is_csv else line.split("\t")
 
     @cached_property
     def _index(self) -> "tuple[array[int], array[int]]":

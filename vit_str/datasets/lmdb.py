@@ -4,17 +4,27 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 from weakref import WeakValueDictionary
 
 from vit_str.datasets.label_file import boxes_of
-from vit_str.datasets.source import DatasetWriter, LabeledWord, Layout, Reason, Skipped, WordSource
+from vit_str.datasets.source import (
+    DatasetWriter,
+    LabeledWord,
+    Layout,
+    Position,
+    Reason,
+    Skipped,
+    WordSource,
+)
 
 _DATA = "data.mdb"
 _COUNT = b"num-samples"
 _FIRST_MAP = 1 << 24  # bytes
 _LARGEST_STEP = 1 << 30  # bytes
 _WORDS_IN_TRANSACTION = 1024  # written at once
+_PROBE = 1 << 20  # bytes, less than fit on a disk that is not full
 
 # The library opens a file once per process; readers of one file share the environment.
 _environments: WeakValueDictionary[str, Any] = WeakValueDictionary()
@@ -123,19 +133,32 @@ class LmdbWriter(DatasetWriter):
     as the map.
     """
 
-    def __init__(self, path: Path, layout: Layout) -> None:
-        super().__init__(path, layout)
+    def __init__(
+        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+    ) -> None:
+        super().__init__(path, layout, position, done)
         self._lmdb = library()
         self._waiting: list[LabeledWord] = []
-        self._stored = 0
+        self._stored = done
         path.mkdir(parents=True, exist_ok=True)
-        self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP)
+        if position:
+            _check_count(path, done)
+        else:
+            (path / _DATA).unlink(missing_ok=True)  # of a run that ended before it wrote a word
+        try:
+            # Without the lock file of the library, which ends the process if the disk is full.
+            self._environment = self._lmdb.open(str(path), map_size=_FIRST_MAP, lock=False)
+        except self._lmdb.Error as error:
+            raise _system_error(path, error) from error
 
     def add(self, words: Sequence[LabeledWord]) -> None:
         self._waiting += words
         self.done += len(words)
         if len(self._waiting) >= _WORDS_IN_TRANSACTION:
             self._commit()
+
+    def position(self) -> Position | None:
+        return None if self._waiting else {"words": self._stored}
 
     def close(self) -> None:
         try:
@@ -155,7 +178,7 @@ class LmdbWriter(DatasetWriter):
                 self._environment.set_mapsize(size + min(size, _LARGEST_STEP))
             except self._lmdb.Error as error:
                 self._waiting.clear()
-                raise OSError(str(error)) from error
+                raise _system_error(self.path, error) from error
             else:
                 self._stored += len(self._waiting)
                 self._waiting.clear()
@@ -168,3 +191,25 @@ class LmdbWriter(DatasetWriter):
             yield b"image-%09d" % number, word.image
             yield b"label-%09d" % number, word.label.encode()
         yield _COUNT, b"%d" % (self._stored + len(self._waiting))
+
+
+def _check_count(path: Path, done: int) -> None:
+    """Refuse to go on with a database that lacks words which were written."""
+    found = len(LmdbReader(path))
+    if found < done:
+        raise ValueError(
+            f"{path}: {found:,} words, but {done:,} were written; remove it and the file "
+            ".unfinished beside it"
+        )
+
+
+def _system_error(folder: Path, error: Exception) -> OSError:
+    """What the system says if nothing more can be written, which the library hides."""
+    try:
+        with TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PROBE))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as reason:
+        return OSError(reason.errno, reason.strerror, str(folder))
+    return OSError(str(error))

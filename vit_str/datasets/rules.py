@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar
 
 from vit_str.console import one_line
-from vit_str.datasets.source import LabeledWord, Reason, Skipped
+from vit_str.datasets.source import LabeledWord, Reason, Skipped, continued
 from vit_str.runtime.machine import cpu_count
 
 if TYPE_CHECKING:
@@ -27,27 +28,36 @@ _THREADS = 4
 
 Result = TypeVar("Result")
 
-# What no charset allows is a line break: a word is one line, and label files have a line for each.
-_NO_LINE_BREAK = re.compile(r"[^\r\n]+")
+# What no charset allows: a word is one line, and label files have a line for each, with tabs.
+_ONE_CELL = re.compile(r"[^\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What a word has to be to be used. A word that is not is left out whole, never changed."""
 
-    # The characters that a label may hold; any but line breaks without one
+    # The characters that a label may hold; any but line breaks and tabs without one
     charset: Charset | None = None
     # Most characters of a label, 1 or more; any number without one
     maximum_length: int | None = None
     least_size: int = 4  # least height and least width of an image, in pixels
 
+    def text_of(self, label: str) -> str:
+        """A label as the charset writes it: accents are composed if it lacks their marks.
+
+        Files from macOS have them apart (Unicode NFD); é is é to who reads it.
+        """
+        if self.charset is None or not self.charset.unknown(label):
+            return label
+        return unicodedata.normalize("NFC", label)
+
     def label(self, word: LabeledWord) -> Skipped | None:
         """Why the label cannot be used, or None if it can; the image is not looked at."""
-        label = word.label
+        label = self.text_of(word.label)
         if not label.strip():
             detail = f"only spaces: {label!r}" if label else ""
             return Skipped(word.name, Reason.NO_LABEL, detail)
-        unknown = self.charset.unknown(label) if self.charset else _NO_LINE_BREAK.sub("", label)
+        unknown = self.charset.unknown(label) if self.charset else _ONE_CELL.sub("", label)
         if unknown:
             once = "".join(dict.fromkeys(unknown))
             return Skipped(word.name, Reason.CHARSET, f"{once!r} in {label!r}")
@@ -122,20 +132,39 @@ class SkipReport:
     Args:
         file: where to write all words, tab-separated, with a line of titles; replaced if it is
             there. Close the report then, or use it in a ``with``.
+        state: what `state` was when a run was stopped that this one goes on with.
 
     Attributes:
         counts: reason -> number of words, in the order in which reasons appeared.
         words: reason -> the words that are kept.
     """
 
-    def __init__(self, file: str | Path | None = None) -> None:
+    def __init__(
+        self, file: str | Path | None = None, state: Mapping[str, Any] | None = None
+    ) -> None:
         self.counts: Counter[Reason] = Counter()
         self.words: defaultdict[Reason, list[Skipped]] = defaultdict(list)
-        self._file: TextIO | None = None
+        self._file: BinaryIO | None = None
+        end = 0
+        if state:
+            end = state["bytes"]
+            for name, (count, first) in state["reasons"].items():
+                self.counts[Reason(name)] = count
+                self.words[Reason(name)].append(Skipped(first[0], Reason(name), first[1]))
         if file is not None:
-            # Names of files may hold bytes that are not UTF-8, and labels what no encoding has.
-            self._file = open(file, "w", 1, "utf-8", "backslashreplace", "\n")  # noqa: SIM115
-            self._file.write("name\treason\tdetail\n")
+            self._file = continued(Path(file), end) if end else open(file, "wb")  # noqa: SIM115
+            if not end:
+                self._write("name", "reason", "detail")
+
+    def state(self) -> dict[str, Any]:
+        """The counts with an example of each, and where the file ends, as values of JSON."""
+        firsts = {reason: words[0] for reason, words in self.words.items()}
+        reasons = {
+            str(reason): (count, (firsts[reason].name, firsts[reason].detail))
+            for reason, count in self.counts.items()
+        }
+        can_tell = self._file is not None and self._file.seekable()
+        return {"bytes": self._file.tell() if self._file and can_tell else 0, "reasons": reasons}
 
     @property
     def total(self) -> int:
@@ -152,9 +181,7 @@ class SkipReport:
         self.counts[skipped.reason] += 1
         if len(self.words[skipped.reason]) < _KEPT:
             self.words[skipped.reason].append(skipped)
-        if self._file:
-            cells = (skipped.name, skipped.reason, skipped.detail)
-            self._file.write("\t".join(map(one_line, cells)) + "\n")
+        self._write(skipped.name, skipped.reason, skipped.detail)
 
     def table(self) -> Iterator[str]:
         """Number of words by reason, most first, each with an example."""
@@ -164,6 +191,14 @@ class SkipReport:
             first = next(iter(self.words[reason]), None)
             example = one_line(f"{first.name} {first.detail}") if first else ""
             yield f"{count:>{width},}  {reason:{longest}}  {example}".rstrip()
+
+    def _write(self, *cells: str) -> None:
+        """Append a line to the file, if there is one."""
+        if self._file:
+            # Names of files may hold bytes that are not UTF-8, and labels what no encoding has.
+            line = "\t".join(map(one_line, cells)) + "\n"
+            self._file.write(line.encode("utf-8", "backslashreplace"))
+            self._file.flush()
 
     def close(self) -> None:
         """Finish the file."""

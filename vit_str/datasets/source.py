@@ -1,12 +1,14 @@
 """What data sets hold, and what the readers and writers of all formats have in common."""
 
 import json
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import BinaryIO, ClassVar, Self
 
 from vit_str.console import one_line
 
@@ -54,6 +56,7 @@ class Reason(StrEnum):
     """Why a word of a data set cannot be used."""
 
     MISSING = "image missing"
+    OUTSIDE = "image outside the folder"
     UNREADABLE = "image cannot be read"
     SMALL = "image too small"
     NO_LABEL = "no label"
@@ -79,12 +82,11 @@ class Skipped:
         return one_line(f"{self.name}: {self.reason}{detail}")
 
 
-class WordSource(ABC):
-    """Labeled words of a data set on disk, in a fixed order, any of them by its index.
+class WordStream(ABC):
+    """Labeled words of a data set on disk, in a fixed order, from front to back.
 
-    Opening it reads no image. It can be pickled, so that every process of a loader has its own;
-    files are opened when they are first needed. Bytes of images are returned as they are stored,
-    without a look at them.
+    Opening it reads no image. Bytes of images are returned as they are stored, without a look at
+    them.
 
     Raises:
         ValueError: there is no such data set, or it is not of this format as a whole.
@@ -100,6 +102,32 @@ class WordSource(ABC):
         """The last part of the path."""
         return self.path.resolve().name
 
+    @property
+    def known_length(self) -> int | None:
+        """Number of words, those that cannot be used included; None if all must be read for it."""
+        return None
+
+    @property
+    def share_read(self) -> float:
+        """How much of the files has been read, if the number of words is not known."""
+        return 0.0
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
+        """Every word, or why it cannot be used."""
+
+
+class WordSource(WordStream):
+    """Labeled words, any of them by its index.
+
+    It can be pickled, so that every process of a loader has its own; files are opened when they are
+    first needed.
+    """
+
+    @property
+    def known_length(self) -> int:
+        return len(self)
+
     @abstractmethod
     def __len__(self) -> int:
         """Number of words, those that cannot be used included."""
@@ -110,6 +138,21 @@ class WordSource(ABC):
 
     def __iter__(self) -> Iterator[LabeledWord | Skipped]:
         return (self[index] for index in range(len(self)))
+
+
+def words_from(sources: Sequence[WordStream], start: int) -> Iterator[LabeledWord | Skipped]:
+    """The words of data sets one after the other, without the first ``start`` of all."""
+    for source in sources:
+        count = 0
+        if isinstance(source, WordSource):
+            count = len(source)
+            yield from (source[index] for index in range(start, count))
+        else:
+            for word in source:
+                count += 1
+                if count > start:
+                    yield word
+        start = max(0, start - count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,19 +168,39 @@ class Layout:
     shard_size: int = SHARD_SIZE  # words in an archive, if the data set has several
 
 
+Position = Mapping[str, int]
+"""Where the files of a data set end that holds a certain number of words: name -> number."""
+
+
 class DatasetWriter(ABC):
-    """Writes a new data set.
+    """Writes a new data set, or goes on with one that was stopped.
+
+    What `add` has written stays however the process ends.
+
+    Args:
+        path: of the data set.
+        layout: how it stores words.
+        position: what `position` was when the writer before had written ``done`` words; all that
+            was written after is written again. None for a new data set.
+        done: words that are there.
 
     Raises:
-        ValueError: something is at ``path``.
+        ValueError: something is at ``path`` that no position is known of, or less than there was.
         OSError: it cannot be written.
     """
 
-    def __init__(self, path: Path, layout: Layout) -> None:
+    def __init__(
+        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+    ) -> None:
         self.path = path
         self.layout = layout
-        self.done = 0
-        self.refuse_existing(path)
+        self.done = done
+        if position is None:
+            self.refuse_existing(path)
+
+    @abstractmethod
+    def position(self) -> Position | None:
+        """Where the files end; None while words wait to be written."""
 
     @classmethod
     def refuse_existing(cls, path: Path) -> None:
@@ -164,5 +227,29 @@ class DatasetWriter(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
+        if error_type is None:
+            self.close()
+        else:
+            with suppress(OSError):  # the first error is the one to report
+                self.close()
+
+
+def continued(path: Path, end: int) -> BinaryIO:
+    """A file to append to after its first ``end`` bytes; what follows them is cut off.
+
+    Raises:
+        ValueError: it has fewer bytes.
+    """
+    path.touch()
+    file = path.open("r+b")
+    found = file.seek(0, os.SEEK_END)
+    if found < end:
+        file.close()
+        raise ValueError(
+            f"{path}: {found:,} bytes, but {end:,} were written; remove what was begun, and its "
+            "file .unfinished"
+        )
+    file.truncate(end)
+    file.seek(end)
+    return file

@@ -1,11 +1,14 @@
-"""Tar archives as WebDataset has them: files of one stem that follow each other are a word."""
+"""Tar archives as WebDataset has them, where files of one stem are a word, and that of MJSynth."""
 
 import glob
+import gzip
 import json
+import lzma
 import os
 import re
 import sys
 import tarfile
+import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -13,15 +16,28 @@ from functools import cached_property
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Self
 
+from vit_str.console import reason_of
 from vit_str.datasets.label_file import LABELS, boxes_of, text_under
-from vit_str.datasets.source import DatasetWriter, LabeledWord, Layout, Reason, Skipped, WordSource
+from vit_str.datasets.mjsynth import is_list, label_of_member
+from vit_str.datasets.source import (
+    DatasetWriter,
+    LabeledWord,
+    Layout,
+    Position,
+    Reason,
+    Skipped,
+    WordSource,
+    WordStream,
+    continued,
+)
 
 NUMBER = re.compile(r"%0?\d*d")
 """Where the number of an archive is in a pattern such as ``words-%06d.tar``."""
 
 _SUFFIX = ".tar"
+_COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 
 
 def is_pattern(path: Path) -> bool:
@@ -50,7 +66,8 @@ class TarReader(WordSource):
     """Words in tar archives: an image, and ``.txt`` (or ``.json`` with a label) of its stem.
 
     The stem of a name is all before its last dot; the files of a word follow each other. A line
-    break at the end of a ``.txt`` is no part of the label.
+    break at the end of a ``.txt`` is no part of the label. Images of MJSynth, such as
+    ``2425/1/115_Lube_45484.jpg``, have their labels in their names; its lists are not looked at.
 
     The first use of a length or an index reads the headers of all files, about a minute for a
     million words, and keeps 8 bytes for each word.
@@ -104,6 +121,50 @@ class TarReader(WordSource):
         return firsts, starts
 
 
+class TarStream(WordStream):
+    """Words in one compressed tar archive, from front to back; see `TarReader` for what it holds.
+
+    Raises:
+        ValueError: there is no such archive; while it is read, that it is damaged or cut short.
+    """
+
+    format = "tar.gz"
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path)
+        if not self.recognizes(self.path):
+            endings = ", ".join(_COMPRESSED)
+            raise ValueError(f"{path}: found no file there that ends in {endings}; check the path")
+        self._bytes_read = 0
+
+    @staticmethod
+    def recognizes(path: Path) -> bool:
+        """Whether a path is a file that is named as a compressed archive."""
+        return path.is_file() and path.name.lower().endswith(_COMPRESSED)
+
+    @property
+    def share_read(self) -> float:
+        return self._bytes_read / max(1, self.path.stat().st_size)
+
+    def __iter__(self) -> Iterator[LabeledWord | Skipped]:
+        count = 0
+        try:
+            with (
+                self.path.open("rb") as file,
+                # It finds out what the archive is compressed with.
+                tarfile.open(fileobj=file, mode="r:*", tarinfo=_Header) as archive,
+            ):
+                for files in _grouped(archive):
+                    count += 1
+                    self._bytes_read = file.tell()
+                    yield _word(self.path.name, files)
+        except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+            raise ValueError(
+                f"{self.path}: damaged or cut short after {count:,} words ({reason_of(error)}); "
+                "download or make it again"
+            ) from None
+
+
 File = tuple[tarfile.TarInfo, bytes]
 """A member of an archive and what it holds."""
 
@@ -123,32 +184,60 @@ def _archives_of(path: Path) -> list[Path]:
     return archives
 
 
+class _Header(tarfile.TarInfo):
+    """A header that says so if it is damaged; the library takes it for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if buf == bytes(tarfile.BLOCKSIZE):  # which does end an archive
+                raise
+            raise tarfile.ReadError(str(error)) from None
+
+
 def members(file: Any) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """The files in an uncompressed archive, without those that macOS hides in it."""
-    with tarfile.open(fileobj=file, mode="r:") as archive:
-        for member in iter(archive.next, None):
-            archive.members.clear()  # type: ignore[attr-defined]  # else all are kept
-            if member.isfile() and not os.path.basename(member.name).startswith("."):
-                yield archive, member
-        file.seek(archive.offset)
-        if file.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):  # the library ends silently
-            raise tarfile.ReadError(f"at byte {archive.offset:,}")
+    """The files in an uncompressed archive, without those that macOS hides in it.
+
+    Raises:
+        tarfile.TarError: it is damaged or cut short.
+    """
+    with tarfile.open(fileobj=file, mode="r:", tarinfo=_Header) as archive:
+        yield from ((archive, member) for member in _members_of(archive))
+
+
+def _members_of(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    for member in iter(archive.next, None):
+        archive.members.clear()  # type: ignore[attr-defined]  # else all are kept
+        if member.isfile() and not os.path.basename(member.name).startswith("."):
+            yield member
 
 
 def _words(archive: Path, start: int, with_content: bool = True) -> Iterator[list[File]]:
     """Files of one stem that belong to a word, from an offset on."""
-    from vit_str.runtime.images import SUFFIXES
-
     with archive.open("rb") as file:
         file.seek(start)
-        for _, group in groupby(members(file), lambda pair: os.path.splitext(pair[1].name)[0]):
-            files = [
-                (member, tar.extractfile(member).read() if with_content else b"")  # type: ignore[union-attr]
-                for tar, member in group
-                if member.name.lower().endswith((*SUFFIXES, ".txt", ".json"))
-            ]
-            if files:
-                yield files
+        with tarfile.open(fileobj=file, mode="r:", tarinfo=_Header) as tar:
+            yield from _grouped(tar, with_content)
+
+
+def _grouped(archive: tarfile.TarFile, with_content: bool = True) -> Iterator[list[File]]:
+    """Files of one stem that belong to a word."""
+    for _, group in groupby(_members_of(archive), lambda member: os.path.splitext(member.name)[0]):
+        files = []
+        for member in group:
+            if _belongs_to_word(member.name):
+                content = archive.extractfile(member) if with_content else None
+                files.append((member, content.read() if content else b""))
+        if files:
+            yield files
+
+
+def _belongs_to_word(name: str) -> bool:
+    from vit_str.runtime.images import SUFFIXES
+
+    return name.lower().endswith((*SUFFIXES, ".txt", ".json")) and not is_list(name)
 
 
 def _word(archive: str, files: list[File]) -> LabeledWord | Skipped:
@@ -171,6 +260,8 @@ def _word(archive: str, files: list[File]) -> LabeledWord | Skipped:
     except (ValueError, TypeError, AttributeError) as error:
         return Skipped(name, Reason.DAMAGED, f"its .json: {error}")
     if label is None:
+        label = label_of_member(f"{stem}{suffix}")
+    if label is None:
         return Skipped(name, Reason.NO_LABEL, "no .txt of this stem, nor .json with a label")
     return LabeledWord(image, label, boxes, name)
 
@@ -189,13 +280,21 @@ class TarWriter(DatasetWriter):
     each starts at a multiple of their size.
     """
 
-    def __init__(self, path: Path, layout: Layout) -> None:
-        super().__init__(path, layout)
+    def __init__(
+        self, path: Path, layout: Layout, position: Position | None = None, done: int = 0
+    ) -> None:
+        super().__init__(path, layout, position, done)
         self._several = is_pattern(path)
         self._size = layout.shard_size if self._several else sys.maxsize
         path.parent.mkdir(parents=True, exist_ok=True)
         self._number = -1
         self._archive: tarfile.TarFile | None = None
+        self._file: BinaryIO | None = None
+        if position:
+            self._open(position["archive"], position["bytes"])
+
+    def position(self) -> Position:
+        return {"archive": self._number, "bytes": self._archive.offset} if self._archive else {}
 
     @staticmethod
     def existing(path: Path) -> Path | None:
@@ -206,7 +305,7 @@ class TarWriter(DatasetWriter):
     def add(self, words: Sequence[LabeledWord]) -> None:
         for word in words:
             number = self.layout.start + self.done
-            archive = self._open(number // self._size)
+            archive = self._archive_of(number // self._size)
             files = {self.layout.suffix or word.suffix: word.image, ".txt": word.label.encode()}
             if self.layout.boxes:
                 files[".json"] = word.json_of_boxes().encode()
@@ -216,16 +315,25 @@ class TarWriter(DatasetWriter):
                 archive.addfile(info, BytesIO(data))
             archive.members.clear()  # type: ignore[attr-defined]  # else all are kept
             self.done += 1
+        if self._file:
+            self._file.flush()
 
     def close(self) -> None:
-        if self._archive:
+        if self._archive and self._file:
             self._archive.close()
+            self._file.close()
 
-    def _open(self, number: int) -> tarfile.TarFile:
+    def _archive_of(self, number: int) -> tarfile.TarFile:
         """The archive of a number; the one before is closed."""
         if self._archive is None or number != self._number:
             self.close()
-            path = self.path.with_name(self.path.name % number) if self._several else self.path
-            self._archive = tarfile.open(path, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
-            self._number = number
+            return self._open(number, 0)
+        return self._archive
+
+    def _open(self, number: int, end: int) -> tarfile.TarFile:
+        """The archive of a number, to append to after its first ``end`` bytes."""
+        path = self.path.with_name(self.path.name % number) if self._several else self.path
+        self._number = number
+        self._file = continued(path, end)
+        self._archive = tarfile.TarFile(fileobj=self._file, mode="w", format=tarfile.USTAR_FORMAT)
         return self._archive

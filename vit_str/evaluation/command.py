@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         return pages.run(options)
     from vit_str.evaluation.markdown import report_markdown
     from vit_str.evaluation.report import Report
-    from vit_str.evaluation.run import open_sets, read_words
+    from vit_str.evaluation.run import open_sets, read_words, remarks
     from vit_str.runtime import load
 
     if options.changes and not options.against:
@@ -106,6 +106,9 @@ def run(options: argparse.Namespace) -> int:
         ]
     for line in reports[0].problems:
         console.warn(line)
+    for name, words in reports[0].words.items():
+        for line in remarks(name, words):
+            console.warn(line)
     comparison = _compare(models, reports) if options.against else None
     if options.json:
         console.write(_json(reports, comparison))
@@ -122,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
         from vit_str.evaluation.changes import write_changes
 
         console.write(f"what changed: {write_changes(comparison, sets, options.changes)}")
-    return 1 if reports[0].problems else 0
+    return 1 if reports[0].problems or not reports[0].whole.labels else 0
 
 
 def _check_outputs(options: argparse.Namespace) -> None:

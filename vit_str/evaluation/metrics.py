@@ -34,7 +34,7 @@ _PROTOCOLS = {
 }
 
 FULL = "full"
-"""The protocol that compares texts as they are, in every script, with case and spaces."""
+"""The protocol that compares texts as they look, in every script, with case and spaces."""
 
 Pairs = Sequence[tuple[str, str]]
 Protocol = int | str
@@ -92,11 +92,12 @@ def normalize_label(label: str, protocol: Protocol) -> str:
     * 62: digits and letters, case kept;
     * 94: printable ASCII without the space, case kept.
 
-    ``FULL`` drops nothing: the text as it is, code point by code point. It is the one for labels
-    in other scripts, of which the others judge the ASCII part: nothing of 한글, 24 of 한글24.
+    ``FULL`` drops nothing that a picture shows: accents are composed (Unicode NFC), white space is
+    a space between words. It is the one for labels in other scripts, of which the others judge
+    the ASCII part: nothing of 한글, 24 of 한글24.
     """
     if protocol == FULL:
-        return label
+        return unicodedata.normalize("NFC", " ".join(label.split()))
     if not isinstance(protocol, int) or protocol not in _PROTOCOLS:
         raise ValueError(
             f"unknown protocol {protocol!r}: use one of {sorted(_PROTOCOLS)} or {FULL!r}"

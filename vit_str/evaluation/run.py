@@ -73,3 +73,15 @@ def size_of(image: bytes) -> ImageSize | None:
             return (width, height) if turned else (height, width)
     except Exception:  # it has been read, the size is optional
         return None
+
+
+def remarks(name: str, words: ReadWords) -> Iterator[str]:
+    """What is odd about the labels of a set, one line each; else it would pass for bad reading."""
+    if not words.labels:
+        yield f"{name}: holds no word to judge"
+    quoted = sum(len(label) > 2 and label[0] == label[-1] == '"' for label in words.labels)
+    if quoted > 1 and 2 * quoted > len(words.labels):
+        yield (
+            f"{name}: {quoted:,} of {len(words.labels):,} labels are in quotes, which count as "
+            "characters; only .csv files have quotes around labels"
+        )

@@ -2,15 +2,17 @@
 
 import argparse
 import math
+import os
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vit_str import console
 from vit_str.console import positive, probability, whole_number
 from vit_str.datasets.formats import WRITERS, check_target, format_of
 from vit_str.datasets.source import SHARD_SIZE, Layout
+from vit_str.datasets.unfinished import refuse_finished
 from vit_str.synthesis.ingredients import Ingredients
 
 INGREDIENTS = tuple(field.name for field in fields(Ingredients))
@@ -30,11 +32,32 @@ examples:
   vit-str render --sheet words.png                       words to look at
   vit-str render --show curve --out curve.png            what an ingredient does
 Words are numbered from 0; --start 50000 --count 50000 makes the second half of the first 100,000,
-on any machine.
+on any machine. A data set that was stopped goes on with the same command.
 
 exit codes: 0 all well; 1 output not written; 2 wrong use; 130 interrupted with Ctrl-C."""
 
 _Group = argparse._ArgumentGroup
+
+_DECISIVE = (
+    "count",
+    "start",
+    "seed",
+    "format",
+    "image_format",
+    "boxes",
+    "shard_size",
+    "device",
+    "words",
+    "language",
+    "charset",
+    "fonts",
+    "pictures",
+    "height",
+    "width",
+    "held_out",
+    "difficulty",
+    "ingredients",
+)
 
 _pixels = partial(whole_number, least=8)
 _seed = partial(whole_number, end=SEEDS)
@@ -68,15 +91,37 @@ def run(options: argparse.Namespace) -> int:
 
     size = options.shard_size or SHARD_SIZE
     layout = Layout(options.start, f".{options.image_format}", options.boxes, size)
-    WRITERS[options.format].refuse_existing(options.out)  # at once, not after fonts are drawn
+    # At once, not after fonts are drawn.
+    refuse_finished(options.out, WRITERS[options.format])
     try:
-        write_dataset(_renderer(options), options.out, options.format, layout, count, options.seed)
+        write_dataset(
+            _renderer(options),
+            options.out,
+            options.format,
+            layout,
+            count,
+            options.seed,
+            _made_with(options),
+        )
     except OSError as error:
         where = error.filename or options.out
         reason = error.strerror or error
         raise OSError(f"cannot write {where}: {reason}; mend that and run it again") from error
     console.write(f"{options.out}: {count:,} words")
     return 0
+
+
+def _made_with(options: argparse.Namespace) -> dict[str, Any]:
+    """What decides which words a data set holds and how they look, by the names of the options."""
+    values = {f"--{name.replace('_', '-')}": getattr(options, name) for name in _DECISIVE}
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A value of an option as JSON has it, paths from the root."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return os.path.realpath(value) if isinstance(value, Path) else value
 
 
 def _renderer(options: argparse.Namespace, difficulty: float = 1.0) -> "Renderer":

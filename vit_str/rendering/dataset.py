@@ -1,8 +1,9 @@
-"""Rendered words as a data set."""
+"""Rendered words as a data set; one that was stopped goes on where it was."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 from PIL import Image
 from tqdm import tqdm
 
-from vit_str import console
 from vit_str.datasets import WRITERS, LabeledWord, Layout
+from vit_str.datasets.unfinished import Unfinished
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
 
 BATCH = 64
@@ -26,34 +27,60 @@ _ENCODINGS: dict[str, dict[str, Any]] = {
 
 
 def write_dataset(
-    renderer: Renderer, path: Path, name: str, layout: Layout, count: int, seed: int
+    renderer: Renderer,
+    path: Path,
+    name: str,
+    layout: Layout,
+    count: int,
+    seed: int,
+    made_with: Mapping[str, Any],
 ) -> None:
-    """Write a data set in the format of a name; its files are ``.png`` or ``.jpg``."""
+    """Write a data set in the format of a name, or what of it is not there yet.
+
+    Args:
+        renderer: draws the words.
+        path: of the data set.
+        name: of its format.
+        layout: how it stores words, in files that end in ``.png`` or ``.jpg``.
+        count: number of words.
+        seed: of the words.
+        made_with: all that decides what the words are and how they look, as values of JSON.
+    """
+    writer = WRITERS[name]
+    decisive = {
+        **made_with,
+        "drawing (of fonts, words and libraries)": _fingerprint(renderer, seed),
+    }
     with (
-        WRITERS[name](path, layout) as writer,
-        tqdm(total=count, unit="word", disable=None) as bar,
+        Unfinished.beside(path, writer, decisive) as note,
+        note.writer(writer, path, layout) as target,
     ):
-        try:
-            for words in _batches(layout, renderer, count, seed):
-                writer.add(words)
-                bar.update(len(words))
-        except KeyboardInterrupt:
-            first = layout.start + writer.done
-            console.warn(
-                f"stopped after {writer.done:,} of {count:,} words; --start {first} --count "
-                f"{count - writer.done} writes the others to another --out"
-            )
-            raise
+        note.fill(target, _batches(layout, renderer, target.done, count, seed))
+
+
+def _fingerprint(renderer: Renderer, seed: int) -> str | None:
+    """What the first words look like: other fonts, texts or libraries make others.
+
+    Only on a CPU, where the same numbers come out in every run.
+    """
+    if renderer.device.type != "cpu":
+        return None
+    batch = renderer.batch(BATCH, seed, 0)
+    pixels = batch.images.numpy().tobytes()
+    return blake2b(pixels + batch.labels.numpy().tobytes(), digest_size=8).hexdigest()
 
 
 def _batches(
-    layout: Layout, renderer: Renderer, count: int, seed: int
+    layout: Layout, renderer: Renderer, done: int, count: int, seed: int
 ) -> Iterator[list[LabeledWord]]:
-    """The words from batches of the stream that all runs share."""
-    first = layout.start
-    end = first + count
+    """The words that are not there yet, from batches of the stream that all runs share."""
+    first = layout.start + done
+    end = layout.start + count
     encode = partial(_encode, **_ENCODINGS[layout.suffix])
-    with ThreadPoolExecutor(_ENCODERS) as pool:
+    with (
+        ThreadPoolExecutor(_ENCODERS) as pool,
+        tqdm(total=count, initial=done, unit="word", disable=None) as bar,
+    ):
         for index in range(first // BATCH, -(-end // BATCH)):
             batch = renderer.batch(BATCH, seed, index)
             chosen = slice(max(0, first - index * BATCH), min(BATCH, end - index * BATCH))
@@ -63,6 +90,7 @@ def _batches(
                 LabeledWord(image, label, tuple(sides[: len(label)]))
                 for image, label, sides in words
             ]
+            bar.update(len(labels))
 
 
 def labeled_images(renderer: Renderer, batch: RenderedBatch) -> list[tuple[Image.Image, str]]:

@@ -105,7 +105,8 @@ class Crops:
                 if isinstance(image, Image.Image):
                     # Turned as in reading, and before augmentation: the line runs along then.
                     tall = self.preprocessing.turns(image.height, image.width)
-                    return image.transpose(_TURN) if tall else image, word.label
+                    label = self.rules.text_of(word.label)
+                    return image.transpose(_TURN) if tall else image, label
                 word = image
             skipped.append(replace(word, name=f"{source.path}: {word.name}"))
         raise ValueError(
