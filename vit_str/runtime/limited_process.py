@@ -79,7 +79,12 @@ def answers(
     Raises:
         ProcessEnded: before all was answered.
     """
-    limited = {**wanted, "seconds": limits.seconds, "memory": limits.memory}
+    request = {
+        **wanted,
+        "seconds": limits.seconds,
+        "memory": limits.memory,
+        "bytes": len(data),
+    }
     with Popen(  # noqa: S603 - our own program
         [sys.executable, "-P", str(program)],
         stdin=PIPE,
@@ -87,12 +92,10 @@ def answers(
         stderr=DEVNULL,
         env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(sys.path)},
     ) as process:
-        assert process.stdin and process.stdout
         watch = _Watch(process, limits.patience * limits.seconds, stop)
         try:
-            with watch.clock(), suppress(BrokenPipeError), process.stdin as pipe:
-                pipe.write(json.dumps(limited).encode() + b"\n")
-                pipe.write(data)
+            with watch.clock():
+                _ask(process, request, data)
             while True:
                 with watch.clock():
                     found = _next_answer(process)
@@ -105,6 +108,18 @@ def answers(
         finally:
             watch.end()
             process.kill()
+
+
+def _ask(process: Popen[bytes], request: dict[str, Any], data: bytes) -> None:
+    """Say what is wanted; the pipe stays open, so that the process ends when this one does."""
+    assert process.stdin
+    try:
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.write(data)
+        process.stdin.flush()
+    except BrokenPipeError:  # it has ended, and the return code says why
+        with suppress(BrokenPipeError):
+            process.stdin.close()
 
 
 def _next_answer(process: Popen[bytes]) -> Answer | None:
@@ -160,14 +175,21 @@ class _Watch:
 def receive(niceness: int = 0) -> tuple[dict[str, Any], bytes]:
     """In the program: what is wanted, and the data; from here on its memory is limited.
 
-    It steps back behind others by some ``niceness``, where the system has that.
+    It steps back behind others by some ``niceness``, where the system has that, and ends when the
+    process that asked does.
     """
     wanted = json.loads(sys.stdin.buffer.readline())
-    data = sys.stdin.buffer.read()
+    data = sys.stdin.buffer.read(wanted["bytes"])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit("RLIMIT_AS", wanted["memory"])
     if hasattr(os, "nice"):
         os.nice(niceness)
     return wanted, data
+
+
+def _end_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # nothing comes, until the other end is closed
+    os._exit(1)
 
 
 def limit_time(wanted: dict[str, Any]) -> None:

@@ -73,10 +73,12 @@ class BoundedConnection(H11Protocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._closing: asyncio.TimerHandle | None = None
+        self.site: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._watch()
+        self.site = site_of(self.client[0]) if self.client else None
         if self._is_one_too_many():
             transport.write(_refusal(429, _TOO_MANY))
             transport.close()
@@ -92,10 +94,8 @@ class BoundedConnection(H11Protocol):
     def _is_one_too_many(self) -> bool:
         if self.client is None or self._is_proxy(self.client[0]):
             return False
-        site = site_of(self.client[0])
-        others = (other.client for other in self.connections)
-        count = sum(other is not None and site_of(other[0]) == site for other in others)
-        return count > _CONNECTIONS_OF_ONE
+        sites = [getattr(connection, "site", None) for connection in self.connections]
+        return sites.count(self.site) > _CONNECTIONS_OF_ONE
 
     def _is_proxy(self, address: str) -> bool:
         found = ip_address(address)
