@@ -91,7 +91,9 @@ def test_it_ends_when_nobody_waits(program):
 def test_it_ends_when_the_process_that_asked_is_killed(program, tmp_path):
     note = tmp_path / "pid"
     work = f"open({str(note)!r}, 'w').write(str(os.getpid()) + '.')\ntime.sleep(60)\n"
-    ask = "import sys; from pathlib import Path; from vit_str.runtime.limited_process import answers"
+    ask = (
+        "import sys; from pathlib import Path; from vit_str.runtime.limited_process import answers"
+    )
     ask = f"{ask}; list(answers(Path(sys.argv[1]), {{}}))"
     asking = subprocess.Popen([sys.executable, "-c", ask, str(program(work))])
     wait_for(lambda: note.exists() and note.read_text().endswith("."))
