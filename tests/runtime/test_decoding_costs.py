@@ -60,10 +60,7 @@ def test_frames_are_bounded_only_where_there_are_any(monkeypatch):
 
 
 def test_only_pages_that_are_wanted_are_decoded():
-    decoded = []
     file = BytesIO()
     pages = [Image.new("L", (10 + n, 10)) for n in range(4)]
     pages[0].save(file, "TIFF", save_all=True, append_images=pages[1:])
-    for picture in load_pages(file.getvalue(), [2, 4]):
-        decoded.append(picture.width)
-    assert decoded == [11, 13]
+    assert [picture.width for picture in load_pages(file.getvalue(), [2, 4])] == [11, 13]

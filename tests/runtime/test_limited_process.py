@@ -156,5 +156,5 @@ def test_what_is_decoded_apart_is_refused_by_its_own_name(photograph):
     path.write_bytes(photograph.read_bytes()[:3000])
     ((_, found),) = next(decode_batches([path], Preprocessing(), 1, 1))
     assert str(found).startswith(f"{path}: damaged or cut short")
-    with pytest.raises(UnreadableImage, match="large.png: takes over 1 seconds to decode; save"):
+    with pytest.raises(UnreadableImage, match=r"large\.png: takes over 1 seconds to decode; save"):
         decode_apart(photograph, Preprocessing(), ProcessLimits(1, patience=0.01))
