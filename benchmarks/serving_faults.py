@@ -80,7 +80,7 @@ class Run:
             "huge in pixels": lambda: self._ask(self._huge, {422}),
             "greedy": self._greedy,
             "endless PDF": lambda: self._ask(self._strokes, _PAGES, "/v1/page"),
-            "endless scans": lambda: self._ask(random.choice(self._scans), {200}),
+            "endless scans": lambda: self._ask(random.choice(self._scans), {200, 504}),
             "page of scans": lambda: self._ask(self._scans[2], _PAGES, "/v1/page"),
             "endless frames": lambda: self._ask(self._frames, _PAGES, "/v1/page?page=1000"),
             "slow codec": lambda: self._form("punycode"),
