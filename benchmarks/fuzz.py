@@ -1,5 +1,8 @@
 """Damaged images, pages, weights, data sets and patterns through the public functions: what breaks?
 
+--scans and --frames are files that are sound, small, and would take hours to decode; --names are
+files whose names would do something to a terminal.
+
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
 the exit code is 1 if there are any. One case again: --images 1 --first 1234.
@@ -10,6 +13,7 @@ import io
 import json
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -19,31 +23,41 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain
 from multiprocessing import Process
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hostile_files import gif_of_frames, jpeg_of_scans
 from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import vit_str
+from vit_str.console import one_line
 from vit_str.datasets import READERS, Rules, Skipped, open_words
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.reading.pages.pictures import pictures_in
+from vit_str.reading.pages.pictures import PageOptions, pictures_in
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.constraints import Pattern
-from vit_str.runtime.image_decoding import decode
-from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
+from vit_str.runtime.images import Preprocessing, UnreadableImage
+from vit_str.runtime.limited_process import ProcessLimits
+from vit_str.runtime.readings import error_row, json_line
 from vit_str.torch_runtime.weights_file import save_weights
 
 _MEMORY, _SECONDS, _CHUNK = 1 << 30, 5.0, 100  # at most for a case; cases of a child process
+_APART = ProcessLimits(seconds=5)  # of the process that draws and decodes
+_SECONDS_APART = 120.0  # on the clock, at most, for a file that is read in that process
 _EXTREMES = (0, 1, 127, 128, 255, 65_535, 1 << 31, (1 << 31) - 1, (1 << 32) - 1, (1 << 64) - 1)
 _NUMBERS = (-1, 0, 1, 1.5, 5000, 10**6, 10**30, 1e308, float("nan"))
 _OTHERS = (None, True, "", "\x1b[31m\n", "tiny", [], [0, 0], [50_000, 50_000], {}, "x" * 10**6)
 _LABELS = {"labels.tsv": b"a.png\tone\n\xe9.png\ttwo\n", "labels.csv": b'path,text\na.png,"o,ne"\n'}
 _LABELS["labels.jsonl"] = b'{"path": "a.png", "text": "one", "boxes": [[0, 0, 1, 1]]}\n'
+_NAMED = ["a", "=", "é", "한", "\udcff", "\u200d", "\u202e", "\u2066", "\u2028", "\x9b", "\x1b[2J"]
+_NAMED += ["\n", "\r", "\t", "\x7f", "\x85"]
+_HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 Run = Callable[[random.Random], object]
 
 
@@ -81,6 +95,69 @@ def images(_: Path) -> Run:
     return lambda draw: decode(mutated(draw.choice(seeds), seeds, draw), Preprocessing())
 
 
+def scans(folder: Path) -> Run:
+    """What decodes progressive JPEGs of many scans, as words and as pages."""
+    path = folder / "scans.jpg"
+
+    def run(draw: random.Random) -> None:
+        side = draw.choice((100, 1400, 6284, 7070))
+        path.write_bytes(jpeg_of_scans((side, side), draw.choice((11, 100, 101, 95_000))))
+        read_apart(path, "1-", draw)
+
+    return run
+
+
+def frames(folder: Path) -> Run:
+    """What composes the frames of a GIF with a screen that is much larger than they are."""
+    path = folder / "frames.gif"
+
+    def run(draw: random.Random) -> None:
+        side, count = draw.choice((50, 1400, 7000)), draw.choice((2, 50, 5000))
+        path.write_bytes(gif_of_frames(side, count))
+        read_apart(path, str(draw.choice((1, 2, 40, 1000))), draw)
+
+    return run
+
+
+def names(folder: Path) -> Run:
+    """What a terminal gets of names with control characters, and what turns text around."""
+    picture = encoded("PNG")[0]
+
+    def run(draw: random.Random) -> None:
+        name = "".join(draw.choices(_NAMED, k=draw.choice((1, 5, 50))))
+        path = folder / f"{name}.png"
+        path.write_bytes(draw.choice((picture, picture[:50])))
+        line = one_line(str(path))
+        for source in (path, path.with_suffix(".none")):
+            ((_, found),) = next(decode_batches([source], Preprocessing(), 1, 1))
+            line += str(found) if isinstance(found, UnreadableImage) else ""
+        record = json_line(error_row(str(path), ""))
+        assert not _HARMFUL.search(line + record), ascii(line)
+        assert json.loads(record)["path"] == str(path)
+
+    return run
+
+
+def read_apart(path: Path, numbers: str, draw: random.Random) -> None:
+    """Read a file as the commands do, which takes no longer than the limits allow."""
+    began = time.monotonic()
+    if draw.random() < 0.5:
+        for _, found in chain.from_iterable(decode_batches([path], Preprocessing(), 1, 1)):
+            check_decoded(found)
+    else:
+        for found in pictures_in(str(path), PageOptions.of(numbers), _APART):
+            check_decoded(found)
+    seconds = time.monotonic() - began
+    if seconds > _SECONDS_APART:
+        raise RuntimeError(f"took {seconds:.1f} s")
+
+
+def check_decoded(found: object) -> None:
+    """A picture, or a line that says what is wrong."""
+    is_error = isinstance(found, UnreadableImage)
+    assert "\n" not in str(found) if is_error else isinstance(found, Image.Image | DecodedImage)
+
+
 def pages(folder: Path) -> Run:
     """What draws the pages of a damaged PDF or TIFF file."""
     seeds, picture = [], Image.new("RGB", (300, 200), "white")
@@ -92,8 +169,8 @@ def pages(folder: Path) -> Run:
 
     def run(draw: random.Random) -> None:
         path.write_bytes(mutated(draw.choice(seeds), seeds, draw))
-        for page in pictures_in(str(path), seconds=5):
-            assert isinstance(page, Image.Image) or "\n" not in str(page)
+        for page in pictures_in(str(path), limits=_APART):
+            check_decoded(page)
 
     return run
 
@@ -196,6 +273,9 @@ def _size(name: str) -> int:
     return int(status.partition(f"{name}:")[2].split()[0]) << 10
 
 
+_TARGETS = (images, scans, frames, names, pages, patterns, weights, data)
+
+
 def child(target: Any, numbers: range, seed: int, results: Path) -> None:
     """Run some cases; write a line for each, before and after it."""
     resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
@@ -212,10 +292,10 @@ def child(target: Any, numbers: range, seed: int, results: Path) -> None:
 def main() -> int:
     """Run as many cases of each type as asked for; 1 if something is wrong."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
-    for name in ("images", "pages", "patterns", "weights", "data", "first", "seed"):
+    for name in (*(target.__name__ for target in _TARGETS), "first", "seed"):
         parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
     options, wrong, results = parser.parse_args(), 0, Path(tempfile.mkdtemp(), "results")
-    for target in (images, pages, patterns, weights, data):
+    for target in _TARGETS:
         number, end = options.first, options.first + getattr(options, target.__name__)
         while number < end:
             chunk = range(number, end)[:_CHUNK]

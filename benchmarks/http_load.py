@@ -99,10 +99,14 @@ class Load:
 
 
 async def send(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str, body: bytes
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    path: str,
+    body: bytes,
+    headers: str = "Content-Type: image/png\r\n",
 ) -> tuple[int, bytes]:
     """One request on an open connection: status and body."""
-    head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: image/png\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: bench\r\n{headers}"
     writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     with suppress(ConnectionError):  # refused before all was sent: the answer may be there
         await writer.drain()

@@ -27,6 +27,7 @@ from vit_str.console import positive
 _CLIENTS = (1, 8, 64)
 _MOST_SECONDS = 60.0  # of one measurement
 _SERVE = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", "onnx"]
+_SERVE += ["--proxy", "127.0.0.1"]  # all clients are at one address
 _PEER = [sys.executable, str(Path(__file__).with_name("serving_peer.py"))]
 
 

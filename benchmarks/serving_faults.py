@@ -3,9 +3,12 @@
     python benchmarks/serving_faults.py [--requests 1000]
 
 A third of the requests is broken, empty, huge in bytes or in pixels, cut off in the middle, slow to
-send, never begun, left by its client, a PDF file that is never drawn, or
-is one of many of a greedy client. All others have to be answered with what reading alone gives.
-Then the server is stopped while it is busy. Exits with 1 if anything was wrong.
+send, never begun, left by its client, a PDF file that is never drawn, a JPEG of endless scans, a
+GIF of endless frames, a form in a codec that takes minutes, of a web page of elsewhere, of an
+address that opens all connections, or is one of many of a greedy client. All others have to be
+answered with what reading alone gives. Then one client asks for hard pages only, and another has to
+have its own drawn all the same. At the end the server is stopped while it is busy. Exits with 1 if
+anything was wrong.
 """
 
 import asyncio
@@ -18,7 +21,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
 
+from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
 from http_load import ServerProcess, receive, send
 from measuring import REPOSITORY, described_parser
 from PIL import Image, ImageDraw, ImageFont
@@ -29,19 +34,10 @@ _SERVE = [sys.executable, "-m", "vit_str", "serve", "--port", "0", "--backend", 
 _RECEIVE = 3  # seconds in which a request has to arrive
 _CLIENTS = 32
 _PATH = "/v1/read"
-_STROKES = (
-    b"""%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R>>endobj
-4 0 obj<</Length 9600014>>stream
-[3 1] 0 d 5 w
-"""
-    + 300_000 * b"0 0 m 612 792 100 900 500 3 c S\n"
-    + b"""endstream endobj
-trailer<</Root 1 0 R>>
-"""
-)
+_PROXY = "127.0.0.1"  # from which most requests come
+_GREEDY, _POLITE = "127.0.0.2", "127.0.0.3"
+_CONNECTIONS = 150  # that one address opens
+_PAGES = {200, 429, 501, 503, 504}  # what a request for a hard page may be answered with
 
 
 class Run:
@@ -53,6 +49,9 @@ class Run:
         self.wrong: list[str] = []
         self.slowest = 0.0
         self._huge = _png(Image.new("1", (8000, 8000)))
+        self._strokes = pdf_of_strokes()
+        self._scans = [jpeg_of_scans((side, side), 95_000) for side in (1400, 6284, 7070)]
+        self._frames = gif_of_frames(7000, 5000)
 
     async def all(self, count: int) -> None:
         """A third of them bad, some at a time."""
@@ -80,7 +79,15 @@ class Run:
             "huge in bytes": lambda: self._ask(bytes(11_000_000), {413, 0}),
             "huge in pixels": lambda: self._ask(self._huge, {422}),
             "greedy": self._greedy,
-            "endless PDF": lambda: self._ask(_STROKES, {200, 429, 501, 503, 504}, "/v1/page"),
+            "endless PDF": lambda: self._ask(self._strokes, _PAGES, "/v1/page"),
+            "endless scans": lambda: self._ask(random.choice(self._scans), {200, 504}),
+            "page of scans": lambda: self._ask(self._scans[2], _PAGES, "/v1/page"),
+            "endless frames": lambda: self._ask(self._frames, _PAGES, "/v1/page?page=1000"),
+            "slow codec": lambda: self._form("punycode"),
+            "no codec": lambda: self._form("undefined"),
+            "foreign page": lambda: self._ask(word, {403}, headers="Origin: https://a.example\r\n"),
+            "share of nothing": lambda: self._ask(word, {422}, f"{_PATH}?language=en*0"),
+            "connections": self._hold_connections,
             "cut off": lambda: self._raw(head + word[:50], wait=0.0),
             "slow": lambda: self._raw(head + word[:50], wait=30.0),
             "silent": lambda: self._raw(b"", wait=30.0),
@@ -106,10 +113,20 @@ class Run:
         status = await self._faults()[name]()
         self.outcomes[f"{name}: {status or 'closed'}"] += 1
 
-    async def _ask(self, body: bytes, allowed: set[int], path: str = _PATH) -> int:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.server.port)
+    async def _ask(
+        self,
+        body: bytes,
+        allowed: set[int],
+        path: str = _PATH,
+        headers: str = "",
+        address: str = _PROXY,
+    ) -> int:
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", self.server.port, local_addr=(address, 0)
+        )
         try:
-            status, answer = await asyncio.wait_for(send(reader, writer, path, body), timeout=60)
+            asking = send(reader, writer, path, body, headers)
+            status, answer = await asyncio.wait_for(asking, timeout=60)
         except (OSError, asyncio.IncompleteReadError):
             status, answer = 0, b""
         writer.close()
@@ -130,6 +147,44 @@ class Run:
         if status not in {200, 429}:
             self.wrong.append(f"{status} for a greedy client: {answer[:200]!r}")
         return status
+
+    async def _form(self, charset: str) -> int:
+        """A form whose names and words are said to be in some encoding."""
+        begin = b"--b\r\nContent-Disposition: form-data; "
+        words = b'name="lexicon"\r\n\r\nHallo\na-' + 1_000_000 * b"b"
+        files = b'name="files"; filename="a.png"\r\n\r\n' + self.words[0]
+        body = b"\r\n".join([begin + words, begin + files, b"--b--\r\n"])
+        kind = f"Content-Type: multipart/form-data; boundary=b; charset={charset}\r\n"
+        return await self._ask(body, {200, 422, 429, 503}, headers=kind)
+
+    async def _hold_connections(self) -> int:
+        """Half a head over each of more connections than an address may have."""
+        refused = 0
+        async with AsyncExitStack() as opened:
+            for _ in range(_CONNECTIONS):
+                reader, writer = await asyncio.open_connection(
+                    "127.0.0.1", self.server.port, local_addr=(_GREEDY, 0)
+                )
+                opened.callback(writer.close)
+                writer.write(b"GET / HT")
+                with suppress(TimeoutError, ConnectionError):
+                    refused += b"429" in await asyncio.wait_for(reader.read(100), 0.01)
+        if not refused:
+            self.wrong.append(f"an address may hold {_CONNECTIONS} connections")
+        return 0
+
+    async def take_turns(self) -> None:
+        """Hard pages of one client, four at a time, and a page of another among them."""
+        hard = [
+            asyncio.ensure_future(self._ask(self._strokes, _PAGES, "/v1/page", address=_GREEDY))
+            for _ in range(4)
+        ]
+        await asyncio.sleep(2)
+        started = time.perf_counter()
+        page = _encoded(Image.new("RGB", (400, 300), "white"), "PDF")
+        status = await self._ask(page, {200, 501}, "/v1/page", address=_POLITE)
+        print(f"a page among hard ones of others: {status}, {time.perf_counter() - started:.1f} s")
+        await asyncio.gather(*hard)
 
     async def _raw(self, data: bytes, wait: float) -> int:
         """Send something, then leave, or wait until the server closes or answers."""
@@ -191,7 +246,7 @@ def main() -> int:
 
     words = [_word(text) for text in ("Hallo", "street", "42", "Museum", "bread", "exit", "No.7")]
     expected = [reading.text for reading in vit_str.load("tiny", "cpu", backend="onnx").read(words)]
-    command = [*_SERVE, "--receive-deadline", str(_RECEIVE)]
+    command = [*_SERVE, "--receive-deadline", str(_RECEIVE), "--proxy", _PROXY]
     with ServerProcess(command, os.sched_getaffinity(0)) as server:
         run = Run(server, words, expected)
         before, started = server.megabytes(), time.perf_counter()
@@ -202,6 +257,7 @@ def main() -> int:
         after, peak = server.megabytes(), server.megabytes("VmHWM")
         print(f"slowest good answer: {run.slowest:.2f} s")
         print(f"memory, MiB: {before:.0f} before, {after:.0f} after, {peak:.0f} at most")
+        asyncio.run(run.take_turns())
         code, seconds = asyncio.run(run.stop())
         print(f"stopped with exit code {code} in {seconds:.1f} s")
     print("\n".join(["", *run.wrong[:20]]) if run.wrong else "nothing was wrong")
@@ -215,8 +271,12 @@ def _word(text: str) -> bytes:
 
 
 def _png(image: Image.Image) -> bytes:
+    return _encoded(image, "PNG")
+
+
+def _encoded(image: Image.Image, form: str) -> bytes:
     file = io.BytesIO()
-    image.save(file, "PNG")
+    image.save(file, form)
     return file.getvalue()
 
 

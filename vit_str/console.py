@@ -3,11 +3,14 @@
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
 
 _LONGEST = 2000  # characters of a line on standard error
+# Control characters, ends of lines and paragraphs, and what turns the direction of text (UAX 9).
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _LONGEST_REASON = 240  # characters of what an error says in a line
 
 
@@ -34,14 +37,10 @@ def drop_output() -> None:
 def one_line(text: str) -> str:
     """Escape line breaks, tabs and other control characters, which file names may hold.
 
-    Surrogates stay: they stand for bytes that are not UTF-8 (PEP 383).
+    So are those that turn the direction of what follows: with U+202E the end of a name is shown as
+    its beginning. Surrogates stay: they stand for bytes that are not UTF-8 (PEP 383).
     """
-    return "".join(
-        repr(character)[1:-1]
-        if ord(character) < 32 or 127 <= ord(character) < 160 or character in "\u2028\u2029"
-        else character
-        for character in text
-    )
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def reason_of(error: BaseException) -> str:

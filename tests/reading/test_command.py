@@ -65,7 +65,20 @@ def test_jsonl_format(model, words, run):
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such file names")
 @pytest.mark.parametrize("kind", ["text", "csv", "jsonl"])
-@pytest.mark.parametrize("name", ["a\nb", "a\rb", "a\u2028b", "a\x1b[31mb", "=1+1", "<script>"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a\nb",
+        "a\rb",
+        "a\u2028b",
+        "a\x1b[31mb",
+        "a\u202egnp",
+        "a\u2067b",
+        "a\x9bb",
+        "=1+1",
+        "<script>",
+    ],
+)
 def test_every_name_stays_in_one_row(kind, name, model, tmp_path, run, word_image):
     paths = [tmp_path / f"{name}.png", tmp_path / "z.png"]
     for path in paths:
@@ -81,6 +94,18 @@ def test_every_name_stays_in_one_row(kind, name, model, tmp_path, run, word_imag
         assert [row["path"] for row in rows] == [one_line(str(path)) for path in paths]
     else:
         assert lines[0].split("\t")[0] == one_line(str(paths[0]))
+
+
+def test_names_keep_the_signs_that_join_letters():
+    assert one_line("می\u200cخواهم 👩\u200d🔬.png") == "می\u200cخواهم 👩\u200d🔬.png"
+    assert one_line("\u202egnp.exe\u2066") == "\\u202egnp.exe\\u2066"
+
+
+def test_a_share_of_nothing_of_a_language_is_refused(model, words, run):
+    for language in ("en*0", "en+fr*0", "en*00"):
+        code, out, err = run("read", words / "a.png", "--language", language, *model)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "a language has a share of 1 or more, such as en*8+de, found" in err
 
 
 def test_unreadable_images_have_a_record(model, words, run):

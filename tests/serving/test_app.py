@@ -1,6 +1,9 @@
 import asyncio
 import io
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,6 +13,9 @@ import httpx
 import numpy as np
 import pytest
 from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
 
 from vit_str.runtime import Reader, load
 from vit_str.runtime.machine import install_hint
@@ -153,6 +159,8 @@ def test_attention_covers_the_picture(runs_down, site, word):
         (422, "one", "?boxes=perhaps", {}, "boxes: "),
         (422, "one", "?alphabet=%E4%B8%80", {}, "characters of the model lack"),
         (422, "one", "?language=xx", {}, "language must be none, of ca, cs, "),
+        (422, "one", "?language=en*0", {}, "a language has a share of 1 or more"),
+        (422, "one", "?language=en%2Bfr*0", {}, "found 'fr*0'"),
         (422, "one", "?language=/etc/passwd", {}, "language: String should match pattern"),
     ],
 )
@@ -315,6 +323,29 @@ def test_key(headers, status, site):
         assert here.get(path).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"origin": "http://test"}, 200),
+        ({"origin": "https://TEST"}, 200),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "http://test.evil.example"}, 403),
+        ({"origin": "http://test:8080"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://[::1"}, 403),
+        ({"origin": "https://text.example.com", "sec-fetch-site": "same-origin"}, 200),
+        ({"origin": "https://evil.example", "sec-fetch-site": "cross-site"}, 403),
+    ],
+)
+def test_pages_of_elsewhere_are_not_read_for(headers, status, site, word):
+    here = site()
+    response = here.post("/v1/read", content=word("a"), headers=headers)
+    assert response.status_code == status
+    assert status == 200 or "start it with --cors ORIGIN" in error_of(response)
+    assert here.metric('vit_str_pictures_total{outcome="read"}') == (status == 200)
+
+
 def test_other_origins_are_not_let_in_unless_named(site):
     headers = {"origin": "https://example.com"}
     name = "access-control-allow-origin"
@@ -363,6 +394,81 @@ def test_model_is_described(site, tiny):
     assert found["characters"] == tiny.charset.characters
     assert found["image_size"] == [32, 128]
     assert found["limits"]["queue"] == 64
+    assert found["boxes"]
+
+
+def test_boxes_of_lines_are_not_denied(site):
+    here = site(load("line", "cpu", backend="onnx"))
+    assert here.get("/v1/model").json()["boxes"]
+
+
+def test_the_encoding_of_a_form_is_utf_8_whatever_it_says(site, word):
+    here = site()
+    name = "Straße.png"
+    for charset in ("punycode", "undefined", "latin-1", "no such"):
+        files = f'name="files"; filename="{name}"\r\n\r\n'.encode() + word("a")
+        lexicon = b'name="lexicon"\r\n\r\n' + "Straße".encode()
+        answer = here.post("/v1/read", **form([files, lexicon], charset))
+        assert answer.status_code == 200, answer.text
+        (reading,) = answer.json()["readings"]
+        assert reading["path"] == name
+    began = time.monotonic()
+    long = form([b'name="lexicon"\r\n\r\na-' + 1_000_000 * b"b"], "punycode")
+    assert here.post("/v1/read", **long).status_code == 422
+    assert time.monotonic() - began < 10
+
+
+def form(parts: list[bytes], charset: str) -> dict[str, Any]:
+    begin = b"--b\r\nContent-Disposition: form-data; "
+    body = b"\r\n".join([*(begin + part for part in parts), b"--b--\r\n"])
+    return {
+        "content": body,
+        "headers": {"content-type": f"multipart/form-data; charset={charset}; boundary=b"},
+    }
+
+
+def test_forms_are_taken_apart_beside_everything_else(site, word, monkeypatch):
+    here, wait, read_form = site(), threading.Event(), app_module.read_form
+
+    def slow(*arguments):
+        assert wait.wait(20)
+        return read_form(*arguments)
+
+    monkeypatch.setattr(app_module, "read_form", slow)
+
+    async def ask(client):
+        files = {"files": ("a.png", word("a"))}
+        posts = [asyncio.ensure_future(client.post("/v1/read", files=files)) for _ in range(3)]
+        await asyncio.sleep(0.3)
+        assert (await client.get("/health")).status_code == 200
+        assert (await asked(client, word("b"))).status_code == 200
+        assert not any(post.done() for post in posts)
+        wait.set()
+        assert {(await post).status_code for post in posts} == {200}
+
+    here.run(ask)
+
+
+def test_a_server_that_is_stuck_is_not_ready(site, slow, word):
+    here = site(slow, deadline=0.5)
+    assert here.post("/v1/read", content=word("a")).status_code == 504
+    time.sleep(0.5)  # it was begun after the request had come
+    stuck = here.get("/ready")
+    assert (stuck.status_code, stuck.json()["status"]) == (503, "busy")
+    assert error_of(stuck) == "reading: busy for over 0.5 seconds; ask another server"
+    assert here.get("/health").status_code == 200
+    slow.go.set()
+    end = time.monotonic() + 20
+    while here.get("/ready").status_code != 200:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_jpeg_of_endless_scans_is_refused(site, word):
+    here = site()
+    response = here.post("/v1/read", content=jpeg_of_scans((7000, 7000), 95_000))
+    assert "a JPEG of over 100 scans" in response.json()["readings"][0]["error"]
+    assert here.post("/v1/read", content=word("a")).status_code == 200
 
 
 class TestPage:
@@ -438,6 +544,56 @@ class TestPage:
         here.service.close()
         assert time.perf_counter() - started < 5
 
+    def test_a_client_has_one_drawer(self, site, word, monkeypatch):
+        """So that one with hard PDF files does not keep others from having theirs drawn."""
+        from vit_str.reading.pages import pictures
+
+        here, drawn, wait = site(pages=8), pictures.pictures_in, threading.Event()
+        hard, drawing, most = word("a", form="PDF"), [], []
+
+        def slow(path, *arguments):
+            if Path(path).read_bytes() == hard:
+                drawing.append(path)
+                most.append(len(drawing))
+                assert wait.wait(20)
+                drawing.remove(path)
+            return drawn(path, *arguments)
+
+        monkeypatch.setattr(pictures, "pictures_in", slow)
+
+        async def ask(polite):
+            transport = httpx.ASGITransport(here.app, client=("10.0.0.1", 1))
+            async with httpx.AsyncClient(transport=transport, base_url="http://test") as greedy:
+                posts = [
+                    asyncio.ensure_future(greedy.post("/v1/page", content=hard)) for _ in range(4)
+                ]
+                await asyncio.sleep(0.3)
+                other = await polite.post("/v1/page", content=word("Hallo", (300, 60), "PDF"))
+                assert other.json()["error"] is None
+                assert not any(post.done() for post in posts)
+                wait.set()
+                assert {(await post).status_code for post in posts} == {200}
+
+        here.run(ask)
+        assert len(most) == 4
+        assert max(most) == 1
+
+    @pytest.mark.skipif(os.name != "posix", reason="looks at processes")
+    def test_what_is_drawn_for_nobody_ends(self, site):
+        pytest.importorskip("pypdfium2")
+        response = site(deadline=2).post("/v1/page", content=pdf_of_strokes())
+        assert response.status_code == 504
+        end = time.monotonic() + 3  # of 25 that it may take
+        while drawers():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    def test_frames_that_are_composed_for_long_are_refused(self, site, word):
+        here = site()
+        response = here.post("/v1/page?page=1000", content=gif_of_frames(7000, 5000))
+        assert "page 1000: the frames up to it have over" in response.json()["error"]
+        assert here.post("/v1/page", content=word("Hallo", (300, 60))).json()["error"] is None
+
     def test_without_the_extra(self, site, word, monkeypatch):
         monkeypatch.setattr(service_module, "reads_pages", lambda: False)
         response = site().post("/v1/page", content=word("a"))
@@ -445,16 +601,23 @@ class TestPage:
         assert install_hint("page") in error_of(response)
 
 
+def drawers() -> list[str]:
+    """Processes of this one that draw."""
+    command = ["ps", "-ww", "-o", "args=", "--ppid", str(os.getpid())]
+    lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    return [line for line in lines if "drawing.py" in line]
+
+
 def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
     here, wait = site(), threading.Event()
     large = word("large", (2000, 1200))
-    decode = service_module.decode
+    decode_apart = service_module.decode_apart
 
-    def slow_decode(data, preprocessing):
-        assert data != large or wait.wait(20)
-        return decode(data, preprocessing)
+    def slow_decode(*arguments):
+        assert wait.wait(20)
+        return decode_apart(*arguments)
 
-    monkeypatch.setattr(service_module, "decode", slow_decode)
+    monkeypatch.setattr(service_module, "decode_apart", slow_decode)
 
     async def ask(client):
         slow_ones = [asked(client, large) for _ in range(6)]

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import httpx
 import pytest
@@ -183,6 +183,58 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.1)
 
 
+def connected(server: Server, address: str) -> socket.socket:
+    """A connection from an address of this machine."""
+    try:
+        return socket.create_connection(
+            ("127.0.0.1", server.port), timeout=20, source_address=(address, 0)
+        )
+    except OSError:
+        pytest.skip("this machine has one address of its own")
+
+
+def test_one_address_does_not_have_all_connections():
+    with running("--receive-deadline", "60") as server, ExitStack() as open_:
+        held = [open_.enter_context(connected(server, "127.0.0.2")) for _ in range(120)]
+        for connection in held:
+            with suppress(ConnectionError):
+                connection.sendall(b"GET /health HT")
+        refused = [each.recv(12) for each in held[100:]]
+        assert set(refused) == {b"HTTP/1.1 429"}
+        assert httpx.get(f"{server.url}/health", timeout=20).status_code == 200
+        held[0].sendall(b"TP/1.1\r\nHost: a\r\n\r\n")
+        assert held[0].recv(12) == b"HTTP/1.1 200"
+        held[0].close()
+        wait_for(lambda: is_welcome(server))
+    with running("--proxy", "127.0.0.2") as server, ExitStack() as open_:
+        for _ in range(120):
+            open_.enter_context(connected(server, "127.0.0.2"))
+        assert is_welcome(server)
+
+
+def is_welcome(server: Server) -> bool:
+    with connected(server, "127.0.0.2") as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        return b" 200 " in connection.recv(100)
+
+
+@pytest.mark.parametrize("options", [(), ("--proxy", "10.0.0.0/8"), ("--proxy", "127.0.0.1")])
+def test_forwarded_addresses_are_believed_only_of_a_proxy(options):
+    """A client has bodies of eight requests in memory at most; these nine never end."""
+    with running("--max-body", "1000", *options) as server, ExitStack() as open_:
+        held = [open_.enter_context(connected(server, "127.0.0.1")) for _ in range(9)]
+        for number, connection in enumerate(held):
+            head = f"POST /v1/read HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.0.0.{number}\r\n"
+            connection.sendall(f"{head}Content-Length: 1000\r\n\r\n".encode() + bytes(990))
+        answers = 0
+        for connection in held:
+            connection.settimeout(1)
+            with suppress(TimeoutError):
+                assert b" 429 " in connection.recv(100)
+                answers += 1
+        assert answers == ("127.0.0.1" not in options)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -191,6 +243,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
         (["--port", "taken"], "cannot listen on 127.0.0.1"),
         (["--port", "0", "--model", "nothing"], "nothing"),
         (["--port", "0", "--max-pixels", "999999999"], "--max-pixels"),
+        (["--port", "0", "--proxy", "nginx"], "--proxy takes an address such as 127.0.0.1"),
     ],
 )
 def test_bad_options(options, reason, run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,16 +15,29 @@ import numpy as np
 from PIL import Image
 
 from vit_str.runtime.images import (
+    IN_FLIGHT,
+    LARGE,
+    MAX_PIXELS,
     BinaryFile,
     Preprocessing,
     UnreadableImage,
+    file_bytes,
     load_sized_image,
+    pixels_of,
     reported_in_one_line,
     source_name,
+)
+from vit_str.runtime.limited_process import (
+    DEFAULT_LIMITS,
+    ProcessEnded,
+    ProcessLimits,
+    answers,
 )
 from vit_str.runtime.machine import thread_count
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from jaxtyping import UInt8
 
     Pixels = UInt8[np.ndarray, "height width channel"]
@@ -35,6 +49,7 @@ gray (height, width), RGB or RGBA, channels first or last, in uint8 or in floats
 Window = tuple[int, int, int, int]
 """Left, top, right, bottom of a part of an image, in whole pixels."""
 
+DECODING_PROGRAM = Path(__file__).with_name("decoding_program.py")
 _CHANNELS = (1, 3, 4)
 _MOST_WORKERS = 64  # threads that decode
 # An image stays as it is with ink of a larger share of its length, and of its height across the
@@ -66,6 +81,46 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
         return DecodedImage(
             np.ascontiguousarray(pixels.transpose(2, 0, 1)), size, _full(window, loaded.size, size)
         )
+
+
+def decode_apart(
+    source: Path | str | bytes,
+    preprocessing: Preprocessing,
+    limits: ProcessLimits = DEFAULT_LIMITS,
+    stop: Event | None = None,
+) -> DecodedImage:
+    """As `decode`, in a process with limits, which ends when ``stop`` is set.
+
+    For files that are large: those that were made to do harm may take hours to decode.
+    """
+    path, data = (None, source) if isinstance(source, bytes) else (os.fspath(source), b"")
+    wanted = {"path": path, "preprocessing": preprocessing.to_dict()}
+    name = source_name(source)
+    try:
+        header, pixels = next(answers(DECODING_PROGRAM, wanted, data, limits, stop))
+    except ProcessEnded as ended:
+        reason = f"{ended.reason('decode')}; save it again, smaller or as PNG"
+        raise UnreadableImage(name, reason) from None
+    if "error" in header:
+        raise UnreadableImage(name, header["error"])
+    array = np.frombuffer(bytearray(pixels), np.uint8).reshape(header["shape"])
+    return DecodedImage(array, tuple(header["size"]), tuple(header["window"]))
+
+
+def _decode_within_limits(source: Source, preprocessing: Preprocessing) -> DecodedImage:
+    """As `decode`; files of large pictures in a process with limits."""
+    name = source_name(source)
+    if isinstance(source, BinaryFile):
+        source = file_bytes(source, name)
+    pixels = pixels_of(source) if isinstance(source, str | Path | bytes) else 0
+    try:
+        if pixels <= LARGE:
+            return decode(source, preprocessing)
+        assert isinstance(source, str | Path | bytes)
+        with IN_FLIGHT.reserve(min(pixels, MAX_PIXELS)):
+            return decode_apart(source, preprocessing)
+    except UnreadableImage as error:
+        raise UnreadableImage(name, error.reason) from None
 
 
 def _full(window: Window, reduced: tuple[int, int], size: tuple[int, int]) -> Window:
@@ -145,7 +200,7 @@ def decode_batches(
 
     def outcome(source: Source) -> DecodedImage | UnreadableImage:
         try:
-            return decode(source, preprocessing)
+            return _decode_within_limits(source, preprocessing)
         except UnreadableImage as error:
             return error
 

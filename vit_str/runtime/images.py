@@ -13,8 +13,8 @@ import os
 import stat
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from io import BufferedReader, BytesIO
@@ -26,6 +26,11 @@ import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError, _imaging
 
 from vit_str.console import one_line
+from vit_str.runtime.decoding_costs import (
+    MOST_COMPOSED,
+    MOST_SCANS,
+    has_many_scans,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Float, UInt8
@@ -57,6 +62,9 @@ MAX_SIDE = 100_000
 
 MAX_BYTES = 3 * MAX_PIXELS
 """Larger files are refused: the most pixels in RGB, stored as they are, take this many."""
+
+LARGE = 2_000_000
+"""Pixels above which a picture is decoded in a process with limits, see `decode_apart`."""
 
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
@@ -141,26 +149,78 @@ def load_sized_image(source: ImageSource) -> tuple[Image.Image, tuple[int, int]]
         full = image.size
         _halve_if_huge(image)
         _check(image, name)
-        with _IN_FLIGHT.reserve(min(math.prod(full), MAX_PIXELS)):
+        _check_scans(file, image, name)
+        with IN_FLIGHT.reserve(min(math.prod(full), MAX_PIXELS)):
             image.draft(None, _JPEG_DRAFT_SIZE)
             return _upright_rgb(image, full if image.size != full else None)
 
 
-def load_pages(path: Path | str, first: int = 1) -> Iterator[Image.Image]:
-    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size."""
-    name = source_name(path)
-    with reported_in_one_line(name), _open_file(path, name) as file, _opened(file, name) as image:
+def load_pages(
+    source: Path | str | bytes, numbers: Iterable[int] | None = None
+) -> Iterator[Image.Image]:
+    """Pages of a TIFF or GIF file, or the one picture of another, as `load_image` at full size.
+
+    Args:
+        source: a path, or the bytes of a file.
+        numbers: of the pages that are wanted, from 1, in order; None for all.
+    """
+    name = source_name(source)
+    with (
+        reported_in_one_line(name),
+        _open_file(source, name) as file,
+        _opened(file, name) as image,
+    ):
         several = image.format in _PAGED_FORMATS
-        for page in count(first - 1) if several else range(first - 1, 1):
+        for number in count(1) if numbers is None else numbers:
+            if number > 1 and not several:
+                return
+            _check_frames(image, name, number)
             try:
-                image.seek(page)
+                image.seek(number - 1)
             except EOFError:
                 return
             _halve_if_huge(image)
             _check(image, name, several)
-            with _IN_FLIGHT.reserve(math.prod(image.size)):
+            _check_scans(file, image, name)
+            with IN_FLIGHT.reserve(math.prod(image.size)):
                 picture = _upright_rgb(image, None)[0]
             yield picture
+
+
+def page_numbers(ranges: Sequence[tuple[int, int | None]]) -> Iterator[int]:
+    """The pages in some ranges, in order: first and last numbers, None for all that follow."""
+    ends = [last for _, last in ranges]
+    highest = None if None in ends else max(last or 0 for last in ends)
+    every = count(1) if highest is None else range(1, highest + 1)
+    return (n for n in every if any(a <= n <= (b or n) for a, b in ranges))
+
+
+def pixels_of(source: Path | str | bytes) -> int:
+    """Pixels that the header of an image file announces; 0 where only decoding can tell."""
+    with _header(source) as image:
+        return math.prod(image.size) if image else 0
+
+
+def is_costly(source: Path | str | bytes) -> bool:
+    """Whether a file with a picture to read as a page is large, or has several pages."""
+    with _header(source) as image:
+        if image is None:
+            return False
+        several = image.format in _PAGED_FORMATS and getattr(image, "is_animated", False)
+        return several or math.prod(image.size) > LARGE
+
+
+@contextmanager
+def _header(source: Path | str | bytes) -> Iterator[ImageFile.ImageFile | None]:
+    """An image that is not decoded; None for what is none, is damaged or can be read only once."""
+    with ExitStack() as opened:
+        image = None
+        with suppress(Exception):  # damage makes Pillow raise anything; decoding reports it
+            if isinstance(source, bytes) or Path(source).is_file():
+                file = _open_file(source, "")
+                opened.enter_context(file)
+                image = opened.enter_context(_opened(file, ""))
+        yield image
 
 
 def source_name(source: object) -> str:
@@ -198,7 +258,7 @@ class _PixelsInFlight:
                 self._changed.notify_all()
 
 
-_IN_FLIGHT = _PixelsInFlight()
+IN_FLIGHT = _PixelsInFlight()
 
 
 @contextmanager
@@ -233,11 +293,17 @@ def _open_file(source: Path | str | bytes | BinaryFile, name: str) -> BytesIO | 
     if isinstance(source, str | os.PathLike):
         return _open_path(Path(source), name)
     if not isinstance(source, bytes):
-        source = source.read(MAX_BYTES + 1)
-        if not isinstance(source, bytes):
-            raise UnreadableImage(name, 'a file open for text; open it with mode "rb"')
+        source = file_bytes(source, name)
     _check_bytes(len(source), name)
     return BytesIO(source)
+
+
+def file_bytes(file: BinaryFile, name: str) -> bytes:
+    """What is left of an open file, up to a byte more than an image file may have."""
+    data = file.read(MAX_BYTES + 1)
+    if not isinstance(data, bytes):
+        raise UnreadableImage(name, 'a file open for text; open it with mode "rb"')
+    return data
 
 
 def _open_path(path: Path, name: str) -> BytesIO | BufferedReader:
@@ -310,6 +376,33 @@ def _check(image: ImageFile.ImageFile, name: str, several: bool = False) -> None
     if not is_one and getattr(image, "is_animated", False):
         frames = "holds several frames or pages"
         raise UnreadableImage(name, f"{frames}; save the one to read as a file of its own")
+
+
+def _check_scans(file: BytesIO | BufferedReader, image: ImageFile.ImageFile, name: str) -> None:
+    """Refuse a JPEG of so many scans that decoding it would not end."""
+    if image.format not in ("JPEG", "MPO"):
+        return
+    if isinstance(file, BytesIO):
+        data = file.getvalue()
+    else:
+        place = file.tell()
+        file.seek(0)
+        data = file.read()
+        file.seek(place)
+    if has_many_scans(data):
+        reason = f"a JPEG of over {MOST_SCANS} scans; save it again, as a plain JPEG or as PNG"
+        raise UnreadableImage(name, reason)
+
+
+def _check_frames(image: ImageFile.ImageFile, name: str, number: int) -> None:
+    """Refuse a page of a GIF for which too much would be composed before."""
+    composed = number * math.prod(image.size)
+    if image.format != "GIF" or composed <= MOST_COMPOSED:
+        return
+    if number <= getattr(image, "n_frames", 1):
+        most = f"over {MOST_COMPOSED // 1_000_000:,} million pixels"
+        reason = f"page {number}: the frames up to it have {most}; save it as a file of its own"
+        raise UnreadableImage(name, reason)
 
 
 def _check_size(image: Image.Image, name: str) -> None:

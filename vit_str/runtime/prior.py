@@ -148,8 +148,13 @@ def _parsed(languages: str) -> list[tuple[str, float]]:
     """Codes and weights of ``en*8+de``; what has another form stays whole, and is no code."""
     parts = []
     for part in languages.split("+"):
-        match = re.fullmatch(r"(\w+)(?:\*(\d+))?", part)
-        parts.append((match[1], float(match[2] or 1)) if match else (part, 1.0))
+        match = re.fullmatch(r"(\w+)(?:\*([0-9]{1,4}))?", part)
+        share = int(match[2] or 1) if match else 1
+        if not share:
+            raise ValueError(
+                f"a language has a share of 1 or more, such as en*8+de, found {part!r}"
+            )
+        parts.append((match[1] if match else part, float(share)))
     return parts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import Coroutine
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -16,16 +16,15 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.security import APIKeyHeader
 from fastapi.staticfiles import StaticFiles
-from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.formparsers import MultiPartException, MultiPartParser
 from swagger_ui_bundle import swagger_ui_path
 
 import vit_str
 from vit_str.runtime import Search
 from vit_str.runtime.readings import json_line
+from vit_str.serving.forms import read_form
 from vit_str.serving.guard import Guard
-from vit_str.serving.limits import MOST_WORDS, Bodies, ClientDisconnected, Refusal, client_of
+from vit_str.serving.limits import Bodies, ClientDisconnected, Refusal, client_of
 from vit_str.serving.schemas import (
     ERRORS,
     PICTURES,
@@ -38,7 +37,6 @@ from vit_str.serving.schemas import (
 from vit_str.serving.service import ReadingService, ReadOptions, Upload, reads_pages, refused
 
 WEB = Path(vit_str.__file__).parent / "web"
-_LEXICON_BYTES = 1 << 20  # of a part of a form, such as a lexicon
 # Nothing of the page may come from elsewhere, or go there.
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' blob: data:; "
@@ -81,7 +79,14 @@ def create_app(
     ):
         app.add_exception_handler(error, _answer_error)
     capacities = {"/v1/read": service.crops, "/v1/page": service.pages}
-    app.add_middleware(Guard, metrics=service.metrics, capacities=capacities, key=key, hosts=hosts)
+    app.add_middleware(
+        Guard,
+        metrics=service.metrics,
+        capacities=capacities,
+        key=key,
+        hosts=hosts,
+        origins=origins,
+    )
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -103,7 +108,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     )
     async def read(request: Request, query: Annotated[ReadQuery, Query()]) -> Response:
         async def work(body: bytearray) -> Response:
-            uploads, lexicon = await _uploads(request, body)
+            uploads, lexicon = await _uploads(service, request, body)
             boxes = query.boxes or query.attention
             options = ReadOptions(_search(query, lexicon), boxes, query.attention)
             records = await service.read(uploads, options, client_of(request.scope))
@@ -120,7 +125,7 @@ def _add_reading(app: FastAPI, service: ReadingService) -> None:
     )
     async def page(request: Request, query: Annotated[PageQuery, Query()]) -> Response:
         async def work(body: bytearray) -> Response:
-            uploads, lexicon = await _uploads(request, body)
+            uploads, lexicon = await _uploads(service, request, body)
             if len(uploads) > 1:
                 raise Refusal(422, "a request reads one whole picture; send several requests")
             search = _search(query, lexicon)
@@ -173,41 +178,16 @@ async def _left(request: Request) -> None:
         pass
 
 
-async def _uploads(request: Request, body: bytearray) -> tuple[list[Upload], tuple[str, ...]]:
+async def _uploads(
+    service: ReadingService, request: Request, body: bytearray
+) -> tuple[list[Upload], tuple[str, ...]]:
     """The pictures of a request, and the words that may be read."""
     kind = request.headers.get("content-type", "")
-    if not kind.lower().startswith("multipart/"):
-        if not body:
-            raise Refusal(422, "no picture: send one as the body, or files in the field 'files'")
-        return [Upload("image", bytes(body))], ()
-    parser = MultiPartParser(
-        request.headers, _once(bytes(body)), max_fields=10, max_part_size=_LEXICON_BYTES
-    )
-    parser.spool_max_size = len(body) + 1  # no files on the disk
-    try:
-        form = await parser.parse()
-    except MultiPartException as error:
-        raise Refusal(400, f"the form cannot be understood: {error.message}") from None
-    items = form.multi_items()
-    try:
-        uploads = [
-            Upload(value.filename or "image", await value.read())
-            for _, value in items
-            if isinstance(value, UploadFile)
-        ]
-    finally:
-        await form.close()
-    if not uploads:
-        raise Refusal(422, "no picture: send files in the field 'files'")
-    words = str(form.get("lexicon") or "").split("\n")
-    lexicon = tuple(sorted({word.strip() for word in words if word.strip()}))
-    if len(lexicon) > MOST_WORDS:
-        raise Refusal(422, f"a lexicon may hold {MOST_WORDS:,} words; send fewer")
-    return uploads, lexicon
-
-
-async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
-    yield body
+    if kind.lower().startswith("multipart/"):
+        return await service.forms.do(client_of(request.scope), read_form, kind, bytes(body))
+    if not body:
+        raise Refusal(422, "no picture: send one as the body, or files in the field 'files'")
+    return [Upload("image", bytes(body))], ()
 
 
 def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
@@ -217,9 +197,14 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
         return {"status": "alive"}
 
     @app.head("/ready", include_in_schema=False)
-    @app.get("/ready", summary="Whether the model is warm and requests are welcome")
+    @app.get("/ready", summary="Whether the model is warm and requests are welcome: 503 if not")
     async def ready() -> JSONResponse:
-        return JSONResponse({"status": "ready"})
+        stuck = service.stuck()
+        if not stuck:
+            return JSONResponse({"status": "ready"})
+        seconds = service.limits.deadline
+        reason = f"{' and '.join(stuck)}: busy for over {seconds:g} seconds; ask another server"
+        return JSONResponse({"status": "busy", "error": reason}, 503)
 
     @app.get("/metrics", summary="Numbers for Prometheus")
     async def metrics() -> Response:

@@ -56,6 +56,7 @@ class BatchingQueue(Generic[Item, Result]):
         self._waiting: deque[_Job[Item, Result]] = deque()
         self._changed = threading.Condition()
         self._is_open = True
+        self._began: float | None = None  # what is in progress
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -73,6 +74,11 @@ class BatchingQueue(Generic[Item, Result]):
                     self._waiting.remove(job)
             raise
 
+    def busy_for(self) -> float:
+        """Seconds since what is in progress was begun; 0 if nothing is."""
+        began = self._began
+        return 0.0 if began is None else time.monotonic() - began
+
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""
         with self._changed:
@@ -82,8 +88,10 @@ class BatchingQueue(Generic[Item, Result]):
 
     def _run(self) -> None:
         while jobs := self._next():
+            self._began = time.monotonic()
             for job, result in zip(jobs, self._results(jobs), strict=True):
                 job.finish(result)
+            self._began = None
             del jobs, job, result  # what waits next must not keep them in memory
 
     def _next(self) -> list[_Job[Item, Result]]:

@@ -3,6 +3,7 @@
 import argparse
 import os
 from functools import partial
+from ipaddress import ip_network
 
 from vit_str.console import positive, whole_number
 from vit_str.reading.options import add_model_arguments
@@ -68,6 +69,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="answer to this name too, such as text.example.com; without it and without a key, "
         "only to addresses and local names",
     )
+    parser.add_argument(
+        "--proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="believe the X-Forwarded-For of a proxy at this address or in this network, such as "
+        "127.0.0.1: what it names are the clients",
+    )
     limits = parser.add_argument_group("limits")
     for name, (option, text) in _LIMITS.items():
         default = getattr(Limits(), name)
@@ -88,6 +97,13 @@ def run(options: argparse.Namespace) -> int:
 
     if options.pixels > MAX_PIXELS:
         raise ValueError(f"--max-pixels can be {MAX_PIXELS:,} at most, found {options.pixels:,}")
+    for address in options.proxy:
+        try:
+            ip_network(address, strict=False)
+        except ValueError:
+            raise ValueError(
+                f"--proxy takes an address such as 127.0.0.1 or a network, found {address!r}"
+            ) from None
     key = os.environ.get(KEY)
     if key is not None and len(key) < 8:
         raise ValueError(f"the key in {KEY} is shorter than 8 characters; choose a longer one")
@@ -99,6 +115,7 @@ def run(options: argparse.Namespace) -> int:
         limits=Limits(**{name: getattr(options, name) for name in _LIMITS}),
         origins=tuple(options.cors),
         hosts=tuple(name.lower() for name in options.allow_host),
+        proxies=tuple(options.proxy),
         log=options.log,
     )
     return serve(settings, options.host, options.port, options.workers)

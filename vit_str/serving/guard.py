@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.responses import JSONResponse
 
-from vit_str.serving.limits import Capacity, Refusal, check_host, client_of, is_allowed
+from vit_str.serving.limits import (
+    Capacity,
+    Refusal,
+    check_host,
+    check_origin,
+    client_of,
+    is_allowed,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -76,12 +83,14 @@ class Guard:
         capacities: Mapping[str, Capacity],
         key: str | None,
         hosts: tuple[str, ...],
+        origins: tuple[str, ...],
     ) -> None:
         self._app = app
         self._metrics = metrics
         self._capacities = capacities
         self._key = key
         self._hosts = hosts
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -116,10 +125,12 @@ class Guard:
 
     def _check(self, path: str, scope: Scope) -> None:
         """Before anything of the body is looked at."""
+        headers = dict(scope["headers"])
         if self._key is None:
-            check_host(dict(scope["headers"]).get(b"host", b"").decode("latin-1"), self._hosts)
+            check_host(headers.get(b"host", b"").decode("latin-1"), self._hosts)
+        check_origin(headers, self._origins)
         needs_key = self._key is not None and path.startswith(("/v1/", "/metrics"))
-        if needs_key and not is_allowed(dict(scope["headers"]), self._key or ""):
+        if needs_key and not is_allowed(headers, self._key or ""):
             raise Refusal(401, _NO_KEY)
         if path in self._capacities:
             self._capacities[path].check(client_of(scope))

@@ -9,14 +9,16 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 MOST_WORDS = 10_000
 """Words that the lexicon of a request may hold."""
+_SITE_PREFIX = 64  # bits of an IPv6 address that a client is given; it chooses the others
 _BODIES = 16  # of the greatest size, in memory at the same time
 
 
@@ -30,7 +32,7 @@ class Limits:
     pages: int = 8  # whole pictures in progress, at most half of them for one client
     deadline: float = 30  # seconds from the first line of a request to its answer
     receive: float = 20  # seconds in which a request has to arrive
-    drawing: int = 5  # seconds of the processor that drawing a page of a PDF file may take
+    drawing: int = 5  # seconds of the processor to decode a large picture, or draw a page
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer
@@ -140,8 +142,39 @@ class Bodies:
 
 
 def client_of(scope: Mapping[str, Any]) -> str:
-    """Who asks: an address, behind a proxy of this machine the one that it forwards."""
-    return str((scope.get("client") or [""])[0])
+    """Who asks: an address, behind a proxy that is believed the one that it forwards."""
+    return site_of(str((scope.get("client") or [""])[0]))
+
+
+def site_of(address: str) -> str:
+    """An address; of IPv6 the network of it, in which a client has as many as it likes."""
+    with suppress(ValueError):
+        found = ip_address(address)
+        if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
+            return str(IPv6Network((found, _SITE_PREFIX), strict=False))
+    return address
+
+
+def check_origin(headers: Mapping[bytes, bytes], allowed: tuple[str, ...]) -> None:
+    """Refuse what a web page of another site has sent, which its visitor need not know of.
+
+    Browsers say which page asks. Behind a proxy the name of this server may be another than the
+    browser's, which then says itself whether it is the same site.
+    """
+    origin = headers.get(b"origin", b"").decode("latin-1").lower()
+    if not origin or origin in allowed or "*" in allowed:
+        return
+    host = headers.get(b"host", b"").decode("latin-1").lower()
+    is_own = headers.get(b"sec-fetch-site") == b"same-origin"
+    if not is_own and _place(origin) != host:
+        raise Refusal(403, f"web pages of {origin[:100]} may not ask; start it with --cors ORIGIN")
+
+
+def _place(origin: str) -> str:
+    """Name and port of an origin; nothing for ``null`` and for what is none."""
+    with suppress(ValueError):
+        return urlsplit(origin).netloc
+    return ""
 
 
 def check_host(header: str, allowed: tuple[str, ...]) -> None:

@@ -14,6 +14,8 @@ import threading
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -24,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from vit_str import console
 from vit_str.runtime.machine import THREADS, cpu_count
 from vit_str.serving.guard import FOLDER, LOG, Metrics
-from vit_str.serving.limits import Limits
+from vit_str.serving.limits import Limits, site_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -37,6 +39,8 @@ _SETTINGS = "VIT_STR_SERVE"  # environment variable, for the processes that uvic
 _FINISHING = 6  # seconds for requests in progress when the server stops
 _STARTING = 60  # seconds that a process may take to answer the one that started it
 _CONNECTIONS = 500  # open at once, in a process
+_CONNECTIONS_OF_ONE = 100  # of them, from one address that is no proxy
+_TOO_MANY = "too many connections from your address are open; close some, or use them again"
 _LOCAL = {"localhost", "::1"}
 
 
@@ -51,6 +55,7 @@ class Settings:
     limits: Limits
     origins: tuple[str, ...]
     hosts: tuple[str, ...]
+    proxies: tuple[str, ...]
     log: bool
 
 
@@ -58,18 +63,25 @@ class BoundedConnection(H11Protocol):
     """HTTP of uvicorn, closed where a request does not begin, with all of its head, in time.
 
     Uvicorn closes what is silent after an answer, and the application what does not send its body;
-    nobody else waits for the first request, or for a head that comes byte by byte.
+    nobody else waits for the first request, or for a head that comes byte by byte. One address has
+    a share of the connections, but for a proxy, which brings those of others.
     """
 
     seconds = 20.0
+    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._closing: asyncio.TimerHandle | None = None
+        self.site: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._watch()
+        self.site = site_of(self.client[0]) if self.client else None
+        if self._is_one_too_many():
+            transport.write(_refusal(429, _TOO_MANY))
+            transport.close()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -78,6 +90,16 @@ class BoundedConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_watching()
         super().connection_lost(exc)
+
+    def _is_one_too_many(self) -> bool:
+        if self.client is None or self._is_proxy(self.client[0]):
+            return False
+        sites = [getattr(connection, "site", None) for connection in self.connections]
+        return sites.count(self.site) > _CONNECTIONS_OF_ONE
+
+    def _is_proxy(self, address: str) -> bool:
+        found = ip_address(address)
+        return any(found in network for network in self.proxies)
 
     def _watch(self) -> None:
         """Wait for the rest of a head; stop waiting when a request is in progress."""
@@ -90,6 +112,14 @@ class BoundedConnection(H11Protocol):
         if self._closing is not None:
             self._closing.cancel()
             self._closing = None
+
+
+def _refusal(status: int, reason: str) -> bytes:
+    """An answer to a request that was not read."""
+    body = json.dumps({"error": reason}).encode()
+    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
+    rest = f"Content-Length: {len(body)}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+    return (head + rest).encode() + body
 
 
 def serve(settings: Settings, host: str, port: int, workers: int) -> int:
@@ -117,6 +147,8 @@ def serve(settings: Settings, host: str, port: int, workers: int) -> int:
             log_level="error",
             access_log=False,
             server_header=False,
+            proxy_headers=bool(settings.proxies),
+            forwarded_allow_ips=list(settings.proxies),
             limit_concurrency=_CONNECTIONS,
             timeout_graceful_shutdown=_FINISHING,
             timeout_worker_healthcheck=_STARTING,
@@ -132,6 +164,7 @@ def create() -> FastAPI:
     values = json.loads(os.environ[_SETTINGS])
     settings = Settings(**{**values, "limits": Limits(**values["limits"])})
     BoundedConnection.seconds = settings.limits.receive
+    BoundedConnection.proxies = tuple(ip_network(p, strict=False) for p in settings.proxies)
     _end_with_parent()
     service = ReadingService(_load(settings), settings.limits, Metrics(), settings.effort)
     service.warm_up()

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from io import BytesIO
-from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
 from vit_str.runtime import Reader, Reading, Search, load
-from vit_str.runtime.image_decoding import DecodedImage, decode
-from vit_str.runtime.images import UnreadableImage
+from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
+from vit_str.runtime.images import LARGE, UnreadableImage, is_costly, pixels_of
+from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import Metrics
+from vit_str.serving.lanes import Lane, set_at_end
 from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 
 if TYPE_CHECKING:
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 _TOGETHER, _PATIENCE = 32, 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
-_LARGE = 2_000_000  # pixels, from which pictures are decoded one by one, out of the way of others
 _DECODERS = 4  # threads, for pictures that are not large
-_DRAWERS = 2  # processes that draw pages of PDF files
+_DECODERS_OF_ONE = 3  # of them, that a client may have at the same time
+_LARGE_DECODERS = 1  # processes that decode large pictures of words, out of the way of others
+_DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
+_FORMS = 2  # threads that take forms apart
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
-
-Result = TypeVar("Result")
 
 
 class Upload(NamedTuple):
@@ -56,15 +56,16 @@ class ReadOptions(NamedTuple):
 
 
 class _Interruptible(Reader):
-    """A reader that asks before every batch whether to go on."""
+    """A reader that looks before every batch whether anybody waits for it."""
 
-    def __init__(self, check: Callable[[], None], *arguments: Any, **options: Any) -> None:
+    def __init__(self, over: Event, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._check = check
+        self._over = over
 
     def encode(self, pixels: np.ndarray) -> Any:
-        """See `Reader`; raises what the check raises."""
-        self._check()
+        """See `Reader`; raises if nobody waits."""
+        if self._over.is_set():
+            raise ClientDisconnected
         return super().encode(pixels)
 
 
@@ -87,11 +88,13 @@ class ReadingService:
         self._searcher = lru_cache(_KNOWN_SEARCHES)(self._open_searcher)
         self._page_parts = lru_cache(1)(partial(_open_page_parts, reader))
         self._decoding = 0  # pictures that are not large, of which reading waits for more
-        self._decoders = ThreadPoolExecutor(_DECODERS)
-        self._large_decoder = ThreadPoolExecutor(1)
-        self._drawers = ThreadPoolExecutor(_DRAWERS)
-        self._page_reader = ThreadPoolExecutor(1)
-        self._page_reader.submit(self._page_parts)
+        self._apart = ProcessLimits(seconds=limits.drawing)
+        self.forms = Lane(_FORMS)
+        self._decoders = Lane(_DECODERS, each=_DECODERS_OF_ONE)
+        self._large_decoders = Lane(_LARGE_DECODERS)
+        self._drawers = Lane(_DRAWERS)
+        self._page_reader = Lane(1)
+        self._page_reader.prepare(self._page_parts)
         self._reading: BatchingQueue[DecodedImage, Reading] = BatchingQueue(
             partial(self._read, reader),
             size=_TOGETHER,
@@ -108,10 +111,24 @@ class ReadingService:
 
     def close(self) -> None:
         """Begin nothing more, and wait for what is in progress."""
-        for pool in (self._decoders, self._large_decoder, self._drawers, self._page_reader):
-            pool.shutdown(cancel_futures=True)
-        for queue in (self._reading, self._searching):
-            queue.close()
+        for lane in self._lanes().values():
+            lane.close()
+
+    def stuck(self) -> list[str]:
+        """What has been busy with the same for longer than anybody waits."""
+        most = self.limits.deadline
+        return [name for name, lane in self._lanes().items() if lane.busy_for() > most]
+
+    def _lanes(self) -> dict[str, Lane | BatchingQueue[Any, Any]]:
+        return {
+            "forms": self.forms,
+            "decoding": self._decoders,
+            "decoding of large pictures": self._large_decoders,
+            "drawing of pages": self._drawers,
+            "reading of pages": self._page_reader,
+            "reading": self._reading,
+            "reading with a lexicon or the like": self._searching,
+        }
 
     async def read(
         self, uploads: Sequence[Upload], options: ReadOptions, client: str
@@ -126,7 +143,8 @@ class ReadingService:
             raise Refusal(422, f"such a request may hold {most} pictures; send several requests")
         with self.crops.places(client, len(uploads)), self._searches.places(client, searched):
             records = await asyncio.gather(
-                *(self._record(upload, options) for upload in uploads), return_exceptions=True
+                *(self._record(upload, options, client) for upload in uploads),
+                return_exceptions=True,
             )
         for record in records:
             if isinstance(record, BaseException):
@@ -140,26 +158,21 @@ class ReadingService:
         if not reads_pages():
             hint = f"{install_hint('page')} where it runs, and start it again"
             raise Refusal(501, f"this server reads no whole pictures: {hint}")
-        task = asyncio.current_task()
-
-        def check() -> None:
-            if task is not None and task.done():
-                raise ClientDisconnected
-
-        with self.pages.places(client, 1):
+        with self.pages.places(client, 1), set_at_end() as over:
             try:
                 picture = None
-                if upload.data.startswith(_PDF):
-                    picture = await _in_thread(self._drawers, self._picture, upload, number)
-                job = upload, number, search, picture, check
-                return await _in_thread(self._page_reader, self._read_page, *job)
+                if await self._decoders.do(client, self._is_costly, upload):
+                    job = upload, number, over
+                    picture = await self._drawers.do(client, self._picture, *job)
+                work = upload, number, search, picture, over
+                return await self._page_reader.do(client, self._read_page, *work)
             except UnreadableImage as error:
                 self.metrics.pictures.labels("unreadable").inc()
                 return error_row(upload.name, error.reason) | {"words": [], "page": number}
 
-    async def _record(self, upload: Upload, options: ReadOptions) -> dict[str, Any]:
+    async def _record(self, upload: Upload, options: ReadOptions, client: str) -> dict[str, Any]:
         try:
-            image = await self._decoded(upload)
+            image = await self._decoded(upload, client)
         except UnreadableImage as error:
             self.metrics.pictures.labels("unreadable").inc()
             return error_row(upload.name, error.reason)
@@ -168,30 +181,30 @@ class ReadingService:
         self.metrics.pictures.labels("read").inc()
         return reading_row(upload.name, reading)
 
-    async def _decoded(self, upload: Upload) -> DecodedImage:
+    async def _decoded(self, upload: Upload, client: str) -> DecodedImage:
         self._decoding += 1
         try:
-            image = await _in_thread(self._decoders, self._decode_unless_large, upload)
+            image = await self._decoders.do(client, self._decode_unless_large, upload)
         finally:
             self._decoding -= 1
         if image is not None:
             return image
-        preprocessing = self.reader.preprocessing
-        return await _in_thread(self._large_decoder, decode, upload.data, preprocessing)
+        with set_at_end() as over:
+            job = upload.data, self.reader.preprocessing, self._apart, over
+            return await self._large_decoders.do(client, decode_apart, *job)
 
     def _decode_unless_large(self, upload: Upload) -> DecodedImage | None:
-        large = self._check_pixels(upload) > _LARGE
-        return None if large else decode(upload.data, self.reader.preprocessing)
+        is_large = self._check_pixels(upload) > LARGE
+        return None if is_large else decode(upload.data, self.reader.preprocessing)
+
+    def _is_costly(self, upload: Upload) -> bool:
+        """Whether a page is left to a process with limits."""
+        self._check_pixels(upload)
+        return upload.data.startswith(_PDF) or is_costly(upload.data)
 
     def _check_pixels(self, upload: Upload) -> int:
         """The number of pixels, 0 where only decoding can tell."""
-        try:
-            with Image.open(BytesIO(upload.data)) as image:
-                pixels = prod(image.size)
-        except Image.DecompressionBombError:
-            pixels = self.limits.pixels + 1
-        except Exception:  # damage, which is reported when it is decoded
-            return 0
+        pixels = pixels_of(upload.data)
         if pixels > self.limits.pixels:
             most = f"larger than {self.limits.pixels:,} pixels"
             raise Refusal(422, f"{upload.name}: {most}; scale it down or cut out what to read")
@@ -221,22 +234,21 @@ class ReadingService:
         number: int,
         search: Search,
         picture: Image.Image | None,
-        check: Callable[[], None],
+        over: Event,
     ) -> dict[str, Any]:
         from vit_str.reading.pages.output import page_row
         from vit_str.reading.pages.reader import PageReader
 
-        self._check_pixels(upload)
-        picture = picture or self._picture(upload, number)
+        picture = picture or self._picture(upload, number, over)
         detector, lines = self._page_parts() or (None, None)
         with refused():
-            reader = _Interruptible(check, self.reader.engine, effort=self._effort, search=search)
-        lines = lines and _Interruptible(check, lines.engine)
+            reader = _Interruptible(over, self.reader.engine, effort=self._effort, search=search)
+        lines = lines and _Interruptible(over, lines.engine)
         page = PageReader(reader, detector, lines).read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         return page_row(upload.name, page) | {"page": number}
 
-    def _picture(self, upload: Upload, number: int) -> Image.Image:
+    def _picture(self, upload: Upload, number: int, over: Event) -> Image.Image:
         """A page of a file."""
         from vit_str.reading.pages.pictures import PageOptions, pictures_in
 
@@ -245,27 +257,12 @@ class ReadingService:
             file.write(upload.data)
             file.flush()
             wanted = PageOptions(((number, number),))
-            with closing(pictures_in(file.name, wanted, self.limits.drawing)) as pictures:
+            with closing(pictures_in(file.name, wanted, self._apart, over)) as pictures:
                 for picture in pictures:
                     if isinstance(picture, UnreadableImage):
                         raise picture
                     return picture
         raise Refusal(422, f"{upload.name} has no page {number}; ask for an earlier one")
-
-
-async def _in_thread(
-    pool: ThreadPoolExecutor, function: Callable[..., Result], *arguments: Any
-) -> Result:
-    """What a function returns; its arguments are let go as soon as nobody waits for it."""
-    waiting = [arguments]
-
-    def work() -> Result:
-        return function(*waiting.pop())
-
-    try:
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
-    finally:
-        waiting.clear()
 
 
 def reads_pages() -> bool:

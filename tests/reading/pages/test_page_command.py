@@ -1,6 +1,7 @@
 """``vit-str read --page`` and ``vit-str evaluate --page``, with a detector that knows the lines."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+from hostile_files import pdf_of_image
 
 from vit_str.reading.pages import reader as pages_reader
 
@@ -55,6 +59,19 @@ def test_some_pages_of_a_file(picture, drawn, run):
     assert code == 2 and "expected pages such as 3, 3-5 or 2,7-, found '5-3'" in err
     code, out, _ = run("read", "--page", path, "--pages", "1", "--format", "md")
     assert (code, out.split()[:2]) == (0, ["Museum", "station"])
+
+
+def test_pages_whose_image_cannot_be_drawn_are_told(picture, run):
+    pytest.importorskip("pypdfium2")
+    path = picture.with_name("scan.pdf")
+    path.write_bytes(pdf_of_image(b"JPXDecode", b"garbage"))
+    code, out, err = run("read", "--page", path)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert f"{path}: page 1 cannot be drawn (its image is damaged" in err
+    path.write_bytes(pdf_of_image(b"JPXDecode", b"garbage", text=b"Hello"))
+    code, _, err = run("read", "--page", path)
+    assert code == 0
+    assert f"{path}: page 1 is read without what PDFium cannot decode: an image\n" in err
 
 
 def test_hocr_is_well_formed_and_has_the_words(picture, run):

@@ -1,5 +1,7 @@
 """Pages of TIFF, GIF and PDF files, also of files that were made to do harm."""
 
+import sys
+import time
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -9,9 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vit_str.reading.pages import pictures
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_image, pdf_of_strokes
+
 from vit_str.reading.pages.pictures import PageOptions, page_of_text, pictures_in
-from vit_str.runtime.images import UnreadableImage
+from vit_str.runtime import images
+from vit_str.runtime.images import LARGE, UnreadableImage, load_image
+from vit_str.runtime.limited_process import ProcessLimits
 
 PDF = """%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
@@ -22,7 +28,6 @@ PDF = """%PDF-1.4
 endstream endobj
 trailer<</Root 1 0 R>>
 """
-STROKES = "[3 1] 0 d 5 w\n" + "0 0 m 612 792 100 900 500 3 c S\n" * 300_000
 WritePdf = Callable[..., str]
 
 
@@ -54,13 +59,71 @@ def test_pdf_pages_are_drawn_as_large_as_is_useful(box, size, write_pdf):
     assert picture.getextrema() == 3 * ((0, 255),)
 
 
-def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(write_pdf, monkeypatch):
-    assert "page 1 takes over 1 seconds to draw" in reason(write_pdf(content=STROKES), seconds=1)
-    monkeypatch.setattr(pictures, "_PATIENCE", 0.01)  # as where only the clock is a limit
-    assert "page 1 takes over 5 seconds to draw" in reason(write_pdf(content=STROKES), seconds=5)
-    monkeypatch.undo()
-    monkeypatch.setattr(pictures, "_BYTES", 100 << 20)
-    assert "page 1 " in reason(write_pdf("0 0 14400 14400"))
+def test_pdf_pages_that_take_too_long_or_too_much_are_one_line(write_pdf, tmp_path):
+    strokes = tmp_path / "strokes.pdf"
+    strokes.write_bytes(pdf_of_strokes())
+    text = "page 1 takes over 1 seconds to draw; it and those after it are left out"
+    assert text in reason(str(strokes), limits=ProcessLimits(1))
+    only_clock = ProcessLimits(5, patience=0.01)
+    assert "page 1 takes over 5 seconds to draw" in reason(str(strokes), limits=only_clock)
+    path = write_pdf("0 0 14400 14400")
+    assert "page 1 " in reason(path, limits=ProcessLimits(memory=100 << 20))
+
+
+@pytest.mark.parametrize("coding", [b"JPXDecode", b"DCTDecode", b"NoSuchDecode"])
+def test_images_that_pdfium_leaves_out_are_told(coding, tmp_path):
+    pytest.importorskip("pypdfium2")
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(pdf_of_image(coding, 50 * b"garbage"))
+    expected = (
+        "page 1 cannot be drawn (its image is damaged, or of a kind that PDFium does not know)"
+    )
+    assert reason(str(path)) == expected
+    path.write_bytes(pdf_of_image(coding, 50 * b"garbage", text=b"Hello"))
+    (picture,) = pictures_in(str(path))
+    assert isinstance(picture, Image.Image)
+    assert picture.info["left_out"] == 1
+
+
+@pytest.mark.parametrize("shade", [0, 128, 255])
+def test_plain_images_are_not_left_out(shade, tmp_path):
+    pytest.importorskip("pypdfium2")
+    path = tmp_path / "plain.pdf"
+    path.write_bytes(pdf_of_image(b"ASCIIHexDecode", b"%02x" % shade * 3 * 600 * 700 + b">"))
+    (picture,) = pictures_in(str(path))
+    assert isinstance(picture, Image.Image)
+    assert picture.info["left_out"] == 0
+
+
+def test_large_pictures_and_pages_are_decoded_apart(tmp_path, monkeypatch):
+    """The same as here, where nothing that takes long is decoded."""
+    values = np.random.default_rng(0).integers(0, 256, (30, 50, 3), dtype=np.uint8)
+    large = Image.fromarray(values).resize((2000, 1200))
+    assert large.width * large.height > LARGE
+    large.save(tmp_path / "large.png")
+    expected = load_image(tmp_path / "large.png")
+    small = Image.fromarray(values)
+    small.save(tmp_path / "pages.tiff", save_all=True, append_images=[small.transpose(0)])
+    monkeypatch.setattr(images, "_upright_rgb", None)
+    (found,) = pictures_in(str(tmp_path / "large.png"))
+    assert isinstance(found, Image.Image) and found.tobytes() == expected.tobytes()
+    first, second = pictures_in(str(tmp_path / "pages.tiff"))
+    assert isinstance(first, Image.Image) and isinstance(second, Image.Image)
+    assert first.tobytes() == second.transpose(0).tobytes() == small.tobytes()
+
+
+def test_files_of_endless_scans_or_frames_are_one_line(tmp_path):
+    scans, frames = tmp_path / "scans.jpg", tmp_path / "frames.gif"
+    scans.write_bytes(jpeg_of_scans((7070, 7070), 95_000))
+    frames.write_bytes(gif_of_frames(7000, 5000))
+    assert "a JPEG of over 100 scans" in reason(str(scans))
+    options = PageOptions.of("1000")
+    assert "page 1000: the frames up to it" in reason(str(frames), options=options)
+    began = time.monotonic()
+    limits = ProcessLimits(1, patience=0.5)
+    text = reason(str(frames), options=PageOptions.of("40"), limits=limits)
+    assert text.startswith("page 40 takes over 1 seconds to decode; it and those after it are left")
+    assert time.monotonic() - began < 20
 
 
 def test_pdf_pages_too_thin_for_text_are_named(write_pdf):

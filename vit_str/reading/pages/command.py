@@ -139,6 +139,10 @@ class _Run:
                 errors += 1
                 progress.warn(str(picture))
                 continue
+            if left_out := picture.info.get("left_out", 0):
+                images = "an image" if left_out == 1 else f"{left_out} images"
+                damaged = "is read without what PDFium cannot decode"
+                progress.warn(f"{one_line(path)}: page {number} {damaged}: {images}")
             page = page_of_text(picture) or reader.read(picture, boxes=self._format == "jsonl")
             pages[number] = page
             if self._overlays:

@@ -1,51 +1,54 @@
-"""Draws the pages of a PDF file, as a program of its own that `pictures_in` runs and may kill.
+"""Draws the pages of a PDF file, as a program with limits that `pictures_in` runs.
 
-    python drawing.py FILE
-
-From standard input it takes a JSON object: ``pages``, ranges of numbers from 1, ``resolution`` in
-dots per inch, ``password``, ``text``, whether text of the file is wanted, and the limits ``pixels``
-and ``seconds`` of a page and ``memory`` in bytes. For every page it writes a line of JSON,
-``{"size": [width, height], "lines": [...]}`` and then the RGB pixels, or ``{"error": "..."}``. It
-imports no more than it needs, to start fast.
+See `limited_process`. It takes the ``path`` of the file, ``ranges`` of pages, ``resolution`` in
+dots per inch, ``password``, ``text``, whether text of the file is wanted, and most ``pixels`` of a
+page. For every page it answers with the RGB pixels and ``{"size": [width, height], "lines": [...],
+"left_out": 0}``, the last the number of images that PDFium could not decode; or with
+``{"error": "..."}``. It imports no more than it needs, to start fast.
 """
 
-import json
-import os
-import sys
-import time
-from contextlib import suppress
-from pathlib import Path
+from itertools import islice
 from typing import Any
+
+from vit_str.runtime.limited_process import answer, limit_time, receive
 
 _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
-_NICENESS = 10  # of the process that draws
 _SOFT_HYPHEN = 2  # as PDFium has one at the end of a line
+_NICENESS = 10  # of this process: reading goes first
 _THINNEST = 4.0  # points of a side; letters that can be read are larger
+_SMALLEST = 8  # pixels of a side of an image that may hold text
+_MOST_IMAGES = 20  # of a page, that are decoded once more to know whether they are damaged
 
 
-def main(path: Path, wanted: dict[str, Any]) -> None:
+def main() -> None:
     """Draw all pages that are wanted."""
     import pypdfium2
 
-    _limit("RLIMIT_AS", wanted["memory"])
-    if hasattr(os, "nice"):  # reading goes first
-        os.nice(_NICENESS)
+    wanted, _ = receive(_NICENESS)
     try:
-        document = pypdfium2.PdfDocument(path, wanted["password"])
+        document = pypdfium2.PdfDocument(wanted["path"], wanted["password"])
     except (pypdfium2.PdfiumError, OSError, ValueError) as error:
-        _write({"error": _why_closed(str(error), wanted["password"])})
+        answer({"error": _why_closed(str(error), wanted["password"])})
         return
-    for number in (n for n in range(len(document)) if _holds(wanted["pages"], n + 1)):
-        _limit("RLIMIT_CPU", int(time.process_time()) + wanted["seconds"] + 1)
+    for number in (n for n in range(len(document)) if _holds(wanted["ranges"], n + 1)):
+        limit_time(wanted)
         try:
-            page = document[number]
-            picture = _draw(page, wanted["resolution"], wanted["pixels"])
-            lines = _lines(page, *picture.size) if wanted["text"] else []
+            header, pixels = _page(document[number], wanted)
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
-            _write({"error": f"page {number + 1} cannot be drawn ({error})"})
+            answer({"error": f"page {number + 1} cannot be drawn ({error})"})
         else:
-            _write({"size": picture.size, "lines": lines}, picture.tobytes())
+            answer(header, pixels)
+
+
+def _page(page: Any, wanted: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """What to answer for a page."""
+    picture = _draw(page, wanted["resolution"], wanted["pixels"])
+    lines = _lines(page, *picture.size) if wanted["text"] else []
+    left_out = _left_out(page, picture)
+    if left_out and not lines and _is_plain(picture):
+        raise ValueError("its image is damaged, or of a kind that PDFium does not know")
+    return {"size": picture.size, "lines": lines, "left_out": left_out}, picture.tobytes()
 
 
 def _holds(ranges: list[list[int | None]], number: int) -> bool:
@@ -70,15 +73,9 @@ def _draw(page: Any, resolution: int, pixels: int) -> Any:
 
 def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]]]]:
     """Lines of words that the file has as text, with left, top, right and bottom in pixels."""
-    import ctypes
-
     from pypdfium2 import raw
 
-    def place(x: float, y: float) -> tuple[int, int]:
-        found = ctypes.c_int(), ctypes.c_int()
-        raw.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, x, y, *map(ctypes.byref, found))
-        return found[0].value, found[1].value
-
+    size = width, height
     lines: list[list[tuple[str, list[int]]]] = [[]]
     text = ""
     corners = []
@@ -88,7 +85,7 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
         letter = "-" if code == _SOFT_HYPHEN else chr(code)
         if code and letter.isprintable() and not letter.isspace():
             left, bottom, right, top = characters.get_charbox(index, loose=True)
-            corners += [place(left, top), place(right, bottom)]
+            corners += [_pixel(page, size, left, top), _pixel(page, size, right, bottom)]
             text += letter
             continue
         if text:
@@ -101,19 +98,63 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
     return [line for line in lines if line]
 
 
-def _limit(name: str, value: int) -> None:
-    """Lower a limit of this process, where the system has it."""
-    with suppress(ImportError, AttributeError, ValueError, OSError):
-        import resource
+def _left_out(page: Any, picture: Any) -> int:
+    """How many images PDFium left out, which it does without a word.
 
-        hard = resource.getrlimit(getattr(resource, name))[1]
-        resource.setrlimit(getattr(resource, name), (value, hard))
+    Where an image should be, all is of one color then, and it cannot be decoded alone either.
+    """
+    from pypdfium2 import raw
+
+    left_out = 0
+    images = page.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE,))
+    for image in islice(images, _MOST_IMAGES):
+        place = _place_of(image, page, picture.size)
+        width, height = place[2] - place[0], place[3] - place[1]
+        is_large = min(width, height) >= _SMALLEST
+        if is_large and _is_plain(picture.crop(place)) and not _decodes(image):
+            left_out += 1
+    return left_out
 
 
-def _write(line: dict[str, Any], pixels: bytes = b"") -> None:
-    sys.stdout.buffer.write(json.dumps(line).encode() + b"\n" + pixels)
-    sys.stdout.buffer.flush()
+def _place_of(image: Any, page: Any, size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of an image in the picture of a page of some size."""
+    width, height = size
+    if image.level:  # inside a form, which has coordinates of its own
+        return 0, 0, width, height
+    bounds = image.get_bounds if hasattr(image, "get_bounds") else image.get_pos  # pypdfium2 4
+    left, bottom, right, top = bounds()
+    x1, y1 = _pixel(page, size, left, top)
+    x2, y2 = _pixel(page, size, right, bottom)
+    left, right = max(0, min(x1, x2)), min(width, max(x1, x2))
+    top, bottom = max(0, min(y1, y2)), min(height, max(y1, y2))
+    return left, top, right, bottom
+
+
+def _pixel(page: Any, size: tuple[int, int], x: float, y: float) -> tuple[int, int]:
+    """A point of a page in its picture."""
+    import ctypes
+
+    from pypdfium2 import raw
+
+    found = ctypes.c_int(), ctypes.c_int()
+    raw.FPDF_PageToDevice(page.raw, 0, 0, *size, 0, x, y, *map(ctypes.byref, found))
+    return found[0].value, found[1].value
+
+
+def _is_plain(picture: Any) -> bool:
+    """Whether a picture is of one color."""
+    return all(low == high for low, high in picture.getextrema())
+
+
+def _decodes(image: Any) -> bool:
+    import pypdfium2
+
+    try:
+        image.get_bitmap()
+    except pypdfium2.PdfiumError:
+        return False
+    return True
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), json.load(sys.stdin))
+    main()

@@ -1,18 +1,12 @@
 """The pictures in a file: one, or the pages of a TIFF, GIF or PDF file."""
 
-import json
-import os
 import re
-import signal
-import sys
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
-from threading import Timer
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -20,15 +14,27 @@ from PIL import Image
 
 from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Point, Word
-from vit_str.runtime.images import SUFFIXES, UnreadableImage, load_pages
+from vit_str.runtime.image_decoding import DECODING_PROGRAM
+from vit_str.runtime.images import (
+    SUFFIXES,
+    UnreadableImage,
+    is_costly,
+    load_pages,
+    page_numbers,
+)
+from vit_str.runtime.limited_process import (
+    DEFAULT_LIMITS,
+    Answer,
+    ProcessEnded,
+    ProcessLimits,
+    answers,
+)
 from vit_str.runtime.machine import install_hint
 
 PAGE_SUFFIXES = (*SUFFIXES, ".pdf")
 _PIXELS = 16_000_000
 """Most pixels of a drawn page, as of other pictures: larger ones are drawn smaller."""
-_BYTES = 2 << 30  # memory of the process that draws
-_SECONDS = 20  # of the processor, for a page
-_PATIENCE = 5  # how often the same time may go by on the clock, on a machine that is busy
+_DRAWING_PROGRAM = Path(__file__).with_name("drawing.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,107 +64,82 @@ class PageOptions:
     @property
     def numbers(self) -> Iterator[int]:
         """Of the wanted pages, in order."""
-        ends = [last for _, last in self.ranges]
-        highest = None if None in ends else max(last or 0 for last in ends)
-        every = count(1) if highest is None else range(1, highest + 1)
-        return (n for n in every if any(a <= n <= (b or n) for a, b in self.ranges))
+        return page_numbers(self.ranges)
 
 
 _ALL = PageOptions()
 
 
 def pictures_in(
-    path: str, options: PageOptions = _ALL, seconds: int = _SECONDS
+    path: str,
+    options: PageOptions = _ALL,
+    limits: ProcessLimits = DEFAULT_LIMITS,
+    stop: Event | None = None,
 ) -> Generator[Image.Image | UnreadableImage, None, None]:
     """The pages of a file, upright and in RGB; what cannot be read is handed out as an error.
 
-    The pages of PDF files are drawn by a process of its own with bounded memory, in so many seconds
-    of the processor at most: PDF is large, and such a file may take hours, gigabytes, or the
-    program that draws it down.
+    The pages of PDF files, large pictures and files of several pages are left to a process with
+    limits, which ends when ``stop`` is set: such a file may take hours, gigabytes, or the program
+    that draws or decodes it down.
     """
     if path.lower().endswith(".pdf"):
-        yield from _drawn(path, options, seconds)
-        return
-    try:
-        first = next(options.numbers)
-        wanted = options.numbers
-        number = next(wanted)
-        for page, picture in enumerate(load_pages(path, first), first):
-            if page == number:
-                yield picture
-                number = next(wanted, 0)
-            if not number:
-                return
-    except UnreadableImage as error:
-        yield error
+        yield from _drawn(path, options, limits, stop)
+    elif is_costly(path):
+        wanted = {"path": path, "ranges": options.ranges}
+        process = answers(DECODING_PROGRAM, wanted, limits=limits, stop=stop)
+        yield from _pictures_of(process, path, options, "decode")
+    else:
+        try:
+            yield from load_pages(path, options.numbers)
+        except UnreadableImage as error:
+            yield error
 
 
 def _drawn(
-    path: str, options: PageOptions, seconds: int
+    path: str, options: PageOptions, limits: ProcessLimits, stop: Event | None
 ) -> Iterator[Image.Image | UnreadableImage]:
     if find_spec("pypdfium2") is None:
         yield UnreadableImage(
             path, f"reading PDF files needs pypdfium2, run: {install_hint('page')}"
         )
         return
-    program = str(Path(__file__).with_name("drawing.py"))
     wanted = {
-        "pages": options.ranges,
+        "path": path,
+        "ranges": options.ranges,
         "resolution": options.resolution,
-        "password": options.password,  # a command line is seen by all users
+        "password": options.password,
         "text": options.text_layer,
         "pixels": _PIXELS,
-        "memory": _BYTES,
-        "seconds": seconds,
     }
-    with Popen(  # noqa: S603 - our own program
-        [sys.executable, "-P", program, path],
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    ) as process:
-        assert process.stdin and process.stdout
-        pages = options.numbers
+    process = answers(_DRAWING_PROGRAM, wanted, limits=limits, stop=stop)
+    yield from _pictures_of(process, path, options, "draw")
+
+
+def _pictures_of(
+    process: Generator[Answer, None, None], path: str, options: PageOptions, verb: str
+) -> Iterator[Image.Image | UnreadableImage]:
+    """The pages that a process answers with; ``verb`` is what it does."""
+    pages = options.numbers
+    with closing(process):
         try:
-            with suppress(BrokenPipeError), process.stdin as pipe:
-                pipe.write(json.dumps(wanted).encode())
-            while header := _next_line(process, _PATIENCE * seconds):
-                found = json.loads(header)
-                if "error" in found:
-                    yield UnreadableImage(path, found["error"])
-                else:
-                    width, height = found["size"]
-                    pixels = process.stdout.read(3 * width * height)
-                    if len(pixels) < 3 * width * height:
-                        break
-                    picture = Image.frombytes("RGB", (width, height), pixels)
-                    picture.info["lines"] = found["lines"]
-                    yield picture
-                next(pages)
-            if process.wait():
-                reason = _why_it_died(process.returncode, next(pages, 0), seconds)
-                yield UnreadableImage(path, reason)
-        finally:
-            process.kill()
+            for header, pixels in process:
+                next(pages, 0)
+                yield _picture_of(header, pixels, path)
+        except ProcessEnded as ended:
+            yield UnreadableImage(
+                path,
+                f"page {next(pages, 0)} {ended.reason(verb)}; it and those after it are left out, "
+                "save them as pictures of their own, smaller",
+            )
 
 
-def _next_line(process: Popen[bytes], seconds: int) -> bytes:
-    """What it prints next; nothing once it has ended, which it must within some seconds."""
-    assert process.stdout
-    timer = Timer(seconds, process.kill)
-    timer.start()
-    try:
-        return process.stdout.readline()
-    finally:
-        timer.cancel()
-
-
-def _why_it_died(code: int, page: int, seconds: int) -> str:
-    reason = f"takes over {_BYTES >> 30} GB of memory to draw, or breaks the program that draws it"
-    if code in (-signal.SIGKILL, -signal.SIGXCPU) if os.name == "posix" else code == 1:
-        reason = f"takes over {seconds} seconds to draw"
-    return f"page {page} {reason}; it and those after it are left out, save them as pictures"
+def _picture_of(header: dict[str, Any], pixels: bytes, path: str) -> Image.Image | UnreadableImage:
+    if "error" in header:
+        return UnreadableImage(path, header["error"])
+    picture = Image.frombytes("RGB", tuple(header["size"]), pixels)
+    picture.info["lines"] = header.get("lines", ())
+    picture.info["left_out"] = header.get("left_out", 0)
+    return picture
 
 
 def page_of_text(picture: Image.Image) -> Page | None:

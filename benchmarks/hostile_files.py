@@ -1,0 +1,60 @@
+"""Files that are small and take long to decode: a JPEG of many scans, a GIF of many frames, PDFs.
+
+None takes long to make. The benchmarks that look for faults and the tests share them.
+"""
+
+import io
+import re
+
+from PIL import Image
+
+_SCREEN = b"GIF89a%b%b\xf0\x00\x00\x00\x00\x00\xff\xff\xff"  # a palette of black and white
+_FRAME = (
+    b"\x21\xf9\x04\x04\x0a\x00\x00\x00"  # each stays for a tenth of a second
+    b"\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x00"  # 1 x 1 pixel, at the upper left corner
+    b"\x02\x02\x44\x01\x00"  # which is white
+)
+_PDF = b"""%%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R
+/Resources<</XObject<</I 5 0 R>>/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj
+4 0 obj<</Length %d>>stream
+%b
+endstream endobj
+5 0 obj<</Type/XObject/Subtype/Image/Width 600 /Height 700 /ColorSpace/DeviceRGB
+/BitsPerComponent 8 %b /Length %d>>stream
+%b
+endstream endobj
+trailer<</Root 1 0 R>>
+"""
+_STROKES = b"[3 1] 0 d 5 w\n" + 300_000 * b"0 0 m 612 792 100 900 500 3 c S\n"
+
+
+def jpeg_of_scans(size: tuple[int, int], scans: int) -> bytes:
+    """A progressive JPEG, white, whose last table and scan are repeated until there are so many."""
+    file = io.BytesIO()
+    Image.new("L", size, "white").save(file, "JPEG", progressive=True)
+    data = file.getvalue()
+    starts = [match.start() for match in re.finditer(b"\xff\xc4|\xff\xda|\xff\xd9", data)]
+    last = data[starts[-3] : starts[-1]]  # a table, its scan, and then the end of the image
+    assert last.startswith(b"\xff\xc4")
+    more = scans - data.count(b"\xff\xda")
+    return data[: starts[-1]] + more * last + data[starts[-1] :]
+
+
+def gif_of_frames(side: int, frames: int) -> bytes:
+    """A GIF whose frames are 1 x 1 pixel each, on a square screen."""
+    edge = side.to_bytes(2, "little")
+    return _SCREEN % (edge, edge) + frames * _FRAME + b"\x3b"
+
+
+def pdf_of_strokes() -> bytes:
+    """A page of dashed curves that takes PDFium minutes."""
+    return _PDF % (len(_STROKES), _STROKES, b"", 0, b"")
+
+
+def pdf_of_image(coding: bytes, data: bytes, text: bytes = b"") -> bytes:
+    """A page that an image fills, as it is coded, with a line of text above it."""
+    content = b"q 500 0 0 600 50 50 cm /I Do Q BT /F 30 Tf 50 700 Td (%b) Tj ET" % text
+    return _PDF % (len(content), content, b"/Filter/" + coding, len(data), data)

@@ -1,0 +1,81 @@
+import asyncio
+import threading
+import time
+
+import pytest
+
+from vit_str.serving.lanes import Lane, set_at_end
+from vit_str.serving.limits import site_of
+
+
+def test_clients_take_turns_and_have_their_share():
+    lane, order, at_once = Lane(3, each=2), [], []
+    running = {"a": 0, "b": 0}
+
+    def work(client, number):
+        running[client] += 1
+        at_once.append(dict(running))
+        order.append((client, number))
+        time.sleep(0.05)
+        running[client] -= 1
+
+    async def ask():
+        clients = [("a", n) for n in range(10)] + [("b", n) for n in range(2)]
+        await asyncio.gather(*(lane.do(client, work, client, n) for client, n in clients))
+
+    asyncio.run(ask())
+    assert max(each["a"] for each in at_once) == 2
+    assert order.index(("b", 0)) < 4
+    assert len(order) == 12
+    lane.close()
+
+
+def test_it_knows_for_how_long_it_has_been_busy():
+    lane, go = Lane(1), threading.Event()
+    assert lane.busy_for() == 0
+
+    async def ask():
+        job = asyncio.ensure_future(lane.do("a", go.wait, 20))
+        await asyncio.sleep(0.3)
+        assert 0.2 < lane.busy_for() < 10
+        job.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await job
+        assert lane.busy_for() > 0.2  # nobody waits, and it is still at work
+        go.set()
+
+    asyncio.run(ask())
+    lane.close()
+    assert lane.busy_for() == 0
+
+
+def test_work_is_told_that_nobody_waits():
+    lane, told = Lane(1), threading.Event()
+
+    def work(over):
+        assert over.wait(20)
+        told.set()
+
+    async def ask():
+        with set_at_end() as over:
+            await asyncio.wait_for(lane.do("a", work, over), 0.2)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(ask())
+    assert told.wait(10)
+    lane.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "site"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
+        ("::1", "::/64"),
+        ("", ""),
+        ("no address", "no address"),
+    ],
+)
+def test_clients_are_told_apart_by_address_or_network(address, site):
+    assert site_of(address) == site

@@ -1,0 +1,51 @@
+"""Decodes large pictures, and the pages of TIFF and GIF files, as a program with limits.
+
+See `limited_process`. It takes the ``path`` of a file, or null for the data that follow. With
+``preprocessing`` it answers with the pixels as a model gets them, and ``shape``, ``size`` and
+``window``; with ``ranges`` of pages, with each page in RGB, and its ``size``. What cannot be
+decoded is an ``error``. It imports no more than it needs, to start fast.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from PIL import Image
+
+from vit_str.runtime.image_decoding import decode
+from vit_str.runtime.images import Preprocessing, UnreadableImage, load_pages, page_numbers
+from vit_str.runtime.limited_process import answer, limit_time, receive
+
+
+def main() -> None:
+    """Answer one question."""
+    wanted, data = receive()
+    source = data if wanted["path"] is None else wanted["path"]
+    try:
+        if "preprocessing" in wanted:
+            _decode(source, wanted)
+        else:
+            _decode_pages(source, wanted)
+    except UnreadableImage as error:
+        answer({"error": error.reason})
+
+
+def _decode(source: str | bytes, wanted: dict[str, Any]) -> None:
+    limit_time(wanted)
+    image = decode(source, Preprocessing.from_dict(wanted["preprocessing"]))
+    header = {"shape": image.pixels.shape, "size": image.size, "window": image.window}
+    answer(header, image.pixels.tobytes())
+
+
+def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:
+    pages = load_pages(source, page_numbers(wanted["ranges"]))
+    while picture := _next_page(pages, wanted):
+        answer({"size": picture.size}, picture.tobytes())
+
+
+def _next_page(pages: Iterator[Image.Image], wanted: dict[str, Any]) -> Image.Image | None:
+    limit_time(wanted)
+    return next(pages, None)
+
+
+if __name__ == "__main__":
+    main()

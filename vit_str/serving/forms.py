@@ -1,0 +1,64 @@
+"""Forms -> pictures and a lexicon."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+from python_multipart.multipart import parse_options_header
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from vit_str.serving.limits import MOST_WORDS, Refusal
+from vit_str.serving.service import Upload
+
+_LEXICON_BYTES = 1 << 20  # of a part of a form, such as a lexicon
+_MOST_FIELDS = 10  # of a form, besides files
+
+
+def read_form(kind: str, body: bytes) -> tuple[list[Upload], tuple[str, ...]]:
+    """The pictures of a form, and the words that may be read.
+
+    Names and words are in UTF-8, whatever the type of the content says: some codecs of Python take
+    minutes for a megabyte, and one only raises.
+
+    Args:
+        kind: the type of the content, with the boundary.
+        body: the form.
+    """
+    files, words = asyncio.run(_parse(kind, body))
+    if not files:
+        raise Refusal(422, "no picture: send files in the field 'files'")
+    lexicon = tuple(sorted({word.strip() for word in words.split("\n") if word.strip()}))
+    if len(lexicon) > MOST_WORDS:
+        raise Refusal(422, f"a lexicon may hold {MOST_WORDS:,} words; send fewer")
+    return files, lexicon
+
+
+async def _parse(kind: str, body: bytes) -> tuple[list[Upload], str]:
+    """The files of a form, and its field with the lexicon."""
+    boundary = parse_options_header(kind)[1].get(b"boundary")
+    if not boundary:
+        raise Refusal(400, "the form cannot be understood: its content type has no boundary")
+    headers = Headers(raw=[(b"content-type", b'multipart/form-data; boundary="%b"' % boundary)])
+    parser = MultiPartParser(
+        headers, _once(body), max_fields=_MOST_FIELDS, max_part_size=_LEXICON_BYTES
+    )
+    parser.spool_max_size = len(body) + 1  # no files on the disk
+    try:
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise Refusal(400, f"the form cannot be understood: {error.message}") from None
+    try:
+        uploads = [
+            Upload(value.filename or "image", await value.read())
+            for _, value in form.multi_items()
+            if isinstance(value, UploadFile)
+        ]
+    finally:
+        await form.close()
+    return uploads, str(form.get("lexicon") or "")
+
+
+async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
+    yield body

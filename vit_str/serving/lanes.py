@@ -1,0 +1,72 @@
+"""Threads in which clients take turns, so that one does not make all others wait."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+Result = TypeVar("Result")
+
+
+class Lane:
+    """Some threads for work of one kind.
+
+    Args:
+        threads: how many.
+        each: how many of them a client may have at the same time. What it asks for beyond that
+            waits before it stands in the line of all, so others come first.
+    """
+
+    def __init__(self, threads: int, each: int = 1) -> None:
+        self._pool = ThreadPoolExecutor(threads)
+        self._each = each
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._began: dict[object, float] = {}
+
+    async def do(self, client: str, function: Callable[..., Result], *arguments: object) -> Result:
+        """What a function returns; its arguments are let go as soon as nobody waits for it."""
+        waiting = [arguments]
+        job = object()
+
+        def work() -> Result:
+            self._began[job] = time.monotonic()
+            try:
+                return function(*waiting.pop())
+            finally:
+                del self._began[job]
+
+        turn = self._turns.setdefault(client, asyncio.Semaphore(self._each))
+        async with turn:
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+            finally:
+                waiting.clear()
+
+    def prepare(self, function: Callable[[], object]) -> None:
+        """Do something before all else."""
+        self._pool.submit(function)
+
+    def busy_for(self) -> float:
+        """Seconds that the longest job in progress has taken; 0 if there is none."""
+        began = min(list(self._began.values()), default=None)
+        return 0.0 if began is None else time.monotonic() - began
+
+    def close(self) -> None:
+        """Begin nothing more, and wait for what is in progress."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def set_at_end() -> Iterator[Event]:
+    """An event that tells work in a thread that nobody waits for it any more."""
+    over = Event()
+    try:
+        yield over
+    finally:
+        over.set()
