@@ -7,6 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from lightning.pytorch import Trainer
@@ -15,7 +16,7 @@ from safetensors.torch import load_file
 
 from vit_str.datasets import WRITERS, Layout, Mixture, Rules, open_words
 from vit_str.datasets.augmentation import Augmentation
-from vit_str.datasets.source import LabeledWord
+from vit_str.datasets.source import LabeledWord, Reason
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import TALL, Preprocessing, load_image
 from vit_str.runtime.weights_contents import resolve
@@ -271,3 +272,38 @@ def test_own_lines_are_as_wide_as_the_widest_of_their_batch(
     assert batch.token_characters.shape[1] == batch.images.shape[3] // 2
     own = batch.images[0]
     assert (own[..., -1] == own[..., -2]).all() or own.shape[-1] > 640
+
+
+def test_mjsynth_and_synthtext_are_sources(tmp_path, word_image):
+    """As they are distributed; what is broken is skipped, and a compressed archive refused."""
+    savemat = pytest.importorskip("scipy.io").savemat
+    folder = tmp_path / "90kDICT32px"
+    (folder / "1" / "2").mkdir(parents=True)
+    names = [f"1/2/{number}_Word{number}_7.jpg" for number in range(4)]
+    for name in names[:3]:
+        word_image("word").convert("RGB").save(folder / name)
+    (folder / names[3]).write_bytes(b"")
+    (folder / "annotation_train.txt").write_text("".join(f"./{name} 7\n" for name in names))
+    scene = tmp_path / "SynthText" / "8" / "scene_0.jpg"
+    scene.parent.mkdir(parents=True)
+    word_image("scene", size=(200, 100)).convert("RGB").save(scene)
+    corners = [[20, 80, 80, 20], [30, 30, 50, 50]]
+    truth = {"imnames": ["8/scene_0.jpg"], "txt": ["cut"], "wordBB": corners}
+    cells = {name: np.empty((1, 1), object) for name in truth}
+    for name, value in truth.items():
+        cells[name][0, 0] = np.array(value)
+    savemat(tmp_path / "SynthText" / "gt.mat", cells)
+    own = own_words([folder, tmp_path / "SynthText"], validation_share=0.0)
+    batch = own.crops[0, 64]
+    assert {*batch.labels} == {"Word0", "Word1", "Word2", "cut"}
+    assert {word.reason for word in batch.skipped} == {Reason.UNREADABLE}
+    (tmp_path / "mjsynth.tar.gz").write_bytes(b"")
+    with pytest.raises(ValueError, match="convert it first: vit-str data convert"):
+        own_words([tmp_path / "mjsynth.tar.gz"])
+
+
+def test_accents_that_are_apart_are_trained_on_as_the_charset_has_them(tmp_path, word_image):
+    word_image("x").save(tmp_path / "x.png")
+    (tmp_path / "labels.tsv").write_text("x.png\tnai\u0308ve\n", encoding="utf-8")
+    own = own_words([tmp_path], validation_share=0.0, charset="naïve")
+    assert own.crops[0, 2].labels == ["naïve", "naïve"]
