@@ -6,7 +6,8 @@ import pytest
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
-from vit_str.synthesis.word_lists import favor_accents
+from vit_str.synthesis.spellings import SYLLABLES, spelled_words, with_long_s, with_sharp_s
+from vit_str.synthesis.word_lists import favor_accents, favor_rare_letters, language_words
 
 ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyz"
 SYLLABLES = "".join(chr(code) for code in range(0xAC00, 0xAC00 + 400))
@@ -121,3 +122,48 @@ def test_patterns_use_known_fields_and_ingredients():
         assert ingredient in WEIGHTS
         for pattern in patterns:
             assert pattern.format(**dict.fromkeys(names, "x"))
+
+
+def test_every_character_of_latin_is_drawn_often_enough():
+    """With the languages of the recipe; words of few of them come fast enough for a test."""
+    languages = "en*20+vi*2+az+cy+eo+ff+ha+ig+la+mt+nv+sa+se+yo+pinyin+de-Latf+ro+lv+sk+hu"
+    strings = Lexicon(charset_of("latin"), languages).sample(20_000, 1)
+    counts = Counter("".join(strings))
+    assert set(counts) <= set(charset_of("latin").characters)
+    assert min(counts[character] for character in charset_of("latin").characters) >= 5
+    printed = ["“", "’s", "…", "№", "§", "°C", "½", "–", "€"]
+    assert all(any(mark in string for string in strings) for mark in printed)
+
+
+def test_words_with_rare_letters_are_drawn_more_often():
+    words = ["plain", "ọne", "ẵther"]
+    common, usual, rare = favor_rare_letters(words, [0.5, 0.499, 0.001])
+    assert common + usual + rare == pytest.approx(1)
+    assert rare == pytest.approx(0.004, rel=0.01)
+    assert usual / common == pytest.approx(0.998)
+
+
+def test_languages_without_a_list_have_words_of_their_letters():
+    latin = set(charset_of("latin").characters)
+    for code in (*SYLLABLES, "pinyin"):
+        words = spelled_words(code)
+        assert len(words) == 4000
+        assert set("".join(words)) <= latin, code
+        assert words == spelled_words(code)
+    assert set("ǎěǐǒǔǖǘǚǜ") <= set("".join(spelled_words("pinyin")))
+    ((words, weight),) = language_words("yo*3")
+    assert weight == 3
+    assert set("ẹọṣ") <= set("".join(words))
+
+
+def test_old_and_new_german_spelling():
+    assert [*map(with_sharp_s, ("strasse", "grüsse", "wasser", "aussehen", "aussen"))] == [
+        "straße", "grüße", "wasser", "aussehen", "außen",
+    ]  # fmt: skip
+    assert [*map(with_long_s, ("hausmeister", "ist", "das", "wissens", "ausgang"))] == [
+        "hausmeiſter", "iſt", "das", "wiſſens", "ausgang",
+    ]  # fmt: skip
+    ((old, _),) = language_words("de-Latf")
+    assert "iſt" in old
+    assert "straße" not in old
+    assert "ſtraße" in old

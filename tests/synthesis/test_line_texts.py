@@ -59,3 +59,15 @@ def test_a_charset_without_the_space_has_no_lines():
     charset = Charset(PRINTABLE_ASCII)
     with pytest.raises(ValueError, match="charset with the space"):
         LineTexts(charset, Lexicon(charset), "en")
+
+
+def test_lines_have_the_marks_of_print_that_the_charset_has():
+    charset = charset_of("latin")
+    latin = LineTexts(charset, Lexicon(charset, "en"), "en")
+    rng = random.Random(7)
+    lines = [label(latin.line(rng, 40)) for _ in range(1500)]
+    for mark in ("“", "’", "…", " – ", "•", "§ ", "№ ", "°", "€ "):
+        assert sum(mark in line for line in lines) >= 3, mark
+    plain = Charset(PRINTABLE_ASCII + " ")
+    typed = LineTexts(plain, Lexicon(plain, "en"), "en")
+    assert all(label(typed.line(rng, 40)).isascii() for _ in range(300))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime.charset import Charset
+from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.images import Preprocessing
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights, save_weights
 from vit_str.training.cli import main
@@ -63,6 +63,21 @@ def test_kept_characters_score_exactly_as_before(old, new, said):
     second = logits(after, Charset(new), words)[..., here]
     torch.testing.assert_close(first, second, rtol=0, atol=1e-6)
     assert len(after.decoder.embed_characters.weight.unique(dim=0)) == len(new) + 1
+
+
+def test_a_larger_charset_keeps_every_character_in_every_layer():
+    """As from ``tiny``, which reads European letters and has a draft head, to all of Latin."""
+    old, new = charset_of("european"), charset_of("latin")
+    before, after = weights(old), model(new)
+    start_from(after, new, before)
+    given = before.recognizer.state_dict()
+    layers = {
+        name: tensor for name, tensor in after.state_dict().items() if len(new) + 1 in tensor.shape
+    }
+    assert len(layers) >= 3
+    for name, tensor in layers.items():
+        assert torch.equal(tensor[: len(old)], given[name][: len(old)]), name
+        assert torch.equal(tensor[len(new)], given[name][len(old)]), f"{name}: the start or end"
 
 
 def test_no_common_character_leaves_random_rows_in_the_output():

@@ -206,9 +206,9 @@ def charset_of(text: str) -> Charset:
     for name in names:
         alike = get_close_matches(name.lower(), CHARSETS, cutoff=0.7)
         if name not in CHARSETS and (alike or _looks_like_name(name)):
-            guess = f", did you mean {alike[0]}" if alike else ""
+            guess = f", did you mean {alike[0]}?" if alike else "."
             raise ValueError(
-                f"no charset {name!r}{guess}? Known are {', '.join(CHARSETS)}; "
+                f"no charset {name!r}{guess} Known are {', '.join(CHARSETS)}; "
                 "if these are the characters themselves, sort them or put them into a .txt file"
             )
     return Charset(_visible(text))

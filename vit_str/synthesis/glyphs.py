@@ -20,7 +20,7 @@ from vit_str.synthesis.glyph_quality import flaw, judge
 from vit_str.synthesis.rasterize import HEIGHT
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
-_VERSION = "2"  # of the cached file
+_VERSION = "3"  # of the cached file
 _ABANDONED = 3600.0  # seconds without a change after which a temporary file is that of a killed run
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "is_correct")
 

@@ -24,6 +24,7 @@ SHAPE = 16  # side of the pictures by which glyphs are compared, in pixels
 
 _INK_ROWS = 44  # that the tallest and deepest strokes fill
 _REFERENCE = "Hgjpqy|({"  # has such strokes
+_STACKS = "ẮẲẴỔỖẪǗǙǛ"  # reach highest; where a font has them, they fill the line too
 _WIDEST = 4 * HEIGHT  # glyph, in pixels
 _MOST_CUT = 0.1  # of the line's height that a glyph may stand out
 _MOST_ALIKE = 3  # characters with one glyph; more show the sign for missing ones
@@ -94,8 +95,9 @@ def _is_known(character: str, glyph_names: dict[int, str]) -> bool:
     TeX and symbol fonts have arrows and Greek in the places of ASCII, but name them truly.
     """
     name = glyph_names.get(ord(character), ".notdef")
-    meant = agl.toUnicode(name).translate(_LOOK_ALIKES)
-    return name != ".notdef" and (len(meant) != 1 or meant == character)
+    meant = agl.toUnicode(name)
+    alike = {meant, meant.translate(_LOOK_ALIKES)}
+    return name != ".notdef" and (len(meant) != 1 or character in alike)
 
 
 def expected(characters: str) -> list[bool]:
@@ -126,9 +128,12 @@ def _fit_font(
     if any(character.isascii() and character.isalpha() for character in known):
         # The same for all Latin charsets, so that small letters alone do not fill the line.
         reference = [c for c in _REFERENCE if _is_known(c, glyph_names)] or known
-    font, top, bottom = _measure(path, 40.0, reference)
+    stacks = [character for character in _STACKS if character in known]
+    rows = HEIGHT if stacks else _INK_ROWS
+    measured = [*reference, *stacks]
+    font, top, bottom = _measure(path, 40.0, measured)
     for _ in range(2):  # a second time because hinting does not scale
-        font, top, bottom = _measure(path, font.size * _INK_ROWS / (bottom - top), reference)
+        font, top, bottom = _measure(path, font.size * rows / (bottom - top), measured)
     return font, round((HEIGHT - (top + bottom)) / 2)
 
 
