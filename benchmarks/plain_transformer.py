@@ -30,7 +30,10 @@ class PlainDecoder(TransformerDecoder):
             decoder.mlp_ratio,
             decoder.dropout,
             decoder.label_smoothing,
+            draft_grid=decoder.draft_grid,
         )
+        if decoder.draft is not None:
+            plain.draft.load_state_dict(decoder.draft.state_dict())
         for name in ("embed_characters", "embed_positions", "norm", "classify"):
             getattr(plain, name).load_state_dict(getattr(decoder, name).state_dict())
         plain.blocks = nn.ModuleList(map(_decoder_layer, decoder.blocks))  # type: ignore[assignment]

@@ -143,7 +143,7 @@ def test_own_words_are_no_rendered_ones(small, labeled_folder, tmp_path):
     model = configuration.load(ROOT / "configs" / "vit_tiny_transformer.yaml")["model"]
     settings["model"]["recognizer"] = model["recognizer"]
     settings["data"]["init_args"]["sources"] = [str(labeled_folder)]
-    settings["data"]["init_args"] |= {"rendered_limit": 0, "rendered_share": 0}
+    settings["data"]["init_args"] |= {"rendered_share": 0, "validation_share": 0}
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump(settings), encoding="utf-8")
     with pytest.raises(SystemExit, match="expected data that is rendered, found OwnWords"):
