@@ -72,7 +72,7 @@ class Progress:
     results do not go to one as well.
     """
 
-    def __init__(self, total: int, alone: bool = False) -> None:
+    def __init__(self, total: int = 0, alone: bool = False) -> None:
         self._bar: Any = None
         shared = sys.stdout and sys.stdout.isatty() and not alone
         if sys.stderr and sys.stderr.isatty() and not shared:
@@ -88,6 +88,12 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
+
+    def expect(self, count: int) -> None:
+        """So many images more are to come."""
+        if self._bar is not None:
+            self._bar.total += count
+            self._bar.update(0)
 
     def advance(self, count: int = 1) -> None:
         """So many images more are done."""
