@@ -21,6 +21,7 @@ from vit_str.runtime.images import (
     reported_in_one_line,
     source_name,
 )
+from vit_str.runtime.long_lines import LinePart, spans
 from vit_str.runtime.machine import thread_count
 
 if TYPE_CHECKING:
@@ -48,11 +49,12 @@ _CUTS = 3  # what is small is seen better in what is left
 
 
 class DecodedImage(NamedTuple):
-    """An image as the model gets it."""
+    """An image as the model gets it; a line that is too long for it also in parts."""
 
     pixels: UInt8[np.ndarray, "channel height width"]
     size: tuple[int, int]
     window: Window
+    parts: tuple[LinePart, ...] = ()
 
 
 def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
@@ -63,9 +65,30 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
     loaded, size = load_sized_image(source)
     with reported_in_one_line(source_name(source)):
         pixels, window = without_margins(loaded, preprocessing)
-        return DecodedImage(
-            np.ascontiguousarray(pixels.transpose(2, 0, 1)), size, _full(window, loaded.size, size)
-        )
+        whole = _decoded(pixels, window, loaded.size, size)
+        return whole._replace(parts=_parts(loaded, window, size, preprocessing))
+
+
+def _parts(
+    image: Image.Image, window: Window, size: tuple[int, int], preprocessing: Preprocessing
+) -> tuple[LinePart, ...]:
+    """The parts of a long line; ``size`` is that of the image before it may have been reduced."""
+    left, top, _, bottom = window
+    across = size[1] / image.width
+    parts = []
+    for span in spans(image.crop(window), preprocessing):
+        part = (left + span.left, top, left + span.right, bottom)
+        pixels = preprocessing.array(image.crop(part))
+        start, stop = (across * (left + place) for place in (span.start, span.stop))
+        parts.append(LinePart(_decoded(pixels, part, image.size, size), start, stop))
+    return tuple(parts)
+
+
+def _decoded(
+    pixels: Pixels, window: Window, reduced: tuple[int, int], size: tuple[int, int]
+) -> DecodedImage:
+    channels_first = np.ascontiguousarray(pixels.transpose(2, 0, 1))
+    return DecodedImage(channels_first, size, _full(window, reduced, size))
 
 
 def _full(window: Window, reduced: tuple[int, int], size: tuple[int, int]) -> Window:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -20,6 +20,7 @@ from vit_str.runtime.ctc import column_boxes
 from vit_str.runtime.engine import Engine, open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
+from vit_str.runtime.long_lines import read_with_parts
 from vit_str.runtime.prior import BEAMS, MARGIN, prior_of
 from vit_str.runtime.search import (
     BeamResult,
@@ -297,6 +298,15 @@ class Reader:
         """
         if boxes or attention:
             self.require_boxes(attention)
+        if any(image.parts for image in images) and self.has_boxes and not self.is_constrained:
+            read = partial(self._read_seen_at_once, attention=attention)
+            return read_with_parts(read, images, boxes)
+        return self._read_seen_at_once(images, boxes=boxes, attention=attention)
+
+    def _read_seen_at_once(
+        self, images: Sequence[DecodedImage], *, boxes: bool, attention: bool
+    ) -> list[Reading]:
+        """Read images of `decode`, each as a whole."""
         widths = {image.pixels.shape[2] for image in images}
         if len(widths) > 1:
             return self._by_width(images, boxes=boxes, attention=attention)
@@ -331,7 +341,7 @@ class Reader:
         readings: dict[int, Reading] = {}
         for _, group in groupby(order, lambda index: images[index].pixels.shape[2]):
             indices = list(group)
-            read = self.read_decoded([images[index] for index in indices], **asked)
+            read = self._read_seen_at_once([images[index] for index in indices], **asked)
             readings.update(zip(indices, read, strict=True))
         return [readings[index] for index in range(len(images))]
 
