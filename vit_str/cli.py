@@ -61,7 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return _run(name, arguments[1:]) if name else _without_command(arguments)
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail(name, "interrupted", 130)
     except BrokenPipeError:  # the reader of our output, such as head, has seen enough
@@ -161,13 +162,23 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> Any:
     """Add the options of a command; returns its module."""
     command = import_module(f"vit_str.{COMMANDS[name].module}")
     command.add_arguments(parser)
+    _add_threads(parser, default=None)
+    return command
+
+
+def _add_threads(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Add ``--threads``, behind the names of subcommands too, where leaving it out unsets none."""
     parser.add_argument(
         "--threads",
         type=positive,
+        default=default,
         metavar="N",
         help="threads that compute, in each process (default: one per CPU that may be used)",
     )
-    return command
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for subcommand in action.choices.values():
+                _add_threads(subcommand, default=argparse.SUPPRESS)
 
 
 def _parser(program: str) -> argparse.ArgumentParser:

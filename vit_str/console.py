@@ -1,6 +1,7 @@
 """What commands share: options, results, warnings, tables and a progress bar."""
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -19,6 +20,8 @@ def prepare() -> None:
 
 def write(line: str) -> None:
     """Print a line at once, so that a following program sees results as they come."""
+    if sys.stdout is None:  # as after >&- in a shell
+        raise OSError(errno.EBADF, "standard output is closed; redirect it to a file")
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 
 from vit_str.datasets.label_file import boxes_of
 from vit_str.datasets.source import DatasetWriter, LabeledWord, Layout, Reason, Skipped, WordSource
+from vit_str.runtime.machine import install_hint
 
 _DATA = "data.mdb"
 _COUNT = b"num-samples"
@@ -90,7 +91,7 @@ def library() -> Any:
         import lmdb
     except ImportError:
         raise ValueError(
-            "this format needs the lmdb library: pip install 'vit-str[train]', or use a folder "
+            f"this format needs the lmdb library, run: {install_hint('train')}, or use a folder "
             "or a tar archive"
         ) from None
     return lmdb

@@ -22,7 +22,7 @@ import numpy as np
 from vit_str.console import reason_of
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
-from vit_str.runtime.machine import has_fast_int8, thread_count
+from vit_str.runtime.machine import has_fast_int8, install_hint, thread_count
 from vit_str.runtime.search import (
     Steps,
     teacher_forcing_inputs,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 BACKENDS = ("auto", "onnx", "onnx-int8", "torch")
 LOOPS = ("step", "refine", "scores", "ctc")
-TORCH_HINT = 'run: pip install "vit-str[torch]"'
+TORCH_HINT = f"run: {install_hint('torch')}"
 
 GRAPHS = BUNDLED / "graphs"
 DESCRIPTION = "model.json"

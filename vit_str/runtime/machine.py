@@ -15,6 +15,7 @@ from urllib.request import url2pathname
 CPU_DTYPE = "VIT_STR_CPU_DTYPE"
 """In the environment, the number format to compute in on a CPU, one of ``CPU_DTYPES``."""
 CPU_DTYPES = ("float32", "bfloat16", "int8")
+_CHECKOUT = Path(__file__).parents[2]  # the folder of the package, if it lies in one
 THREADS = "OMP_NUM_THREADS"
 """Environment variable with their number, which torch and processes that are started know too."""
 
@@ -40,6 +41,8 @@ def install_hint(extra: str) -> str:
     except (PackageNotFoundError, ValueError):
         origin = {}
     url = origin.get("url")
+    if not url and (_CHECKOUT / "pyproject.toml").is_file():  # that was never installed
+        url, origin = _CHECKOUT.as_uri(), {"dir_info": {"editable": True}}
     package = f"vit-str[{extra}]"
     if url and origin.get("dir_info", {}).get("editable"):
         return f'pip install -e "{url2pathname(urlsplit(url).path)}[{extra}]"'

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from vit_str.runtime.machine import install_hint
+
 _LIST_SIZE = 200_000  # most frequent words of a language
 _FAVOR_OF_ACCENTS = 4.0  # times; then one in six Italian words has one, one in three German ones
 
@@ -29,7 +31,7 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
         import wordfreq
     except ImportError:
         raise ValueError(
-            "words of a language need the wordfreq library: pip install 'vit-str[train]', "
+            f"words of a language need the wordfreq library, run: {install_hint('train')}, "
             "or give a word list of your own"
         ) from None
     known = wordfreq.available_languages("best")
