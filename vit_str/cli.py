@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from vit_str import console
 from vit_str.console import positive
-from vit_str.runtime.machine import use_threads
+from vit_str.runtime.machine import threads_for_load, use_threads, wait_passively
 
 _EPILOG = """\
 exit codes: 0 success; 1 some image could not be read, or the output not written;
@@ -147,6 +147,7 @@ def _completion(shell: str) -> str:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    wait_passively()
     if name == "train":
         return _train(arguments)
     parser = _parser(f"vit-str {name}")
@@ -154,6 +155,9 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.threads:
         use_threads(options.threads)
+    elif fewer := threads_for_load():
+        use_threads(fewer)
+        console.warn(f"this machine is busy, threads that compute: {fewer} (--threads N)", name)
     code: int = command.run(options)
     return code
 

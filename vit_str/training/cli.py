@@ -19,7 +19,7 @@ from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
 from vit_str.runtime.charset import CHARSETS, charset_of
-from vit_str.runtime.machine import use_threads
+from vit_str.runtime.machine import threads_for_load, use_threads
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
@@ -105,6 +105,9 @@ class TrainingCLI(LightningCLI):
         trainer = config.trainer
         if config.threads is not None:
             use_threads(config.threads)
+        elif fewer := threads_for_load():
+            use_threads(fewer)
+            report(f"this machine is busy, threads that compute: {fewer} (--threads N)")
         if emulates_bfloat16(trainer):
             trainer.precision = "32-true"
             report("this CPU has no bfloat16 instructions: training in float32")
