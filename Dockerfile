@@ -1,9 +1,9 @@
 # docker build -t vit-str . && docker run --rm -p 8000:8000 --read-only --tmpfs /tmp vit-str
 FROM python:3.12-slim AS build
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY vit_str vit_str
-RUN python -m venv /opt/vit-str && /opt/vit-str/bin/pip install --no-cache-dir ".[serve]"
+RUN python -m venv /opt/vit-str && /opt/vit-str/bin/pip install --no-cache-dir ".[serve,page]"
 
 FROM python:3.12-slim
 COPY --from=build /opt/vit-str /opt/vit-str

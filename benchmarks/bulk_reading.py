@@ -7,7 +7,7 @@ given (default: the samples) up to ``--count``. The plain engine runs on one CPU
 and on as many CPUs as there are workers with so many threads; Ray on these CPUs too. "steady" is
 the rate from the first result to the last, which is that of a million images; "all" counts from
 the start of the command to its end. Takes about five minutes for 4,000 images. Needs
-``pip install "vit-str[ray]"``.
+``pip install -e ".[ray]"``.
 """
 
 import argparse

@@ -25,8 +25,8 @@ from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
 
 def pytest_configure() -> None:
     """Give the processes of pytest-xdist as many threads as there are processors, together."""
-    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT")
-    if workers and THREADS not in os.environ:
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+    if THREADS not in os.environ:
         use_threads(max(1, cpu_count() // int(workers)))
 
 

@@ -1,6 +1,7 @@
 import hashlib
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import vit_str
 from vit_str import cli
 from vit_str.cli import main
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.weights_contents import BUNDLED
+
+ROOT = Path(__file__).parents[1]
 
 
 class Terminal(io.StringIO):
@@ -90,6 +94,41 @@ def test_nobody_reads_the_output():
     answer = subprocess.run(command, stdout=writing_end, stderr=subprocess.PIPE, check=False)
     os.close(writing_end)
     assert (answer.returncode, answer.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+@pytest.mark.parametrize("command", ["--version", "read data/samples/images/word-01.png"])
+def test_the_output_is_closed(command):
+    line = f'exec "{sys.executable}" -m vit_str {command} >&-'
+    answer = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, check=False, cwd=ROOT)
+    assert answer.returncode == 1
+    assert answer.stderr.decode().endswith("standard output is closed; redirect it to a file\n")
+    assert answer.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_subcommands_take_threads(place, monkeypatch):
+    asked = []
+    monkeypatch.setattr(cli, "use_threads", asked.append)
+    threads = ["--threads", "3"]
+    subcommand = ["inspect", "missing"]
+    arguments = [*threads, *subcommand] if place == "before" else [*subcommand, *threads]
+    assert main(["data", *arguments]) == 2
+    assert asked == [3]
+
+
+def test_what_the_package_shows():
+    shown = [name for name in dir(vit_str) if not name.startswith("_")]
+    assert {"load", "load_page", "Reader"} <= {*shown} and not {"os", "TYPE_CHECKING"} & {*shown}
+
+
+def test_nothing_says_to_install_from_an_index():
+    """No index has this package: hints say where it came from, the documentation is a checkout."""
+    hint = re.compile(r"pip install\s+(-e )?[\"']?vit-str\[")
+    paths = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*")]
+    paths += [*ROOT.glob("vit_str/**/*.py")]
+    wrong = [p for p in paths if p.is_file() and hint.search(p.read_text(encoding="utf-8"))]
+    assert not wrong and len(paths) > 200
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

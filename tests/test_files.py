@@ -3,7 +3,7 @@ import os
 import pytest
 
 from vit_str.console import one_line
-from vit_str.files import find_files, write_atomically
+from vit_str.files import find_files, shortened, write_atomically
 
 
 def test_a_file_is_written_at_its_end_only(tmp_path):
@@ -14,6 +14,20 @@ def test_a_file_is_written_at_its_end_only(tmp_path):
         assert not path.exists()
     assert path.read_bytes() == b"first"
     assert os.listdir(path.parent) == ["figure.png"]
+
+
+def test_names_of_any_length_are_written(tmp_path):
+    for name in ("x" * 251 + ".png", "é" * 125 + ".png", "." + "y" * 254):
+        with write_atomically(tmp_path / name) as temporary:
+            temporary.write_text(name)
+        assert (tmp_path / name).read_text() == name
+    assert len(os.listdir(tmp_path)) == 3
+
+
+def test_shortened_names_fit_and_differ():
+    assert shortened("a.png", 20) == "a.png"
+    first, second = (shortened("é" * 200 + last, 101) for last in "ab")
+    assert first != second and first.startswith("é" * 42) and len(first.encode()) <= 101
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

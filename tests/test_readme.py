@@ -145,3 +145,23 @@ def test_files_named_in_the_readme_are_there():
         assert (ROOT / name).exists(), name
     for name in re.findall(r"(?:models/\w+/|models/)?\b\w+\.py", "".join(blocks("text")[1:])):
         assert any(str(path).endswith(name) for path in ROOT.rglob("*.py")), name
+
+
+def test_links_of_the_site_lead_to_what_it_holds():
+    """What is excluded from the site is no target of a link, which would be dead there."""
+    gitignore = pytest.importorskip("pathspec.gitignore")
+    settings = (ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8")
+    excluded = settings.partition("exclude_docs: |\n")[2].partition("\ntheme:")[0]
+    spec = gitignore.GitIgnoreSpec.from_lines(line.strip() for line in excluded.splitlines())
+    targets = [
+        (page, target)
+        for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("data/**/*.md"))
+        if not spec.match_file(page.relative_to(ROOT))
+        for target in re.findall(r"\]\(([^)#:\s]+)[^):\s]*\)", page.read_text(encoding="utf-8"))
+    ]
+    dead = []
+    for page, target in targets:
+        path = (page.parent / target).resolve()
+        if not path.exists() or (path.is_file() and spec.match_file(path.relative_to(ROOT))):
+            dead.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not dead and len(targets) > 50

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from vit_str import console
 from vit_str.console import positive
-from vit_str.runtime.machine import use_threads
+from vit_str.runtime.machine import threads_for_load, use_threads, wait_passively
 
 _EPILOG = """\
 exit codes: 0 success; 1 some image could not be read, or the output not written;
@@ -61,7 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return _run(name, arguments[1:]) if name else _without_command(arguments)
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except KeyboardInterrupt:
         return _fail(name, "interrupted", 130)
     except BrokenPipeError:  # the reader of our output, such as head, has seen enough
@@ -146,6 +147,7 @@ def _completion(shell: str) -> str:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    wait_passively()
     if name == "train":
         return _train(arguments)
     parser = _parser(f"vit-str {name}")
@@ -153,6 +155,9 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.threads:
         use_threads(options.threads)
+    elif fewer := threads_for_load():
+        use_threads(fewer)
+        console.warn(f"this machine is busy, threads that compute: {fewer} (--threads N)", name)
     code: int = command.run(options)
     return code
 
@@ -161,13 +166,23 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str) -> Any:
     """Add the options of a command; returns its module."""
     command = import_module(f"vit_str.{COMMANDS[name].module}")
     command.add_arguments(parser)
+    _add_threads(parser, default=None)
+    return command
+
+
+def _add_threads(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Add ``--threads``, behind the names of subcommands too, where leaving it out unsets none."""
     parser.add_argument(
         "--threads",
         type=positive,
+        default=default,
         metavar="N",
         help="threads that compute, in each process (default: one per CPU that may be used)",
     )
-    return command
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for subcommand in action.choices.values():
+                _add_threads(subcommand, default=argparse.SUPPRESS)
 
 
 def _parser(program: str) -> argparse.ArgumentParser:

@@ -1,6 +1,7 @@
 """What commands share: options, results, warnings, tables and a progress bar."""
 
 import argparse
+import errno
 import io
 import os
 import re
@@ -22,6 +23,8 @@ def prepare() -> None:
 
 def write(line: str) -> None:
     """Print a line at once, so that a following program sees results as they come."""
+    if sys.stdout is None:  # as after >&- in a shell
+        raise OSError(errno.EBADF, "standard output is closed; redirect it to a file")
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
@@ -71,7 +74,7 @@ class Progress:
     results do not go to one as well.
     """
 
-    def __init__(self, total: int, alone: bool = False) -> None:
+    def __init__(self, total: int = 0, alone: bool = False) -> None:
         self._bar: Any = None
         shared = sys.stdout and sys.stdout.isatty() and not alone
         if sys.stderr and sys.stderr.isatty() and not shared:
@@ -87,6 +90,12 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
+
+    def expect(self, count: int) -> None:
+        """So many images more are to come."""
+        if self._bar is not None:
+            self._bar.total += count
+            self._bar.update(0)
 
     def advance(self, count: int = 1) -> None:
         """So many images more are done."""

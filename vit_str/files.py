@@ -1,5 +1,6 @@
-"""Files and folders: atomic writes, finding files, locks, the cache folder."""
+"""Files and folders: atomic writes, names, finding files, locks, the cache folder."""
 
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -7,21 +8,25 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
+_LONGEST_NAME = 255  # bytes, of nearly all file systems
+
 
 @contextmanager
 def write_atomically(path: str | Path) -> Iterator[Path]:
     """A temporary file that replaces ``path`` when the block ends without an error.
 
     The temporary file is hidden, in the same folder and with the same suffix, so that writers
-    that go by the suffix know the format. Missing folders are created. After an error ``path`` is
-    as it was before.
+    that go by the suffix know the format. Where its name would be too long, that of ``path`` is
+    shortened in it. Missing folders are created. After an error ``path`` is as it was before.
 
     >>> with write_atomically(path) as temporary:  # doctest: +SKIP
     ...     temporary.write_text("content")
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    ending = f".{os.getpid()}.partial{path.suffix}"
+    begin = shortened(path.stem, _LONGEST_NAME - 1 - len(os.fsencode(ending)))
+    temporary = path.with_name(f".{begin}{ending}")
     try:
         yield temporary
         with temporary.open("rb+") as file:  # on the disk, not only in the memory of the system
@@ -40,6 +45,33 @@ def default_cache() -> Path:
     except RuntimeError:
         message = "no home folder to keep drawn fonts and word lists in: set VIT_STR_CACHE"
         raise ValueError(message) from None
+
+
+def shortened(name: str, most: int) -> str:
+    """A file name of at most ``most`` bytes: a longer one ends in a hash of the whole instead."""
+    encoded = os.fsencode(name)
+    if len(encoded) <= most:
+        return name
+    digest = hashlib.sha256(encoded).hexdigest()[:16]
+    begin = encoded[: max(0, most - len(digest) - 1)].decode("utf-8", "ignore")
+    return f"{begin}-{digest}"
+
+
+def escaped_name(name: str) -> str:
+    r"""A file name without line breaks, control characters and bytes that are not UTF-8 (PEP 383).
+
+    Each of their bytes is ``\xff`` in hexadecimal, and a backslash that is no separator ``\\``, so
+    that nothing is lost: ``escaped.encode().decode("unicode_escape").encode("latin-1")`` are the
+    bytes of the name on systems other than Windows.
+    """
+    if os.sep == "/":
+        name = name.replace("\\", "\\\\")
+    return "".join(
+        character
+        if character.isprintable()
+        else "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
+        for character in name
+    )
 
 
 def check_writable(path: Path) -> None:

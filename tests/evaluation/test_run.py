@@ -50,6 +50,12 @@ def test_nothing_to_evaluate(reader, tmp_path):
     assert report.table().splitlines()[1].split()[1:] == ["0", "-", "-", "-", "-"]
 
 
+def test_a_folder_without_words_is_refused(tmp_path, run):
+    (tmp_path / "labels.tsv").touch()
+    code, out, err = run("evaluate", tmp_path)
+    assert (code, out) == (2, "") and "holds no labeled words" in err
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "BMP"])
 @pytest.mark.parametrize("orientation", [None, 6])
 def test_sizes_are_those_of_the_image_upright(kind, orientation, tmp_path, word_image):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from vit_str import console
 from vit_str.runtime import Reader
 from vit_str.torch_runtime.weights_file import load_weights
 
@@ -54,6 +55,24 @@ def test_a_temperature_is_fitted_and_written(weights_path, sets, tmp_path, run):
     assert before.keys() == after.keys()
     for name, tensor in before.items():
         assert torch.equal(tensor, after[name])
+
+
+@pytest.mark.parametrize("command", ["calibrate", "evaluate"])
+def test_progress_shows_where_results_go_to_a_terminal_too(
+    command, weights_path, sets, tmp_path, run, monkeypatch
+):
+    asked = []
+
+    class Watched(console.Progress):
+        def __init__(self, total: int = 0, alone: bool = False) -> None:
+            asked.append((total > 0, alone))
+            super().__init__(total, alone)
+
+    monkeypatch.setattr(console, "Progress", Watched)
+    out = {"calibrate": ["--out", tmp_path / "new.safetensors"], "evaluate": []}[command]
+    model = [weights_path] if command == "calibrate" else ["--model", weights_path]
+    run(command, *model, sets[0], *out)
+    assert asked == [(True, True)]
 
 
 def test_what_cannot_be_read_is_said_and_left_out(weights_path, sets, tmp_path, run):

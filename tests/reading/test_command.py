@@ -136,6 +136,29 @@ def test_out_and_files_from(model, words, tmp_path, run):
     assert os.listdir(out.parent) == [out.name]
 
 
+def test_a_list_is_read_as_it_comes(model, words):
+    program = [sys.executable, "-m", "vit_str", "read", "--files-from", "-", *map(str, model)]
+    with subprocess.Popen(
+        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as reading:
+        for name in ("a.png", "more"):
+            reading.stdin.write(f"{words / name}\n")
+            reading.stdin.flush()
+            assert reading.stdout.readline().startswith(str(words / name))
+        reading.stdin.write("missing.png\nhalf a line")
+        _, err = reading.communicate(timeout=60)
+    assert reading.returncode == 1
+    assert "missing.png: no such file" in err and "half a line: no such file" in err
+
+
+def test_a_list_of_nothing_is_said(model, tmp_path, run):
+    (tmp_path / "none.txt").write_text("\n\n")
+    code, out, err = run("read", "--files-from", tmp_path / "none.txt", *model)
+    assert (code, out) == (2, "") and "lists nothing to read" in err
+    code, _, err = run("read", "--files-from", "/dev/zero", *model)
+    assert code == 2 and "holds no paths" in err
+
+
 def test_minimum_confidence(model, words, run):
     plain = records(run, words, *model)
     least = sorted(row["confidence"] for row in plain)[2]

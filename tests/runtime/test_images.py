@@ -371,6 +371,8 @@ def test_preprocessing_as_plain_values():
         {**values, "mean": [1, 1]},
         {**values, "mean": [1, 1, float("nan")]},
         {**values, "mean": 5},
+        {**values, "mean": [1e300, 0, 0]},
+        {**values, "std": [1, 1e-300, 1]},
         {**values, "height": None},
         {**values, "depth": 1},
         {"height": 32},

@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -84,6 +85,33 @@ def test_words_of_a_file_have_the_counts_behind_tabs(tmp_path):
     assert grommet > flange > other
     with pytest.raises(ValueError, match=r"none\.txt: cannot be read"):
         prior_of(str(tmp_path / "none.txt"), None)
+
+
+@pytest.mark.parametrize("digits", [400, 4000, 5000])
+def test_counts_of_any_size_are_taken(digits, tmp_path):
+    file = tmp_path / "words.txt"
+    file.write_text(f"Grommet\t{'9' * digits}\nflange\t10\n", encoding="utf-8")
+    if digits > 4500:
+        with pytest.raises(ValueError, match="write one word a line"):
+            prior(str(file)).log_weights(["grommet"])
+        return
+    grommet, flange = prior(str(file)).log_weights(["grommet", "flange"])
+    assert np.isfinite(grommet) and np.isfinite(flange) and grommet > flange
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices and pipes of POSIX")
+def test_files_that_are_no_list_of_words_are_refused_at_once(tmp_path):
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.txt")
+    with (tmp_path / "sparse.txt").open("wb") as file:
+        file.truncate(1 << 30)
+    for name, reason in (
+        ("zero.txt", "more than 64 MB"),
+        ("sparse.txt", "more than 64 MB"),
+        ("pipe.txt", "holds no word"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            prior(str(tmp_path / name))
 
 
 def test_a_language_goes_with_free_texts_only():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from vit_str.runtime import machine
 from vit_str.runtime.machine import THREADS, cpu_count, thread_count
 
 ROOT = Path(__file__).parents[2]
@@ -92,3 +93,17 @@ def test_limits_of_a_container(group, limits, expected, tmp_path, monkeypatch):
 def test_the_environment_says_how_many(asked, expected, monkeypatch):
     monkeypatch.setenv(THREADS, asked)
     assert thread_count() == (expected or cpu_count())
+
+
+@pytest.mark.parametrize(
+    ("load", "asked", "threads"),
+    [(2.0, None, None), (5.0, None, None), (7.0, None, 2), (40.0, None, 1), (40.0, "4", None)],
+)
+def test_a_busy_machine_gets_fewer_threads(load, asked, threads, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(machine, "cpu_count", lambda: 4)
+    monkeypatch.delenv(machine.THREADS, raising=False)
+    if asked:
+        monkeypatch.setenv(machine.THREADS, asked)
+    assert machine.threads_for_load() == threads

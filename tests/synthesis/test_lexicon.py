@@ -10,7 +10,7 @@ from vit_str.synthesis.spellings import SYLLABLES, spelled_words, with_long_s, w
 from vit_str.synthesis.word_lists import favor_accents, favor_rare_letters, language_words
 
 ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyz"
-SYLLABLES = "".join(chr(code) for code in range(0xAC00, 0xAC00 + 400))
+HANGUL = "".join(chr(code) for code in range(0xAC00, 0xAC00 + 400))
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def lexicon() -> Lexicon:
 
 
 @pytest.mark.parametrize(
-    "characters", [PRINTABLE_ASCII, PRINTABLE_ASCII + " ", ALPHANUMERIC, "0123456789", SYLLABLES]
+    "characters", [PRINTABLE_ASCII, PRINTABLE_ASCII + " ", ALPHANUMERIC, "0123456789", HANGUL]
 )
 def test_strings_keep_to_charset_and_length(characters):
     strings = Lexicon(Charset(characters), maximum_length=12).sample(3000, 1)

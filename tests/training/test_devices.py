@@ -1,9 +1,13 @@
 """Several processes train as one does: other words each, the same losses, the same parameters."""
 
 import csv
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -69,6 +73,30 @@ def test_two_processes_equal_one_and_a_run_resumes_with_either(run):
     for name, tensor in first["state_dict"].items():
         expected, found = determined(name, tensor), determined(name, second["state_dict"][name])
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-6, msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("seconds", [8, 14, 20])
+def test_two_processes_end_together_while_they_start(seconds, run):
+    folder = run("one", "--trainer.max_steps", "1")
+    command = [sys.executable, "-m", "vit_str", "train", "--config", str(folder / "config-in.yaml")]
+    with subprocess.Popen(
+        [*command, *TWO_PROCESSES, "--trainer.max_steps", "100000"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as training:
+        try:
+            time.sleep(seconds)
+            training.terminate()
+            assert training.wait(30) in (130, 143, -signal.SIGTERM)
+            time.sleep(1)
+            with pytest.raises(ProcessLookupError):  # none of its processes is left
+                os.killpg(training.pid, 0)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(training.pid, signal.SIGKILL)
 
 
 def determined(name: str, tensor: torch.Tensor) -> torch.Tensor:

@@ -181,6 +181,15 @@ def test_ctrl_c_finishes_the_step_and_the_run_resumes(run, uncut, before_batch, 
     assert_same_run(uncut, run("cut"))
 
 
+def test_a_run_that_is_over_when_it_is_stopped_is_finished(run, before_batch, capsys):
+    with before_batch(2, interrupt):
+        folder = run("over", "--trainer.max_steps=3")
+    assert "finished at step 3" in capsys.readouterr().err
+    assert checkpoint(folder)["global_step"] == 3
+    run("over", "--trainer.max_steps=3")
+    assert "already finished at step 3" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_stops_at_once(second, run, uncut, before_batch):
     def stop_twice():

@@ -11,6 +11,8 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from PIL import Image
 
+from vit_str.runtime.machine import install_hint
+
 WORKING_HEIGHT = 64
 """Height of a picture while it is changed, in pixels."""
 _WIDEST = 8 * WORKING_HEIGHT  # pixels
@@ -245,7 +247,7 @@ def _albumentations() -> Any:
         import_module("cv2").setNumThreads(1)
     except ImportError as error:
         raise ValueError(
-            f"needs albumentations ({error}): pip install 'vit-str[train]', or use none"
+            f"needs albumentations ({error}), run: {install_hint('train')}, or use none"
         ) from None
     return library
 

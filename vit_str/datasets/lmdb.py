@@ -18,6 +18,7 @@ from vit_str.datasets.source import (
     Skipped,
     WordSource,
 )
+from vit_str.runtime.machine import install_hint
 
 _DATA = "data.mdb"
 _COUNT = b"num-samples"
@@ -100,7 +101,7 @@ def library() -> Any:
         import lmdb
     except ImportError:
         raise ValueError(
-            "this format needs the lmdb library: pip install 'vit-str[train]', or use a folder "
+            f"this format needs the lmdb library, run: {install_hint('train')}, or use a folder "
             "or a tar archive"
         ) from None
     return lmdb

@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
             words_of[name] = words
         return words_of
 
-    with console.Progress((len(FACTORS) + 2) * sum(map(len, sets.values()))) as progress:
+    count = (len(FACTORS) + 2) * sum(map(len, sets.values()))
+    with console.Progress(count, alone=True) as progress:
         values, is_at_edge = fit_to_half(read, file.temperature)
     for line in problems:
         console.warn(line)

@@ -98,7 +98,8 @@ def run(options: argparse.Namespace) -> int:
         load(model, options.device, effort=options.effort, backend=options.backend, search=search)
         for model in models
     ]
-    with console.Progress(len(readers) * sum(map(len, sets.values()))) as progress:
+    count = len(readers) * sum(map(len, sets.values()))
+    with console.Progress(count, alone=True) as progress:
         how = options.batch_size, options.workers, progress.advance
         reports = [
             Report({name: read_words(reader, source, *how) for name, source in sets.items()})

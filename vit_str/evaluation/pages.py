@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     pictures = [pair for source in options.sources for pair in labelled_pictures(Path(source))]
     models = [options.model, *([options.against] if options.against else [])]
     readers = [load_page_reader(options, model) for model in models]
-    with console.Progress(len(models) * len(pictures)) as progress:
+    with console.Progress(len(models) * len(pictures), alone=True) as progress:
         scores = [score_pictures(reader, pictures, progress.advance) for reader in readers]
     values = summary(scores[0])
     if options.against:

@@ -15,8 +15,17 @@ from vit_str.runtime.images import ORIENTATION_TAG, QUARTER_TURNS, UnreadableIma
 
 
 def open_sets(paths: Iterable[str | Path]) -> dict[str, WordSource]:
-    """Labeled images by the last part of their paths, or by their paths where two have the same."""
+    """Labeled images by the last part of their paths, or by their paths where two have the same.
+
+    Raises:
+        ValueError: no data set there, or one without words.
+    """
     sources = [open_words(path) for path in paths]
+    for source in sources:
+        if not len(source):
+            raise ValueError(
+                f"{source.path}: holds no labeled words; check the path and the labels"
+            )
     names = [source.name for source in sources]
     return {
         str(source.path) if names.count(source.name) > 1 else source.name: source

@@ -4,7 +4,7 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,15 +16,14 @@ from vit_str.reading.options import (
     STANDARD_INPUT,
     Inputs,
     add_reader_arguments,
-    find_inputs,
-    listed,
-    report,
+    input_groups,
+    leading_to_files,
     search_of,
 )
 from vit_str.runtime.readings import error_row, json_line, reading_row
 
 if TYPE_CHECKING:
-    from vit_str.runtime import Reading
+    from vit_str.runtime import Reader, Reading
 
 _EPILOG = """\
 The formats: text is path, tab, text, tab, confidence; jsonl is one object per line with path,
@@ -156,10 +155,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read the images that the command line names and print their text as it comes."""
-    if not options.paths and not options.files_from:
-        raise ValueError("name image files or folders to read, or a list of them with --files-from")
-    if options.files_from:
-        options.paths = [*options.paths, *listed(options.files_from)]
     if options.page:
         from vit_str.reading.pages.command import run_pages
 
@@ -174,25 +169,23 @@ def run(options: argparse.Namespace) -> int:
 def _run_crops(options: argparse.Namespace) -> int:
     """Read images of one word or short line each, and print or write their text."""
     _check(options)
-    inputs = find_inputs(options.paths)
-    report(inputs.problems)
-    if not inputs.paths:
+    groups = leading_to_files(input_groups(options))
+    if groups is None:
         return 2
     if options.out is None:
-        return _read_all(options, inputs, console.write)
+        return _read_all(options, groups, console.write)
     with (
         write_atomically(options.out) as temporary,
         temporary.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file,
     ):
-        return _read_all(options, inputs, lambda line: file.write(f"{line}\n"))
+        return _read_all(options, groups, lambda line: file.write(f"{line}\n"))
 
 
-def _read_all(options: argparse.Namespace, inputs: Inputs, write: Callable[[str], object]) -> int:
-    from vit_str.runtime.images import UnreadableImage
+def _read_all(
+    options: argparse.Namespace, groups: Iterator[Inputs], write: Callable[[str], object]
+) -> int:
     from vit_str.runtime.reader import load
 
-    if STANDARD_INPUT in inputs.paths and (sys.stdin is None or sys.stdin.isatty()):
-        raise ValueError("- reads an image from standard input: pipe one into it")
     reader = load(
         options.model,
         options.device,
@@ -200,28 +193,17 @@ def _read_all(options: argparse.Namespace, inputs: Inputs, write: Callable[[str]
         backend=options.backend,
         search=search_of(options),
     )
-    sources = (sys.stdin.buffer if p == STANDARD_INPUT else p for p in inputs.paths)
-    outcomes = reader.stream(sources, options.batch_size, options.workers, boxes=options.boxes)
-    row = _FORMATS[options.format]
     if options.format == "csv":
         write(_csv_line("path", "text", "confidence"))
-    for path, problem in inputs.problems if options.format == "jsonl" else ():
-        write(json_line(error_row(path, problem)))
-    unreadable = len(inputs.problems)
-    pages = []
-    with console.Progress(len(inputs.paths)) as progress:
-        for path, (_, outcome) in zip(inputs.paths, outcomes, strict=True):
-            if isinstance(outcome, UnreadableImage):
-                unreadable += 1
-                name = "standard input" if path == STANDARD_INPUT else outcome.name
-                progress.warn(str(UnreadableImage(name, outcome.reason)))
-                if options.format == "jsonl":
-                    write(json_line(error_row(path, outcome.reason)))
-            else:
-                write(row(path, outcome.with_minimum_confidence(options.min_confidence)))
-                if not reader.reads_lines and _looks_like_a_page(path, outcome):
-                    pages.append(path)
-            progress.advance()
+    unreadable = 0
+    pages: list[str] = []
+    with console.Progress() as progress:
+        for inputs in groups:
+            progress.expect(len(inputs.paths))
+            for path, problem in inputs.problems if options.format == "jsonl" else ():
+                write(json_line(error_row(path, problem)))
+            unreadable += len(inputs.problems)
+            unreadable += _read_group(options, inputs.paths, reader, write, progress, pages)
     if pages:
         others = f" and {len(pages) - 1:,} others look" if len(pages) > 1 else " looks"
         console.warn(
@@ -229,6 +211,38 @@ def _read_all(options: argparse.Namespace, inputs: Inputs, write: Callable[[str]
             "--line reads one line; without them each image is read as one word"
         )
     return 1 if unreadable else 0
+
+
+def _read_group(
+    options: argparse.Namespace,
+    paths: list[str],
+    reader: "Reader",
+    write: Callable[[str], object],
+    progress: console.Progress,
+    pages: list[str],
+) -> int:
+    """Read some images; add what looks like pages to them. Returns how many are unreadable."""
+    from vit_str.runtime.images import UnreadableImage
+
+    if STANDARD_INPUT in paths and (sys.stdin is None or sys.stdin.isatty()):
+        raise ValueError("- reads an image from standard input: pipe one into it")
+    sources = (sys.stdin.buffer if p == STANDARD_INPUT else p for p in paths)
+    outcomes = reader.stream(sources, options.batch_size, options.workers, boxes=options.boxes)
+    unreadable = 0
+    for path, (_, outcome) in zip(paths, outcomes, strict=True):
+        if isinstance(outcome, UnreadableImage):
+            unreadable += 1
+            name = "standard input" if path == STANDARD_INPUT else outcome.name
+            progress.warn(str(UnreadableImage(name, outcome.reason)))
+            if options.format == "jsonl":
+                write(json_line(error_row(path, outcome.reason)))
+        else:
+            reading = outcome.with_minimum_confidence(options.min_confidence)
+            write(_FORMATS[options.format](path, reading))
+            if not reader.reads_lines and _looks_like_a_page(path, outcome):
+                pages.append(path)
+        progress.advance()
+    return unreadable
 
 
 def _looks_like_a_page(path: str, reading: "Reading") -> bool:

@@ -3,7 +3,10 @@
 import argparse
 import glob
 import os
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator
+from io import FileIO
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from vit_str.runtime import Search
 
 STANDARD_INPUT = "-"
+_LISTED_AT_ONCE = 1 << 16  # bytes that a pipe holds
+_LONGEST_PATH = 1 << 20  # bytes; systems have shorter limits
 
 
 def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
@@ -174,14 +179,61 @@ def _matches(pattern: str) -> set[str]:
     return found
 
 
-def listed(path: str) -> list[str]:
-    """The lines of a file that names inputs, or of standard input for ``-``."""
+def input_groups(
+    options: argparse.Namespace, suffixes: tuple[str, ...] | None = None
+) -> Iterator[Inputs]:
+    """What ``paths`` name, and then what the list of ``--files-from`` names, as it comes.
+
+    What is wrong with paths is said here. Every group leads to files but perhaps the last.
+    """
+    if not options.paths and not options.files_from:
+        raise ValueError("name image files or folders to read, or a list of them with --files-from")
+    groups = chain([options.paths], listed(options.files_from) if options.files_from else ())
+    problems: list[tuple[str, str]] = []
+    for arguments in groups:
+        inputs = find_inputs(arguments, suffixes)
+        report(inputs.problems)
+        problems += inputs.problems
+        if inputs.paths:
+            yield Inputs(inputs.paths, problems)
+            problems = []
+    if problems:
+        yield Inputs([], problems)
+
+
+def leading_to_files(groups: Iterator[Inputs]) -> Iterator[Inputs] | None:
+    """The groups, or None if they lead to no file; waits for the first."""
+    first = next(groups, None)
+    if first is None:
+        warn("--files-from lists nothing to read")
+    return chain([first], groups) if first and first.paths else None
+
+
+def listed(path: str) -> Iterator[list[str]]:
+    """The lines of a file that names inputs, or of standard input for ``-``.
+
+    Those of a regular file come together, those of a pipe as they are written.
+    """
     try:
-        with open(0 if path == STANDARD_INPUT else path, "rb", closefd=path != "-") as file:
-            content = file.read()
+        with open(0 if path == STANDARD_INPUT else path, "rb", 0, closefd=path != "-") as file:
+            groups = _lines(file, path)
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                groups = iter([list(chain.from_iterable(groups))])
+            for lines in groups:
+                yield [os.fsdecode(line) for line in lines if line]
     except OSError as error:
         raise ValueError(f"--files-from {path}: {error.strerror}; check the path") from None
-    return [os.fsdecode(line) for line in content.splitlines() if line]
+
+
+def _lines(file: FileIO, path: str) -> Iterator[list[bytes]]:
+    """The lines that every look into a file without a buffer finds."""
+    rest = b""
+    while content := file.read(_LISTED_AT_ONCE):
+        complete, end, rest = (rest + content).rpartition(b"\n")
+        if len(rest) > _LONGEST_PATH:
+            raise ValueError(f"--files-from {path}: holds no paths; write one a line")
+        yield (complete + end).splitlines()
+    yield rest.splitlines()
 
 
 def _add(path: str, suffixes: tuple[str, ...], found: Inputs) -> None:

@@ -72,7 +72,7 @@ def caption_font(text: str, find_fonts: FindFonts) -> Font:
     except ModuleNotFoundError:
         warn(
             "captions in other scripts need fontTools, without it they are boxes; "
-            'run: pip install "vit-str[analyze]"'
+            "run: pip install fonttools"
         )
         return default
     best = None

@@ -2,8 +2,9 @@
 
 See `limited_process`. It takes the ``path`` of a file, or null for the data that follow. With
 ``preprocessing`` it answers with the pixels as a model gets them, and ``shape``, ``size`` and
-``window``; with ``ranges`` of pages, with each page in RGB, and its ``size``. What cannot be
-decoded is an ``error``. It imports no more than it needs, to start fast.
+``window``, then so with each part of a long line, with its ``start`` and ``stop``; with ``ranges``
+of pages, with each page in RGB, and its ``size``. What cannot be decoded is an ``error``. It
+imports no more than it needs, to start fast.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 from PIL import Image
 
-from vit_str.runtime.image_decoding import decode
+from vit_str.runtime.image_decoding import DecodedImage, decode
 from vit_str.runtime.images import Preprocessing, UnreadableImage, load_pages, page_numbers
 from vit_str.runtime.limited_process import answer, limit_time, receive
 
@@ -32,8 +33,14 @@ def main() -> None:
 def _decode(source: str | bytes, wanted: dict[str, Any]) -> None:
     limit_time(wanted)
     image = decode(source, Preprocessing.from_dict(wanted["preprocessing"]))
+    _answer_image(image)
+    for part in image.parts:
+        _answer_image(part.image, start=part.start, stop=part.stop)
+
+
+def _answer_image(image: DecodedImage, **place: float) -> None:
     header = {"shape": image.pixels.shape, "size": image.size, "window": image.window}
-    answer(header, image.pixels.tobytes())
+    answer({**header, **place}, image.pixels.tobytes())
 
 
 def _decode_pages(source: str | bytes, wanted: dict[str, Any]) -> None:

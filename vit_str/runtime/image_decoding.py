@@ -33,6 +33,7 @@ from vit_str.runtime.limited_process import (
     ProcessLimits,
     answers,
 )
+from vit_str.runtime.line_cutting import spans
 from vit_str.runtime.machine import thread_count
 
 if TYPE_CHECKING:
@@ -63,11 +64,20 @@ _CUTS = 3  # what is small is seen better in what is left
 
 
 class DecodedImage(NamedTuple):
-    """An image as the model gets it."""
+    """An image as the model gets it; a line that is too long for it also in parts."""
 
     pixels: UInt8[np.ndarray, "channel height width"]
     size: tuple[int, int]
     window: Window
+    parts: tuple[LinePart, ...] = ()
+
+
+class LinePart(NamedTuple):
+    """A part of a line as the model gets it, and between which cuts it is asked for."""
+
+    image: DecodedImage
+    start: float  # pixels from the left end of the line
+    stop: float
 
 
 def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
@@ -78,9 +88,30 @@ def decode(source: Source, preprocessing: Preprocessing) -> DecodedImage:
     loaded, size = load_sized_image(source)
     with reported_in_one_line(source_name(source)):
         pixels, window = without_margins(loaded, preprocessing)
-        return DecodedImage(
-            np.ascontiguousarray(pixels.transpose(2, 0, 1)), size, _full(window, loaded.size, size)
-        )
+        whole = _decoded(pixels, window, loaded.size, size)
+        return whole._replace(parts=_parts(loaded, window, size, preprocessing))
+
+
+def _parts(
+    image: Image.Image, window: Window, size: tuple[int, int], preprocessing: Preprocessing
+) -> tuple[LinePart, ...]:
+    """The parts of a long line; ``size`` is that of the image before it may have been reduced."""
+    left, top, _, bottom = window
+    across = size[1] / image.width
+    parts = []
+    for span in spans(image.crop(window), preprocessing):
+        part = (left + span.left, top, left + span.right, bottom)
+        pixels = preprocessing.array(image.crop(part))
+        start, stop = (across * (left + place) for place in (span.start, span.stop))
+        parts.append(LinePart(_decoded(pixels, part, image.size, size), start, stop))
+    return tuple(parts)
+
+
+def _decoded(
+    pixels: Pixels, window: Window, reduced: tuple[int, int], size: tuple[int, int]
+) -> DecodedImage:
+    channels_first = np.ascontiguousarray(pixels.transpose(2, 0, 1))
+    return DecodedImage(channels_first, size, _full(window, reduced, size))
 
 
 def decode_apart(
@@ -97,12 +128,21 @@ def decode_apart(
     wanted = {"path": path, "preprocessing": preprocessing.to_dict()}
     name = source_name(source)
     try:
-        header, pixels = next(answers(DECODING_PROGRAM, wanted, data, limits, stop))
+        answered = list(answers(DECODING_PROGRAM, wanted, data, limits, stop))
     except ProcessEnded as ended:
         reason = f"{ended.reason('decode')}; save it again, smaller or as PNG"
         raise UnreadableImage(name, reason) from None
+    (header, pixels), *parts = answered
     if "error" in header:
         raise UnreadableImage(name, header["error"])
+    return _received(header, pixels)._replace(
+        parts=tuple(
+            LinePart(_received(part, data), part["start"], part["stop"]) for part, data in parts
+        )
+    )
+
+
+def _received(header: dict[str, Any], pixels: bytes) -> DecodedImage:
     array = np.frombuffer(bytearray(pixels), np.uint8).reshape(header["shape"])
     return DecodedImage(array, tuple(header["size"]), tuple(header["window"]))
 

@@ -69,6 +69,7 @@ LARGE = 2_000_000
 TALL = 1.5
 """Height over width above which a line of text more likely runs down or up than along."""
 
+_LARGEST = 1000.0  # mean and deviation of pixels from 0 to 1, and how small a deviation may be
 # Photographs are decoded at 1/2, 1/4 or 1/8 where that leaves more than any model looks at.
 _JPEG_DRAFT_SIZE = (1024, 256)
 # Pillow knows others, of which some would run programs (EPS), or take much memory or time.
@@ -530,10 +531,14 @@ class Preprocessing:
         if min(self.height, self.width) < 1:
             raise ValueError(f"images need 1 x 1 pixels or more, not {self.height} x {self.width}")
         for values in (self.mean, self.std):
-            if len(values) != 3 or not all(map(math.isfinite, values)):
-                raise ValueError(f"mean and std are three finite numbers each, found {values}")
-        if not all(self.std):
-            raise ValueError(f"std divides the pixels and must not be 0, found {self.std}")
+            if len(values) != 3 or not all(abs(value) <= _LARGEST for value in values):
+                raise ValueError(
+                    f"mean and std are three numbers of at most {_LARGEST:g} each, found {values}"
+                )
+        if not all(abs(value) >= 1 / _LARGEST for value in self.std):
+            raise ValueError(
+                f"std divides the pixels and must be {1 / _LARGEST:g} or more, found {self.std}"
+            )
         if self.turn_above is not None and not self.turn_above > 0:
             raise ValueError(f"turn_above must be above 0, found {self.turn_above}")
         if not 0 <= self.reread_below <= 1:

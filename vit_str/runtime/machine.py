@@ -15,6 +15,8 @@ from urllib.request import url2pathname
 CPU_DTYPE = "VIT_STR_CPU_DTYPE"
 """In the environment, the number format to compute in on a CPU, one of ``CPU_DTYPES``."""
 CPU_DTYPES = ("float32", "bfloat16", "int8")
+_BUSY = 1.5  # what is running, over the number of processors
+_CHECKOUT = Path(__file__).parents[2]  # the folder of the package, if it lies in one
 THREADS = "OMP_NUM_THREADS"
 """Environment variable with their number, which torch and processes that are started know too."""
 
@@ -40,6 +42,8 @@ def install_hint(extra: str) -> str:
     except (PackageNotFoundError, ValueError):
         origin = {}
     url = origin.get("url")
+    if not url and (_CHECKOUT / "pyproject.toml").is_file():  # that was never installed
+        url, origin = _CHECKOUT.as_uri(), {"dir_info": {"editable": True}}
     package = f"vit-str[{extra}]"
     if url and origin.get("dir_info", {}).get("editable"):
         return f'pip install -e "{url2pathname(urlsplit(url).path)}[{extra}]"'
@@ -92,6 +96,27 @@ def use_threads(count: int) -> None:
     os.environ[THREADS] = str(count)
     if "torch" in sys.modules:  # which has read the variable
         sys.modules["torch"].set_num_threads(count)
+
+
+def threads_for_load() -> int | None:
+    """Threads to compute with on a machine that is busy; None if it is not, or the user has said.
+
+    On one with half as much work again as processors, threads that share a product wait for the
+    one that is not running.
+    """
+    processors = os.cpu_count() or 1
+    try:
+        crowd = os.getloadavg()[0] / processors
+    except (AttributeError, OSError):  # Windows
+        return None
+    if os.environ.get(THREADS) or crowd < _BUSY or cpu_count() == 1:
+        return None
+    return max(1, int(cpu_count() / crowd))
+
+
+def wait_passively() -> None:
+    """Let threads of torch sleep while they wait for each other, if it is not imported yet."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def thread_count() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain
@@ -28,6 +28,7 @@ _UNKNOWN = 0.0  # of a word that no list holds
 _NO_WORD = 2.5  # of what holds digits or signs between letters
 _JOINED = 1.0  # what several words together lose beside the rarest of them
 _SHORTEST = 1.0  # at most this and one for each letter: short strings are words by chance
+_MOST_OFTEN = 1e15  # the count of a word; higher ones would leave nothing to the others
 _OTHERS = 2.0  # of the texts that no beam found, together
 
 LOG_WEIGHT_OF_OTHERS = _WEIGHT * _OTHERS
@@ -162,12 +163,11 @@ def _own_words(path: Path) -> WordFrequencies:
     """The words of a file: one a line, perhaps with a count behind a tab."""
     from vit_str.runtime.constraints import read_lexicon
 
-    counts: Counter[int] = Counter()
+    counts: defaultdict[int, float] = defaultdict(float)
     for line in read_lexicon(path, "word list"):
         word, _, count = line.partition("\t")
-        counts[crc32(_folded(word).encode())] += (
-            max(1, int(count)) if count.strip().isdecimal() else 1
-        )
+        often = float(count) if count.strip().isdecimal() else 1.0
+        counts[crc32(_folded(word).encode())] += min(max(1.0, often), _MOST_OFTEN)
     hashes = np.array(sorted(counts), dtype=np.uint32)
     occurrences = np.array([counts[hash_] for hash_ in hashes.tolist()], dtype=float)
     return WordFrequencies(hashes, np.log10(occurrences / occurrences.sum() * 1e9), 1.0)

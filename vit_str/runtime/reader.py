@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,6 +19,7 @@ from vit_str.runtime.effort import decoding_options, rereading_options
 from vit_str.runtime.engine import open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
+from vit_str.runtime.long_lines import read_with_parts
 from vit_str.runtime.readings import Reading
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
@@ -318,6 +320,15 @@ class Reader:
         """
         if boxes or attention:
             self.require_boxes(attention)
+        if any(image.parts for image in images) and self.has_boxes and not self.is_constrained:
+            read = partial(self._read_whole, attention=attention)
+            return read_with_parts(read, images, boxes)
+        return self._read_whole(images, boxes=boxes, attention=attention)
+
+    def _read_whole(
+        self, images: Sequence[DecodedImage], *, boxes: bool, attention: bool
+    ) -> list[Reading]:
+        """Read images of `decode`, each as a whole."""
         return self._batches.read(images, boxes, attention)
 
     def _read_decoded(

@@ -11,10 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from vit_str.files import find_files
+from vit_str.runtime.machine import install_hint
 
 SUFFIXES = (".ttf", ".otf", ".ttc", ".otc", ".woff")
 NO_FONTS = (
-    "install the training extra (pip install 'vit-str[train]'), which brings a few, install the "
+    f"install the training extra ({install_hint('train')}), which brings a few, install the "
     "Debian packages listed in data/fonts-debian.txt, or name a folder of fonts that draw the "
     "characters (--fonts FOLDER; in training --data.init_args.fonts '[FOLDER]')"
 )

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
@@ -82,7 +82,12 @@ class LineTexts:
         self._weights = list(accumulate(each.weight for each in self._languages))
         self._patterns = {kind: self._writable(LINES.get(kind, ())) for kind in (*KINDS, "short")}
         self._kinds = {k: n for k, n in KINDS.items() if k not in LINES or self._patterns[k]}
-        self._marks = _Marks(*map(self._writable, (QUOTES, DASHES, LEADERS, [*TYPESET.values()])))
+        self._marks = _Marks(
+            quotes=self._writable(QUOTES),
+            dashes=self._writable(DASHES),
+            leaders=self._writable(LEADERS),
+            typeset=self._writable([*TYPESET.values()]),
+        )
 
     def _frequent_words(self, language: str) -> list[WordList]:
         """Of each language, those that can be written."""
@@ -194,8 +199,8 @@ class _Writer:
             words = " ".join(
                 [word, *(self._field("word") for _ in range(self.rng.choice(_QUOTED)))]
             )
-            before, after = self.rng.choice(self.marks.quotes)
-            return before + words + after
+            quotes = self.rng.choice(self.marks.quotes)
+            return quotes[0] + words + quotes[1]
         return f"{word}-{self._field('word')}" if kind > 0.95 else word
 
     def _field(self, name: str) -> str:

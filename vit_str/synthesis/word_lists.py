@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from vit_str.runtime.machine import install_hint
 from vit_str.synthesis.spellings import (
     OTHER_SPELLINGS,
     PINYIN,
@@ -44,7 +45,7 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
         import wordfreq
     except ImportError:
         raise ValueError(
-            "words of a language need the wordfreq library: pip install 'vit-str[train]', "
+            f"words of a language need the wordfreq library, run: {install_hint('train')}, "
             "or give a word list of your own"
         ) from None
     known = wordfreq.available_languages("best")

@@ -103,11 +103,18 @@ class StopCleanly(StepCallback):
 
     Args:
         path: the checkpoint.
+
+    Attributes:
+        hears: whether signals are heard: from the first step on.
+        stopped: whether a signal has stopped the run before its end.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.hears = False
+        self.stopped = False
         self.signal = 0  # number of the one that asked to stop; 0 if none did
+        self._is_saved = False
         self._previous: dict[int, Any] = {}
         self._lock = ExitStack()
         self._claimed = False
@@ -132,6 +139,7 @@ class StopCleanly(StepCallback):
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._previous[number] = signal.signal(number, self._ask)
+        self.hears = True
 
     def _ask(self, number: int, frame: object) -> None:
         if self.signal:
@@ -144,11 +152,14 @@ class StopCleanly(StepCallback):
             self.signal = self.signal or signal.SIGTERM
             trainer.save_checkpoint(self.path)
             trainer.should_stop = True
+            self._is_saved = True
+            # The time may have run out meanwhile; then nothing is left to resume.
+            self.stopped = trainer.strategy.broadcast(progress(trainer) < 1)
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         assert isinstance(pl_module, RecognizerTraining)
         finished = trainer.global_step > pl_module.resumed_at
-        if finished and not self.signal and pl_module.count.between_steps:
+        if finished and not self._is_saved and pl_module.count.between_steps:
             trainer.save_checkpoint(self.path)
 
     def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:

@@ -2,12 +2,9 @@
 
 import ctypes
 import logging
-import signal
 import sys
-import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,13 +19,14 @@ from lightning.pytorch.cli import LightningArgumentParser, LightningCLI
 from safetensors import SafetensorError
 
 from vit_str.runtime.charset import CHARSETS, charset_of
-from vit_str.runtime.machine import use_threads
+from vit_str.runtime.machine import threads_for_load, use_threads
 from vit_str.training.callbacks import StopCleanly
 from vit_str.training.checkpoints import CannotStart, CheckpointFiles, unusable
 from vit_str.training.configuration import completed, duration, emulates_bfloat16, move
 from vit_str.training.console import RunProgress, report
 from vit_str.training.initialization import StartFromWeights
 from vit_str.training.module import RecognizerTraining
+from vit_str.training.starting import stop_at_once
 
 _STOPPED = 130  # saved, and to be resumed, whichever signal asked for it
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_MAX = -1, -2, -4
@@ -107,6 +105,9 @@ class TrainingCLI(LightningCLI):
         trainer = config.trainer
         if config.threads is not None:
             use_threads(config.threads)
+        elif fewer := threads_for_load():
+            use_threads(fewer)
+            report(f"this machine is busy, threads that compute: {fewer} (--threads N)")
         if emulates_bfloat16(trainer):
             trainer.precision = "32-true"
             report("this CPU has no bfloat16 instructions: training in float32")
@@ -191,7 +192,7 @@ class TrainingCLI(LightningCLI):
 
     def _finish(self) -> int:
         step = self.trainer.global_step
-        stopped = any(c.signal for c in self.callbacks if isinstance(c, StopCleanly))
+        stopped = any(c.stopped for c in self.callbacks if isinstance(c, StopCleanly))
         if stopped:
             # Who leaves first with this code makes launchers end the others, whatever they still
             # write.
@@ -222,8 +223,8 @@ def main(arguments: Sequence[str]) -> int:
         warnings.filterwarnings("ignore", message)
     quiet_lightning()
     try:
-        with _signals_before_training():
-            return TrainingCLI(
+        with stop_at_once() as start:
+            training = TrainingCLI(
                 RecognizerTraining,
                 LightningDataModule,
                 subclass_mode_data=True,
@@ -232,7 +233,14 @@ def main(arguments: Sequence[str]) -> int:
                 parser_kwargs={"prog": "vit-str train"},
                 seed_everything_default=1,
                 run=False,
-            ).train()
+            )
+            start.trainer = training.trainer
+            start.began = lambda: any(
+                callback.hears
+                for callback in training.callbacks
+                if isinstance(callback, StopCleanly)
+            )
+            return training.train()
     except CannotStart as error:
         report(str(error))
         return 2
@@ -243,25 +251,6 @@ def main(arguments: Sequence[str]) -> int:
         reason = getattr(error, "strerror", None) or error
         report(f"{where}{reason}; once that is mended, the same command resumes")
         return 1
-
-
-@contextmanager
-def _signals_before_training() -> Iterator[None]:
-    """Stop at once on a signal: nothing has been trained, and Lightning would call it a success."""
-
-    def stop(number: int, frame: object) -> NoReturn:
-        sys.stderr.write("vit-str train: stopped; the same command starts again or resumes\n")
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def quiet_lightning() -> None:

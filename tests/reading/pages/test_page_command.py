@@ -1,6 +1,9 @@
 """``vit-str read --page`` and ``vit-str evaluate --page``, with a detector that knows the lines."""
 
+import errno
 import json
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -120,6 +123,69 @@ def test_results_of_files_of_one_name_are_kept_apart(picture, tmp_path, run):
     names = {"w.png", other, "w.jpg"}
     assert {path.name for path in out.glob("*.txt")} == {f"{name}.txt" for name in names}
     assert {path.name for path in seen.glob("*.png")} == {f"{name}.png" for name in names}
+
+
+@pytest.mark.parametrize("length", [201, 245, 251])
+def test_a_long_name_has_results_under_a_shorter_one(length, picture, tmp_path, run):
+    names = ["x" * (length - 4) + ".png", "é" * (length // 2 - 2) + ".png"]
+    for name in names:
+        shutil.copy(picture, picture.with_name(name))
+    out, seen = tmp_path / "out", tmp_path / "seen"
+    command = ["read", "--page", picture.parent, "--out", out, "--overlay", seen]
+    code, printed, err = run(*command)
+    assert (code, err) == (0, "") and "3 files" in printed
+    assert len(list(out.glob("*.txt"))) == len(list(seen.glob("*.png"))) == 3
+    assert all(len(os.fsencode(path.name)) <= 210 for path in out.iterdir())
+    code, _, err = run(*command)
+    assert code == 0 and "3 files are read already" in err
+
+
+def test_a_result_that_cannot_be_written_stops_no_other(picture, tmp_path, run):
+    shutil.copy(picture, picture.with_name("a.png"))
+    out = tmp_path / "out"
+    (out / "a.png.txt").mkdir(parents=True)  # a folder stands where the text should
+    command = ["read", "--page", picture.parent, "--out", out]
+    code, printed, err = run(*command)
+    assert code == 1 and "1 files with errors" in printed and "a.png: its result cannot" in err
+    assert (out / "page.png.txt").read_text().startswith("Museum")
+    (out / "a.png.txt").rmdir()
+    assert run(*command)[0] == 0 and (out / "a.png.txt").is_file()
+
+
+def test_a_full_disk_stops_at_once(picture, tmp_path, run, monkeypatch):
+    shutil.copy(picture, picture.with_name("a.png"))
+
+    def fail(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr("vit_str.reading.pages.command.write_atomically", fail)
+    code, _, err = run("read", "--page", picture.parent, "--out", tmp_path / "out")
+    assert code == 1 and err.count("No space left on device") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have names in Unicode only")
+@pytest.mark.parametrize("name", ["text", "jsonl", "hocr", "tsv", "md"])
+def test_a_name_that_is_not_utf8_comes_back(name, picture, tmp_path, run):
+    raw = os.fsencode(picture.parent) + b"/a\xff\\n\x85\xc3\xa9.png"
+    picture.rename(os.fsdecode(raw))
+    out = tmp_path / "out"
+    command = ["read", "--page", os.fsdecode(raw), "--format", name]
+    code, printed, _ = run(*command)
+    assert code == 0
+    assert run(*command, "--out", out, "--overlay", tmp_path / "seen")[0] == 0
+    assert "read already" in run(*command, "--out", out, "--overlay", tmp_path / "seen")[2]
+    (written,) = (path for path in out.iterdir() if not path.name.startswith("."))
+    assert os.fsencode(written.name).startswith(b"a\xff")
+    text = written.read_text(encoding="utf-8")
+    assert text == printed
+    if name == "jsonl":
+        assert os.fsencode(json.loads(text)["path"]) == raw
+    if name == "hocr":
+        root = ElementTree.fromstring(text.partition("?>")[2].partition(">")[2])  # noqa: S314 (ours)
+        (page,) = (e for e in root.iter() if e.get("class") == "ocr_page")
+        shown = page.get("title", "").split('"')[1]
+        assert shown.isprintable() and shown.endswith("/a\\xff\\\\n\\x85é.png")
+        assert shown.encode().decode("unicode_escape").encode("latin-1") == raw
 
 
 def test_what_needs_pages_is_refused_without(picture, run):

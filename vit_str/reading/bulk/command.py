@@ -5,12 +5,13 @@ import hashlib
 import time
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vit_str import console
 from vit_str.files import exclusive
-from vit_str.reading.options import find_inputs, report
+from vit_str.reading.options import find_inputs, listed, report
 from vit_str.runtime.machine import install_hint
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _PART_SIZE = 1024
 
 def run_ray(options: argparse.Namespace) -> int:
     """Read what has no result in the folder ``--out``, and report what is there then."""
+    if options.files_from:
+        options.paths = [*options.paths, *chain.from_iterable(listed(options.files_from))]
     _check_ray(options)
     from vit_str.reading.bulk.archives import ARCHIVES, list_images
     from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8
@@ -33,6 +36,8 @@ def run_ray(options: argparse.Namespace) -> int:
     from vit_str.runtime.images import SUFFIXES
     from vit_str.runtime.weights_contents import resolve
 
+    if not options.paths:
+        raise ValueError("name images, folders or archives to read, or list them in --files-from")
     inputs = find_inputs(options.paths, (*SUFFIXES, *ARCHIVES))
     if not inputs.paths:
         report(inputs.problems)

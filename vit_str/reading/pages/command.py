@@ -1,17 +1,19 @@
 """``vit-str read --page``: the text of whole pictures."""
 
 import argparse
-import json
+import errno
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vit_str import console
 from vit_str.console import one_line
 from vit_str.files import exclusive, write_atomically
-from vit_str.reading.options import find_inputs, load_page_reader, report
+from vit_str.reading.options import input_groups, leading_to_files, load_page_reader
+from vit_str.runtime.readings import json_line
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr", "tsv": ".tsv", "md": ".md"}
 """What pages can be written as, and how the names of such files end."""
 
+_OF_ALL_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENOMEM)
+"""Errors that would come again with the next file."""
+
 
 def run_pages(options: argparse.Namespace) -> int:
     """Read whole pictures and print their text, or write a file for each of them."""
@@ -33,9 +38,8 @@ def run_pages(options: argparse.Namespace) -> int:
     name = options.format or "text"
     if name not in FORMATS:
         raise ValueError(f"--page writes --format {', '.join(FORMATS)}, found {name}")
-    inputs = find_inputs(options.paths, PAGE_SUFFIXES)
-    report(inputs.problems)
-    if not inputs.paths:
+    groups = leading_to_files(input_groups(options, PAGE_SUFFIXES))
+    if groups is None:
         return 2
     wanted = PageOptions.of(
         options.pages or "1-",
@@ -46,13 +50,18 @@ def run_pages(options: argparse.Namespace) -> int:
     decisive = _decisive(options, name)
     texts = PageFolder(Path(options.out), FORMATS[name], decisive) if options.out else None
     overlays = PageFolder(Path(options.overlay), ".png", decisive) if options.overlay else None
+    first = next(groups)
+    several = len(first.paths) > 1 or bool(options.files_from)
+    run = _Run(name, wanted, texts, overlays, several)
+    problems = 0
     with exclusive(texts.record) if texts else nullcontext():
-        waiting = _not_done(inputs.paths, texts, overlays) if texts else inputs.paths
-        run = _Run(name, wanted, texts, overlays, several=len(inputs.paths) > 1)
-        run.read(waiting, load_page_reader(options))
+        reader = load_page_reader(options)
+        for inputs in chain([first], groups):
+            problems += len(inputs.problems)
+            run.read(_not_done(inputs.paths, texts, overlays) if texts else inputs.paths, reader)
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
-    return 1 if run.failures or inputs.problems else 0
+    return 1 if run.failures or problems else 0
 
 
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
@@ -120,7 +129,16 @@ class _Run:
             for path in paths:
                 folders = [folder for folder in (self._texts, self._overlays) if folder]
                 states = [(folder, folder.state(path)) for folder in folders]
-                if self._read_file(path, reader, progress):
+                try:
+                    is_complete = self._read_file(path, reader, progress)
+                except OSError as error:
+                    if error.filename is None or error.errno in _OF_ALL_FILES:
+                        raise  # standard output, or a disk
+                    self.failures += 1
+                    reason = f"its result cannot be written ({error.strerror}), {error.filename}"
+                    progress.warn(f"{path}: {reason}")
+                    is_complete = False
+                if is_complete:
                     for folder, state in states:
                         folder.note(state)
                 progress.advance()
@@ -177,7 +195,7 @@ def _write(
         text = markdown(list(pages.values()))
     elif name == "jsonl":
         rows = [page_row(path, page) | {"page": n} for n, page in pages.items()]
-        text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        text = "\n".join(json_line(row) for row in rows)
     else:
         text = "\f".join(page.text + "\n" for page in pages.values())
     if target is not None:

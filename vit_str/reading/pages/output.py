@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from PIL import Image, ImageDraw
 
 from vit_str.console import one_line
+from vit_str.files import escaped_name
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reports.sheets import caption_font
 from vit_str.runtime.readings import Character
@@ -76,7 +77,8 @@ def hocr(name: str, pages: Mapping[int, Page]) -> str:
 
 
 def _hocr_page(number: int, name: str, page: Page) -> str:
-    title = f'image "{one_line(name)}"; bbox 0 0 {page.width} {page.height}; ppageno {number - 1}'
+    size = f"bbox 0 0 {page.width} {page.height}"
+    title = f'image "{escaped_name(name)}"; {size}; ppageno {number - 1}'
     parts = [f'<div class="ocr_page" id="page_{number}" title={quoteattr(title)}>']
     for b, block in enumerate(page.blocks, 1):
         bbox = _bbox([word for line in block for word in line])

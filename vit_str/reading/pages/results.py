@@ -8,7 +8,10 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
+from vit_str.files import shortened
+
 _RECORD = ".vit-str-pages.jsonl"
+_LONGEST_NAME = 200  # bytes, which leave room for the number of a page, the suffix and `.partial`
 
 
 class PageFolder:
@@ -24,12 +27,16 @@ class PageFolder:
         self._names = {row["name"]: source for source, row in self._known.items()}
 
     def name(self, source: str) -> str:
-        """What a picture is called in folders of results: as its file, if no other is."""
+        """What a picture is called in folders of results: as its file, if no other is.
+
+        Long names end in a hash.
+        """
         source = os.path.abspath(source)
         whole = source.strip(os.sep).replace(os.sep, "__")
         names = chain([Path(source).name, whole], (f"{whole}-{n}" for n in count(2)))
+        short = (shortened(name, _LONGEST_NAME) for name in names)
         name: str = self._known.get(source, {}).get("name") or next(
-            name for name in names if self._names.get(name, source) == source
+            name for name in short if self._names.get(name, source) == source
         )
         self._names[name] = source
         return name
