@@ -79,7 +79,7 @@ def _save(lists: Sequence[WordList], file: Path) -> None:
     remove_partial(file.parent, least_age=_ABANDONED)
     words = [word for each in lists for word in each.words]
     text = _SEPARATOR.join(words).encode()
-    arrays = {
+    arrays: dict[str, np.ndarray] = {
         "text": np.frombuffer(text, dtype=np.uint8),
         "shares": np.array([share for each in lists for share in each.shares], dtype=np.float64),
         "sizes": np.array([len(each.words) for each in lists], dtype=np.int64),
