@@ -195,8 +195,8 @@ class _Writer:
             words = " ".join(
                 [word, *(self._field("word") for _ in range(self.rng.choice(_QUOTED)))]
             )
-            before, after = self.rng.choice(self.marks.quotes)
-            return before + words + after
+            quotes = self.rng.choice(self.marks.quotes)
+            return quotes[0] + words + quotes[1]
         return f"{word}-{self._field('word')}" if kind > 0.95 else word
 
     def _field(self, name: str) -> str:
