@@ -6,7 +6,8 @@ import pytest
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
-from vit_str.synthesis.spellings import SYLLABLES, spelled_words, with_long_s, with_sharp_s
+from vit_str.synthesis.spellings import SYLLABLES as SPELLED
+from vit_str.synthesis.spellings import spelled_words, with_long_s, with_sharp_s
 from vit_str.synthesis.word_lists import favor_accents, favor_rare_letters, language_words
 
 ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -126,7 +127,7 @@ def test_patterns_use_known_fields_and_ingredients():
 
 def test_every_character_of_latin_is_drawn_often_enough():
     """With the languages of the recipe; words of few of them come fast enough for a test."""
-    languages = "en*20+vi*2+az+cy+eo+ff+ha+ig+la+mt+nv+sa+se+yo+pinyin+de-Latf+ro+lv+sk+hu"
+    languages = "en*20+vi*2+az+cy+eo+ff+ha+ig+la+mt+nv+sa+se+yo+pinyin+de-Latf+ro+lv+lt+sk+hu"
     strings = Lexicon(charset_of("latin"), languages).sample(20_000, 1)
     counts = Counter("".join(strings))
     assert set(counts) <= set(charset_of("latin").characters)
@@ -145,7 +146,7 @@ def test_words_with_rare_letters_are_drawn_more_often():
 
 def test_languages_without_a_list_have_words_of_their_letters():
     latin = set(charset_of("latin").characters)
-    for code in (*SYLLABLES, "pinyin"):
+    for code in (*SPELLED, "pinyin"):
         words = spelled_words(code)
         assert len(words) == 4000
         assert set("".join(words)) <= latin, code

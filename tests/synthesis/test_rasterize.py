@@ -35,13 +35,8 @@ def test_nearly_all_of_latin_is_drawn(font):
 
 
 def test_fonts_of_european_letters_need_no_vietnamese_and_no_signs():
-    judged = dict(zip("aéŐạ€한Ж", expected("aéŐạ€한Ж"), strict=True))
-    assert judged == {
-        "a": True,
-        "é": True,
-        "Ő": True,
-        "ạ": False,
-        "€": False,
-        "한": True,
-        "Ж": True,
-    }
+    characters = "aéŐạ€한Ж"
+    kept = [
+        c for c, is_expected in zip(characters, expected(characters), strict=True) if is_expected
+    ]
+    assert kept == [*"aéŐ한Ж"]

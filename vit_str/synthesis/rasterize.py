@@ -129,7 +129,7 @@ def _fit_font(
         # The same for all Latin charsets, so that small letters alone do not fill the line.
         reference = [c for c in _REFERENCE if _is_known(c, glyph_names)] or known
     stacks = [character for character in _STACKS if character in known]
-    rows = HEIGHT if stacks else _INK_ROWS
+    rows = HEIGHT - 2 if stacks else _INK_ROWS
     measured = [*reference, *stacks]
     font, top, bottom = _measure(path, 40.0, measured)
     for _ in range(2):  # a second time because hinting does not scale
