@@ -1,7 +1,7 @@
 """Damaged images, pages, weights, data sets and patterns through the public functions: what breaks?
 
 --scans and --frames are files that are sound, small, and would take hours to decode; --names are
-files whose names would do something to a terminal.
+files whose names would do something to a terminal; --lists are lists of words.
 
 Every case is made from a seed and run in a child process with limits. Reported are errors other
 than those that are promised, what libraries print, crashes, and more than 1 GB or 5 s for a file;
@@ -44,6 +44,7 @@ from vit_str.runtime.constraints import Pattern
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_batches
 from vit_str.runtime.images import Preprocessing, UnreadableImage
 from vit_str.runtime.limited_process import ProcessLimits
+from vit_str.runtime.prior import prior_of
 from vit_str.runtime.readings import error_row, json_line
 from vit_str.torch_runtime.weights_file import save_weights
 
@@ -134,6 +135,29 @@ def names(folder: Path) -> Run:
         record = json_line(error_row(str(path), ""))
         assert not _HARMFUL.search(line + record), ascii(line)
         assert json.loads(record)["path"] == str(path)
+
+    return run
+
+
+def lists(folder: Path) -> Run:
+    """What ``--language FILE`` takes: lists of words without end, and with impossible counts."""
+    endless = folder / "endless.txt"
+    endless.symlink_to("/dev/zero")
+    waiting = folder / "waiting.txt"
+    os.mkfifo(waiting)
+    sparse = folder / "sparse.txt"
+    with sparse.open("wb") as file:
+        file.truncate(1 << 30)
+    list_of_words = folder / "words.txt"
+
+    def run(draw: random.Random) -> None:
+        digits = draw.choice((1, 16, 400, 4000, 5000))
+        count = draw.choice(("", "-", "0.", "nan")) + "9" * digits
+        lines = [f"word\t{count}", "\t1", "a\tb\tc", "\x00", "e\u0301\t2"]
+        text = "\n".join(draw.sample(lines, k=draw.randint(1, len(lines))))
+        list_of_words.write_text(text, encoding="utf-8")
+        with suppress(ValueError):
+            prior_of(str(draw.choice((endless, waiting, sparse, list_of_words))), None)
 
     return run
 
@@ -273,7 +297,7 @@ def _size(name: str) -> int:
     return int(status.partition(f"{name}:")[2].split()[0]) << 10
 
 
-_TARGETS = (images, scans, frames, names, pages, patterns, weights, data)
+_TARGETS = (images, scans, frames, names, lists, pages, patterns, weights, data)
 
 
 def child(target: Any, numbers: range, seed: int, results: Path) -> None:
