@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from vit_str.datasets import LabeledWord, Reason, Skipped, open_words
-from vit_str.datasets.synthtext import SynthTextReader, cut_out
+from vit_str.datasets.synthtext import SynthTextReader
+from vit_str.datasets.synthtext_words import cut_out
 
 savemat = pytest.importorskip("scipy.io").savemat
 pytest.importorskip("cv2")

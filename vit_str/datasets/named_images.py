@@ -8,7 +8,6 @@ from pathlib import Path
 from vit_str.datasets.mjsynth import label_of_image
 from vit_str.datasets.source import LabeledWord, Reason, Skipped, WordSource
 from vit_str.files import find_files
-from vit_str.runtime.images import SUFFIXES
 
 _NUMBER = re.compile(r"_\d+$")
 
@@ -49,6 +48,8 @@ class NamedImagesReader(WordSource):
     @cached_property
     def _names(self) -> list[str]:
         """Paths of the images, from the folder."""
+        from vit_str.runtime.images import SUFFIXES  # and numpy
+
         paths = (os.path.relpath(path, self.path) for path in find_files(self.path, SUFFIXES))
         return [name for name in paths if not f"{os.sep}{name}".count(f"{os.sep}.")]
 

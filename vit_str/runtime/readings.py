@@ -9,9 +9,9 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from vit_str.console import one_line
-from vit_str.runtime.boxes import AttentionMap, Box, Place
 
 if TYPE_CHECKING:
+    from vit_str.runtime.boxes import AttentionMap, Box, Place
     from vit_str.runtime.charset import Charset
     from vit_str.runtime.hypotheses import Candidates, Hypothesis
 
@@ -86,6 +86,8 @@ def reading_of(
 def _text_of(
     hypothesis: Hypothesis, charset: Charset, places: Sequence[Place] | None = None
 ) -> Reading:
+    from vit_str.runtime.boxes import Place  # and numpy, without which help is at once there
+
     text = charset.decode(hypothesis.ids)
     known = zip(text, hypothesis.confidences, places or repeat(Place()), strict=False)
     characters = tuple(
