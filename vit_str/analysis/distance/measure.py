@@ -64,6 +64,7 @@ class DistanceAnalysis:
         if not images.isfinite().all():
             raise ValueError("images hold values that are not finite (NaN or infinite)")
         self.statistics.only(queries)
+        self.offsets.only(queries)
         keep = [self._keep] if self._kept > 0 else []
         with probe_layers(self._encoder, *self._callbacks, *keep):
             self._encoder(images)
