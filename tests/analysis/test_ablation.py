@@ -7,7 +7,13 @@ import pytest
 import torch
 from scipy import stats
 
-from vit_str.analysis.ablation import Head, Reading, effects, without_heads
+from vit_str.analysis.ablation import (
+    Head,
+    Reading,
+    difference_interval,
+    effects,
+    without_heads,
+)
 from vit_str.analysis.subjects import load_subject
 from vit_str.cli import main
 
@@ -37,6 +43,17 @@ def test_words_are_paired():
     assert row["p"] == row["p_holm"] == pytest.approx(stats.binomtest(6, 7).pvalue)
     assert table["p"].iloc[0] == 1
     assert pd.isna(table["p_holm"].iloc[0])
+
+
+def test_intervals_of_paired_differences():
+    # Newcombe 1998, table III: 36 both, 12 and 2 in one only, none in neither
+    low, high = difference_interval(36, 12, 2, 50)
+    assert (-high, -low) == (pytest.approx(0.0569, abs=1e-4), pytest.approx(0.3404, abs=1e-4))
+    low, high = difference_interval(66, 0, 0, 70)  # a head that loses nothing
+    assert low < 0 < high
+    low, high = difference_interval(0, 70, 0, 70)  # all that there is
+    assert low == -1
+    assert -1 < high < -0.9
 
 
 def test_the_command(small_weights, labeled_folder, tmp_path):

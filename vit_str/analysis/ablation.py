@@ -4,6 +4,7 @@ A head that looks far need not be one that is used. Cutting it, which is setting
 before the projection, shows what reading loses (Voita et al. 2019, Michel et al. 2019).
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,8 +23,8 @@ from tqdm import tqdm
 from vit_str.analysis.compare import holm
 from vit_str.analysis.distance.measure import DistanceAnalysis
 from vit_str.analysis.results import AnalysisRun, cells_of
-from vit_str.analysis.statistics import mean_over
 from vit_str.analysis.subjects import Subject
+from vit_str.evaluation.statistics import Interval, wilson_interval
 from vit_str.models import Encoder
 from vit_str.models.attention import attention_modules
 from vit_str.reports.panels import depth_legend
@@ -95,24 +96,59 @@ def read_without(
 def effects(whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
     """Share of words read right without some heads, and the paired difference to no cut.
 
+    ``low`` and ``high`` are the ends of its 95 % interval, see `difference_interval`.
     ``p`` is of McNemar's exact test, ``p_holm`` corrected for the number of rows with one head cut
     (Holm 1979).
     """
     rows = []
-    before = torch.tensor(whole.right, dtype=torch.float64)
+    before = np.array(whole.right)
+    n = len(before)
     for reading in (whole, *readings):
-        after = torch.tensor(reading.right, dtype=torch.float64)
-        mean, low, high, n = mean_over(after - before)
-        lost, gained = int((before > after).sum()), int((after > before).sum())
+        after = np.array(reading.right)
+        lost, gained = int((before & ~after).sum()), int((after & ~before).sum())
+        low, high = difference_interval(int((before & after).sum()), lost, gained, n)
         p = stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1.0
         layer, head = reading.heads[0] if len(reading.heads) == 1 else (pd.NA, pd.NA)
-        numbers = float(after.mean()), float(mean), float(low), float(high), lost, gained, p, n
+        numbers = float(after.mean()), (gained - lost) / n, low, high, lost, gained, p, n
         rows.append((reading.cut, len(reading.heads), layer, head, *numbers))
     columns = [*("cut", "heads", "layer", "head", "accuracy", "difference", "low", "high")]
     table = pd.DataFrame(rows, columns=[*columns, "lost", "gained", "p", "n"])
     single = table["heads"] == 1
     table["p_holm"] = holm(table.loc[single, "p"]).reindex(table.index)
     return table.astype({"layer": "Int64", "head": "Int64"})
+
+
+def difference_interval(both: int, lost: int, gained: int, n: int) -> Interval:
+    """95 % interval of the difference of two shares of the same words, after minus before.
+
+    It is never empty and never beyond 100 points (Newcombe 1998, Statistics in Medicine 17, method
+    10: Wilson's intervals of both shares, put together with their correlation).
+
+    Args:
+        both: words that are right before and after.
+        lost: words that are right before only.
+        gained: words that are right after only.
+        n: all words.
+    """
+    neither = n - both - lost - gained
+    before, after = both + lost, both + gained
+    low_before, high_before = wilson_interval(before, n)
+    low_after, high_after = wilson_interval(after, n)
+    scale = math.sqrt(before * (n - before) * after * (n - after))
+    covariance = float(both * neither - lost * gained)
+    if covariance > 0:  # with a correction for continuity
+        covariance = max(covariance - n / 2, 0.0)
+    correlation = covariance / scale if scale else 0.0
+    difference = (gained - lost) / n
+    down = _joined(after / n - low_after, high_before - before / n, correlation)
+    up = _joined(high_after - after / n, before / n - low_before, correlation)
+    return max(difference - down, -1.0), min(difference + up, 1.0)
+
+
+def _joined(one: float, other: float, correlation: float) -> float:
+    """Length of the difference of two errors with a correlation."""
+    square = one**2 - 2 * correlation * one * other + other**2
+    return math.sqrt(max(square, 0.0))
 
 
 _LEAD = (
