@@ -112,7 +112,8 @@ def _distance(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--group",
         metavar="NAME",
-        help="take all WEIGHTS as trainings of one architecture: intervals are between trainings",
+        help="take all WEIGHTS, three or more, as trainings of one architecture: intervals are "
+        "between trainings",
     )
     parser.add_argument(
         "--per-image", action="store_true", help="write the values of every image: per-image.csv"

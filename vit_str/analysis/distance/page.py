@@ -18,6 +18,7 @@ from vit_str.analysis.distance.measure import (
     DistanceAnalysis,
     attends,
     chance_distances,
+    check_group,
     measurements,
     over_trainings,
     save_maps,
@@ -94,12 +95,10 @@ def report(
 ) -> int:
     """Measure every model on the same images, and write tables and a page."""
     subjects = run.subjects
-    analyses = []
-    for subject in [subject for subject in subjects if attends(subject)] or subjects:
-        analysis = DistanceAnalysis(subject.name, subject.encoder, norm, keep_maps=maps)
-        for batch, pixels in run.batches(subject):
-            analysis.update(pixels, queries_of(batch, analysis.grid, queries))
-        analyses.append(analysis)
+    if group is not None:
+        check_group(len(subjects))
+    attending = [subject for subject in subjects if attends(subject)] or subjects
+    analyses = [_measured(run, subject, norm, queries, maps) for subject in attending]
     _write_details(run, analyses, per_image)
     if group is not None:
         return _group_report(run, group, analyses, _said(queries, analyses[0]))
@@ -172,6 +171,16 @@ def report(
         sinks=places,
         share_of_queries=analyses[0].statistics.share_of_queries,
     )
+
+
+def _measured(
+    run: AnalysisRun, subject: Subject, norm: str, queries: str, maps: int
+) -> DistanceAnalysis:
+    """The attention of a model on all images."""
+    analysis = DistanceAnalysis(subject.name, subject.encoder, norm, keep_maps=maps)
+    for batch, pixels in run.batches(subject):
+        analysis.update(pixels, queries_of(batch, analysis.grid, queries))
+    return analysis
 
 
 def _gradients(run: AnalysisRun, subject: Subject, count: int, queries: str) -> GradientFields:

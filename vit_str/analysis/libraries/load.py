@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from torch.nn.parallel import DataParallel, DistributedDataParallel
 
 from vit_str.analysis.libraries.encoder import LibraryEncoder, LibraryPreprocessing
 from vit_str.console import reason_of
@@ -99,8 +100,20 @@ def library_of(model: nn.Module) -> str | None:
     return _PACKAGES.get(type(model).__module__.partition(".")[0])
 
 
+def unwrapped(model: nn.Module) -> nn.Module:
+    """The module inside of ``torch.compile``, DataParallel and DistributedDataParallel."""
+    while True:
+        if isinstance(model, DataParallel | DistributedDataParallel):
+            model = model.module
+        elif hasattr(model, "_orig_mod"):
+            model = model._orig_mod
+        else:
+            return model
+
+
 def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated model of timm, torchvision or transformers; image size is height, width."""
+    model = unwrapped(model)
     library = library_of(model)
     if library is None:
         raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")
