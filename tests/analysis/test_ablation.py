@@ -54,7 +54,7 @@ def test_what_a_cut_head_puts_out_instead(small_weights):
     deviation = whole.std(0, correction=0)
     torch.testing.assert_close(noise.std(0), deviation, atol=0.02, rtol=0.1)
     assert not outputs.fill("zero", 0)(2, [1], whole).any()
-    with pytest.raises(ValueError, match="unknown way 'half'; known|unknown way 'half'"):
+    with pytest.raises(ValueError, match="unknown way 'half'"):
         outputs.fill("half", 0)
 
 

@@ -327,7 +327,7 @@ def _even_attention(
         cases = AttentionStatistics(plain, windows={"layer": Windows(plain, allowed)})
         cases.update_maps("layer", even)
         return {metric: float(cases.values(metric)[0]) for metric in METRICS}
-    distinct, images = queries.unique(dim=0, return_counts=True)
+    distinct, images = torch.unique(queries, dim=0, return_counts=True)
     weights = images.double() / images.sum()
     means = dict.fromkeys(METRICS, 0.0)
     for case in even:

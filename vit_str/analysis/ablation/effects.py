@@ -45,7 +45,7 @@ def effects(whole: Reading, readings: Sequence[Reading]) -> pd.DataFrame:
         rows.append((reading.cut, len(reading.heads), layer, head, *numbers))
     columns = [*("cut", "heads", "layer", "head", "accuracy", "difference", "low", "high")]
     table = pd.DataFrame(rows, columns=[*columns, "lost", "gained", "p", "n"])
-    single = table["heads"] == 1
+    single = table["cut"].str.startswith("layer ")
     table["p_holm"] = holm(table.loc[single, "p"]).reindex(table.index)
     return table.astype({"layer": "Int64", "head": "Int64"})
 

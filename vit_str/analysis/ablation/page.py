@@ -90,18 +90,21 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
         for head, distance in enumerate(values.mean(0).tolist(), 1)
     }
     cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
-    with tqdm([(WHOLE, ()), *cuts], unit="cut", desc=subject.name, disable=None) as bar:
+    cuts.insert(0, (WHOLE, ()))
+    with tqdm(cuts, unit="cut", desc=subject.name, disable=None) as bar:
         whole, *readings = [
-            read_without(subject, batches, labels, *cut, outputs, by) for cut in bar
+            read_without(subject, batches, labels, name, heads, outputs, by) for name, heads in bar
         ]
     table = effects(whole, readings)
     places = zip(table["layer"], table["head"], strict=True)
     table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
     write_frame(run.folder / "ablation.csv", table)
     words = {"label": labels, WHOLE: whole.texts}
-    words |= {reading.cut: reading.texts for reading in readings if len(reading.heads) == 1}
+    words |= {
+        reading.cut: reading.texts for reading in readings if reading.cut.startswith("layer ")
+    }
     write_frame(run.folder / "words.csv", pd.DataFrame(words))
-    single = table[table["heads"] == 1].drop_duplicates(["layer", "head"])
+    single = table[table["cut"].str.startswith("layer ")]
     n = len(whole.right)
     page = run.page(
         "Which heads reading needs",
@@ -113,8 +116,9 @@ def report(run: AnalysisRun, by: str, orders: int) -> int:
         "ablation",
         f"Left: words lost when one head is cut, against how far it looks, with 95 % intervals "
         f"over n = {n:,} words; full dots have p_holm below 0.05 (McNemar's exact test, corrected "
-        "for the number of heads). Right: words read right when more and more heads are cut; the band is from the lowest "
-        f"to the highest of {orders} random orders, diamonds are of as many heads of each layer.",
+        "for the number of heads). Right: words read right when more and more heads are cut; the "
+        f"band is from the lowest to the highest of {orders} random orders, diamonds are of as "
+        "many heads of each layer.",
         vector=True,
     )
     page.note(_CAUTION)

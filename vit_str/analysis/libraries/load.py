@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -102,13 +103,11 @@ def library_of(model: nn.Module) -> str | None:
 
 def unwrapped(model: nn.Module) -> nn.Module:
     """The module inside of ``torch.compile``, DataParallel and DistributedDataParallel."""
-    while True:
-        if isinstance(model, DataParallel | DistributedDataParallel):
-            model = model.module
-        elif hasattr(model, "_orig_mod"):
-            model = model._orig_mod
-        else:
-            return model
+    inner: Any = model
+    if isinstance(model, DataParallel | DistributedDataParallel):
+        inner = model.module
+    inner = getattr(inner, "_orig_mod", inner)
+    return inner if inner is model else unwrapped(inner)
 
 
 def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
