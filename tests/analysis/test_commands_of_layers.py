@@ -17,7 +17,7 @@ from vit_str.torch_runtime.weights_file import save_weights
 FILES = {
     "receptive-field": {"gradient_distance.csv", "theoretical.csv", "fields.png"},
     "similarity": {"similarity.csv", "similarity.png"},
-    "rollout": {"rollout.csv", "rollout-distance.png", "words-1.png"},
+    "rollout": {"rollout.csv", "rollout-distance.png", "rollout-distance.svg", "words-1.png"},
 }
 
 

@@ -177,8 +177,63 @@ def test_whatever_gives_batches_of_images(small_weights, tmp_path):
     many = torch.randn(210, 3, 16, 64)
     every = attention_distance(encoder, many, metrics=())
     assert every.rows["n"].eq(210).all(), "none is left out"
-    group = attention_distance([encoder, encoder], loader, metrics=["nmi"])
-    assert group.rows["n"].eq(2).all()
+
+
+def test_a_group_is_all_of_its_trainings(small_weights, tmp_path):
+    images = torch.randn(4, 3, 16, 64)
+    encoders = [load_subject(str(small_weights(seed=seed))).encoder for seed in range(3)]
+    group = attention_distance(encoders, images, metrics=["nmi", "entropy", "sink_mass"], maps=2)
+    assert group.rows["n"].eq(3).all()
+    names = ["training 1", "training 2", "training 3"]
+    for table in (group.sinks(), group.to_frame(per_image=True)):
+        assert table["model"].unique().tolist() == names
+        assert table.index.is_unique
+    group.save(tmp_path / "maps.npz")
+    with np.load(tmp_path / "maps.npz") as maps:
+        assert len(maps) == 3 * 2
+        assert not np.allclose(maps["training_01_layer_01"], maps["training_03_layer_01"])
+    files = [str(small_weights(name, seed=2)) for name in ("x", "y", "z")]
+    named = attention_distance(files, images, metrics=["sink_mass", "entropy"])
+    assert named.sinks()["model"].unique().tolist() == ["x", "y", "z"]
+
+
+def test_groups_that_are_none(small_weights):
+    images = torch.randn(2, 3, 16, 64)
+    encoder = load_subject(str(small_weights())).encoder
+    with pytest.raises(ValueError, match="need 3 or more, found 2"):
+        attention_distance([encoder, encoder], images)
+    other = load_subject(str(small_weights("other", patch_size=(8, 8)))).encoder
+    with pytest.raises(ValueError, match="the same tokens, windows and masks"):
+        attention_distance([encoder, encoder, other], images, metrics=["distance"])
+
+
+def test_batches_of_transformers_and_parallel_modules(small_weights):
+    encoder = load_subject(str(small_weights())).encoder
+    images = torch.randn(5, 3, 16, 64)
+    expected = attention_distance(encoder, images, metrics=["nmi"]).to_frame()
+    whole = {"pixel_values": images, "labels": torch.arange(5)}
+    batches = [{"pixel_values": images[:3]}, {"pixel_values": images[3:]}]
+    for given in (whole, batches, [(batches[0], 1), (batches[1], 2)]):
+        found = attention_distance(encoder, given, metrics=["nmi"]).to_frame()
+        pd.testing.assert_frame_equal(found, expected, atol=1e-5, rtol=1e-5)
+    found = attention_distance(torch.nn.DataParallel(encoder), images, metrics=["nmi"])
+    pd.testing.assert_frame_equal(found.to_frame(), expected, atol=1e-5, rtol=1e-5)
+    with pytest.raises(ValueError, match="needs pixel_values, found image"):
+        attention_distance(encoder, [{"image": images}])
+
+
+def test_distributed_modules(small_weights, tmp_path):
+    encoder = load_subject(str(small_weights())).encoder
+    images = torch.randn(2, 3, 16, 64)
+    expected = attention_distance(encoder, images, metrics=["nmi"]).to_frame()
+    meeting = f"file://{tmp_path / 'meeting'}"
+    torch.distributed.init_process_group("gloo", init_method=meeting, rank=0, world_size=1)
+    try:
+        wrapped = torch.nn.parallel.DistributedDataParallel(encoder)
+        found = attention_distance(wrapped, images, metrics=["nmi"]).to_frame()
+    finally:
+        torch.distributed.destroy_process_group()
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_images_that_cannot_be_measured(small_weights, tmp_path):

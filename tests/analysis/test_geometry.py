@@ -65,3 +65,21 @@ def test_images_and_batches_are_averaged():
     maps = attention_weights(queries, keys)[..., 1:, 1:].double()
     mean = (maps / maps.sum(-1, keepdim=True)).mean(0)
     torch.testing.assert_close(offsets.maps()[0], by_offset(mean, grid), atol=1e-6, rtol=1e-5)
+
+
+def test_offsets_are_of_the_chosen_queries():
+    grid = TokenGrid(3, 5, (4, 8))
+    queries, keys = torch.randn(2, 2, 2, 15, 8)
+    chosen = torch.zeros(2, 15, dtype=torch.bool)
+    chosen[0, [0, 7]] = True
+    chosen[1, 7] = True
+    offsets = OffsetMaps(grid)
+    offsets.only(chosen)
+    offsets.update("layer", queries, keys)
+    (found,) = offsets.maps()
+    maps = attention_weights(queries, keys).double()
+    middle = maps[:, :, 7].mean(0)
+    torch.testing.assert_close(found[:, 1, 2], middle[:, 0], atol=1e-6, rtol=1e-5)
+    to_itself = (maps[0, :, 0, 0] + maps[0, :, 7, 7] + maps[1, :, 7, 7]) / 3
+    torch.testing.assert_close(found[:, 2, 4], to_itself, atol=1e-6, rtol=1e-5)
+    assert found[:, 0, 0].isnan().all(), "no chosen token has a neighbor there"

@@ -192,3 +192,21 @@ def test_dilation_widens_a_window():
 def test_padding_that_depends_on_the_image_is_refused():
     with pytest.raises(ValueError, match="depends on the image"):
         window_of(nn.Conv2d(3, 3, 3, padding="same"))
+
+
+def test_only_chosen_tokens_are_measured():
+    encoder, images = make_conv(), torch.randn(3, 3, 16, 48)
+    corner = torch.zeros(3, 24, dtype=torch.bool)
+    corner[:2, 0] = True  # the last image has none
+    fields = GradientFields(encoder, queries=2)
+    fields.update(images, corner)
+    found = fields.values("gradient_distance")
+    assert found[:, :2].isfinite().all()
+    assert found[:, 2].isnan().all()
+    rows, columns = fields._queries(corner)[:, :2].unbind(-1)
+    assert not rows.any()
+    assert not columns.any()
+    assert fields.token_weights.tolist() == [1.0] + [0.0] * 23
+    y, x = torch.meshgrid(torch.arange(16.0) - 1.5, torch.arange(48.0) - 3.5, indexing="ij")
+    expected = float((y * y + x * x).sqrt().mean())
+    assert uniform_gradient_distance(encoder, fields.token_weights) == pytest.approx(expected)

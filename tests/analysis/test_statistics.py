@@ -195,3 +195,61 @@ def test_wrong_use_is_one_line():
         AttentionStatistics(GRID, norm="half")
     with pytest.raises(ValueError, match="8 x 16"):
         AttentionStatistics(GRID).update_maps("layer", torch.ones(1, 1, 10, 10))
+
+
+SQUARE = TokenGrid(14, 14, (16, 16))
+MIDDLE = torch.zeros(14, 14, dtype=torch.bool)
+MIDDLE[5:9, 5:9] = True
+BORDER = torch.ones(14, 14, dtype=torch.bool)
+BORDER[1:-1, 1:-1] = False
+TEXT = torch.rand(3, 196, generator=torch.Generator().manual_seed(0)) < 0.2
+TEXT[1] = False  # an image without text
+MASKS = {
+    "middle": MIDDLE.reshape(1, 196).expand(3, -1),
+    "border": BORDER.reshape(1, 196).expand(3, -1),
+    "text": TEXT,
+    "all": torch.ones(3, 196, dtype=torch.bool),
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize("norm", ["renormalized", "raw"])
+def test_even_attention_is_chance_under_any_mask_of_queries(name, norm):
+    statistics = AttentionStatistics(SQUARE, norm=norm)
+    statistics.only(MASKS[name])
+    queries, keys = torch.zeros(2, 3, 2, 196, 8)
+    statistics.update("layer", queries, keys)
+    chance = statistics.chance()["uniform"]
+    for metric in METRICS:
+        found = float(statistics.values(metric)[0].nanmean())
+        assert found == pytest.approx(chance[metric][0], abs=1e-5), metric
+    share = float(statistics.values("distance")[0].nanmean()) / chance["distance"][0]
+    assert share == pytest.approx(1, abs=1e-6)
+    of_all = SQUARE.uniform_distance()
+    expected = {"middle": 0.756, "border": 1.188, "all": 1.0}.get(name)
+    if expected:
+        assert chance["distance"][0] / of_all == pytest.approx(expected, abs=1e-3)
+    assert statistics.share_of_queries == pytest.approx(float(MASKS[name].double().mean()))
+
+
+def test_chance_follows_batches_and_masks_of_attention():
+    grid = TokenGrid(1, 6, (4, 8))
+    causal = torch.ones(6, 6, dtype=torch.bool).tril()
+    queries, keys = torch.zeros(2, 1, 2, 6, 8)
+    statistics = AttentionStatistics(grid)
+    for token in (2, 4):
+        statistics.only(torch.arange(6)[None] == token)
+        statistics.update("layer", queries, keys, causal)
+    # Token 2 looks 0, 1 and 2 tokens back, token 4 up to 4.
+    assert statistics.chance()["uniform"]["distance"] == pytest.approx([8 * (1 + 2) / 2])
+    statistics.only(None)
+    statistics.update("layer", queries, keys, causal)
+    assert statistics.chance()["uniform"]["distance"] == pytest.approx([8 * (1 + 2 + 1.25) / 3])
+
+
+def test_no_query_at_all_is_one_line():
+    statistics = AttentionStatistics(SQUARE)
+    statistics.only(torch.zeros(1, 196, dtype=torch.bool))
+    statistics.update("layer", *torch.zeros(2, 1, 2, 196, 8))
+    with pytest.raises(ValueError, match="no token of any image"):
+        statistics.chance()

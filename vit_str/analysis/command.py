@@ -112,7 +112,8 @@ def _distance(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--group",
         metavar="NAME",
-        help="take all WEIGHTS as trainings of one architecture: intervals are between trainings",
+        help="take all WEIGHTS, three or more, as trainings of one architecture: intervals are "
+        "between trainings",
     )
     parser.add_argument(
         "--per-image", action="store_true", help="write the values of every image: per-image.csv"
@@ -128,11 +129,18 @@ def _distance(parser: argparse.ArgumentParser) -> None:
 
 def _ablation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
+        "--by",
+        choices=("mean", "zero", "resample", "noise"),
+        default="mean",
+        help="what a cut head puts out: its mean over all words at that token (mean, the default), "
+        "zero, what it puts out for another word (resample), or noise of its mean and deviation",
+    )
+    parser.add_argument(
         "--orders",
         type=int,
-        default=3,
+        default=20,
         metavar="N",
-        help="random orders of heads to compare nearest and farthest first with (3)",
+        help="random orders of heads to compare nearest and farthest first with (20)",
     )
 
 
@@ -193,10 +201,11 @@ ANALYSES = {
         "the same for two models on the same images, as paired differences", _norm, models=None
     ),
     "ablation": Analysis(
-        "whether reading needs a head: words read right while its output is zero",
+        "whether reading needs a head: words read right while it is cut",
         _ablation,
         models=1,
         images=300,
+        module="ablation.page",
     ),
     "characters": Analysis(
         "where the decoder looked for each character, with scores",

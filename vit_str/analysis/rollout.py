@@ -167,6 +167,7 @@ def report(run: AnalysisRun, residual: float, show: int) -> int:
         "Mean distance from a token to the patches that reach it by rollout, in pixels (solid), "
         f"and to the tokens that the layer alone attends to (dotted); n = {n:,} images, bands are "
         "95 % intervals.",
+        vector=True,
     )
     page.paragraph(_METHOD)
     page.heading("In numbers")

@@ -105,6 +105,8 @@ class AttentionStatistics:
         self._allowed: dict[str, Tensor] = {}
         self._geometry: dict[tuple[TokenGrid, torch.device], Geometry] = {}
         self._queries: Tensor | None = None
+        self._chosen: dict[str, list[Tensor]] = {}  # which tokens counted as queries
+        self._chance: Chance = {}
 
     @property
     def layers(self) -> list[str]:
@@ -119,6 +121,12 @@ class AttentionStatistics:
                 f"without windows; found {queries.shape[1]}"
             )
         self._queries = queries
+
+    @property
+    def share_of_queries(self) -> float:
+        """Share of the tokens of the grid that counted as queries, over all images."""
+        chosen = self._chosen.get(self.layers[0]) if self.layers else None
+        return float(torch.cat(chosen).double().mean()) if chosen else 1.0
 
     @torch.no_grad()
     def update(
@@ -193,22 +201,28 @@ class AttentionStatistics:
         """Every metric of heads that attend evenly to all they may, or to the 3 x 3 around.
 
         What a query may attend to is decided by windows, their shift and masks; of masks those of
-        the first batch.
+        the first batch. Only the tokens that counted as queries count here too, image by image.
+
+        Raises:
+            ValueError: no token of any image counted as a query.
         """
+        if self._chance:
+            return self._chance
         lines: Chance = {name: {m: [] for m in METRICS} for name in ("uniform", "window 3x3")}
-        known: dict[tuple[int, str], dict[str, float]] = {}
+        known: dict[tuple[int, bytes, str], dict[str, float]] = {}
         for layer in self.layers:
             grid, allowed = self._attended(layer)
+            queries = self._queries_of(layer)
+            of_queries = b"" if queries is None else queries.numpy().tobytes()
             for name, line in lines.items():
-                key = id(self.windows.get(layer, self._allowed.get(layer, self.grid))), name
+                attended = id(self.windows.get(layer, self._allowed.get(layer, self.grid)))
+                key = attended, of_queries, name
                 if key not in known:
                     near = allowed & neighborhood(grid) if name != "uniform" else allowed
-                    plain = TokenGrid(grid.rows, grid.columns, grid.patch_size)
-                    even = AttentionStatistics(plain, windows={layer: Windows(plain, near)})
-                    even.update_maps(layer, uniform_attention(near)[:, None])
-                    known[key] = {m: float(even.values(m)[0]) for m in METRICS}
+                    known[key] = _even_attention(grid, near, queries)
                 for metric, values in line.items():
                     values.append(known[key][metric])
+        self._chance = lines
         return lines
 
     def grid_of(self, layer: str) -> TokenGrid:
@@ -222,6 +236,17 @@ class AttentionStatistics:
         tokens = len(self.grid)
         every = torch.ones(1, tokens, tokens, dtype=torch.bool)
         return self.grid, self._allowed.get(layer, every)
+
+    def _queries_of(self, layer: str) -> Bool[Tensor, "image token"] | None:
+        """Which tokens counted as queries in the images with any; None if always all did."""
+        if layer not in self._chosen:
+            return None
+        chosen = torch.cat(self._chosen[layer])
+        if chosen.all():
+            return None
+        if not chosen.any():
+            raise ValueError("no token of any image was chosen as a query")
+        return chosen[chosen.any(1)]
 
     def _note_mask(self, layer: str, mask: Tensor, special: int) -> None:
         """Keep which tokens of the grid the first batch may attend to, if not to all."""
@@ -279,6 +304,39 @@ class AttentionStatistics:
                 self._received[layer] = self._received.get(layer, 0) + received
         if batch:
             self._measures.setdefault(layer, []).append(whole)
+            self._note_queries(layer, batch)
+
+    def _note_queries(self, layer: str, batch: int) -> None:
+        self._chance = {}
+        if layer in self.windows:  # where all tokens are queries
+            return
+        every = torch.ones(1, len(self.grid), dtype=torch.bool).expand(batch, -1)
+        queries = every if self._queries is None else self._queries.cpu()
+        self._chosen.setdefault(layer, []).append(queries)
+
+
+def _even_attention(
+    grid: TokenGrid,
+    allowed: Bool[Tensor, "case query key"],
+    queries: Bool[Tensor, "image query"] | None,
+) -> dict[str, float]:
+    """Every metric of attention that is even over what is allowed, mean over cases and images."""
+    plain = TokenGrid(grid.rows, grid.columns, grid.patch_size)
+    even = uniform_attention(allowed)[:, None]
+    if queries is None:
+        cases = AttentionStatistics(plain, windows={"layer": Windows(plain, allowed)})
+        cases.update_maps("layer", even)
+        return {metric: float(cases.values(metric)[0]) for metric in METRICS}
+    distinct, images = torch.unique(queries, dim=0, return_counts=True)
+    weights = images.double() / images.sum()
+    means = dict.fromkeys(METRICS, 0.0)
+    for case in even:
+        of_case = AttentionStatistics(plain)
+        of_case.only(distinct)
+        of_case.update_maps("layer", case.expand(len(distinct), -1, -1, -1))
+        for metric in METRICS:
+            means[metric] += float(weights @ of_case.values(metric)[0][:, 0]) / len(even)
+    return means
 
 
 def _at_least_single(values: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Attention distance in Python and in notebooks."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -18,6 +18,7 @@ from vit_str.analysis.distance.head_table import HeadTable
 from vit_str.analysis.distance.measure import (
     DistanceAnalysis,
     chance_distances,
+    check_group,
     measurements,
     over_trainings,
     save_maps,
@@ -27,7 +28,7 @@ from vit_str.analysis.distance.measure import (
 )
 from vit_str.analysis.geometry import TokenGrid
 from vit_str.analysis.images import RENDERED, ImageSet, batches_of, load_images, read_images
-from vit_str.analysis.libraries.load import encoder_of, library_of
+from vit_str.analysis.libraries.load import encoder_of, library_of, unwrapped
 from vit_str.analysis.statistics import METRICS, Chance
 from vit_str.analysis.subjects import Subject, load_subject
 from vit_str.models import Recognizer
@@ -57,27 +58,30 @@ class AttentionDistance:
 
     @property
     def chance(self) -> Chance:
-        """``uniform`` and ``window 3x3`` -> metric -> value in every layer."""
+        """``uniform`` and ``window 3x3`` -> metric -> value in every layer, of all of a group."""
         return self.analyses[0].statistics.chance()
 
     def to_frame(self, per_image: bool = False) -> pd.DataFrame:
         """The rows, or with ``per_image`` the values of every image, without intervals."""
         if per_image:
-            return pd.concat([values_of_images(analysis) for analysis in self.analyses])
+            return pd.concat(map(values_of_images, self.analyses), ignore_index=True)
         return self.rows.copy()
 
     def sinks(self) -> pd.DataFrame:
-        """The token that every head attends to most, and its share."""
-        return sink_tokens(self.analyses[0])
+        """The token that every head of every model attends to most, and its share."""
+        return pd.concat(map(sink_tokens, self.analyses), ignore_index=True)
 
     def special_queries(self, names: Sequence[str] = ()) -> pd.DataFrame:
         """What special tokens (class, registers) attend to, see `special_tokens`."""
         count = self.analyses[0].grid.special_tokens
         default = [f"special {i}" for i in range(1, count + 1)]
-        return special_tokens(self.analyses[0], list(names) or default)
+        tables = [special_tokens(each, list(names) or default) for each in self.analyses]
+        return pd.concat(tables, ignore_index=True)
 
     def save(self, path: str | Path) -> None:
         """Write the maps that were kept (``.npz``), or the table (``.csv``).
+
+        The maps of a group are ``training_01_layer_01`` and so on, in the order of the models.
 
         Raises:
             ValueError: no maps were kept, or another suffix.
@@ -90,7 +94,7 @@ class AttentionDistance:
         elif not self.analyses[0].maps:
             raise ValueError("no maps were kept: measure with maps=N, of N images")
         else:
-            save_maps(path, self.analyses[0])
+            save_maps(path, *self.analyses)
 
     def plot(self, ax: "Axes | None" = None, unit: str = "px", color: str | None = None) -> "Axes":
         """Draw heads by layer (dots) and the means of layers (line), with 95 % intervals.
@@ -177,12 +181,14 @@ def attention_distance(
 
     Args:
         model: what ``vit-str analyze distance`` takes (a name or a file), or a torch module: of
-            this project, timm, torchvision, transformers or one's own. A module whose attention
-            is not supported needs `vit_str.analysis.register_attention`. Several, as a list, are
+            this project, timm, torchvision, transformers or one's own, also inside of DataParallel
+            and DistributedDataParallel. A module whose attention is not supported needs
+            `vit_str.analysis.register_attention`. Several, as a list, are
             trainings of one architecture: intervals are between them, see `over_trainings`.
         images: a folder, ``rendered`` words, or image files or Pillow images; or what the model
             takes: a tensor (batch, channel, height, width), or batches of it such as a
-            ``DataLoader`` gives, alone or first in a tuple. A module always needs the last.
+            ``DataLoader`` gives, alone, first in a tuple, or as ``pixel_values`` of a mapping, as
+            the processors of transformers do. A module always needs the last.
         grid: of the tokens of a module, if it has no attribute ``grid``.
         name: to show.
         count: most images; 200 of a folder and of rendered words, all of tensors by default.
@@ -203,13 +209,15 @@ def attention_distance(
         options: dict[str, Any] = {"count": count, "queries": queries, "batch_size": batch_size}
         options |= {"norm": norm, "metrics": metrics, "maps": maps}
         options |= {"grid": grid, "device": device, "seed": seed}
-        trainings = [attention_distance(training, images, **options) for training in model]
-        if not trainings:
-            raise ValueError("no models: give one or more")
-        analyses = [training.analyses[0] for training in trainings]
-        name = name or f"{len(trainings)} trainings"
+        check_group(len(model))
+        names = _names(model)
+        analyses = [
+            attention_distance(training, images, name=called, **options).analyses[0]
+            for called, training in zip(names, model, strict=True)
+        ]
+        name = name or f"{len(analyses)} trainings"
         return AttentionDistance(name, over_trainings(name, analyses), analyses)
-    model = getattr(model, "_orig_mod", model)  # of torch.compile
+    model = unwrapped(model) if isinstance(model, nn.Module) else model
     subject = None if isinstance(model, nn.Module) else load_subject(str(model), seed)
     name = name or (subject.name if subject else type(model).__name__)
     batches = _batches(subject, images, count, batch_size, device, seed)
@@ -232,6 +240,14 @@ def attention_distance(
     return AttentionDistance(name, measurements(analysis), [analysis])
 
 
+def _names(models: Sequence[Model]) -> list[str]:
+    """Names of the trainings of a group: of their files, if these tell them apart."""
+    files = [Path(str(each)).stem for each in models if not isinstance(each, nn.Module)]
+    if len(set(files)) == len(models):
+        return files
+    return [f"training {number}" for number in range(1, len(models) + 1)]
+
+
 def _batches(
     subject: Subject | None,
     images: str | Path | Tensor | Iterable[Any],
@@ -241,6 +257,8 @@ def _batches(
     seed: int,
 ) -> Iterator[Tensor]:
     """Batches as the model takes them, from all that the user may give."""
+    if isinstance(images, Mapping):
+        images = _pixels(images)
     if isinstance(images, Tensor):
         yield from torch.split(images[:count], batch_size)
         return
@@ -250,10 +268,10 @@ def _batches(
         if first is None:
             return
         images = chain([first], items)
-        if isinstance(first, Tensor | list | tuple):
+        if isinstance(first, Tensor | list | tuple | Mapping):
             left = math.inf if count is None else count
             for item in images:
-                batch = item if isinstance(item, Tensor) else item[0]
+                batch = _pixels(item)
                 batch = batch[None] if batch.ndim == 3 else batch
                 yield batch[: int(min(left, len(batch)))]
                 left -= len(batch)
@@ -267,6 +285,20 @@ def _batches(
     image_set = _image_set(subject, images, 200 if count is None else count, seed)
     for _, pixels in batches_of(subject, image_set, batch_size, device):
         yield pixels
+
+
+def _pixels(batch: Any) -> Tensor:
+    """The images of a batch: itself, the first of a tuple, or its ``pixel_values``."""
+    if isinstance(batch, list | tuple):
+        return _pixels(batch[0])
+    if isinstance(batch, Mapping):
+        if "pixel_values" not in batch:
+            known = ", ".join(map(str, batch))
+            raise ValueError(f"a batch as a mapping needs pixel_values, found {known}")
+        batch = batch["pixel_values"]
+    if not isinstance(batch, Tensor):
+        raise ValueError(f"batches are tensors of images, found {type(batch).__name__}")
+    return batch
 
 
 def _encoder_of(model: Any, grid: TokenGrid | None, images: Tensor) -> nn.Module:

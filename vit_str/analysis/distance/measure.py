@@ -26,6 +26,8 @@ from vit_str.analysis.subjects import Subject
 from vit_str.files import write_atomically
 from vit_str.models.attention import ScaledDotProductAttention
 
+_TRAININGS = 3  # of which an interval says something
+
 
 class DistanceAnalysis:
     """Self-attention of a model in numbers, updated batch by batch.
@@ -64,6 +66,7 @@ class DistanceAnalysis:
         if not images.isfinite().all():
             raise ValueError("images hold values that are not finite (NaN or infinite)")
         self.statistics.only(queries)
+        self.offsets.only(queries)
         keep = [self._keep] if self._kept > 0 else []
         with probe_layers(self._encoder, *self._callbacks, *keep):
             self._encoder(images)
@@ -99,19 +102,45 @@ def measurements(analysis: DistanceAnalysis) -> pd.DataFrame:
     return _measurements(analysis.model, analysis, values)
 
 
+def check_group(trainings: int) -> None:
+    """Refuse a group of fewer trainings than an interval between them needs."""
+    if trainings < _TRAININGS:
+        raise ValueError(
+            f"intervals between trainings need {_TRAININGS} or more, found {trainings}: give "
+            "more, or measure each by itself"
+        )
+
+
 def over_trainings(name: str, analyses: Sequence[DistanceAnalysis]) -> pd.DataFrame:
     """`measurements` of several trainings of one architecture, with intervals between them.
 
     A value is the mean over images of one training, ``n`` counts trainings. Heads have no order
     that trainings share: head 1 is the one that looks least far in its layer, in every training.
+
+    Raises:
+        ValueError: fewer than three trainings, or of other layers, heads, tokens or chance lines.
     """
+    check_group(len(analyses))
     if len({tuple(map(len, _ranked(analysis, "distance"))) for analysis in analyses}) > 1:
         raise ValueError(f"{name}: trainings of one group have the same layers and heads")
+    first = analyses[0]
+    if any(
+        analysis.grid != first.grid or not _same_chance(analysis, first) for analysis in analyses
+    ):
+        raise ValueError(
+            f"{name}: trainings of one group have the same tokens, windows and masks, on the same "
+            "images"
+        )
     values = {}
     for metric in analyses[0].statistics.metrics:
         layers = zip(*(_ranked(analysis, metric) for analysis in analyses), strict=True)
         values[metric] = [torch.stack(trainings) for trainings in layers]
     return _measurements(name, analyses[0], values)
+
+
+def _same_chance(one: DistanceAnalysis, other: DistanceAnalysis) -> bool:
+    lines, others = (each.statistics.chance()["uniform"]["distance"] for each in (one, other))
+    return lines == others
 
 
 def _ranked(analysis: DistanceAnalysis, metric: str) -> list[Float64[Tensor, " head"]]:
@@ -160,12 +189,16 @@ def values_of_images(analysis: DistanceAnalysis) -> pd.DataFrame:
     return table[["model", "image", "layer", "head", "metric", "unit", "value"]]
 
 
-def save_maps(path: Path, analysis: DistanceAnalysis) -> None:
-    """Write the maps that were kept as ``.npz``: layer -> image (or window), head, query, key."""
-    layers = {
-        f"layer_{layer:02d}": torch.cat(parts).numpy()
-        for layer, parts in enumerate(analysis.maps.values(), 1)
-    }
+def save_maps(path: Path, *analyses: DistanceAnalysis) -> None:
+    """Write the maps that were kept as ``.npz``: layer -> image (or window), head, query, key.
+
+    The layers of several models have ``training_01_`` and so on before them.
+    """
+    layers = {}
+    for number, analysis in enumerate(analyses, 1):
+        start = f"training_{number:02d}_" if len(analyses) > 1 else ""
+        for layer, parts in enumerate(analysis.maps.values(), 1):
+            layers[f"{start}layer_{layer:02d}"] = torch.cat(parts).numpy()
     with write_atomically(path) as file, file.open("wb") as stream:
         np.savez(stream, **layers)  # type: ignore[arg-type]
 

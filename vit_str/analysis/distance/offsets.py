@@ -1,7 +1,7 @@
 """Mean attention by offset: rows and columns from the query to the key."""
 
 import torch
-from jaxtyping import Float64
+from jaxtyping import Bool, Float, Float64
 from torch import Tensor
 
 from vit_str.analysis.geometry import TokenGrid
@@ -20,6 +20,12 @@ class OffsetMaps:
         self.grid = grid
         self._sums: dict[str, Tensor] = {}
         self._images: dict[str, int] = {}
+        self._counts: dict[str, Tensor] = {}  # in how many images a token was a query
+        self._queries: Tensor | None = None
+
+    def only(self, queries: Bool[Tensor, "batch token"] | None) -> None:
+        """Of the next batches only these tokens of the grid count as queries; None for all."""
+        self._queries = queries
 
     @torch.no_grad()
     def update(self, layer: str, queries: Tensor, keys: Tensor, mask: Tensor | None = None) -> None:
@@ -33,7 +39,10 @@ class OffsetMaps:
             weights = map_of(queries[chosen], keys[chosen], own)
             weights = weights[0, :, special:, special:]
             total = (weights / weights.sum(-1, keepdim=True)).cpu().double()
+            counted = self._counted(image)
+            total = total * counted[:, None]
             self._sums[layer] = self._sums[layer] + total if layer in self._sums else total
+            self._counts[layer] = self._counts.get(layer, 0) + counted
         self._images[layer] = seen + count
 
     @property
@@ -44,17 +53,30 @@ class OffsetMaps:
     def maps(self) -> list[Float64[Tensor, "head row_offset column_offset"]]:
         """By layer, see `by_offset`."""
         return [
-            by_offset(total / self._images[layer], self.grid) for layer, total in self._sums.items()
+            by_offset(total, self.grid, self._counts[layer]) for layer, total in self._sums.items()
         ]
+
+    def _counted(self, image: int) -> Float64[Tensor, " token"]:
+        """1 for the tokens of an image of the batch that are queries, 0 for the others."""
+        if self._queries is None:
+            return torch.ones(len(self.grid), dtype=torch.float64)
+        return self._queries[image].cpu().double()
 
 
 def by_offset(
-    maps: Float64[Tensor, "head query key"], grid: TokenGrid
+    maps: Float64[Tensor, "head query key"],
+    grid: TokenGrid,
+    counts: Float[Tensor, " query"] | None = None,
 ) -> Float64[Tensor, "head row_offset column_offset"]:
     """What a token gives on average to the one so many rows and columns away.
 
     Offsets go from ``1 - rows`` to ``rows - 1``, the token itself in the middle. The mean is over
-    the tokens that have a neighbor at that offset.
+    the tokens that have a neighbor at that offset; NaN where none has.
+
+    Args:
+        maps: attention, or sums of it over images.
+        grid: of the tokens.
+        counts: of how many images the row of each token is the sum; one by default.
     """
     rows, columns = grid.rows, grid.columns
     width = 2 * columns - 1
@@ -63,5 +85,7 @@ def by_offset(
     offsets = (down * width + right).flatten()
     sums = maps.new_zeros(len(maps), (2 * rows - 1) * width)
     sums.index_add_(1, offsets, maps.flatten(1))
-    tokens = torch.bincount(offsets, minlength=sums.shape[1])
+    every = torch.ones(len(grid)) if counts is None else counts
+    weights = every.double()[:, None].expand(-1, len(grid)).flatten()
+    tokens = torch.bincount(offsets, weights, minlength=sums.shape[1])
     return (sums / tokens).reshape(len(maps), -1, width)

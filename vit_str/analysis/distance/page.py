@@ -18,6 +18,7 @@ from vit_str.analysis.distance.measure import (
     DistanceAnalysis,
     attends,
     chance_distances,
+    check_group,
     measurements,
     over_trainings,
     save_maps,
@@ -26,7 +27,7 @@ from vit_str.analysis.distance.measure import (
     values_of_images,
 )
 from vit_str.analysis.distance.offsets import by_offset
-from vit_str.analysis.geometry import uniform_attention
+from vit_str.analysis.geometry import TokenGrid, uniform_attention
 from vit_str.analysis.images import queries_of
 from vit_str.analysis.receptive_field.figures import distance_by_depth
 from vit_str.analysis.receptive_field.gradients import (
@@ -66,6 +67,7 @@ _GROUP = (
     "training. Heads have no order that trainings share, so in each of them head 1 is the one that "
     "looks least far in its layer."
 )
+_CHOSEN = {"text": "text", "background": "the background around text"}
 _STAGE = re.compile(r"step-\d+")  # what `vit_str.training.WeightsHistory` calls its files
 _STAGES = 3  # weights of one run, from which on its course is drawn
 _UNITS = {"px": "pixels", "share of diagonal": "shares of the diagonal of the model's input"}
@@ -93,25 +95,25 @@ def report(
 ) -> int:
     """Measure every model on the same images, and write tables and a page."""
     subjects = run.subjects
-    analyses = []
-    for subject in [subject for subject in subjects if attends(subject)] or subjects:
-        analysis = DistanceAnalysis(subject.name, subject.encoder, norm, keep_maps=maps)
-        for batch, pixels in run.batches(subject):
-            analysis.update(pixels, queries_of(batch, analysis.grid, queries))
-        analyses.append(analysis)
+    if group is not None:
+        check_group(len(subjects))
+    attending = [subject for subject in subjects if attends(subject)] or subjects
+    analyses = [_measured(run, subject, norm, queries, maps) for subject in attending]
     _write_details(run, analyses, per_image)
     if group is not None:
-        return _group_report(run, group, analyses)
+        return _group_report(run, group, analyses, _said(queries, analyses[0]))
     rows = pd.concat([measurements(analysis) for analysis in analyses])
-    by_gradients = []
+    fields = {}
     for subject in subjects if gradients > 0 else []:
-        fields = GradientFields(subject.encoder, 4, run.seed)
-        run.measure(subject, fields.update, gradients)
-        by_gradients.append(gradient_measurements(subject.name, fields, ["gradient_distance"]))
+        fields[subject.name] = _gradients(run, subject, gradients, queries)
+    by_gradients = [
+        gradient_measurements(name, of_model, ["gradient_distance"])
+        for name, of_model in fields.items()
+    ]
     write_frame(run.folder / "distance.csv", pd.concat([rows, *by_gradients]))
     lines = {analysis.model: analysis.statistics.chance() for analysis in analyses}
     n = f"n = {analyses[0].images:,} images"
-    page = run.page("Attention distance", _LEAD)
+    page = run.page("Attention distance", f"{_LEAD}{_said(queries, analyses[0])}")
     course = _course(subjects)
     # Of the run, the other figures show the last weights.
     passed = sorted(course, key=course.__getitem__)[:-1]
@@ -151,10 +153,10 @@ def report(
     if by_gradients:
         page.heading("In the unit of convolutions")
         gradient_rows = pd.concat(by_gradients)
+        weights = fields[subjects[0].name].token_weights
+        even = uniform_gradient_distance(subjects[0].encoder, weights)
         page.figure(
-            distance_by_depth(
-                gradient_rows, {"uniform": uniform_gradient_distance(subjects[0].encoder)}
-            ),
+            distance_by_depth(gradient_rows, {"uniform": even}),
             "gradient-distance",
             "How far the pixels lie that the output of a layer depends on, by gradients, in "
             f"pixels; 95 % intervals over n = {gradient_rows['n'].iloc[0]:,} images. It is about "
@@ -162,7 +164,43 @@ def report(
             vector=True,
         )
     places = {analysis.model: analysis.statistics.sinks() for analysis in analyses}
-    return run.finish(page, n=analyses[0].images, chance=lines, sinks=places)
+    return run.finish(
+        page,
+        n=analyses[0].images,
+        chance=lines,
+        sinks=places,
+        share_of_queries=analyses[0].statistics.share_of_queries,
+    )
+
+
+def _measured(
+    run: AnalysisRun, subject: Subject, norm: str, queries: str, maps: int
+) -> DistanceAnalysis:
+    """The attention of a model on all images."""
+    analysis = DistanceAnalysis(subject.name, subject.encoder, norm, keep_maps=maps)
+    for batch, pixels in run.batches(subject):
+        analysis.update(pixels, queries_of(batch, analysis.grid, queries))
+    return analysis
+
+
+def _gradients(run: AnalysisRun, subject: Subject, count: int, queries: str) -> GradientFields:
+    """Receptive fields of a model on a few of the images."""
+    fields = GradientFields(subject.encoder, 4, run.seed)
+    grid = TokenGrid.of(subject.encoder)
+    for batch, pixels in run.batches(subject, count):
+        fields.update(pixels, queries_of(batch, grid, queries))
+    return fields
+
+
+def _said(queries: str, analysis: DistanceAnalysis) -> str:
+    """Which tokens count as queries, if not all."""
+    if queries == "all":
+        return ""
+    return (
+        f" Only tokens on {_CHOSEN[queries]} count as queries, "
+        f"{analysis.statistics.share_of_queries:.0%} of all; chance lines, offsets and gradients "
+        "are of the same tokens."
+    )
 
 
 def _write_details(run: AnalysisRun, analyses: Sequence[DistanceAnalysis], images: bool) -> None:
@@ -179,13 +217,15 @@ def _write_details(run: AnalysisRun, analyses: Sequence[DistanceAnalysis], image
             save_maps(run.folder / f"maps-{number}.npz", analysis)
 
 
-def _group_report(run: AnalysisRun, group: str, analyses: Sequence[DistanceAnalysis]) -> int:
+def _group_report(
+    run: AnalysisRun, group: str, analyses: Sequence[DistanceAnalysis], said: str
+) -> int:
     """The page of several trainings of one architecture: intervals between them."""
     rows = over_trainings(group, analyses)
     write_frame(run.folder / "distance.csv", rows)
     lines = analyses[0].statistics.chance()
     n = f"n = {len(analyses)} trainings"
-    page = run.page(f"Attention distance of {group}", f"{_LEAD} {_GROUP}")
+    page = run.page(f"Attention distance of {group}", f"{_LEAD} {_GROUP}{said}")
     page.figure(
         heads_by_depth(rows, {group: chance_distances(analyses[0].statistics, "px")}),
         "distance-by-depth",
@@ -240,7 +280,7 @@ def _course(subjects: Sequence[Subject]) -> dict[str, int]:
 def _finding(analysis: DistanceAnalysis) -> str:
     """The main numbers in a sentence."""
     uniform = analysis.statistics.chance()["uniform"]["distance"]
-    by_layer = [layer.mean(0) for layer in analysis.statistics.values("distance")]
+    by_layer = [layer.nanmean(0) for layer in analysis.statistics.values("distance")]
     heads = torch.cat(by_layer)
     layers = [float(layer.mean()) for layer in by_layer]
     near = sum(int((layer < even / 2).sum()) for layer, even in zip(by_layer, uniform, strict=True))
@@ -265,7 +305,7 @@ def _gallery(analysis: DistanceAnalysis) -> Figure:
 def _layer_table(analysis: DistanceAnalysis) -> Table:
     """Means of layers; with those of uniform attention where it is not the same in all layers."""
     columns = {
-        title: [float(layer.mean()) for layer in analysis.statistics.values(name)]
+        title: [float(layer.nanmean()) for layer in analysis.statistics.values(name)]
         for name, title in _COLUMNS.items()
     }
     uniform = analysis.statistics.chance()["uniform"]

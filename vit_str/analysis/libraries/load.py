@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parallel import DataParallel, DistributedDataParallel
 
 from vit_str.analysis.libraries.encoder import LibraryEncoder, LibraryPreprocessing
 from vit_str.console import reason_of
@@ -99,8 +101,18 @@ def library_of(model: nn.Module) -> str | None:
     return _PACKAGES.get(type(model).__module__.partition(".")[0])
 
 
+def unwrapped(model: nn.Module) -> nn.Module:
+    """The module inside of ``torch.compile``, DataParallel and DistributedDataParallel."""
+    inner: Any = model
+    if isinstance(model, DataParallel | DistributedDataParallel):
+        inner = model.module
+    inner = getattr(inner, "_orig_mod", inner)
+    return inner if inner is model else unwrapped(inner)
+
+
 def encoder_of(model: nn.Module, image_size: tuple[int, int] | None = None) -> LibraryEncoder:
     """An instantiated model of timm, torchvision or transformers; image size is height, width."""
+    model = unwrapped(model)
     library = library_of(model)
     if library is None:
         raise ValueError(f"{type(model).__name__} is not of timm, torchvision or transformers")

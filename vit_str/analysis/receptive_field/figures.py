@@ -69,6 +69,8 @@ def distance_by_depth(
         axes.fill_between(curve["layer"], curve["low"], curve["high"], **band)
         beside = rows[(rows["model"] == model) & (rows["metric"] == dotted)]
         axes.plot(beside["layer"], beside["mean"], ":", color=style["color"], linewidth=1.2)
+    if dotted is not None:
+        axes.plot([], [], ":", color=INK, linewidth=1.2, label=f"{dotted}, of the layer alone")
     ticks = layer_ticks(rows["layer"].max())
     axes.set(ylim=(0, None), xticks=ticks, xlabel="layer")
     axes.set_ylabel(y_label)

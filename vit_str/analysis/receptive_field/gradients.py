@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 import torch
-from jaxtyping import Float, Float64, Int64
+from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
 from vit_str.analysis.probe import layer_outputs
@@ -64,14 +64,28 @@ class GradientFields:
         self._values: dict[tuple[str, int], list[Float64[Tensor, " image"]]] = defaultdict(list)
         height, width = encoder.image_size
         self._centered = torch.zeros(self.layers, height, width, dtype=torch.float64)
+        self._chosen: list[Tensor] = []
 
-    def update(self, images: Float[Tensor, "batch channel height width"]) -> None:
-        """Add normalized images."""
+    def update(
+        self,
+        images: Float[Tensor, "batch channel height width"],
+        chosen: Bool[Tensor, "batch token"] | None = None,
+    ) -> None:
+        """Add normalized images.
+
+        Only ``chosen`` tokens are measured, by default any; an image without any has no value.
+        """
+        if chosen is None:
+            rows, columns = self.encoder.grid
+            chosen = torch.ones(len(images), rows * columns, dtype=torch.bool)
+        chosen = chosen.cpu()
+        self._chosen.append(chosen)
+        without = ~chosen.any(1)
         images = images.detach().requires_grad_()
         with torch.enable_grad():
             outputs = layer_outputs(self.encoder, images)
         self._shapes = [tuple(output.shape[-2:]) for output in outputs]
-        queries = self._queries(len(images))
+        queries = self._queries(chosen)
         middle = self._middle.expand(len(images), -1)
         for layer, output in enumerate(outputs):
             measured = []
@@ -80,7 +94,8 @@ class GradientFields:
                 measured.append(field_statistics(self._field(output, images, cells), middles))
             for name in UNITS:
                 of_tokens = torch.stack([statistics[name] for statistics in measured])
-                self._values[name, layer].append(of_tokens.nanmean(0))
+                means = of_tokens.nanmean(0).masked_fill(without, torch.nan)
+                self._values[name, layer].append(means)
             cells, _ = self._cells(output.shape[-2:], middle)
             self._centered[layer] += self._field(output, images, cells).nan_to_num().sum(0)
         self.seen += len(images)
@@ -108,11 +123,23 @@ class GradientFields:
             cells.append(((row, column), sides))
         return cells
 
-    def _queries(self, images: int) -> Int64[Tensor, "query image 2"]:
+    @property
+    def token_weights(self) -> Float64[Tensor, " token"]:
+        """How much every token counts as a query: mean over images of the share it has of them."""
+        chosen = torch.cat(self._chosen).double()
+        chosen = chosen[chosen.any(1)]
+        return (chosen / chosen.sum(1, keepdim=True)).mean(0)
+
+    def _queries(self, chosen: Bool[Tensor, "image token"]) -> Int64[Tensor, "query image 2"]:
         """Row and column of the tokens to measure, on the grid of the encoder's output."""
-        first = self.seen * self.queries
-        numbers = torch.arange(first, first + images * self.queries) % len(self._order)
-        tokens = self._order[numbers].view(images, self.queries).T
+        by_image = []
+        for image, of_image in enumerate(chosen, self.seen):
+            order = self._order[of_image[self._order]]
+            order = order if len(order) else self._order
+            first = image * self.queries
+            numbers = torch.arange(first, first + self.queries) % len(order)
+            by_image.append(order[numbers])
+        tokens = torch.stack(by_image, 1)
         columns = self.encoder.grid[1]
         return torch.stack([tokens // columns, tokens % columns], -1)
 
@@ -164,11 +191,17 @@ def gradient_measurements(
     )
 
 
-def uniform_gradient_distance(encoder: Encoder) -> float:
-    """What ``gradient_distance`` is if all pixels matter alike to every token."""
+def uniform_gradient_distance(
+    encoder: Encoder, weights: Float64[Tensor, " token"] | None = None
+) -> float:
+    """What ``gradient_distance`` is if all pixels matter alike to every token.
+
+    Tokens count alike, or with ``weights``, see ``GradientFields.token_weights``.
+    """
     rows, columns = encoder.grid
     height, width = encoder.image_size
     places = torch.cartesian_prod(torch.arange(rows) + 0.5, torch.arange(columns) + 0.5).double()
     middles = places * torch.tensor([height / rows, width / columns]).double()
     even = torch.full((len(middles), height, width), 1 / (height * width), dtype=torch.float64)
-    return float(field_statistics(even, middles)["gradient_distance"].mean())
+    distances = field_statistics(even, middles)["gradient_distance"]
+    return float(distances.mean() if weights is None else weights @ distances)

@@ -1,0 +1,261 @@
+"""Read words without attention heads: which heads does reading need?
+
+A head that looks far need not be one that is used. Cutting it shows what reading loses (Voita et
+al. 2019, Michel et al. 2019). A cut head puts out zero, or, since the others never saw a zero there
+in training, something nearer to what they know: see ``WAYS``.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy import stats
+from torch import Tensor
+from tqdm import tqdm
+
+from vit_str.analysis.ablation.cut import WAYS, Head, HeadOutputs, without_heads
+from vit_str.analysis.ablation.effects import WHOLE, Reading, effects, random_sets
+from vit_str.analysis.distance.measure import DistanceAnalysis
+from vit_str.analysis.results import AnalysisRun, cells_of
+from vit_str.analysis.subjects import Subject
+from vit_str.reports.panels import depth_legend
+from vit_str.reports.style import COLORS, INK, MUTED, PLATE, depth_color, figure, styled
+from vit_str.reports.tables import write_frame
+from vit_str.torch_runtime.engine import generate
+
+Cut = tuple[str, tuple[Head, ...]]
+"""What a set of heads is called, and its heads."""
+
+
+@torch.no_grad()
+def read_without(
+    subject: Subject,
+    batches: Sequence[Float[Tensor, "batch channel height width"]],
+    labels: Sequence[str],
+    cut: str,
+    heads: tuple[Head, ...],
+    outputs: HeadOutputs,
+    by: str,
+) -> Reading:
+    """Read all words without some heads, greedily; ``by`` says what these put out instead."""
+    recognizer = subject.recognizer
+    texts: list[str] = []
+    for images in batches:
+        with without_heads(recognizer.encoder, heads, outputs.fill(by, first=len(texts))):
+            ids = generate(recognizer.decoder, recognizer.encode(images)).labels
+            texts += map(subject.charset.decode, ids.tolist())
+    right = [text == label for text, label in zip(texts, labels, strict=True)]
+    return Reading(cut, heads, texts, right)
+
+
+_LEAD = (
+    "Every head of the encoder is cut, alone and with others, while the model reads: it puts out "
+    "{instead}. What reading loses, word by word, says which heads it needs, and whether these are "
+    "the ones that look far."
+)
+_CAUTION = (
+    "A cut head leaves the others with features that they never saw in training, so that a loss is "
+    "partly that; and a head that others can stand in for loses nothing. Heads of one layer differ "
+    "less in distance than those of different layers; sets that take as many heads of each layer "
+    "tell distance from depth."
+)
+_FARTHEST, _NEAREST, _RANDOM = "farthest first", "nearest first", "random order"
+_FAR, _NEAR = "farthest of each layer", "nearest of each layer"
+_ANY = "random of each layer"
+_OF_A_LAYER = 2  # heads of each layer that are cut together
+_STEPS = 8  # how many heads are cut, between none and all
+
+
+def report(run: AnalysisRun, by: str, orders: int) -> int:
+    """Cut heads one by one and in several orders, and write tables and a page."""
+    (subject,) = run.subjects
+    analysis = DistanceAnalysis(subject.name, subject.recognizer.encoder, metrics=["distance"])
+    outputs = HeadOutputs(subject.recognizer.encoder, run.seed)
+    batches: list[Tensor] = []
+    labels: list[str] = []
+    for batch, pixels in run.batches(subject):
+        if batch.labels is None:
+            raise ValueError("words need labels: rendered words, or a folder with labels.tsv")
+        with outputs.recorded():
+            analysis.update(pixels)
+        batches.append(pixels)
+        labels += batch.labels
+    distances = {
+        Head(layer, head): distance
+        for layer, values in enumerate(analysis.statistics.values("distance"), 1)
+        for head, distance in enumerate(values.mean(0).tolist(), 1)
+    }
+    cuts = [*_cuts(distances, orders, run.seed), *_matched(distances, orders, run.seed)]
+    cuts.insert(0, (WHOLE, ()))
+    with tqdm(cuts, unit="cut", desc=subject.name, disable=None) as bar:
+        whole, *readings = [
+            read_without(subject, batches, labels, name, heads, outputs, by) for name, heads in bar
+        ]
+    table = effects(whole, readings)
+    places = zip(table["layer"], table["head"], strict=True)
+    table.insert(4, "distance", [distances.get(Head(*place)) for place in places])
+    write_frame(run.folder / "ablation.csv", table)
+    words = {"label": labels, WHOLE: whole.texts}
+    words |= {
+        reading.cut: reading.texts for reading in readings if reading.cut.startswith("layer ")
+    }
+    write_frame(run.folder / "words.csv", pd.DataFrame(words))
+    single = table[table["cut"].str.startswith("layer ")]
+    n = len(whole.right)
+    page = run.page(
+        "Which heads reading needs",
+        f"{_LEAD.format(instead=WAYS[by])} The model is {subject.name}.",
+    )
+    page.paragraph(_finding(table, single))
+    page.figure(
+        ablation_figure(table, single),
+        "ablation",
+        f"Left: words lost when one head is cut, against how far it looks, with 95 % intervals "
+        f"over n = {n:,} words; full dots have p_holm below 0.05 (McNemar's exact test, corrected "
+        "for the number of heads). Right: words read right when more and more heads are cut; the "
+        f"band is from the lowest to the highest of {orders} random orders, diamonds are of as "
+        "many heads of each layer.",
+        vector=True,
+    )
+    page.note(_CAUTION)
+    page.heading("Many heads at once")
+    page.table(*cells_of(sets_of_heads(table)), f"{_SETS} n = {n:,} words")
+    page.heading("In numbers")
+    page.table(*cells_of(table.drop(columns=["n"])), f"n = {n:,} words")
+    return run.finish(page, n=n, by=by, spearman=_correlation(single))
+
+
+def _cuts(distances: dict[Head, float], orders: int, seed: int) -> list[Cut]:
+    """Every head alone, and the first 1, 2, ... of several orders."""
+    nearest = sorted(distances, key=distances.__getitem__)
+    random = np.random.default_rng(seed)
+    shuffled = [[nearest[i] for i in random.permutation(len(nearest))] for _ in range(orders)]
+    named = [(_FARTHEST, nearest[::-1]), (_NEAREST, nearest)]
+    named += [(f"{_RANDOM} {number}", order) for number, order in enumerate(shuffled, 1)]
+    counts = np.unique(np.linspace(0, len(nearest), _STEPS + 1).round().astype(int))[1:-1]
+    cuts: list[Cut] = [
+        (f"layer {layer}, head {head}", (Head(layer, head),)) for layer, head in distances
+    ]
+    cuts += [(name, tuple(order[:count])) for name, order in named for count in counts]
+    return [*cuts, ("every head", tuple(nearest))]
+
+
+def _matched(distances: dict[Head, float], draws: int, seed: int) -> list[Cut]:
+    """As many heads of each layer: the farthest, the nearest, and any."""
+    layers: dict[int, list[Head]] = {}
+    for head in sorted(distances, key=distances.__getitem__):
+        layers.setdefault(head.layer, []).append(head)
+    count = min(_OF_A_LAYER, min(map(len, layers.values())) // 2)
+    if not count:
+        return []
+    far = [head for heads in layers.values() for head in heads[-count:]]
+    near = [head for heads in layers.values() for head in heads[:count]]
+    cuts: list[Cut] = [(_FAR, tuple(far)), (_NEAR, tuple(near))]
+    random = np.random.default_rng(seed)
+    for draw in range(1, draws + 1):
+        places = {layer: random.permutation(len(heads)) for layer, heads in layers.items()}
+        drawn = [layers[layer][place] for layer, of in places.items() for place in of[:count]]
+        cuts.append((f"{_ANY} {draw}", tuple(drawn)))
+    return cuts
+
+
+_SETS = (
+    "Half of the heads, or as many of each layer; for random sets the mean and the lowest and "
+    "highest of all draws, for the others the difference with its 95 % interval (Newcombe's)."
+)
+
+
+def sets_of_heads(table: pd.DataFrame) -> pd.DataFrame:
+    """Words read right without half of the heads, and without as many of each layer."""
+    half = sorted(table.loc[table["cut"] == _FARTHEST, "heads"])
+    middle = half[len(half) // 2] if half else 0
+    matched = table[table["cut"].isin([_FAR, _NEAR])]
+    ordered = table[table["cut"].isin([_FARTHEST, _NEAREST]) & (table["heads"] == middle)]
+    chosen = pd.concat([ordered, matched])[
+        ["cut", "heads", "accuracy", "difference", "low", "high"]
+    ]
+    rows = [chosen]
+    for name in (_RANDOM, _ANY):
+        drawn = random_sets(table, name)
+        drawn = drawn[drawn["heads"] == middle] if name == _RANDOM else drawn
+        named = name + ", " + drawn["count"].astype(str) + " draws"
+        kept = drawn.rename(columns={"mean": "accuracy", "min": "lowest", "max": "highest"})
+        rows.append(kept.drop(columns="count").assign(cut=named))
+    return pd.concat([part for part in rows if not part.empty], ignore_index=True)
+
+
+def _correlation(single: pd.DataFrame) -> tuple[float, float]:
+    """Spearman's rank correlation of distance and words lost over heads, and its p-value.
+
+    Where no head costs a word there is nothing to correlate: 0 and 1.
+    """
+    if single["difference"].nunique() == 1:
+        return 0.0, 1.0
+    rho, p = stats.spearmanr(single["distance"], -single["difference"])
+    return float(rho), float(p)
+
+
+def _finding(table: pd.DataFrame, single: pd.DataFrame) -> str:
+    needed = single[(single["p_holm"] < 0.05) & (single["difference"] < 0)]
+    most = single.loc[single["difference"].idxmin()]
+    rho, p = _correlation(single)
+    return (
+        f"With all heads {table['accuracy'].iloc[0]:.1%} of the words are read right. Of "
+        f"{len(single)} heads {len(needed)} cost words when cut alone, the most head "
+        f"{most['head']} of layer {most['layer']} ({-100 * most['difference']:.1f} points; it "
+        f"looks {most['distance']:.1f} px far). Distance and words lost have a rank correlation of "
+        f"{rho:.2f} over heads (Spearman, p = {p:.2g})."
+    )
+
+
+@styled()
+def ablation_figure(table: pd.DataFrame, single: pd.DataFrame) -> Figure:
+    """Words lost against the distance of the head cut, and accuracy against heads cut."""
+    sheet = figure(10.5, 4.0)
+    left, right = sheet.subplots(1, 2)
+    layers = int(single["layer"].max())
+    for row in single.itertuples():
+        color = depth_color(row.layer, layers)
+        lost = -100 * row.difference
+        ends = [[max(lost + 100 * row.high, 0)], [max(-100 * row.low - lost, 0)]]
+        face = color if row.p_holm < 0.05 else PLATE
+        marks = {"markerfacecolor": face, "markeredgecolor": color, "elinewidth": 0.9}
+        left.errorbar(row.distance, lost, ends, fmt="o", color=color, **marks)
+    left.axhline(0, color=INK, linewidth=0.8, zorder=1)
+    left.set(xlabel="attention distance of the head (px)", ylabel="words lost (points)")
+    left.set_title("one head cut")
+    _draw_orders(right, table)
+    right.set(xlabel="heads cut", ylabel="words read right (%)", ylim=(0, None))
+    right.set_title("more and more heads cut")
+    right.legend()
+    depth_legend(sheet, [left], layers)
+    return sheet
+
+
+def _draw_orders(axes: Axes, table: pd.DataFrame) -> None:
+    """Words read right without more and more heads, farthest first, nearest first and at random."""
+    every = table["heads"].max()
+    ends = table[(table["cut"] == WHOLE) | (table["cut"] == "every head")]
+    drawn = random_sets(table, _RANDOM)
+    if not drawn.empty:
+        level = dict.fromkeys(("mean", "min", "max"), ends["accuracy"])
+        level["heads"] = ends["heads"]
+        band = pd.concat([drawn, pd.DataFrame(level)]).sort_values("heads")
+        low, high = 100 * band["min"], 100 * band["max"]
+        axes.fill_between(band["heads"], low, high, color=MUTED, alpha=0.2, linewidth=0)
+        axes.plot(band["heads"], 100 * band["mean"], "-", color=MUTED, label=_RANDOM)
+    for name, color, matched in ((_FARTHEST, COLORS[1], _FAR), (_NEAREST, COLORS[0], _NEAR)):
+        curve = pd.concat([table[table["cut"] == name], ends]).sort_values("heads")
+        axes.plot(
+            curve["heads"], 100 * curve["accuracy"], "o-", color=color, label=name, markersize=3.5
+        )
+        one = table[table["cut"] == matched]
+        axes.plot(
+            one["heads"], 100 * one["accuracy"], "D", color=color, label=matched, markersize=6,
+            markerfacecolor=PLATE, zorder=4,
+        )  # fmt: skip
+    axes.set_xlim(0, every)
