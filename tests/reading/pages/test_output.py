@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.markdown import markdown
-from vit_str.reading.pages.output import hocr, text_quarters, tsv
+from vit_str.reading.pages.output import hocr, tsv
 from vit_str.reading.pages.page import Page, Word
 
 

@@ -1,6 +1,5 @@
 """Pages as JSON, as hOCR, as the table of Tesseract, and as pictures to look at."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -9,6 +8,7 @@ from PIL import Image, ImageDraw
 
 from vit_str.console import one_line
 from vit_str.files import escaped_name
+from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reports.sheets import caption_font
 from vit_str.runtime.readings import Character
@@ -127,15 +127,6 @@ def _lie(line: Sequence[Word]) -> str:
     slope = (y2 - y1) / max(1.0, x2 - x1)
     left, _, _, bottom = _pixels(line)
     return f"baseline {slope:.3f} {round(y1 + slope * (left - x1) - bottom)}"
-
-
-def text_quarters(words: Sequence[Word]) -> int:
-    """By how many quarters text is turned to the right: what most of the words say."""
-    turns = [
-        round(math.atan2(second[1] - first[1], second[0] - first[0]) / (math.pi / 2)) % 4
-        for first, second, _, _ in (word.polygon for word in words)
-    ]
-    return max(set(turns), key=turns.count, default=0)
 
 
 def tsv(pages: Mapping[int, Page]) -> str:
