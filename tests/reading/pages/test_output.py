@@ -5,11 +5,13 @@ import io
 import math
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.markdown import markdown
-from vit_str.reading.pages.output import hocr, tsv
+from vit_str.reading.pages.output import hocr, overlay, tsv
 from vit_str.reading.pages.page import Page, Word
 
 
@@ -64,6 +66,17 @@ def test_hocr_says_how_a_line_lies(texts, turn, expected):
     (found,) = elements(Page(300, 300, ((line,),)), "ocr_line")
     assert found.get("title", "").partition("; ")[2] == expected
     assert text_quarters(line) == round(turn / 90) % 4
+
+
+def test_labels_of_overlays_hide_nothing():
+    """Ink above a word, as of letters that reach below the line above, is still told from white."""
+    picture = Image.new("RGB", (200, 100), "white")
+    picture.paste("black", (40, 44, 60, 54))
+    found = np.asarray(overlay(picture, Page(200, 100, (((word("aaaa", 20, 55, 60, 20),),),))), int)
+    band = found[44:52, 20:90]
+    assert np.ptp(band, axis=2).max() > 60  # the label, in color
+    ink, white = found[44:52, 40:60].mean(), found[44:52, 62:80].mean()
+    assert white - ink > 60
 
 
 def test_the_table_is_that_of_tesseract():
