@@ -70,13 +70,15 @@ def test_hocr_says_how_a_line_lies(texts, turn, expected):
 
 def test_labels_of_overlays_hide_nothing():
     """Ink above a word, as of letters that reach below the line above, is still told from white."""
-    picture = Image.new("RGB", (200, 100), "white")
-    picture.paste("black", (40, 44, 60, 54))
-    found = np.asarray(overlay(picture, Page(200, 100, (((word("aaaa", 20, 55, 60, 20),),),))), int)
-    band = found[44:52, 20:90]
-    assert np.ptp(band, axis=2).max() > 60  # the label, in color
-    ink, white = found[44:52, 40:60].mean(), found[44:52, 62:80].mean()
-    assert white - ink > 60
+    page = Page(200, 100, (((word("dddddddd", 20, 55, 60, 20),),),))
+    white = Image.new("RGB", (200, 100), "white")
+    inked = white.copy()
+    inked.paste("black", (20, 42, 40, 54))
+    on_white, on_ink = (
+        np.asarray(overlay(each, page), int)[44:53, 22:38] for each in (white, inked)
+    )
+    assert np.ptp(on_white, axis=2).max() > 60  # the label, in color
+    assert (on_white - on_ink).mean() > 60
 
 
 def test_the_table_is_that_of_tesseract():
