@@ -22,8 +22,9 @@ from PIL import Image
 
 import vit_str
 from vit_str.reading.pages.detection import LineDetector, RapidDetector
+from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.geometry import Quadrilateral, side_lengths
-from vit_str.reading.pages.output import hocr, text_quarters
+from vit_str.reading.pages.output import hocr
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.reader import PageReader, load_page
 from vit_str.runtime import Search

@@ -5,10 +5,13 @@ import io
 import math
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from PIL import Image
 
+from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.markdown import markdown
-from vit_str.reading.pages.output import hocr, text_quarters, tsv
+from vit_str.reading.pages.output import hocr, overlay, tsv
 from vit_str.reading.pages.page import Page, Word
 
 
@@ -63,6 +66,19 @@ def test_hocr_says_how_a_line_lies(texts, turn, expected):
     (found,) = elements(Page(300, 300, ((line,),)), "ocr_line")
     assert found.get("title", "").partition("; ")[2] == expected
     assert text_quarters(line) == round(turn / 90) % 4
+
+
+def test_labels_of_overlays_hide_nothing():
+    """Ink above a word, as of letters that reach below the line above, is still told from white."""
+    page = Page(200, 100, (((word("dddddddd", 20, 55, 60, 20),),),))
+    white = Image.new("RGB", (200, 100), "white")
+    inked = white.copy()
+    inked.paste("black", (20, 42, 40, 54))
+    on_white, on_ink = (
+        np.asarray(overlay(each, page), int)[44:53, 22:38] for each in (white, inked)
+    )
+    assert np.ptp(on_white, axis=2).max() > 60  # the label, in color
+    assert (on_white - on_ink).mean() > 60
 
 
 def test_the_table_is_that_of_tesseract():

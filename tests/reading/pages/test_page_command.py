@@ -110,6 +110,43 @@ def test_a_folder_of_results_is_written_again_only_where_it_is_stale(picture, tm
     assert code == 0 and "1 files are read again" in err and written.read_text() != "kept"
 
 
+def test_a_second_run_says_what_is_there(picture, tmp_path, run):
+    shutil.copy(picture, picture.with_name("a.png"))
+    out = tmp_path / "out"
+    command = ["read", "--page", picture.parent, "--out", out]
+    assert run(*command)[0] == 0
+    _, printed, _ = run(*command)
+    expected = "nothing new to read, 2 files, 2 pages and 14 words are there from before"
+    assert printed == f"{out}: {expected}\n"
+    shutil.copy(picture, picture.with_name("b.png"))
+    _, printed, _ = run(*command)
+    assert "1 files, 1 pages and 7 words read in" in printed
+    assert printed.endswith("; 2 files, 2 pages and 14 words are there from before\n")
+    record = out / ".vit-str-pages.jsonl"
+    rows = [json.loads(row) for row in record.read_text().splitlines()]
+    for row in rows:  # as older versions wrote them
+        del row["counts"]
+    record.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, printed, _ = run(*command)
+    assert printed == f"{out}: nothing new to read, 3 files are there from before\n"
+
+
+def test_the_text_of_one_picture_goes_to_the_file_that_is_named(picture, tmp_path, lines, run):
+    book = tmp_path / "new" / "book.md"
+    code, printed, _ = run("read", "--page", picture, "--out", book)
+    assert code == 0 and printed.startswith(f"{book}: 1 files, 1 pages")
+    assert lines[0] in book.read_text()
+    assert [path.name for path in book.parent.iterdir()] == ["book.md"]
+    book.write_text("old")
+    assert run("read", "--page", picture, "--out", book, "--format", "jsonl")[0] == 0
+    assert json.loads(book.read_text())["path"] == str(picture)
+    folder = tmp_path / "texts.md"
+    assert run("read", "--page", picture.parent, "--out", folder)[0] == 0
+    assert (folder / "page.png.md").is_file()
+    code, _, err = run("read", "--page", picture.parent, "--out", book)
+    assert code != 0 and err.count("\n") == 1 and "book.md" in err
+
+
 def test_results_of_files_of_one_name_are_kept_apart(picture, tmp_path, run):
     out, seen = tmp_path / "out", tmp_path / "seen"
     paths = [tmp_path / name for name in ("a/w.png", "b/w.png", "a/w.jpg")]

@@ -2,8 +2,9 @@
 
 import argparse
 import errno
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from vit_str.reading.pages.page import Page
     from vit_str.reading.pages.pictures import PageOptions
     from vit_str.reading.pages.reader import PageReader
-    from vit_str.reading.pages.results import PageFolder
+    from vit_str.reading.pages.results import OneFile, PageFolder
 
 FORMATS = {"text": ".txt", "jsonl": ".jsonl", "hocr": ".hocr", "tsv": ".tsv", "md": ".md"}
 """What pages can be written as, and how the names of such files end."""
@@ -33,9 +34,9 @@ _OF_ALL_FILES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFIL
 def run_pages(options: argparse.Namespace) -> int:
     """Read whole pictures and print their text, or write a file for each of them."""
     from vit_str.reading.pages.pictures import PAGE_SUFFIXES, PageOptions
-    from vit_str.reading.pages.results import PageFolder
+    from vit_str.reading.pages.results import OneFile, PageFolder
 
-    name = options.format or "text"
+    name = options.format or _format_of(options.out) or "text"
     if name not in FORMATS:
         raise ValueError(f"--page writes --format {', '.join(FORMATS)}, found {name}")
     groups = leading_to_files(input_groups(options, PAGE_SUFFIXES))
@@ -48,20 +49,35 @@ def run_pages(options: argparse.Namespace) -> int:
         text_layer=options.text_layer,
     )
     decisive = _decisive(options, name)
-    texts = PageFolder(Path(options.out), FORMATS[name], decisive) if options.out else None
-    overlays = PageFolder(Path(options.overlay), ".png", decisive) if options.overlay else None
     first = next(groups)
     several = len(first.paths) > 1 or bool(options.files_from)
+    texts: PageFolder | OneFile | None = None
+    if options.out and not several and _is_file(options.out, options.paths):
+        texts = OneFile(Path(options.out))
+    elif options.out:
+        texts = PageFolder(Path(options.out), FORMATS[name], decisive)
+    overlays = PageFolder(Path(options.overlay), ".png", decisive) if options.overlay else None
     run = _Run(name, wanted, texts, overlays, several)
     problems = 0
-    with exclusive(texts.record) if texts else nullcontext():
+    with exclusive(texts.record) if isinstance(texts, PageFolder) else nullcontext():
         reader = load_page_reader(options)
         for inputs in chain([first], groups):
             problems += len(inputs.problems)
-            run.read(_not_done(inputs.paths, texts, overlays) if texts else inputs.paths, reader)
+            run.read(inputs.paths, reader)
     if texts:
         console.write(f"{texts.path}: {run.summary()}")
     return 1 if run.failures or problems else 0
+
+
+def _format_of(out: str | None) -> str | None:
+    """The format that the name of a file says, as ``book.md``."""
+    suffix = Path(out).suffix.lower() if out and not Path(out).is_dir() else ""
+    return next((name for name, ending in FORMATS.items() if ending == suffix), None)
+
+
+def _is_file(out: str, inputs: Sequence[str]) -> bool:
+    """Whether the text of one picture goes to a file of that name, not into a folder."""
+    return _format_of(out) is not None and not any(map(os.path.isdir, inputs))
 
 
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
@@ -81,18 +97,6 @@ def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     }
 
 
-def _not_done(paths: list[str], texts: "PageFolder", overlays: "PageFolder | None") -> list[str]:
-    """Files that have no text yet, or one of another picture or of other options."""
-    folders = [texts, overlays] if overlays else [texts]
-    waiting = [path for path in paths if not all(folder.is_done(path) for folder in folders)]
-    if len(waiting) < len(paths):
-        console.warn(f"{len(paths) - len(waiting):,} files are read already")
-    stale = sum(texts.target(path).exists() for path in waiting)
-    if stale:
-        console.warn(f"{stale:,} files are read again: they, or the options, have changed")
-    return waiting
-
-
 class _Run:
     """Reads files, writes texts and overlays, and counts."""
 
@@ -100,35 +104,51 @@ class _Run:
         self,
         name: str,
         wanted: "PageOptions",
-        texts: "PageFolder | None",
+        texts: "PageFolder | OneFile | None",
         overlays: "PageFolder | None",
         several: bool,
     ) -> None:
+        from vit_str.reading.pages.results import PageFolder
+
         self._format = name
         self._wanted = wanted
         self._several = several
         self._texts = texts
         self._overlays = overlays
+        # Those that remember what their files were made from
+        self._folders = [each for each in (texts, overlays) if isinstance(each, PageFolder)]
         self._began = time.monotonic()
         self._files = 0
         self._pages = 0
         self._words = 0
+        self._kept = 0  # files that were read before
+        self._kept_counts: tuple[int, int] | None = (0, 0)  # their pages and words, if known
         self.failures = 0
 
     def summary(self) -> str:
-        """What was done, in one line."""
+        """What was done, and what was there before, in one line."""
         seconds = time.monotonic() - self._began
-        return (
+        done = (
             f"{self._files:,} files, {self._pages:,} pages and {self._words:,} words read in "
             f"{seconds:,.0f} s, {self.failures:,} files with errors"
         )
+        if not self._kept:
+            return done
+        kept = f"{self._kept:,} files"
+        if self._kept_counts:
+            pages, words = self._kept_counts
+            kept += f", {pages:,} pages and {words:,} words"
+        if not self._files:
+            return f"nothing new to read, {kept} are there from before"
+        return f"{done}; {kept} are there from before"
 
     def read(self, paths: list[str], reader: "PageReader") -> None:
-        """Read files one after the other."""
+        """Read files one after the other, but for those that are read already."""
+        paths = self._not_done(paths)
         with console.Progress(len(paths), alone=self._texts is not None) as progress:
             for path in paths:
-                folders = [folder for folder in (self._texts, self._overlays) if folder]
-                states = [(folder, folder.state(path)) for folder in folders]
+                states = [(folder, folder.state(path)) for folder in self._folders]
+                before = self._pages, self._words
                 try:
                     is_complete = self._read_file(path, reader, progress)
                 except OSError as error:
@@ -140,8 +160,35 @@ class _Run:
                     is_complete = False
                 if is_complete:
                     for folder, state in states:
-                        folder.note(state)
+                        folder.note(state, self._pages - before[0], self._words - before[1])
                 progress.advance()
+
+    def _not_done(self, paths: list[str]) -> list[str]:
+        """Files that have no text yet, or one of another picture or of other options."""
+        from vit_str.reading.pages.results import PageFolder
+
+        if not isinstance(self._texts, PageFolder):
+            return paths
+        texts = self._texts
+        done = [path for path in paths if all(folder.is_done(path) for folder in self._folders)]
+        if done:
+            console.warn(f"{len(done):,} files are read already")
+            self._keep([texts.counts(path) for path in done])
+        waiting = [path for path in paths if path not in set(done)]
+        stale = sum(texts.target(path).exists() for path in waiting)
+        if stale:
+            console.warn(f"{stale:,} files are read again: they, or the options, have changed")
+        return waiting
+
+    def _keep(self, counts: Sequence[tuple[int, int] | None]) -> None:
+        """Count files that were read before; folders of older versions do not say of how much."""
+        self._kept += len(counts)
+        known = [count for count in counts if count]
+        if self._kept_counts is None or len(known) < len(counts):
+            self._kept_counts = None
+            return
+        pages, words = self._kept_counts
+        self._kept_counts = pages + sum(p for p, _ in known), words + sum(w for _, w in known)
 
     def _read_file(self, path: str, reader: "PageReader", progress: console.Progress) -> bool:
         """Whether all pages of a file could be read."""

@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from vit_str.reading.pages.frame import as_read
 from vit_str.reading.pages.page import Page, Word
 
 Line = Sequence[Word]
@@ -18,7 +19,8 @@ _ITEM = re.compile(r"(?:[-–•·*+]|\d{1,3}[.)])$")
 
 
 def markdown(pages: Sequence[Page]) -> str:
-    """The text of pages, which are set apart by a rule."""
+    """The text of pages, which are set apart by a rule; however they are turned."""
+    pages = [as_read(page) for page in pages]
     sizes = [(_height(line), sum(len(word.text) for word in line)) for line in _lines(pages)]
     heights = np.repeat([size for size, _ in sizes], [count for _, count in sizes])
     size = float(np.median(heights)) if len(heights) else 1.0

@@ -1,6 +1,5 @@
 """Pages as JSON, as hOCR, as the table of Tesseract, and as pictures to look at."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -9,6 +8,7 @@ from PIL import Image, ImageDraw
 
 from vit_str.console import one_line
 from vit_str.files import escaped_name
+from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reports.sheets import caption_font
 from vit_str.runtime.readings import Character
@@ -20,6 +20,8 @@ _TSV_COLUMNS = (
     *("level", "page_num", "block_num", "par_num", "line_num", "word_num"),
     *("left", "top", "width", "height", "conf", "text"),
 )
+_LABEL_HEIGHT = 13  # pixels of the texts of overlays
+_LABEL_COLOR = (255, 255, 255, 110)  # behind them, of 255 parts of which the last are opaque
 _LINE_COLORS = ("#d62728", "#1f77b4", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b")
 
 
@@ -129,15 +131,6 @@ def _lie(line: Sequence[Word]) -> str:
     return f"baseline {slope:.3f} {round(y1 + slope * (left - x1) - bottom)}"
 
 
-def text_quarters(words: Sequence[Word]) -> int:
-    """By how many quarters text is turned to the right: what most of the words say."""
-    turns = [
-        round(math.atan2(second[1] - first[1], second[0] - first[0]) / (math.pi / 2)) % 4
-        for first, second, _, _ in (word.polygon for word in words)
-    ]
-    return max(set(turns), key=turns.count, default=0)
-
-
 def tsv(pages: Mapping[int, Page]) -> str:
     """The table of Tesseract: a row for each page, block, paragraph, line and word."""
     lines = ["\t".join(_TSV_COLUMNS)]
@@ -163,11 +156,14 @@ def tsv(pages: Mapping[int, Page]) -> str:
 
 
 def overlay(image: Image.Image, page: Page) -> Image.Image:
-    """The picture with a polygon around every word and its text; lines differ in color."""
+    """The picture with a polygon around every word and its text; lines differ in color.
+
+    What lies behind a text, as letters that reach below the line above, shines through.
+    """
     from vit_str.synthesis.fonts import find_fonts
 
     picture = image.convert("RGB")
-    pen = ImageDraw.Draw(picture)
+    pen = ImageDraw.Draw(picture, "RGBA")  # which mixes colors
     width = max(1, round(max(picture.size) / 1000))
     font = caption_font(page.text, find_fonts)
     lines = [line for block in page.blocks for line in block]
@@ -176,7 +172,7 @@ def overlay(image: Image.Image, page: Page) -> Image.Image:
         for word in line:
             pen.polygon(word.polygon, outline=color, width=width)
             left, top, _, _ = word.box
-            at = left, max(0.0, top - 13)
-            pen.rectangle(pen.textbbox(at, word.text, font), fill="white")
-            pen.text(at, word.text, fill=color, font=font)
+            at = left, max(_LABEL_HEIGHT, top - width)
+            pen.rectangle(pen.textbbox(at, word.text, font, anchor="ld"), fill=_LABEL_COLOR)
+            pen.text(at, word.text, fill=color, font=font, anchor="ld")
     return picture

@@ -26,6 +26,7 @@ from vit_str.reading.pages.geometry import (
 from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.pieces import Piece, Read, joined, whole, word, words_of
+from vit_str.reading.pages.quotes import with_low_quotes
 from vit_str.runtime import Reader, Reading, Search, load
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.images import load_image, load_pages, source_name
@@ -219,13 +220,19 @@ class PageReader:
         lines = [line for line in lines if line.words]
         turned = [upright(turn_points(line.quadrilateral, -direction)) for line in lines]
         boxes = [np.concatenate([points.min(0), points.max(0)]) for points in leveled(turned)]
-        return tuple(
-            tuple(
-                tuple(word(*found) for index in row for found in lines[index].words)
-                for row in block
-            )
-            for block in reading_order(boxes)
-        )
+        blocks = []
+        for block in reading_order(boxes):
+            rows = [[word(*read) for index in row for read in lines[index].words] for row in block]
+            blocks.append(self._with_marks(rows))
+        return tuple(blocks)
+
+    def _with_marks(self, rows: Sequence[Sequence[Word]]) -> tuple[tuple[Word, ...], ...]:
+        """Rows of words, with quotation marks that readers have no signs for."""
+        words = [word for row in rows for word in row]
+        if not self.reader.is_constrained:  # to texts without such marks
+            words = with_low_quotes(words)
+        following = iter(words)
+        return tuple(tuple(islice(following, len(row))) for row in rows)
 
 
 def _per_character(readings: Sequence[Reading]) -> float:

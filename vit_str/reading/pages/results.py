@@ -1,4 +1,4 @@
-"""The folder that the texts of pages go to, and how its files came about."""
+"""The folder or file that the texts of pages go to, and how its files came about."""
 
 import json
 import os
@@ -12,6 +12,18 @@ from vit_str.files import shortened
 
 _RECORD = ".vit-str-pages.jsonl"
 _LONGEST_NAME = 200  # bytes, which leave room for the number of a page, the suffix and `.partial`
+
+
+class OneFile:
+    """The file that the text of the only picture goes to; it is written anew by every run."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+
+    def target(self, source: str) -> Path:
+        """The file, whatever it is made from."""
+        return self.path
 
 
 class PageFolder:
@@ -56,13 +68,19 @@ class PageFolder:
 
     def is_done(self, source: str) -> bool:
         """Whether its text is there, and still what would be written now."""
-        known = self._known.get(os.path.abspath(source))
-        return known == self.state(source) and self.target(source).exists()
+        known = self._known.get(os.path.abspath(source), {})
+        is_same = all(known.get(key) == value for key, value in self.state(source).items())
+        return is_same and self.target(source).exists()
 
-    def note(self, state: Mapping[str, Any]) -> None:
-        """Remember that a text was written from this state."""
+    def counts(self, source: str) -> tuple[int, int] | None:
+        """Pages and words of a text that is done, if they were noted."""
+        known = self._known.get(os.path.abspath(source), {})
+        return tuple(known["counts"]) if "counts" in known else None
+
+    def note(self, state: Mapping[str, Any], pages: int, words: int) -> None:
+        """Remember that a text of some pages and words was written from this state."""
         with self.record.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(state) + "\n")
+            file.write(json.dumps({**state, "counts": [pages, words]}) + "\n")
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         with suppress(FileNotFoundError), self.record.open(encoding="utf-8") as lines:

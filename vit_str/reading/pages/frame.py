@@ -1,0 +1,48 @@
+"""The frame in which a page is read: its lines are level, and run from left to right."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from vit_str.reading.pages.geometry import leveled, turn_points
+from vit_str.reading.pages.page import Page, Word
+
+
+def text_quarters(words: Sequence[Word]) -> int:
+    """By how many quarters text is turned to the right: what most of the words say."""
+    turns = [
+        round(math.atan2(second[1] - first[1], second[0] - first[0]) / (math.pi / 2)) % 4
+        for first, second, _, _ in (word.polygon for word in words)
+    ]
+    return max(set(turns), key=turns.count, default=0)
+
+
+def as_read(page: Page) -> Page:
+    """A page turned so that its text is upright and level; its words without characters.
+
+    Turns of the picture leave no trace in what comes of its places: the same page upside down, on
+    its side or tilted has the same words in the same places, but for what reading made of it.
+    """
+    words = page.words
+    if not words:
+        return page
+    sheet = np.array([[0, 0], [page.width, 0], [page.width, page.height], [0, page.height]], float)
+    quarters = text_quarters(words)
+    corners = [turn_points(np.array(word.polygon), -quarters) for word in words]
+    sheet = turn_points(sheet, -quarters)
+    corner = sheet.min(0)
+    width, height = (round(side) for side in np.ptp(sheet, axis=0))
+    turned = iter(
+        replace(word, polygon=_polygon(points - corner), characters=())
+        for word, points in zip(words, leveled(corners), strict=True)
+    )
+    blocks = tuple(
+        tuple(tuple(next(turned) for _ in line) for line in block) for block in page.blocks
+    )
+    return replace(page, width=width, height=height, blocks=blocks)
+
+
+def _polygon(points: Iterable[Sequence[float]]) -> tuple:
+    return tuple((float(x), float(y)) for x, y in points)
