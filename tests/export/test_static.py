@@ -1,0 +1,64 @@
+"""The encoder in 8 bits with known ranges, and the same in float32."""
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from vit_str.export.graphs import Encode
+from vit_str.export.static import external_shapes, static_encoder
+from vit_str.models import CtcDecoder, Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.runtime.initializers import initializer
+
+DEEP_STEM = {"stem_widths": (8, 12), "stem_depths": (2, 1), "patch_size": (8, 16)}
+
+
+def recognizer_of(**arguments) -> Recognizer:
+    """A small model with random weights, biases and norms."""
+    torch.manual_seed(0)
+    arguments = {"dim": 32, "depth": 2, "heads": 2, "patch_size": (8, 16)} | arguments
+    draft_grid = (4, 8) if arguments.pop("drafts", True) else None
+    decoder = TransformerDecoder(20, 32, depth=3, heads=4, maximum_length=6, draft_grid=draft_grid)
+    recognizer = Recognizer(VisionTransformer(**arguments), decoder)
+    for parameter in recognizer.parameters():
+        if parameter.ndim == 1:
+            torch.nn.init.normal_(parameter, std=0.5)
+    return recognizer.eval()
+
+
+def session_of(recognizer, ranges=None):
+    """The graph with the weights of the model, in 8 bits if there are ranges."""
+    graph = static_encoder(recognizer, int8=ranges is not None)
+    tensors = {name: tensor.numpy() for name, tensor in recognizer.state_dict().items()}
+    names = list(external_shapes(graph))
+    given = [initializer(name, tensors, ranges or {}) for name in names]
+    assert [list(values.shape) for values in given] == list(external_shapes(graph).values())
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.add_external_initializers(
+        names, [onnxruntime.OrtValue.ortvalue_from_numpy(values) for values in given]
+    )
+    return onnxruntime.InferenceSession(graph.SerializeToString(), options)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, DEEP_STEM, {"drafts": False}, {"patch_size": (32, 4), "drafts": False}]
+)
+def test_in_float32_the_graph_computes_what_the_model_does(arguments):
+    recognizer = recognizer_of(**arguments)
+    images = torch.rand(3, 3, 32, 128, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    with torch.no_grad():
+        expected = Encode(recognizer)(images)
+    found = session_of(recognizer).run(None, {"pixel_values": images.numpy()})
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_allclose(one.numpy(), other, atol=1e-4)
+
+
+def test_some_models_have_no_such_graph():
+    decoder = CtcDecoder(94, dim=32, maximum_length=6)
+    others = [
+        recognizer_of(class_token=True, drafts=False),
+        recognizer_of(positions="sinusoidal", drafts=False),
+        Recognizer(VisionTransformer(dim=32, depth=1, heads=2, patch_size=(32, 4)), decoder),
+    ]
+    assert [static_encoder(recognizer) for recognizer in others] == [None] * len(others)
