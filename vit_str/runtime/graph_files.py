@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vit_str.console import reason_of
-from vit_str.runtime.initializers import initializer
+from vit_str.runtime.initializers import STEP, initializer
 from vit_str.runtime.ranges import Ranges
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
 
@@ -137,3 +137,14 @@ def misfit(values: Mapping[str, Any], tensors: Tensors) -> str | None:
     found = {name: list(tensor.shape) for name, tensor in tensors.items() if tensor.size}
     odd = (name for name in {*found, *expected} if found.get(name) != expected.get(name))
     return min(odd, default=None)
+
+
+def missing_point(values: Mapping[str, Any], ranges: Ranges) -> str | None:
+    """The first point by name whose range the graphs need, if there are ranges, but not of it."""
+    if not ranges:
+        return None
+    names = [
+        name for graph in values["graphs"] for name in values["tensors"].get(graph + STATIC, {})
+    ]
+    points = {name.removesuffix(STEP) for name in names if name.endswith(STEP)}
+    return min(points - {*ranges}, default=None)
