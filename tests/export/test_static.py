@@ -8,7 +8,9 @@ import torch
 from vit_str.export.graphs import Encode
 from vit_str.export.static import external_shapes, static_encoder
 from vit_str.models import CtcDecoder, Recognizer, TransformerDecoder, VisionTransformer
+from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.initializers import initializer
+from vit_str.torch_runtime.ranges import measure_ranges
 
 DEEP_STEM = {"stem_widths": (8, 12), "stem_depths": (2, 1), "patch_size": (8, 16)}
 
@@ -62,3 +64,55 @@ def test_some_models_have_no_such_graph():
         Recognizer(VisionTransformer(dim=32, depth=1, heads=2, patch_size=(32, 4)), decoder),
     ]
     assert [static_encoder(recognizer) for recognizer in others] == [None] * len(others)
+
+
+def images_of(count: int) -> torch.Tensor:
+    """Random images, some of them pale."""
+    generator = torch.Generator().manual_seed(2)
+    pixels = torch.rand(count, 3, 32, 128, generator=generator)
+    contrast = torch.rand(count, 1, 1, 1, generator=generator)
+    return (255 * pixels * contrast).to(torch.uint8)
+
+
+def test_in_8_bits_the_graph_computes_nearly_the_same_and_batches_do_not_matter():
+    recognizer = recognizer_of(**DEEP_STEM)
+    preprocessing = Preprocessing(mean=(0.5, 0.4, 0.6))
+    pixels = images_of(48)
+    ranges = measure_ranges(recognizer, preprocessing, pixels.split(16))
+    session = session_of(recognizer, ranges)
+    images = preprocessing.normalize(pixels[:7]).numpy()
+    with torch.no_grad():
+        expected = Encode(recognizer)(torch.from_numpy(images))
+    together = session.run(None, {"pixel_values": images})
+    alone = [session.run(None, {"pixel_values": image[None]}) for image in images]
+    for exact, found, *single in zip(expected, together, *alone, strict=True):
+        error = np.abs(exact.numpy() - found)
+        assert 0 < error.mean() < 0.05 * exact.std()
+        np.testing.assert_array_equal(np.concatenate(single), found)
+
+
+def test_every_output_of_a_layer_has_a_scale():
+    weights = np.array([[[0.5, -1.0]], [[100.0, 50.0]], [[0.0, 0.0]]], np.float32)
+    tensors = {"a.weight": weights, "a.bias": np.array([1.0, 200.0, 0.0], np.float32)}
+    scales = initializer("a.weight:scale-outputs", tensors, {})
+    np.testing.assert_allclose(scales[:2], [1 / 127, 100 / 127])
+    values = initializer("a.weight:int8-outputs", tensors, {})
+    assert values.tolist() == [[[64, -127]], [[127, 64]], [[0, 0]]]
+    biases = initializer("a.bias:int32@x", tensors, {"x": (-1.0, 4.1)})
+    assert biases.tolist() == [round(127 / 0.02), round(200 * 1.27 / 0.02), 0]
+    joined = initializer("a.bias+a.bias", tensors, {})
+    assert joined.tolist() == [1.0, 200.0, 0.0] * 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "step", "zero"),
+    [
+        ((-1.0, 1.0), 2 / 255, 128),
+        ((0.0, 5.1), 0.02, 0),
+        ((2.0, 5.1), 0.02, 0),
+        ((-5.1, -2.0), 0.02, 255),
+    ],
+)
+def test_ranges_hold_0(limits, step, zero):
+    assert initializer("x:step", {}, {"x": limits}) == pytest.approx(step)
+    assert initializer("x:zero", {}, {"x": limits}) == zero

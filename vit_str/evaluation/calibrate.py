@@ -40,17 +40,37 @@ exit codes: 0 all well; 1 some image could not be read, or the output not writte
 2 wrong use; 130 interrupted with Ctrl-C."""
 
 
+class _InsteadOf(argparse.Action):
+    """A switch that makes another argument unnecessary."""
+
+    def __init__(self, other: argparse.Action, **named: Any) -> None:
+        super().__init__(nargs=0, **named)
+        self._other = other
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, True)
+        self._other.required = False
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``vit-str calibrate``."""
     parser.description = _DESCRIPTION
     parser.epilog = _EPILOG
     parser.add_argument("weights", metavar="WEIGHTS", help="a .safetensors file, or tiny")
-    parser.add_argument(
-        "sources", nargs="*", metavar="SOURCE", help="labeled words, as for vit-str evaluate"
+    sources = parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="labeled words, as for vit-str evaluate"
     )
     parser.add_argument(
         "--ranges",
-        action="store_true",
+        action=_InsteadOf,
+        other=sources,
+        default=False,
         help="instead of the temperature, measure on rendered words how far the numbers inside "
         "the model reach: it reads faster on processors with instructions for 8 bits",
     )
@@ -62,8 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit or measure, and write the weights; returns the exit code."""
-    if bool(options.sources) == options.ranges:
-        raise ValueError("give labeled words for the temperature, or --ranges without any")
+    if options.ranges and options.sources:
+        raise ValueError("--ranges measures on rendered words: give it without labeled ones")
     return _measure(options) if options.ranges else _fit(options)
 
 

@@ -128,7 +128,7 @@ class _Graph:
     def model(self) -> ModelProto:
         """All of it."""
         height, width = self.recognizer.encoder.image_size
-        pixels = ["batch", 3, height, width]
+        pixels: list[str | int] = ["batch", 3, height, width]
         graph = helper.make_graph(
             self.nodes,
             "encoder",
@@ -316,10 +316,15 @@ class _EncoderGraph:
         inside = self._arithmetic.quantize(inside, point)
         inside = self._arithmetic.attend(inside, point, attention)
         x = self._graph.add("Add", [x, self._linear(inside, attention.to_output)])
-        before, _, after = block.feed_forward
+        before, after = self._feed_forward(block)
         inside = self._linear(self._norm(x, block.feed_forward_norm), before)
         inside = self._graph.add("Gelu", [inside])
         return self._graph.add("Add", [x, self._linear(inside, after)])
+
+    @staticmethod
+    def _feed_forward(block: EncoderBlock) -> list[nn.Linear]:
+        """The layers before and after the GELU."""
+        return [layer for layer in block.feed_forward if isinstance(layer, nn.Linear)]
 
     def _linear(self, x: str, layer: nn.Linear) -> str:
         point = input_of(self._graph.names[layer])
@@ -362,7 +367,7 @@ class _EncoderGraph:
 _KINDS = ("key", "value")
 
 
-def _window(layer: nn.Conv2d) -> dict[str, list[int]]:
+def _window(layer: nn.Conv2d) -> dict[str, Any]:
     """The attributes of a convolution."""
     assert isinstance(layer.padding, tuple)
     return {

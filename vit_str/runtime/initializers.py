@@ -67,21 +67,24 @@ def initializer(name: str, tensors: Tensors, ranges: Ranges) -> np.ndarray:
 
 def quantization_step(limits: tuple[float, float]) -> np.ndarray:
     """The distance of two numbers of 8 bits that cover a range and 0."""
-    low, high = _with_zero(limits)
-    return np.array(max((high - low) / _LARGEST_UINT8, _LEAST_STEP), np.float32)
+    return np.array(_step(limits), np.float32)
 
 
 def quantized_zero(limits: tuple[float, float]) -> np.ndarray:
     """The number of 8 bits that stands for 0."""
     low, _ = _with_zero(limits)
-    zero = round(-low / float(quantization_step(limits)))
-    return np.array(min(zero, _LARGEST_UINT8), np.uint8)
+    return np.array(round(-low / _step(limits)), np.uint8)
 
 
 def output_scales(weights: Float[np.ndarray, "output ..."]) -> Float[np.ndarray, " output"]:
     """The largest weight of every output is the largest number of 8 bits."""
     largest = np.abs(weights).reshape(len(weights), -1).max(1)
     return np.maximum(largest / _LARGEST_INT8, _LEAST_STEP).astype(np.float32)
+
+
+def _step(limits: tuple[float, float]) -> float:
+    low, high = _with_zero(limits)
+    return max((high - low) / _LARGEST_UINT8, _LEAST_STEP)
 
 
 def _with_zero(limits: tuple[float, float]) -> tuple[float, float]:

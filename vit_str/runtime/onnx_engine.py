@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float, Int64
     from onnxruntime import InferenceSession
 
-    from vit_str.runtime.graph_files import Tensors
+    from vit_str.runtime.initializers import Tensors
 
     Arrays = dict[str, Float[np.ndarray, "batch ..."]]
 
