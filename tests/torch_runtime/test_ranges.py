@@ -126,7 +126,7 @@ def test_ranges_need_no_labeled_words(tmp_path, run):
     out = tmp_path / "a.safetensors"
     for wrong, trouble in (
         (["tiny", "--ranges", SAMPLES[0].parents[1]], "give it without labeled ones"),
-        (["line", "--ranges"], "reads lines, whose graphs take no ranges"),
+        (["line", "--ranges"], "the package has no graph of this model for ranges"),
     ):
         code, _, err = run("calibrate", *wrong, "--out", out)
         assert (code, trouble in err) == (2, True)

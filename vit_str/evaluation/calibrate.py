@@ -89,13 +89,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _measure(options: argparse.Namespace) -> int:
     """Write the weights with ranges."""
+    from vit_str.runtime.graph_files import takes_ranges
+    from vit_str.runtime.weights_contents import load_header
     from vit_str.torch_runtime.ranges import WORDS, measure_ranges, rendered_words
     from vit_str.torch_runtime.weights_file import load_weights, renew_weights
 
     source, out = _checked_files(options.weights, options.out)
     file = load_weights(source)
-    if file.preprocessing.width_step:
-        raise ValueError(f"{options.weights}: reads lines, whose graphs take no ranges")
+    if not takes_ranges(load_header(source).description):
+        raise ValueError(f"{options.weights}: the package has no graph of this model for ranges")
     with console.Progress(WORDS, alone=True) as progress:
         words = _counted(rendered_words(file.charset, file.preprocessing), progress.advance)
         ranges = measure_ranges(file.recognizer, file.preprocessing, words)

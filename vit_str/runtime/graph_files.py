@@ -118,6 +118,12 @@ def find_graphs(description: Mapping[str, Any]) -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def takes_ranges(description: Mapping[str, Any]) -> bool:
+    """Whether the package has a graph of these models that is in 8 bits throughout."""
+    folder = find_graphs(description)
+    return folder is not None and any(folder.glob(f"*{STATIC}.onnx"))
+
+
 def description_digest(description: Mapping[str, Any]) -> str:
     """A name for an architecture with its sizes, whatever its weights."""
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]

@@ -14,6 +14,7 @@ from vit_str.models.attention import forward_hooks
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.ranges import PIXELS, input_of, output_of
+from vit_str.synthesis.renderer import Renderer
 
 WORDS = 256
 """Rendered words that ranges are measured on."""
@@ -32,11 +33,14 @@ def rendered_words(
     """Batches of `WORDS` words, always the same ones for the same characters and fonts."""
     from vit_str.synthesis.glyphs import GlyphAtlas
     from vit_str.synthesis.lexicon import Lexicon
-    from vit_str.synthesis.renderer import Renderer
 
     atlas = GlyphAtlas.load_or_build(charset, fonts)
     size = preprocessing.height, preprocessing.width
-    renderer = Renderer(atlas, Lexicon(charset), size)
+    yield from batches_of(Renderer(atlas, Lexicon(charset), size))
+
+
+def batches_of(renderer: Renderer) -> Iterator[Images]:
+    """Batches of `WORDS` words that a renderer draws."""
     for index in range(WORDS // _BATCH):
         yield renderer.batch(_BATCH, _SEED, index).images
 
