@@ -35,6 +35,17 @@ def test_one_image_in_a_hundred_may_go_beyond(small_recognizer):
     assert with_many[point] == pytest.approx((1 / 255, 1), rel=1e-4)
 
 
+def test_a_model_in_training_is_measured_as_it_reads(small_recognizer):
+    recognizer = small_recognizer()
+    for module in recognizer.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.5
+    pixels = [torch.randint(0, 256, (4, 3, 32, 128), dtype=torch.uint8)]
+    expected = measure_ranges(recognizer.eval(), Preprocessing(), pixels)
+    assert measure_ranges(recognizer.train(), Preprocessing(), pixels) == expected
+    assert recognizer.training
+
+
 def test_a_weights_file_keeps_ranges_under_its_checksum(tmp_path, weights):
     path, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
     ranges = {"a.input": (-1.5, 2.0), "b.output": (0.0, 0.25)}

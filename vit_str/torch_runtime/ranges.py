@@ -77,11 +77,14 @@ def measure_ranges(
 
     device = next(recognizer.parameters()).device
     decoder = recognizer.decoder
+    was_training = recognizer.training
+    recognizer.eval()  # dropout would make numbers larger
     with forward_hooks(modules, note):
         for images in batches:
             features = recognizer.encode(preprocessing.normalize(images.to(device)))
             if isinstance(decoder, TransformerDecoder):
                 decoder.begin(features)
+    recognizer.train(was_training)
     ranges = {point: _range(torch.cat(found, 1).cpu().numpy()) for point, found in extremes.items()}
     return {PIXELS: _pixel_range(preprocessing), **ranges}
 
