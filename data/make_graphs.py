@@ -9,10 +9,12 @@ import numpy as np
 from onnx import ModelProto, TensorProto, numpy_helper
 
 from vit_str import console
-from vit_str.export.folder import describe_graphs, quantized, write_files
+from vit_str.export.folder import describe_graphs, identify, quantized, write_files
 from vit_str.export.graphs import export_graphs
+from vit_str.export.static import external_shapes, static_encoder
 from vit_str.models import describe
-from vit_str.runtime.graph_files import GRAPHS, INT8, QUANTIZED, SCALE, description_digest
+from vit_str.runtime.graph_files import GRAPHS, INT8, STATIC, description_digest
+from vit_str.runtime.initializers import QUANTIZED, SCALE
 from vit_str.runtime.weights_contents import bundled_names, resolve
 from vit_str.torch_runtime.engine import interface_of
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
@@ -43,9 +45,14 @@ def write_bundled(weights: WeightsFile) -> Path:
         for name, graph in graphs.items()
     }
     tensors |= {name: _strip(graph, state) for name, graph in graphs.items()}
+    others = dict(in_int8)
+    if static := static_encoder(weights.recognizer):
+        identify(static, digest)
+        others[f"encoder{STATIC}"] = static
+        tensors[f"encoder{STATIC}"] = external_shapes(static)
     write_files(
         GRAPHS / digest,
-        graphs | in_int8,
+        graphs | others,
         values | {"number_format": "float32", "tensors": tensors},
     )
     return GRAPHS / digest

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from vit_str.torch_runtime.weights_file import load_weights
+from vit_str.training import exports
 from vit_str.training.exports import prediction_sheet
 
 pytestmark = pytest.mark.filterwarnings("default")  # Lightning's own
@@ -38,3 +39,14 @@ def test_weights_along_the_run_and_of_its_last_steps(run, tmp_path):
     assert files[0].stat().st_size < 0.6 * last.stat().st_size
     start, later, end = (load_weights(file).provenance for file in (files[0], files[3], last))
     assert (start["images"], later["images"], end["step"]) == (0, 16, 5)
+
+
+def test_the_last_weights_have_ranges_if_there_is_a_graph_that_takes_them(run, monkeypatch):
+    assert (
+        load_weights(run("without", "--trainer.max_steps=2") / "weights.safetensors").ranges == {}
+    )
+    monkeypatch.setattr(exports, "takes_ranges", lambda description: True)
+    file = load_weights(run("with", "--trainer.max_steps=2") / "weights.safetensors")
+    low, high = file.ranges["encoder.embed_patches.input"]
+    assert -1 <= low < high <= 1
+    assert file.ranges["encoder.blocks.0.feed_forward.2.input"][0] == pytest.approx(-0.17, abs=0.01)

@@ -61,7 +61,7 @@ def describe_graphs(
 ) -> dict[str, Any]:
     """What `OnnxEngine` needs besides the graphs, which get the identity too."""
     for graph in graphs.values():
-        graph.metadata_props.add(key=IDENTITY, value=identity)
+        identify(graph, identity)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -69,6 +69,11 @@ def describe_graphs(
         "graphs": list(graphs),
         "interface": asdict(interface),
     }
+
+
+def identify(graph: ModelProto, identity: str) -> None:
+    """Write into a graph which model it is part of."""
+    graph.metadata_props.add(key=IDENTITY, value=identity)
 
 
 def write_files(

@@ -1,29 +1,27 @@
 """Graphs of a model as files, and what fills them: a folder of the package, or of ``export``.
 
-The graphs of the package hold no weights: an initializer has the name of a tensor of the weights
-file, with ``.T`` behind it if it is the transpose, and ``:int8`` or ``:scale`` if it is quantized.
-Those of an exported folder hold all they need.
+The graphs of the package hold no weights: the names of their initializers say what they are given,
+see `initializer`. Those of an exported folder hold all they need.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from vit_str.console import reason_of
+from vit_str.runtime.initializers import STEP, initializer
+from vit_str.runtime.ranges import Ranges
 from vit_str.runtime.weights_contents import BUNDLED, CHECKSUM, load_contents
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
     from onnxruntime import InferenceSession
 
-    Tensors = Mapping[str, Float[np.ndarray, "..."]]
+    from vit_str.runtime.initializers import Tensors
 
 GRAPHS = BUNDLED / "graphs"
 """Folders of the graphs of the package, one for each architecture."""
@@ -37,8 +35,9 @@ IDENTITY = "vit_str"  # in the metadata of a graph: which model it is part of
 INT8 = ".int8"
 """Variant of the graphs: behind the name of one whose matrix products are quantized."""
 
-QUANTIZED, SCALE = ":int8", ":scale"
-_LARGEST_INT8 = 127
+STATIC = ".static"
+"""Variant of ``encoder`` that is in 8 bits throughout, for weights that know their ranges."""
+
 _ON_ONE_THREAD = ("step", "verify")  # graphs with too little work to share
 _SILENT = 4  # level of the log of onnxruntime: what is wrong comes as an exception
 
@@ -52,12 +51,14 @@ class GraphFiles:
         values: of their description.
         variant: which of them, ``""`` or ``INT8``.
         weights: the file whose tensors they take; None if they hold their own.
+        ranges: of the weights file; with some, those graphs are `STATIC` that can be.
     """
 
     folder: Path
     values: Mapping[str, Any]
     variant: str = ""
     weights: Path | None = None
+    ranges: Ranges = field(default_factory=dict)
 
     def open(self, threads: int, tensors: Tensors | None = None) -> dict[str, InferenceSession]:
         """Sessions by the names of the graphs.
@@ -76,13 +77,13 @@ class GraphFiles:
     def _session(self, name: str, threads: int, tensors: Tensors | None) -> InferenceSession:
         import onnxruntime
 
-        path = self.folder / f"{name}{self.variant}.onnx"
+        path = self.folder / f"{name}{self._variant_of(name)}.onnx"
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _SILENT
         options.intra_op_num_threads = 1 if name in _ON_ONE_THREAD else threads
         if tensors is not None:
             names = list(self.values["tensors"][path.stem])
-            given = [_initializer(name, tensors) for name in names]
+            given = [initializer(name, tensors, self.ranges) for name in names]
             options.add_external_initializers(
                 names, [onnxruntime.OrtValue.ortvalue_from_numpy(tensor) for tensor in given]
             )
@@ -97,6 +98,11 @@ class GraphFiles:
             raise ValueError(f"{path}: of another model than {DESCRIPTION}; export the model again")
         return session
 
+    def _variant_of(self, name: str) -> str:
+        """Of one graph."""
+        is_static = self.ranges and name + STATIC in self.values["tensors"]
+        return STATIC if is_static else self.variant
+
     def _check_file(self, path: Path) -> None:
         """Refuse a graph that is missing, or not as it was written."""
         if not path.is_file():
@@ -110,6 +116,12 @@ def find_graphs(description: Mapping[str, Any]) -> Path | None:
     """The folder of graphs for models of this description, if the package has one."""
     folder = GRAPHS / description_digest(description)
     return folder if folder.is_dir() else None
+
+
+def takes_ranges(description: Mapping[str, Any]) -> bool:
+    """Whether the package has a graph of these models that is in 8 bits throughout."""
+    folder = find_graphs(description)
+    return folder is not None and any(folder.glob(f"*{STATIC}.onnx"))
 
 
 def description_digest(description: Mapping[str, Any]) -> str:
@@ -133,22 +145,12 @@ def misfit(values: Mapping[str, Any], tensors: Tensors) -> str | None:
     return min(odd, default=None)
 
 
-def _initializer(name: str, tensors: Tensors) -> np.ndarray:
-    """What a graph of the package calls by a name, made of the tensors of a weights file."""
-    base, colon, kind = name.partition(":")
-    tensor = tensors[base.removesuffix(".T")]
-    if base.endswith(".T"):
-        tensor = np.ascontiguousarray(tensor.T)
-    return _DERIVED[colon + kind](tensor) if colon else tensor
-
-
-def _scale(tensor: np.ndarray) -> np.ndarray:
-    """The largest weight is the largest number of 8 bits."""
-    return np.array(np.float32(np.abs(tensor).max() / _LARGEST_INT8))
-
-
-def _quantized(tensor: np.ndarray) -> np.ndarray:
-    return np.rint(tensor / _scale(tensor)).astype(np.int8)
-
-
-_DERIVED: dict[str, Callable[[np.ndarray], np.ndarray]] = {QUANTIZED: _quantized, SCALE: _scale}
+def missing_point(values: Mapping[str, Any], ranges: Ranges) -> str | None:
+    """The first point by name whose range the graphs need, if there are ranges, but not of it."""
+    if not ranges:
+        return None
+    names = [
+        name for graph in values["graphs"] for name in values["tensors"].get(graph + STATIC, {})
+    ]
+    points = {name.removesuffix(STEP) for name in names if name.endswith(STEP)}
+    return min(points - {*ranges}, default=None)

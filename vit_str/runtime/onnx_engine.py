@@ -19,18 +19,19 @@ from vit_str.runtime.graph_files import (
     GraphFiles,
     find_graphs,
     misfit,
+    missing_point,
 )
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.interface import Interface, Model, Steps
 from vit_str.runtime.labels import teacher_forcing_inputs, teacher_forcing_scores
-from vit_str.runtime.machine import thread_count
+from vit_str.runtime.machine import has_static_int8, thread_count
 from vit_str.runtime.weights_contents import WeightsHeader, load_contents, unusable
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int64
     from onnxruntime import InferenceSession
 
-    from vit_str.runtime.graph_files import Tensors
+    from vit_str.runtime.initializers import Tensors
 
     Arrays = dict[str, Float[np.ndarray, "batch ..."]]
 
@@ -200,7 +201,11 @@ def load_with_graphs(
         provenance=contents.provenance,
         interface=Interface.from_dict(values["interface"]),
     )
-    graphs = GraphFiles(folder=folder, values=values, variant=variant, weights=path)
+    ranges = contents.ranges if variant == INT8 and has_static_int8() else {}
+    point = missing_point(values, ranges)
+    if point is not None:
+        raise unusable(path, f"no range of {point}; run vit-str calibrate --ranges on it again")
+    graphs = GraphFiles(folder=folder, values=values, variant=variant, weights=path, ranges=ranges)
     return OnnxEngine(graphs, model, contents.tensors, threads)
 
 

@@ -17,6 +17,7 @@ from safetensors import SafetensorError, deserialize, safe_open
 from vit_str.console import one_line, reason_of
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.ranges import Ranges, checked_ranges
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -34,6 +35,9 @@ GOLDEN = ("golden", "golden.images")
 
 CHECKSUM = "sha256"
 """Name of the checksum in the metadata of a weights file."""
+
+RANGES = "ranges"
+"""Name of the ranges in the metadata, which files may have; see `Ranges`."""
 
 _MOST_PIXELS = 1 << 20  # of an image as the model gets it
 _LONGEST_REASON = 300  # characters
@@ -57,6 +61,7 @@ class WeightsHeader:
         preprocessing: what images go through before they come to it.
         provenance: where the weights come from: command, data, date, scores; free form.
         temperature: what makes confidences mean what they say.
+        ranges: of the numbers inside the model, for an encoder in 8 bits; may be none.
     """
 
     description: dict[str, Any]
@@ -64,6 +69,7 @@ class WeightsHeader:
     preprocessing: Preprocessing
     provenance: dict[str, Any]
     temperature: float
+    ranges: Ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,7 @@ def load_header(path: str | Path) -> WeightsHeader:
             preprocessing=preprocessing,
             provenance=dict(_parsed(metadata["provenance"])),
             temperature=checked_temperature(float(metadata.get("temperature", "1"))),
+            ranges=checked_ranges(_parsed(metadata.get(RANGES, "{}"))),
         )
 
 
@@ -127,6 +134,7 @@ def load_contents(path: str | Path, header: WeightsHeader | None = None) -> Cont
         preprocessing=header.preprocessing,
         provenance=header.provenance,
         temperature=header.temperature,
+        ranges=header.ranges,
         tensors=tensors,
     )
 

@@ -13,9 +13,12 @@ from lightning.pytorch.utilities import rank_zero_only
 from PIL import Image
 
 from vit_str.files import write_atomically
-from vit_str.models import Recognizer
+from vit_str.models import Recognizer, describe
 from vit_str.reports.sheets import Captioned, sheet
+from vit_str.runtime.graph_files import takes_ranges
+from vit_str.runtime.ranges import Ranges
 from vit_str.synthesis.fonts import find_fonts
+from vit_str.torch_runtime.ranges import batches_of, measure_ranges
 from vit_str.torch_runtime.weights_file import save_weights
 from vit_str.training.callbacks import StepCallback
 from vit_str.training.module import RecognizerTraining
@@ -54,13 +57,27 @@ class WeightsExport(Callback):
             self._save(trainer, pl_module)
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """A run seldom ends at a validation; without this its last steps would be lost."""
-        self._save(trainer, pl_module)
+        """A run seldom ends at a validation; without this its last steps would be lost.
 
-    def _save(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        Ranges are measured only now: they belong to the weights, which change until then.
+        """
+        assert isinstance(pl_module, RecognizerTraining)
+        is_measured = trainer.is_global_zero and takes_ranges(describe(pl_module.averaged))
+        self._save(trainer, pl_module, _ranges(trainer, pl_module) if is_measured else None)
+
+    def _save(
+        self, trainer: Trainer, pl_module: LightningModule, ranges: Ranges | None = None
+    ) -> None:
         assert isinstance(pl_module, RecognizerTraining)
         seconds = {"seconds": round(self._elapsed())}
-        _save_weights(self.path, pl_module.averaged, trainer, pl_module, seconds)
+        _save_weights(self.path, pl_module.averaged, trainer, pl_module, seconds, ranges=ranges)
+
+
+def _ranges(trainer: Trainer, module: RecognizerTraining) -> Ranges:
+    """Of the averaged model, on words as it was trained on."""
+    datamodule: Any = trainer.datamodule  # type: ignore[attr-defined]
+    words = batches_of(datamodule.training_renderer(module.device))
+    return measure_ranges(module.averaged, module.preprocessing, words)
 
 
 class WeightsHistory(StepCallback):
@@ -106,10 +123,19 @@ def _save_weights(
     module: RecognizerTraining,
     more: dict[str, Any],
     dtype: torch.dtype | None = None,
+    ranges: Ranges | None = None,
 ) -> None:
     if trainer.is_global_zero:
         source = provenance(trainer, module) | more
-        save_weights(path, recognizer, module.charset, module.preprocessing, source, dtype)
+        save_weights(
+            path,
+            recognizer,
+            module.charset,
+            module.preprocessing,
+            source,
+            dtype,
+            ranges=ranges,
+        )
 
 
 def provenance(trainer: Trainer, module: RecognizerTraining) -> dict[str, Any]:

@@ -1,0 +1,146 @@
+"""How far the numbers inside a model reach."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import vit_str
+from vit_str.cli import main
+from vit_str.runtime import machine
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.machine import CPU_DTYPE
+from vit_str.runtime.ranges import PIXELS
+from vit_str.runtime.weights_contents import is_intact, load_header
+from vit_str.torch_runtime.ranges import measure_ranges
+from vit_str.torch_runtime.weights_file import load_weights, renew_weights, save_weights
+
+SAMPLES = sorted((Path(__file__).parents[2] / "data" / "samples" / "images").iterdir())
+
+
+def test_one_image_in_a_hundred_may_go_beyond(small_recognizer):
+    recognizer = small_recognizer()
+    preprocessing = Preprocessing()
+    pixels = torch.full((301, 3, 32, 128), 128, dtype=torch.uint8)
+    usual = measure_ranges(recognizer, preprocessing, pixels.split(100))
+    pixels[7] = 255
+    with_one = measure_ranges(recognizer, preprocessing, pixels.split(100))
+    pixels[:30] = 255
+    with_many = measure_ranges(recognizer, preprocessing, pixels.split(100))
+    assert usual[PIXELS] == with_many[PIXELS] == (-1, 1)
+    point = "encoder.embed_patches.input"
+    assert usual[point] == with_one[point] == pytest.approx((1 / 255, 1 / 255), rel=1e-4)
+    assert with_many[point] == pytest.approx((1 / 255, 1), rel=1e-4)
+
+
+def test_a_model_in_training_is_measured_as_it_reads(small_recognizer):
+    recognizer = small_recognizer()
+    for module in recognizer.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.5
+    pixels = [torch.randint(0, 256, (4, 3, 32, 128), dtype=torch.uint8)]
+    expected = measure_ranges(recognizer.eval(), Preprocessing(), pixels)
+    assert measure_ranges(recognizer.train(), Preprocessing(), pixels) == expected
+    assert recognizer.training
+
+
+def test_a_weights_file_keeps_ranges_under_its_checksum(tmp_path, weights):
+    path, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
+    ranges = {"a.input": (-1.5, 2.0), "b.output": (0.0, 0.25)}
+    save_weights(
+        path, weights.recognizer, weights.charset, weights.preprocessing, {}, ranges=ranges
+    )
+    assert load_header(path).ranges == ranges
+    renew_weights(path, other, load_weights(path))
+    assert load_weights(other).ranges == ranges
+    assert is_intact(other)
+    save_weights(path, weights.recognizer, weights.charset, weights.preprocessing, {})
+    assert load_weights(path).ranges == {}
+
+
+@pytest.mark.parametrize(
+    "limits", [(2.0, 1.0), (0.0,), ("0", "1"), (0.0, 1e9), (0.0, float("nan"))]
+)
+def test_ranges_that_are_none(tmp_path, weights, limits):
+    path = tmp_path / "a.safetensors"
+    with pytest.raises(ValueError, match=r"the range of a\.input is two numbers"):
+        save_weights(
+            path,
+            weights.recognizer,
+            weights.charset,
+            weights.preprocessing,
+            {},
+            ranges={"a.input": limits},
+        )
+    assert not path.exists()
+
+
+@pytest.fixture(scope="module")
+def static_path(tmp_path_factory):
+    """The weights of the package, with ranges."""
+    path = tmp_path_factory.mktemp("weights") / "static.safetensors"
+    assert main(["calibrate", "tiny", "--ranges", "--out", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def _fast_int8(monkeypatch):
+    monkeypatch.setenv(CPU_DTYPE, "int8")
+    monkeypatch.setattr(machine.platform, "machine", lambda: "x86_64")
+
+
+def is_alone_as_in_a_batch(reader) -> bool:
+    """Whether the encoder makes the same of a pale image, with others and without them."""
+    images = np.random.default_rng(0).uniform(-1, 1, (4, 3, 32, 128)).astype(np.float32)
+    images[2] *= 0.1
+    together, alone = reader.engine.encode(images), reader.engine.encode(images[2:3])
+    return all(np.array_equal(together[name][2:3], values) for name, values in alone.items())
+
+
+@pytest.mark.usefixtures("_fast_int8")
+def test_weights_with_ranges_are_read_with_the_static_encoder(static_path):
+    reader = vit_str.load(static_path, "cpu")
+    exact = vit_str.load("tiny", "cpu", backend="onnx")
+    assert reader.engine.number_format == "int8"
+    assert is_alone_as_in_a_batch(reader)
+    assert not is_alone_as_in_a_batch(vit_str.load("tiny", "cpu"))
+    for image in SAMPLES:
+        found, expected = reader.read(image), exact.read(image)
+        assert found.text == expected.text
+        assert found.confidence == pytest.approx(expected.confidence, abs=0.05)
+
+
+@pytest.mark.usefixtures("_fast_int8")
+def test_other_processors_and_number_formats_keep_their_graphs(static_path, monkeypatch):
+    images = np.full((1, 3, 32, 128), 0.5, np.float32)
+    for backend, processor in (("onnx", "x86_64"), ("onnx-int8", "arm64")):
+        monkeypatch.setattr(machine.platform, "machine", lambda name=processor: name)
+        readers = [vit_str.load(each, "cpu", backend=backend) for each in (static_path, "tiny")]
+        found, expected = (reader.engine.encode(images)["logits"] for reader in readers)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.usefixtures("_fast_int8")
+def test_a_file_whose_ranges_leave_out_a_point(static_path, tmp_path):
+    file = load_weights(static_path)
+    ranges = dict(file.ranges)
+    del ranges["encoder.stem.0.0.output"]
+    path = tmp_path / "a.safetensors"
+    renew_weights(static_path, path, replace(file, ranges=ranges))
+    with pytest.raises(ValueError, match=r"no range of encoder\.stem\.0\.0\.output; run"):
+        vit_str.load(path, "cpu")
+
+
+def test_ranges_need_no_labeled_words(tmp_path, run):
+    out = tmp_path / "a.safetensors"
+    for wrong, trouble in (
+        (["tiny", "--ranges", SAMPLES[0].parents[1]], "give it without labeled ones"),
+        (["line", "--ranges"], "the package has no graph of this model for ranges"),
+    ):
+        code, _, err = run("calibrate", *wrong, "--out", out)
+        assert (code, trouble in err) == (2, True)
+    with pytest.raises(SystemExit):
+        run("calibrate", "tiny", "--out", out)
+    assert not out.exists()

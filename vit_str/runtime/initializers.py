@@ -1,0 +1,129 @@
+"""What the graphs of the package call by a name, made of the tensors of a weights file.
+
+An initializer has the name of a tensor: ``a+b`` are the outputs of one layer and then those of
+another, ``.T`` behind it stands for the transpose, and behind a colon stands what is made of it:
+
+====================  ==============================================================================
+``w:int8``            the weights in 8 bits, all on one scale
+``w:scale``           that scale
+``w:int8-outputs``    the weights in 8 bits, every output on a scale of its own
+``w:scale-outputs``   those scales
+``point:step``        how far apart the numbers of 8 bits are at a point of the encoder, from its
+                      range there
+``point:zero``        the number that stands for 0 there
+``b:int32@point``     a bias on the scale of sums of products: that of the weights beside it, times
+                      the step at the point that comes in
+====================  ==============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vit_str.runtime.ranges import Ranges
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+    Tensors = Mapping[str, Float[np.ndarray, "..."]]
+
+QUANTIZED, SCALE = ":int8", ":scale"
+QUANTIZED_OUTPUTS, SCALE_OUTPUTS = ":int8-outputs", ":scale-outputs"
+STEP, ZERO = ":step", ":zero"
+BIAS = ":int32@"
+TRANSPOSED = ".T"
+JOIN = "+"
+
+_LARGEST_INT8 = 127
+_LARGEST_UINT8 = 255
+_LEAST_STEP = 1e-12  # of a layer whose weights are all 0, or a point where nothing happens
+
+
+def initializer(name: str, tensors: Tensors, ranges: Ranges) -> np.ndarray:
+    """What a name stands for.
+
+    Args:
+        name: see above.
+        tensors: of the weights file.
+        ranges: of the weights file; none for graphs that measure them.
+
+    Raises:
+        KeyError: there is no such tensor or range.
+    """
+    base, _, kind = name.partition(":")
+    if f":{kind}" in _OF_RANGES:
+        return _OF_RANGES[f":{kind}"](ranges[base])
+    if BIAS in name:
+        bias, point = name.split(BIAS)
+        return _bias_of_sums(bias, tensors, quantization_step(ranges[point]))
+    values = _joined([tensors[each] for each in base.removesuffix(TRANSPOSED).split(JOIN)])
+    if kind:
+        values = _OF_TENSORS[f":{kind}"](values)
+    return values.T.copy(order="C") if base.endswith(TRANSPOSED) else values
+
+
+def quantization_step(limits: tuple[float, float]) -> np.ndarray:
+    """The distance of two numbers of 8 bits that cover a range and 0."""
+    return np.array(_step(limits), np.float32)
+
+
+def quantized_zero(limits: tuple[float, float]) -> np.ndarray:
+    """The number of 8 bits that stands for 0."""
+    low, _ = _with_zero(limits)
+    return np.array(round(-low / _step(limits)), np.uint8)
+
+
+def output_scales(weights: Float[np.ndarray, "output ..."]) -> Float[np.ndarray, " output"]:
+    """The largest weight of every output is the largest number of 8 bits."""
+    largest = np.abs(weights).reshape(len(weights), -1).max(1)
+    return np.maximum(largest / _LARGEST_INT8, _LEAST_STEP).astype(np.float32)
+
+
+def _step(limits: tuple[float, float]) -> float:
+    low, high = _with_zero(limits)
+    return max((high - low) / _LARGEST_UINT8, _LEAST_STEP)
+
+
+def _with_zero(limits: tuple[float, float]) -> tuple[float, float]:
+    """A range that holds 0, which padding and ReLU need exactly."""
+    low, high = limits
+    return min(low, 0.0), max(high, 0.0)
+
+
+def _quantized_outputs(weights: Float[np.ndarray, "output ..."]) -> np.ndarray:
+    scales = output_scales(weights)
+    return np.rint(weights / scales.reshape(-1, *[1] * (weights.ndim - 1))).astype(np.int8)
+
+
+def _bias_of_sums(name: str, tensors: Tensors, step: np.ndarray) -> np.ndarray:
+    weights = tensors[f"{name.removesuffix('.bias')}.weight"]
+    return np.rint(tensors[name] / (step * output_scales(weights))).astype(np.int32)
+
+
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The outputs of layers, one behind the other."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _scale(weights: np.ndarray) -> np.ndarray:
+    """The largest weight is the largest number of 8 bits."""
+    return np.array(np.float32(np.abs(weights).max() / _LARGEST_INT8))
+
+
+def _quantized(weights: np.ndarray) -> np.ndarray:
+    return np.rint(weights / _scale(weights)).astype(np.int8)
+
+
+_OF_TENSORS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    QUANTIZED: _quantized,
+    SCALE: _scale,
+    QUANTIZED_OUTPUTS: _quantized_outputs,
+    SCALE_OUTPUTS: output_scales,
+}
+_OF_RANGES: dict[str, Callable[[tuple[float, float]], np.ndarray]] = {
+    STEP: quantization_step,
+    ZERO: quantized_zero,
+}

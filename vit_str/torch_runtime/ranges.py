@@ -1,0 +1,111 @@
+"""Measuring how far the numbers inside a model reach, for its encoder in 8 bits."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor, nn
+
+from vit_str.models import Recognizer, TransformerDecoder
+from vit_str.models.attention import forward_hooks
+from vit_str.runtime.charset import Charset
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.ranges import PIXELS, input_of, output_of
+from vit_str.synthesis.renderer import Renderer
+
+WORDS = 256
+"""Rendered words that ranges are measured on."""
+
+_BATCH = 32
+_SEED = 77
+_LEAST, _LARGEST = 0.01, 0.99  # of the extremes of the images; what is beyond is cut off
+_DIGITS = 6  # of an end of a range
+
+Images = UInt8[Tensor, "batch 3 height width"]
+
+
+def rendered_words(
+    charset: Charset, preprocessing: Preprocessing, fonts: list[Path] | None = None
+) -> Iterator[Images]:
+    """Batches of `WORDS` words, always the same ones for the same characters and fonts."""
+    from vit_str.synthesis.glyphs import GlyphAtlas
+    from vit_str.synthesis.lexicon import Lexicon
+
+    atlas = GlyphAtlas.load_or_build(charset, fonts)
+    size = preprocessing.height, preprocessing.width
+    yield from batches_of(Renderer(atlas, Lexicon(charset), size))
+
+
+def batches_of(renderer: Renderer) -> Iterator[Images]:
+    """Batches of `WORDS` words that a renderer draws."""
+    for index in range(WORDS // _BATCH):
+        yield renderer.batch(_BATCH, _SEED, index).images
+
+
+@torch.no_grad()
+def measure_ranges(
+    recognizer: Recognizer, preprocessing: Preprocessing, batches: Iterable[Images]
+) -> dict[str, tuple[float, float]]:
+    """Ranges at every layer that images go through, once per image.
+
+    A range holds the least number in an image and the largest one, but for one image in a hundred
+    at either end: what few images reach would make the steps coarser for all. That of the pixels
+    holds all that pixels can be.
+
+    Args:
+        recognizer: the model.
+        preprocessing: what images go through before they come to it.
+        batches: of images.
+
+    Returns:
+        See `Ranges`.
+    """
+    modules: dict[str, nn.Module] = {
+        name: module
+        for name, module in recognizer.named_modules()
+        if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d)
+    }
+    extremes: dict[str, list[Float[Tensor, "end image"]]] = {}
+
+    def note(name: str, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        extremes.setdefault(input_of(name), []).append(_extremes(inputs[0]))
+        if not isinstance(modules[name], nn.Linear):
+            extremes.setdefault(output_of(name), []).append(_extremes(output))
+
+    device = next(recognizer.parameters()).device
+    decoder = recognizer.decoder
+    was_training = recognizer.training
+    recognizer.eval()  # dropout would make numbers larger
+    with forward_hooks(modules, note):
+        for images in batches:
+            features = recognizer.encode(preprocessing.normalize(images.to(device)))
+            if isinstance(decoder, TransformerDecoder):
+                decoder.begin(features)
+    recognizer.train(was_training)
+    ranges = {point: _range(torch.cat(found, 1).cpu().numpy()) for point, found in extremes.items()}
+    return {PIXELS: _pixel_range(preprocessing), **ranges}
+
+
+def _extremes(values: Float[Tensor, "batch ..."]) -> Float[Tensor, "end image"]:
+    flat = values.float().flatten(1)
+    return torch.stack([flat.amin(1), flat.amax(1)])
+
+
+def _range(extremes: Float[np.ndarray, "end image"]) -> tuple[float, float]:
+    low = np.quantile(extremes[0], _LEAST)
+    high = np.quantile(extremes[1], _LARGEST)
+    return _rounded(low), _rounded(high)
+
+
+def _pixel_range(preprocessing: Preprocessing) -> tuple[float, float]:
+    """What black and white become, in the channel where that is farthest."""
+    black_and_white = np.array([0, 255], np.uint8).reshape(2, 1, 1, 1).repeat(3, axis=1)
+    values = preprocessing.normalize_array(black_and_white)
+    return _rounded(values.min()), _rounded(values.max())
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
