@@ -243,10 +243,11 @@ def test_lines_that_run_up_are_read_as_well_as_those_that_run_down(weights, word
         level = word_image(text)
         down, up = (level.transpose(getattr(Image.Transpose, f"ROTATE_{n}")) for n in (270, 90))
         upright, reading, head_first = (reader.read(i, boxes=True) for i in (level, down, up))
-        # Whichever way it is held, the same two readings are to choose from.
+        # Whichever way it is held, the same two readings are to choose from. They come out of a
+        # batch of two, whose 8-bit scales are shared: equal to `upright` within rounding.
         assert reading.text == head_first.text
-        assert reading.confidence == pytest.approx(head_first.confidence)
-        assert reading.confidence >= upright.confidence - 1e-6
+        assert reading.confidence == pytest.approx(head_first.confidence, rel=1e-3)
+        assert reading.confidence >= upright.confidence * (1 - 1e-3)
         left, top, right, bottom = _sides(reading).T
         turned = np.stack([32 - right, 128 - bottom, 32 - left, 128 - top], 1)
         np.testing.assert_allclose(_sides(head_first), turned, atol=1e-3)
