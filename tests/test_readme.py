@@ -147,6 +147,30 @@ def test_files_named_in_the_readme_are_there():
         assert any(str(path).endswith(name) for path in ROOT.rglob("*.py")), name
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link can name behind # in a page: its headings, as GitHub and mkdocs name them."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    words = [re.sub(r"[^\w\s-]", "", heading.lower()).strip() for heading in headings]
+    return {re.sub(r"\s", "-", each) for each in words}
+
+
+def test_links_to_headings_lead_to_headings():
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCUMENTS, *ROOT.glob("data/**/*.md")]
+    link = re.compile(r"(?:\]\(|^\[[^\]]+\]: )([^)#:\s]*)#([^)\s]+)", re.MULTILINE)
+    links = [
+        (page, name, heading)
+        for page in pages
+        for name, heading in link.findall(page.read_text(encoding="utf-8"))
+    ]
+    dead = [
+        f"{page.name}: {name}#{heading}"
+        for page, name, heading in links
+        if heading not in anchors((page.parent / name) if name else page)
+    ]
+    assert not dead and len(links) > 10
+
+
 def test_links_of_the_site_lead_to_what_it_holds():
     """What is excluded from the site is no target of a link, which would be dead there."""
     gitignore = pytest.importorskip("pathspec.gitignore")
