@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -58,6 +59,27 @@ def script_of(character: str) -> str | None:
 def scripts_in(text: str) -> set[str]:
     """The scripts of the letters of a text."""
     return {script for script in map(script_of, text) if script}
+
+
+def script_of_text(text: str) -> str | None:
+    """The script of most of its letters; None without any."""
+    counts = Counter(script for script in map(script_of, text) if script)
+    return max(counts, key=counts.__getitem__, default=None)
+
+
+def ends_of_script(text: str) -> int | None:
+    """The place where a word of a text goes on in another script; None if none does.
+
+    >>> ends_of_script("Привет world"), ends_of_script("ПриветWorld")
+    (None, 6)
+    """
+    before = None
+    for place, character in enumerate(text):
+        script = script_of(character)
+        if script and before and script != before:
+            return place
+        before = script
+    return None
 
 
 def script_of_language(code: str) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
+from vit_str.runtime.alphabets import ends_of_script, script_of_text, scripts_in
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import DASHES, KINDS, LEADERS, LINES, QUOTES, TYPESET
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
 from vit_str.synthesis.word_lists import favor_rare_letters, language_words
 
@@ -24,6 +26,9 @@ _SHORT = 10.0  # characters below which a line is mostly one entry of a table or
 _CUT = 1.25  # times the length asked for, beyond which a line is cut
 _ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")  # of sentences and clauses
 _QUOTED = (0, 0, 0, 1, 2, 4)  # words behind the first between quotation marks
+_PROBES = 200  # words that show of which script a language is
+_MIXED_SHARE = 0.3  # of the lines with words of another script, if the charset has several
+_GUESTS = 0.25  # share of these words in such a line
 _TYPESET_SHARE = 0.6  # of the lines, with apostrophes and dots as in books
 _FIELD = re.compile(r"{(\w+)}")
 
@@ -68,13 +73,15 @@ class LineTexts:
     Args:
         charset: the characters that may occur; it must hold the space.
         lexicon: draws words of all kinds.
-        language: of running text, as for `Lexicon`; the words of a line are of one language.
+        language: of running text, as for `Lexicon`; the words of a line are of one language. With
+            a charset of several scripts, some lines have words of another one among them.
     """
 
     def __init__(self, charset: Charset, lexicon: Lexicon, language: str = "en") -> None:
         if charset.unknown(" "):
             raise ValueError("lines of words need a charset with the space, for example european")
         self._allowed = frozenset(charset.characters)
+        self._has_scripts = len(scripts_in(charset.characters)) > 1
         self.lexicon = lexicon
         self._languages = keep_word_lists(
             ["running text", language, charset.characters], lambda: self._frequent_words(language)
@@ -111,16 +118,24 @@ class LineTexts:
             (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
             if length < _SHORT and rng.random() < 0.6:
                 kind = "short"
-            text = self._filled(_Writer(rng, language, self._marks), kind, length)
+            guest = self._guest(rng, language) if self._has_scripts else None
+            text = self._filled(_Writer(rng, language, self._marks, guest), kind, length)
             if rng.random() < _TYPESET_SHARE:
                 text = self._typeset(text)
             if kind in ("prose", "heading", "list") and rng.random() < 0.15:
-                text = text.upper()
+                text = in_capitals(text)
+            if self._has_scripts and ends_of_script(text) is not None:
+                continue
             if kind == "short" and len(text) > max(1, length * _CUT):
                 continue
             text = _cut(text, round(length * _CUT))
             if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
                 return text
+
+    def _guest(self, rng: random.Random, language: WordList) -> WordList | None:
+        """Words of another script, for some of the lines."""
+        others = [each for each in self._languages if _script(each) != _script(language)]
+        return rng.choice(others) if others and rng.random() < _MIXED_SHARE else None
 
     def _filled(self, writer: "_Writer", kind: str, length: float) -> str:
         """Pieces of one kind until the line is full."""
@@ -165,6 +180,7 @@ class _Writer:
     rng: random.Random
     language: WordList
     marks: _Marks
+    guest: WordList | None = None  # words of another script, which some are taken from
 
     def fill(self, pattern: str) -> str:
         """The pattern with all of its fields filled."""
@@ -216,8 +232,16 @@ class _Writer:
         if name == "leader":
             pattern = rng.choice(self.marks.leaders) * rng.randint(3, 30)
             return "".join(chr(ord(c) + _SILENT) if c != " " else c for c in pattern).strip()
-        (word,) = rng.choices(self.language.words, cum_weights=self.language.shares)
-        return {"Word": word.capitalize(), "WORD": word.upper()}.get(name, word)
+        words = self.language
+        if self.guest and rng.random() < _GUESTS:
+            words = self.guest
+        (word,) = rng.choices(words.words, cum_weights=words.shares)
+        return {"Word": word.capitalize(), "WORD": in_capitals(word)}.get(name, word)
+
+
+def _script(language: WordList) -> str | None:
+    """The script of most of the frequent words of a language."""
+    return script_of_text("".join(language.words[:_PROBES]))
 
 
 def _cut(text: str, most: int) -> str:
