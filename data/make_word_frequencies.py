@@ -5,7 +5,8 @@
 Frequencies come from the ``wordfreq`` package (CC BY-SA 4.0), which the ``train`` extra installs.
 Of every language the table holds the most frequent words without digits: ``NAME.hashes``, the
 CRC-32 of each word in UTF-8, sorted, as four planes of bytes, the highest first (which a wheel
-packs into half the space; Greek words without accents); and ``NAME.zipf``, 25 times the Zipf frequency of each.
+packs into half the space); and ``NAME.zipf``, 25 times the Zipf frequency of each. Greek words have
+no accents, as in capitals.
 """
 
 import re

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -89,6 +90,13 @@ def script_of_language(code: str) -> str:
     ('Cyrillic', 'Greek', 'Latin')
     """
     return script_of(ALPHABETS[code][0]) or LATIN if code in ALPHABETS else LATIN
+
+
+def language_codes(language: str | None) -> list[str]:
+    """The codes of ``ru``, ``ru+en`` or ``ru*3+en``, in this order; none of other texts."""
+    parts = (language or "").split("+")
+    matches = [re.fullmatch(r"([a-z]{2,3})(?:\*\d+)?", part) for part in parts]
+    return [match[1] for match in matches if match]
 
 
 def _table(rows: tuple[tuple[str, str], ...], into: str) -> dict[str, str]:

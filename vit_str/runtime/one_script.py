@@ -18,6 +18,7 @@ from vit_str.runtime.alphabets import (
     LATIN,
     SAME_SHAPES,
     SIMILAR_SHAPES,
+    language_codes,
     script_of,
     script_of_language,
     scripts_in,
@@ -51,7 +52,7 @@ def one_script(line: str, language: str | None = None) -> str:
             does; None, ``none`` and names of files say nothing.
     """
     parts = [_Part.of(match) for match in _LETTERS.finditer(line)]
-    codes = _codes(language)
+    codes = language_codes(language)
     of_line = _votes(parts)
     languages = _languages(parts, codes)
     for _, word in groupby(parts, lambda part: line.count(" ", 0, part.start)):
@@ -181,13 +182,6 @@ def _decided(text: str, wanted: str | None, languages: Sequence[str]) -> str:
         read = Counter(map(script_of, text))
         wanted = max(possible, key=read.__getitem__, default=None)
     return text if wanted is None else _written(text, SAME_SHAPES[wanted])
-
-
-def _codes(language: str | None) -> list[str]:
-    """The codes of what a user asks for, in its order; none of other texts."""
-    parts = (language or "").split("+")
-    matches = [re.fullmatch(r"([a-z]{2,3})(?:\*\d+)?", part) for part in parts]
-    return [match[1] for match in matches if match]
 
 
 def _with_text(reading: Reading, text: str) -> Reading:

@@ -181,7 +181,7 @@ def _own_words(path: Path) -> WordFrequencies:
 
 
 def without_accents(word: str) -> str:
-    """A Greek word in small letters as its capitals have it, without accents; others as they are."""
+    """A Greek word in small letters, as its capitals have it; other words as they are."""
     return word.translate(_GREEK)
 
 
