@@ -54,7 +54,7 @@ def test_the_package_alone_reads_as_before():
 
 @pytest.mark.parametrize("language", ["ru", "el+en", "ru+de", "sr"])
 def test_a_language_that_nothing_here_reads_is_refused(language):
-    with pytest.raises(ValueError, match="needs weights that read (Cyrillic|Greek), "):
+    with pytest.raises(ValueError, match=r"needs weights that read (Cyrillic|Greek), "):
         choose_weights("tiny", asked(language))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vit_str.runtime.alphabets import (
     LATIN,
@@ -28,8 +28,9 @@ from vit_str.runtime.weights_contents import BUNDLED, resolve
 if TYPE_CHECKING:
     from vit_str.runtime.charset import Charset
     from vit_str.runtime.images import Preprocessing
-    from vit_str.runtime.reader import Reader
     from vit_str.runtime.search import Search
+
+Readers = TypeVar("Readers")
 
 LINES_OF = {"tiny": "line", "cyrillic-greek": "cyrillic-greek-line"}
 """Weights that read words, and those of their pair that read lines, by name."""
@@ -136,9 +137,9 @@ def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
         )
 
 
-def once(open_reader: Callable[[], Reader]) -> Callable[[], Reader]:
-    """What opens a reader at the first call, and returns the same at each."""
-    return lru_cache(1)(open_reader)
+def once(open_readers: Callable[[], Readers]) -> Callable[[], Readers]:
+    """What opens readers at the first call, and returns the same at each."""
+    return lru_cache(1)(open_readers)
 
 
 def _first_of_folder(name_or_path: str | Path) -> str | Path:
