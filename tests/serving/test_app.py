@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import numpy as np
@@ -17,10 +18,13 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
 
-from vit_str.runtime import Reader, load
+from vit_str.runtime import Reader, Search, load
+from vit_str.runtime.charset import charset_of
+from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
+from vit_str.torch_runtime.weights_file import save_weights
 
 Site = Any  # of conftest.py
 Asked = asyncio.Future[httpx.Response]
@@ -629,3 +633,31 @@ def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
         assert {each.status_code for each in await asyncio.gather(*slow_ones)} == {200}
 
     here.run(ask)
+
+
+@pytest.fixture
+def both_scripts(tmp_path, small_recognizer) -> Path:
+    """A folder with random weights of two scripts, words and lines under their names."""
+    for name, charset in (("tiny", "latin"), ("cyrillic-greek", "cyrillic-greek")):
+        known = charset_of(charset)
+        recognizer = small_recognizer(len(known))
+        save_weights(tmp_path / f"{name}.safetensors", recognizer, known, Preprocessing(), {})
+    return tmp_path
+
+
+def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
+    reader = load(both_scripts, "cpu")
+    here = site(reader, model=both_scripts)
+    for language, charset in (("ru", "cyrillic-greek"), ("de", "latin"), ("ru+de", "latin")):
+        opened = here.service._searcher(Search(language=language))
+        assert opened.charset == charset_of(charset), language
+        assert (opened._other is not None) == (language == "ru+de")
+        response = here.post(f"/v1/read?language={quote(language)}", content=word("one"))
+        assert response.status_code == 200
+    assert here.service._engine(both_scripts / "tiny.safetensors") is reader.engine
+
+
+def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(site, word):
+    response = site(model="tiny").post("/v1/read?language=ru", content=word("one"))
+    assert response.status_code == 422
+    assert "needs weights that read Cyrillic" in response.json()["error"]

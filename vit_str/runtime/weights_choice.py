@@ -144,16 +144,17 @@ def once(open_readers: Callable[[], Readers]) -> Callable[[], Readers]:
 
 def _first_of_folder(name_or_path: str | Path) -> str | Path:
     """The weights for Latin letters of a folder of weights, or of the package if it has none."""
-    if not _is_folder_of_pairs(name_or_path):
-        return name_or_path
-    own = Path(name_or_path) / "tiny.safetensors"
-    return own if own.is_file() else "tiny"
+    path = Path(name_or_path)
+    for name, other in OTHER_SCRIPTS.items():
+        if (path / f"{other}.safetensors").is_file():
+            own = path / f"{name}.safetensors"
+            return own if own.is_file() else name
+    return name_or_path
 
 
 def _is_folder_of_pairs(name_or_path: str | Path) -> bool:
-    names = {f"{name}.safetensors" for name in OTHER_SCRIPTS.values()}
     path = Path(name_or_path)
-    return path.is_dir() and any((path / name).is_file() for name in names)
+    return any((path / f"{name}.safetensors").is_file() for name in OTHER_SCRIPTS.values())
 
 
 def _is_of_registry(name_or_path: str | Path) -> bool:
