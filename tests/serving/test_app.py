@@ -20,11 +20,9 @@ from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
 
 from vit_str.runtime import Reader, Search, load
 from vit_str.runtime.charset import charset_of
-from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
-from vit_str.torch_runtime.weights_file import save_weights
 
 Site = Any  # of conftest.py
 Asked = asyncio.Future[httpx.Response]
@@ -633,16 +631,6 @@ def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
         assert {each.status_code for each in await asyncio.gather(*slow_ones)} == {200}
 
     here.run(ask)
-
-
-@pytest.fixture
-def both_scripts(tmp_path, small_recognizer) -> Path:
-    """A folder with random weights of two scripts, words and lines under their names."""
-    for name, charset in (("tiny", "latin"), ("cyrillic-greek", "cyrillic-greek")):
-        known = charset_of(charset)
-        recognizer = small_recognizer(len(known))
-        save_weights(tmp_path / f"{name}.safetensors", recognizer, known, Preprocessing(), {})
-    return tmp_path
 
 
 def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):

@@ -311,6 +311,11 @@ class Reader:
         other._batches = self._batches.with_temperature(temperature)
         return other
 
+    def open_other(self) -> None:
+        """Open the reader of other scripts now, if there is one, not at the first doubt."""
+        if self._other is not None:
+            self._other()
+
     def require_boxes(self, attention: bool = False) -> None:
         """Refuse boxes, or attention, from a model that does not say where characters are."""
         interface = self._model.interface

@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 from vit_str.runtime import Reader, Reading, Search
+from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
 from vit_str.runtime.images import LARGE, UnreadableImage, is_costly, pixels_of
@@ -137,6 +138,14 @@ class ReadingService:
         """Begin nothing more, and wait for what is in progress."""
         for lane in self._lanes().values():
             lane.close()
+
+    def other_languages(self) -> list[str]:
+        """Codes of languages that are not Latin and can be read."""
+        has_other = self._model is not None and choose_weights(self._model).other is not None
+        known = self.reader.charset
+        return [
+            code for code, letters in ALPHABETS.items() if has_other or not known.unknown(letters)
+        ]
 
     def stuck(self) -> list[str]:
         """What has been busy with the same for longer than anybody waits."""

@@ -178,18 +178,18 @@ class PartReader:
         self._attempts = attempts
         if workers.device == "cpu":
             use_threads(workers.threads)
-        # Kept as long as this lives: those of other scripts are opened when they are needed.
-        self._folder = tempfile.TemporaryDirectory()
-        folder = Path(self._folder.name)
-        for name, content in weights.items():
-            (folder / name).write_bytes(content)
-        self._reader = load(
-            folder if len(weights) > 1 else folder / next(iter(weights)),
-            workers.device,
-            effort=job.effort,
-            backend=job.backend,
-            search=Search(language=job.language),
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder, name) for name in weights]
+            for file, content in zip(files, weights.values(), strict=True):
+                file.write_bytes(content)
+            self._reader = load(
+                files[0] if len(files) == 1 else folder,
+                workers.device,
+                effort=job.effort,
+                backend=job.backend,
+                search=Search(language=job.language),
+            )
+            self._reader.open_other()
 
     def __call__(self, table: Any) -> Any:
         """A table of one part -> a table of one `PartResult`, its rows as JSON."""
