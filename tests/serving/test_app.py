@@ -642,10 +642,13 @@ def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
         assert (opened._other is not None) == (language == "ru+de")
         response = here.post(f"/v1/read?language={quote(language)}", content=word("one"))
         assert response.status_code == 200
+    assert {"ru", "el", "kk"} <= set(here.get("/v1/model").json()["other_languages"])
     assert here.service._engine(both_scripts / "tiny.safetensors") is reader.engine
 
 
 def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(site, word):
-    response = site(model="tiny").post("/v1/read?language=ru", content=word("one"))
+    here = site(model="tiny")
+    assert here.get("/v1/model").json()["other_languages"] == []
+    response = here.post("/v1/read?language=ru", content=word("one"))
     assert response.status_code == 422
     assert "needs weights that read Cyrillic" in response.json()["error"]

@@ -74,6 +74,18 @@ def test_lines_have_the_marks_of_print_that_the_charset_has():
     assert all(label(typed.line(rng, 40)).isascii() for _ in range(300))
 
 
+def test_lines_of_a_file_have_its_words(tmp_path):
+    """Of a script without a list, whose words a user gives; as `docs/your-script.md` says."""
+    file = tmp_path / "words.txt"
+    file.write_text("საქართველო თბილისი მთა ზღვა და არის", encoding="utf-8")
+    charset = Charset(PRINTABLE_ASCII + " " + "".join(map(chr, range(0x10D0, 0x10F1))))
+    texts = LineTexts(charset, Lexicon(charset, words=file), words=file)
+    rng = random.Random(13)
+    words = " ".join(label(texts.line(rng, 40)) for _ in range(100)).split()
+    assert words.count("თბილისი") > 20
+    assert "the" not in words
+
+
 def test_lines_mix_scripts_and_words_do_not():
     charset = charset_of("cyrillic-greek")
     languages = "ru+en+el"

@@ -253,6 +253,30 @@ def test_lines(browser, tiny, serve_files, tmp_path, print_page):
         page.close()
 
 
+def test_other_scripts_are_fetched_when_asked_for(
+    browser, tiny, serve_files, tmp_path, both_scripts, run, print_page
+):
+    folder = tmp_path / "page"
+    code, _, _ = run("export", both_scripts, "--web", folder, "--runtime", tiny / "runtime")
+    assert code == 0
+    image = SAMPLES / "word-01.png"
+    with serve_files(folder) as address:
+        page = browser.new_page()
+        fetched: list[str] = []
+        page.on("request", lambda request: fetched.append(request.url))
+        page.goto(address)
+        page.locator("#live", has_text="Ready").wait_for(state="attached")
+        for language in ("", "de", "ru"):
+            page.select_option("#language", language)
+            page.set_input_files("#files", [image, print_page])
+            page.locator(".card[aria-busy=false]").nth(1).wait_for()
+            page.click("#clear")
+            others = {url.removeprefix(address) for url in fetched if "/other/" in url}
+            assert bool(others) == (language == "ru"), language
+        assert {"other/model/model.json", "other/lines/model.json"} <= others
+        page.close()
+
+
 def test_without_a_detector(browser, tiny, serve_files, tmp_path, weights_path, run, monkeypatch):
     def not_installed(name):
         raise PackageNotFoundError(name)

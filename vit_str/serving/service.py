@@ -142,10 +142,10 @@ class ReadingService:
     def other_languages(self) -> list[str]:
         """Codes of languages that are not Latin and can be read."""
         has_other = self._model is not None and choose_weights(self._model).other is not None
-        known = self.reader.charset
-        return [
-            code for code, letters in ALPHABETS.items() if has_other or not known.unknown(letters)
-        ]
+        if has_other:
+            return list(ALPHABETS)
+        unknown = self.reader.charset.unknown
+        return [code for code, letters in ALPHABETS.items() if not unknown(letters)]
 
     def stuck(self) -> list[str]:
         """What has been busy with the same for longer than anybody waits."""

@@ -2,9 +2,10 @@
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
+from pathlib import Path
 
 from vit_str.runtime.alphabets import ends_of_script, script_of_text, scripts_in
 from vit_str.runtime.charset import Charset
@@ -13,7 +14,7 @@ from vit_str.synthesis.line_patterns import DASHES, KINDS, LEADERS, LINES, QUOTE
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
-from vit_str.synthesis.word_lists import favor_rare_letters, language_words
+from vit_str.synthesis.word_lists import count_words, favor_rare_letters, language_words
 
 GAP = "\t"
 """Stands for as much space as there is."""
@@ -75,17 +76,28 @@ class LineTexts:
         lexicon: draws words of all kinds.
         language: of running text, as for `Lexicon`; the words of a line are of one language. With
             a charset of several scripts, some lines have words of another one among them.
+        words: a text file of the user's own words instead, as for `Lexicon`.
     """
 
-    def __init__(self, charset: Charset, lexicon: Lexicon, language: str = "en") -> None:
+    def __init__(
+        self,
+        charset: Charset,
+        lexicon: Lexicon,
+        language: str = "en",
+        words: Path | None = None,
+    ) -> None:
         if charset.unknown(" "):
             raise ValueError("lines of words need a charset with the space, for example european")
         self._allowed = frozenset(charset.characters)
         self._has_scripts = len(scripts_in(charset.characters)) > 1
         self.lexicon = lexicon
-        self._languages = keep_word_lists(
-            ["running text", language, charset.characters], lambda: self._frequent_words(language)
-        )
+        if words is not None:
+            self._languages = self._frequent_words([(count_words(words), 1.0)])
+        else:
+            self._languages = keep_word_lists(
+                ["running text", language, charset.characters],
+                lambda: self._frequent_words(language_words(language)),
+            )
         self._weights = list(accumulate(each.weight for each in self._languages))
         self._patterns = {kind: self._writable(LINES.get(kind, ())) for kind in (*KINDS, "short")}
         self._kinds = {k: n for k, n in KINDS.items() if k not in LINES or self._patterns[k]}
@@ -96,10 +108,10 @@ class LineTexts:
             typeset=self._writable([*TYPESET.values()]),
         )
 
-    def _frequent_words(self, language: str) -> list[WordList]:
-        """Of each language, those that can be written."""
+    def _frequent_words(self, words: Iterable[tuple[Mapping[str, float], float]]) -> list[WordList]:
+        """Of each weighted list, those that can be written."""
         lists = []
-        for counts, weight in language_words(language):
+        for counts, weight in words:
             usable = [w for w in islice(counts, _FREQUENT) if self._allowed.issuperset(w)]
             shares = favor_rare_letters(usable, [counts[w] ** _FLATNESS for w in usable])
             lists.append(WordList(usable, list(accumulate(shares)), weight))
