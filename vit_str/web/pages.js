@@ -50,6 +50,7 @@ class PageReader extends BrowserReader {
       ? [await this.readAlong(strips, picture, [whole(picture)], 0), 0]
       : await this.readLines(strips, picture, found);
     if (words !== strips) await this.lookAgain(words, lines, language, report);
+    for (const line of lines) writeInOneScript(line, strips, language);
     return pageRecord(name, picture, arranged(sureWords(lines), direction));
   }
 
@@ -120,6 +121,18 @@ class PageReader extends BrowserReader {
       const isSurer = HEADSTART * perCharacter([{ reading }]) > perCharacter([word]);
       if (isSurer) word.reading = reading;
     }
+  }
+}
+
+/** Give the words of a line the letters of one script each. */
+function writeInOneScript({ words }, reader, language) {
+  const texts = words.map(({ reading }) => reading.text);
+  const letters = [...reader.inOneScript(texts.join(" "), language)];
+  for (const word of words) {
+    const text = letters.splice(0, [...word.reading.text].length);
+    letters.shift(); // the space
+    const characters = word.reading.characters.map((each, i) => ({ ...each, character: text[i] }));
+    word.reading = { ...word.reading, text: text.join(""), characters };
   }
 }
 
