@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.cli import main
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime import Reader
+from vit_str.runtime import Reader, weights_choice
 from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import THREADS, cpu_count, use_threads
@@ -154,6 +154,12 @@ def both_scripts(tmp_path_factory) -> Path:
         recognizer = make_recognizer(len(known))
         save_weights(folder / f"{name}.safetensors", recognizer, known, Preprocessing(), {})
     return folder
+
+
+@pytest.fixture
+def latin_alone(monkeypatch, tmp_path) -> None:
+    """A package without weights of other scripts."""
+    monkeypatch.setattr(weights_choice, "BUNDLED", tmp_path / "nothing")
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ def test_it_is_used_where_it_is_asked_for():
         ({"pdf_renderer": "sandwich"}, "leave out --pdf-renderer sandwich"),
     ],
 )
-def test_what_there_is_not_is_refused(wrong, reason):
+def test_what_there_is_not_is_refused(wrong, reason, latin_alone):
     with pytest.raises(BadArgsError, match=reason):
         plugin.check_options(options_of(**wrong))
 

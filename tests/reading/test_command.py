@@ -108,7 +108,7 @@ def test_a_share_of_nothing_of_a_language_is_refused(model, words, run):
         assert "a language has a share of 1 or more, such as en*8+de, found" in err
 
 
-def test_a_language_takes_its_weights(both_scripts, words, run):
+def test_a_language_takes_its_weights(both_scripts, words, run, latin_alone):
     model = ["--model", both_scripts, "--device", "cpu"]
     code, _, err = run("read", words / "a.png", "--language", "ru", *model)
     assert (code, err) == (0, "")

@@ -42,9 +42,7 @@ def asked(language: str | None) -> Search:
     return Search(language=language)
 
 
-def test_the_package_alone_reads_as_before():
-    """Until the second pair lies beside the first."""
-    assert not (BUNDLED / "cyrillic-greek.safetensors").exists()
+def test_without_other_scripts_all_is_read_by_the_package(latin_alone):
     for search in (None, asked(None), asked("none"), asked("de+en"), Search(alphabet="abc")):
         assert choose_weights("tiny", search) == ("tiny", None)
         assert choose_weights("line", search) == ("line", None)
@@ -53,7 +51,7 @@ def test_the_package_alone_reads_as_before():
 
 
 @pytest.mark.parametrize("language", ["ru", "el+en", "ru+de", "sr"])
-def test_a_language_that_nothing_here_reads_is_refused(language):
+def test_a_language_that_nothing_here_reads_is_refused(language, latin_alone):
     with pytest.raises(ValueError, match=r"needs weights that read (Cyrillic|Greek), "):
         choose_weights("tiny", asked(language))
 

@@ -646,7 +646,7 @@ def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
     assert here.service._engine(both_scripts / "tiny.safetensors") is reader.engine
 
 
-def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(site, word):
+def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(site, word, latin_alone):
     here = site(model="tiny")
     assert here.get("/v1/model").json()["other_languages"] == []
     response = here.post("/v1/read?language=ru", content=word("one"))
