@@ -147,7 +147,10 @@ class LineTexts:
     def _guest(self, rng: random.Random, language: WordList) -> WordList | None:
         """Words of another script, for some of the lines."""
         others = [each for each in self._languages if _script(each) != _script(language)]
-        return rng.choice(others) if others and rng.random() < _MIXED_SHARE else None
+        if not others or rng.random() >= _MIXED_SHARE:
+            return None
+        (guest,) = rng.choices(others, [each.weight for each in others])
+        return guest
 
     def _filled(self, writer: "_Writer", kind: str, length: float) -> str:
         """Pieces of one kind until the line is full."""

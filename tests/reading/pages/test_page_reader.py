@@ -162,6 +162,19 @@ def test_all_lines_of_a_page_of_another_script_go_to_its_reader(draw):
     assert len(opened) == 1
 
 
+@pytest.mark.parametrize("language", [None, "ru", "ru+de"])
+def test_pages_have_the_weights_of_their_languages(both_scripts, language):
+    reader = load_page(both_scripts, "cpu", search=Search(language=language))
+    other = charset_of("cyrillic-greek")
+    assert (reader.reader.charset == other) == (language == "ru")
+    assert (reader.lines.charset == other) == (language == "ru")
+    assert (reader.other is None) == (language == "ru")
+    if reader.other is not None:
+        readers = reader.other()
+        assert readers.words is not None
+        assert readers.words.charset == readers.lines.charset == other
+
+
 def test_words_of_a_page_have_one_script_as_their_lines(draw):
     lines = ["COP на TOM", "Mocквa и TOM на доме"]
     image, detector = draw(lines)
