@@ -95,6 +95,6 @@ def test_lines_mix_scripts_and_words_do_not():
     assert all(ends_of_script(line) is None for line in lines)
     scripts = [frozenset(scripts_in(line)) for line in lines]
     assert scripts.count(frozenset({"Latin", "Cyrillic"})) > 20
-    assert scripts.count(frozenset({"Cyrillic"})) > 40
+    assert scripts.count(frozenset({"Cyrillic"})) > 20
     assert any("Greek" in each for each in scripts)
     assert any("ИТОГО" in line or " г." in line or "ΣΥΝΟΛΟ" in line for line in lines)
