@@ -5,7 +5,8 @@
 Frequencies come from the ``wordfreq`` package (CC BY-SA 4.0), which the ``train`` extra installs.
 Of every language the table holds the most frequent words without digits: ``NAME.hashes``, the
 CRC-32 of each word in UTF-8, sorted, as four planes of bytes, the highest first (which a wheel
-packs into half the space); and ``NAME.zipf``, 25 times the Zipf frequency of each.
+packs into half the space); and ``NAME.zipf``, 25 times the Zipf frequency of each. Greek words have
+no accents, as in capitals.
 """
 
 import re
@@ -17,12 +18,18 @@ import numpy as np
 from safetensors.numpy import save
 from wordfreq import get_frequency_dict
 
+from vit_str.runtime.prior import without_accents
+from vit_str.synthesis.spellings import SERBIAN, in_serbian_cyrillic
+
 OUT = Path(__file__).parents[1] / "vit_str" / "runtime" / "words.safetensors"
 STEPS = 25  # of the Zipf frequency, from 0 to 10
 BILLION = 1e9  # Zipf frequencies are logarithms of occurrences in so many words
-LANGUAGES = "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi"
+LANGUAGES = (
+    "en+de+fr+es+it+pt+nl+sv+da+nb+fi+pl+cs+sk+hu+ro+tr+sh+sl+lt+lv+is+ca+vi+ru+uk+bg+mk+sr+el"
+)
 MOST = 11_000  # words of a language
-MOST_ENGLISH = 320_000
+# Of the languages that a pair of weights is made for, and that have many forms of a word
+MORE = {"en": 320_000, "ru": 60_000, "uk": 30_000, "bg": 30_000, "mk": 30_000, "el": 40_000}
 SOURCE = {
     "source": "wordfreq",
     "licence": "CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
@@ -34,12 +41,25 @@ def main() -> None:
     """Write the table."""
     tensors = {}
     for language in LANGUAGES.split("+"):
-        frequencies = get_frequency_dict(language, wordlist="best")
-        most = MOST_ENGLISH if language == "en" else MOST
-        hashes, zipf = _columns(dict(list(frequencies.items())[:most]))
+        hashes, zipf = _columns(_frequent(language))
         tensors[f"{language}.hashes"] = hashes
         tensors[f"{language}.zipf"] = zipf
     OUT.write_bytes(save(tensors, SOURCE))
+
+
+def _frequent(language: str) -> dict[str, float]:
+    """The most frequent words; those of Serbian in both of its scripts."""
+    if language == SERBIAN:
+        latin = _frequent("sh")
+        return latin | {in_serbian_cyrillic(word): share for word, share in latin.items()}
+    frequencies = get_frequency_dict(language, wordlist="best")
+    top = dict(list(frequencies.items())[: MORE.get(language, MOST)])
+    if language != "el":
+        return top
+    words: dict[str, float] = {}
+    for word, share in top.items():
+        words.setdefault(without_accents(word), share)
+    return words
 
 
 def _columns(frequencies: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:

@@ -15,8 +15,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.cli import main
 from vit_str.models import Recognizer, TransformerDecoder, VisionTransformer
-from vit_str.runtime import Reader
-from vit_str.runtime.charset import Charset
+from vit_str.runtime import Reader, weights_choice
+from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.images import Preprocessing
 from vit_str.runtime.machine import THREADS, cpu_count, use_threads
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -138,6 +138,28 @@ def weights_path(tmp_path, weights) -> Path:
         path, weights.recognizer, weights.charset, weights.preprocessing, weights.provenance
     )
     return path
+
+
+@pytest.fixture(scope="session")
+def both_scripts(tmp_path_factory) -> Path:
+    """A folder with random weights for Latin letters, and for Cyrillic and Greek, as a package."""
+    folder = tmp_path_factory.mktemp("both-scripts")
+    for name, charset in {
+        "tiny": "latin",
+        "line": "latin",
+        "cyrillic-greek": "cyrillic-greek",
+        "cyrillic-greek-line": "cyrillic-greek",
+    }.items():
+        known = charset_of(charset)
+        recognizer = make_recognizer(len(known))
+        save_weights(folder / f"{name}.safetensors", recognizer, known, Preprocessing(), {})
+    return folder
+
+
+@pytest.fixture
+def latin_alone(monkeypatch, tmp_path) -> None:
+    """A package without weights of other scripts."""
+    monkeypatch.setattr(weights_choice, "BUNDLED", tmp_path / "nothing")
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from docling_core.types.doc import BoundingBox, DocItemLabel
 from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.docling import VitStrOcrModel, VitStrOcrOptions
+from vit_str.runtime.charset import charset_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of docling, about itself
 LINES = "Museum station", "opens every day", "Coffee and tea"
@@ -103,6 +104,16 @@ def test_the_engine_is_found_by_its_name():
     options = factory.create_options("vit-str", lang=["iso:de", "none"])
     assert isinstance(options, VitStrOcrOptions)
     assert VitStrOcrModel in factory.classes.values()
+
+
+def test_a_language_has_its_weights(both_scripts):
+    model = VitStrOcrModel(
+        enabled=True,
+        artifacts_path=None,
+        options=VitStrOcrOptions(lang=["ru", "en"], model=str(both_scripts)),
+        accelerator_options=PdfPipelineOptions().accelerator_options,
+    )
+    assert model._reader.lines.charset == charset_of("cyrillic-greek")
 
 
 def test_an_unknown_language():

@@ -21,6 +21,7 @@ from ocrmypdf.exceptions import BadArgsError
 
 from vit_str import ocrmypdf as plugin
 from vit_str.reading.pages.page import Page, Word
+from vit_str.runtime.charset import charset_of
 
 LINES = "Museum station", "opens every day", "Coffee and tea"
 DPI = 150
@@ -123,10 +124,11 @@ def test_it_is_used_where_it_is_asked_for():
     ("wrong", "reason"),
     [
         ({"vit_str_model": "huge"}, "no model 'huge'"),
+        ({"languages": ["rus", "eng"]}, "needs weights that read Cyrillic"),
         ({"pdf_renderer": "sandwich"}, "leave out --pdf-renderer sandwich"),
     ],
 )
-def test_what_there_is_not_is_refused(wrong, reason):
+def test_what_there_is_not_is_refused(wrong, reason, latin_alone):
     with pytest.raises(BadArgsError, match=reason):
         plugin.check_options(options_of(**wrong))
 
@@ -134,7 +136,19 @@ def test_what_there_is_not_is_refused(wrong, reason):
 def test_languages_are_those_of_tesseract():
     codes = plugin.VitStrEngine.languages(options_of())
     assert {"eng", "deu", "fra", "nor", "en", "none"} <= codes
+    assert {"rus", "ukr", "bel", "bul", "srp", "mkd", "kaz", "ell"} <= codes
     assert "jpn" not in codes
+
+
+def test_a_language_has_its_weights(both_scripts):
+    for languages, charset in ((["rus", "eng"], "cyrillic-greek"), (["deu"], "latin")):
+        options = options_of(languages=languages, vit_str_model=str(both_scripts))
+        plugin.check_options(options)
+        reader = plugin._reader(options)
+        assert reader.reader.charset == reader.lines.charset == charset_of(charset)
+        assert reader.other is None
+    both = plugin._reader(options_of(languages=["rus", "deu"], vit_str_model=str(both_scripts)))
+    assert both.other is not None and both.other().lines.charset == charset_of("cyrillic-greek")
 
 
 def test_a_page_that_cannot_be_read_is_left_as_it_is(tmp_path):

@@ -23,15 +23,15 @@ from pydantic import Field
 from vit_str.reading.pages.page import Word
 from vit_str.reading.pages.reader import load_page
 from vit_str.runtime import Search
-from vit_str.runtime.prior import NO_LANGUAGE, languages
+from vit_str.runtime.prior import NO_LANGUAGE, known_languages
 
 
 class VitStrOcrOptions(OcrOptions):
     """What to read with.
 
     Attributes:
-        lang: whose words to expect where a page leaves doubts, such as ``de``; ``none`` in lists
-            of codes; those of all languages if empty.
+        lang: whose words to expect where a page leaves doubts, such as ``de``, and whose letters,
+            such as ``ru``; ``none`` in lists of codes; those of all languages if empty.
         model: weights of the package, a .safetensors file, or a folder of ``vit-str export``.
     """
 
@@ -70,13 +70,13 @@ class VitStrOcrModel(BaseOcrModel):
         return VitStrOcrOptions
 
     def supported_ocr_languages(self) -> OcrLanguageSupport:
-        """Languages that the package has words of."""
-        return OcrLanguageSupport(bcp47=list(languages()), native=[NO_LANGUAGE])
+        """Languages that the package has words or letters of."""
+        return OcrLanguageSupport(bcp47=list(known_languages()), native=[NO_LANGUAGE])
 
     def map_ocr_language(self, language: OcrLanguage) -> str:
         """``de`` and ``iso:de`` are the same."""
         code = language.native or language.bcp47_language
-        if code not in (*languages(), NO_LANGUAGE):
+        if code not in (*known_languages(), NO_LANGUAGE):
             raise OcrLanguageNotSupportedError(
                 self._engine_name, language.tag(), supported=self.supported_ocr_languages()
             )

@@ -26,11 +26,11 @@ from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.geometry import Quadrilateral, side_lengths
 from vit_str.reading.pages.output import hocr
 from vit_str.reading.pages.page import Page, Word
-from vit_str.reading.pages.reader import PageReader, load_page
+from vit_str.reading.pages.reader import PageReader, PageReaders, load_page
 from vit_str.runtime import Search
 from vit_str.runtime.images import UnreadableImage, load_image
 from vit_str.runtime.machine import THREADS, cpu_count, use_threads
-from vit_str.runtime.prior import NO_LANGUAGE, languages
+from vit_str.runtime.prior import NO_LANGUAGE, known_languages
 
 NAME = "vit-str"
 _MODEL = "--vit-str-model"
@@ -62,14 +62,14 @@ class VitStrEngine(OcrEngine):
 
     @staticmethod
     def languages(options: Any) -> set[str]:
-        """What ``-l`` takes: whose words to expect where a page leaves doubts."""
-        return {*_languages(), *languages(), NO_LANGUAGE}
+        """What ``-l`` takes: whose words and letters to expect."""
+        return {*_languages(), *known_languages(), NO_LANGUAGE}
 
     @staticmethod
     def get_orientation(input_file: Path, options: Any) -> OrientationConfidence:
         """How a page is turned: its longest lines are read."""
         whole = _reader(options)
-        reader = PageReader(whole.lines, _Longest(whole.detector), minimum_confidence=0.0)
+        reader = _lines_alone(whole)
         words = _read(reader, input_file).words
         if not words:
             return OrientationConfidence(angle=0, confidence=0.0)
@@ -199,7 +199,23 @@ def _reader(options: Any) -> PageReader:
     known = _languages()
     codes = [known.get(code, code) for code in options.languages]
     whole = _load(getattr(options, "vit_str_model", "tiny"), "+".join(dict.fromkeys(codes)))
-    return PageReader(whole.reader, _detector(threading.get_ident()), whole.lines)
+    detector = _detector(threading.get_ident())
+    return PageReader(whole.reader, detector, whole.lines, other=whole.other)
+
+
+def _lines_alone(whole: PageReader) -> PageReader:
+    """What reads the longest lines of a page, without looking at their words again."""
+
+    def other() -> PageReaders:
+        assert whole.other is not None
+        return PageReaders(whole.other().lines, None)
+
+    return PageReader(
+        whole.lines,
+        _Longest(whole.detector),
+        minimum_confidence=0.0,
+        other=other if whole.other else None,
+    )
 
 
 @lru_cache
@@ -217,7 +233,9 @@ def _detector(thread: int) -> RapidDetector:
 @lru_cache
 def _languages() -> dict[str, str]:
     """Codes of three letters, as Tesseract has them -> of languages with known words."""
-    known = [(code, names) for code, names in ISO_639_3.items() if names.alpha_2 in languages()]
+    known = [
+        (code, names) for code, names in ISO_639_3.items() if names.alpha_2 in known_languages()
+    ]
     codes = {alias: names.alpha_2 for code, names in known for alias in (code, names.alt) if alias}
     return codes | {"nor": "nb"}
 

@@ -108,6 +108,16 @@ def test_a_share_of_nothing_of_a_language_is_refused(model, words, run):
         assert "a language has a share of 1 or more, such as en*8+de, found" in err
 
 
+def test_a_language_takes_its_weights(both_scripts, words, run, latin_alone):
+    model = ["--model", both_scripts, "--device", "cpu"]
+    code, _, err = run("read", words / "a.png", "--language", "ru", *model)
+    assert (code, err) == (0, "")
+    for options in ([], ["--line"], ["--page"]):
+        code, out, err = run("read", words / "a.png", "--language", "ru", *options)
+        assert (code, out) == (2, "")
+        assert "language 'ru' needs weights that read Cyrillic" in err
+
+
 def test_unreadable_images_have_a_record(model, words, run):
     (words / "bad.png").write_bytes(b"no image")
     missing = words / "missing.png"

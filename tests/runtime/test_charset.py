@@ -85,6 +85,35 @@ def test_latin_has_one_of_the_characters_that_look_alike():
     assert charset_of("european").fold("1º −") == "1° −", "twins that a charset lacks stay out"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Съешь ещё этих мягких французских булок, да выпей чаю; ПОДЪЁМ № 5, «Эхо»",
+        "Щастям б'єш жук їх глицю в фон й ґедзь пріч; Їжак, Ґудзик, ЄВРОПА „так“",
+        "Ў Іўі худы жвавы чорт у зялёнай камізэльцы",
+        "Жълтата дюля беше щастлива, че пухът ѝ цъфна",
+        "Љубазни фењерџија чађавог лица хоће да ми покаже штос",
+        "Ѕидарски пејзаж: шугав билмез со чудење џвака ќофте и кељ на туѓ цех; Ѐ",
+        "Әрқашан ғажап өң, ұлы үміт, һәм іс; Ңұғыла",
+        "Кыргыз тили: өмүр, таң; Тоҷикӣ: ғамхорӣ, қӯҳ, ҳамеша; Монгол: өвөл, үүл",
+        "Ξεσκεπάζω την ψυχοφθόρα βδελυγμία· Άλφα Έψιλον Ήτα Ίδη Όχι Ύδρα Ώρα",
+        "παϊδάκια, προϋπόθεση, Μαΐου, ταΰγετος, ΪΫ, Σίσυφος; GREEK & Latin words, 5 × 3 €",
+    ],
+)
+def test_cyrillic_greek_writes_its_languages(text):
+    assert not charset_of("cyrillic-greek").unknown(text)
+
+
+def test_cyrillic_greek_has_both_cases_of_every_letter_and_no_twins():
+    charset = charset_of("cyrillic-greek")
+    characters = charset.characters
+    assert characters.startswith(PRINTABLE_ASCII + " ")
+    alone = {c for c in characters if not {c.upper(), c.lower()} <= set(characters)}
+    assert alone == set("ΐΰ"), "which have no capitals"
+    assert not {c for c in characters if c in TWINS and TWINS[c] in characters}
+    assert charset.fold("5\u00a0\u00b5m \u2126\u2206 πού\u037e") == "5 μm ΩΔ πού;"
+
+
 def test_names_are_joined_by_plus_and_files_are_read(tmp_path):
     assert charset_of("digits").characters == "0123456789"
     assert charset_of("digits+ascii").characters[:11] == "0123456789!"

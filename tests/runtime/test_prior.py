@@ -21,8 +21,9 @@ def prior(language: str) -> WordPrior:
 
 
 def test_the_table_has_the_languages_of_the_recipe_sorted_and_small():
-    assert set(languages()) == {part.partition("*")[0] for part in f"{EUROPEAN}+vi".split("+")}
-    assert TABLE.stat().st_size < 3_000_000
+    recipe = f"{EUROPEAN}+vi+ru+uk+bg+mk+sr+el"
+    assert set(languages()) == {part.partition("*")[0] for part in recipe.split("+")}
+    assert TABLE.stat().st_size < 4_000_000
     with safe_open(TABLE, "numpy") as table:
         assert "CC BY-SA 4.0" in table.metadata()["licence"]
         for language in languages():
@@ -59,6 +60,33 @@ def test_case_marks_and_compatible_forms_do_not_count():
     assert composed == decomposed > 0
 
 
+@pytest.mark.parametrize(
+    ("language", "likelier", "other"),
+    [
+        ("ru", "Москва", "Мосива"),
+        ("uk", "п’ять", "п’ягь"),
+        ("sr", "људи", "људи1"),
+        ("sr", "ljudi", "lјudl"),
+        ("el", "της", "τηχ"),
+        ("el", "ΑΘΗΝΑ", "ΑΘΗΚΑ"),
+        ("el", "Μαΐου", "Μαιοχ"),
+    ],
+)
+def test_cyrillic_and_greek_words_come_first_too(language, likelier, other):
+    first, second = prior(language).log_weights([likelier, other])
+    assert first > second
+
+
+def test_greek_words_are_the_same_with_and_without_accents():
+    weights = prior("el").log_weights(["Αθήνα", "ΑΘΗΝΑ", "αθηνα"])
+    assert len(set(weights.tolist())) == 1 and weights[0] > 0
+
+
+def test_a_language_without_a_list_has_no_prior_of_its_own():
+    assert prior_of("kk", None) is None
+    assert prior_of("kk+ru", None) is prior_of("ru", None)
+
+
 def test_languages_have_their_shares():
     german = prior("de").log_weights(["Flughafen"])
     assert german > prior("en*3+de").log_weights(["Flughafen"]) > prior("en").log_weights(["Ölöl"])
@@ -74,7 +102,7 @@ def test_the_model_says_whose_words_it_knows():
 
 @pytest.mark.parametrize("language", ["xx", "en+xx", "en*", "en*12345", "EN", ""])
 def test_unknown_languages_are_refused_with_those_that_there_are(language):
-    with pytest.raises(ValueError, match=r"language must be none, of ca, cs, .*found"):
+    with pytest.raises(ValueError, match=r"language must be none, of be, bg, ca, cs, .*found"):
         prior_of(language, None)
 
 

@@ -56,8 +56,10 @@ def site(tiny, monkeypatch) -> Iterator[Callable[..., Any]]:
     monkeypatch.setattr(service, "_open_page_parts", lambda: None)
     services = []
 
-    def open_site(reader: Reader = tiny, options: Any = None, **limits: Any) -> Site:
-        services.append(service.ReadingService(reader, Limits(**limits), Metrics()))
+    def open_site(
+        reader: Reader = tiny, options: Any = None, model: Any = None, **limits: Any
+    ) -> Site:
+        services.append(service.ReadingService(reader, Limits(**limits), Metrics(), model=model))
         return Site(services[-1], **(options or {}))
 
     yield open_site

@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import numpy as np
@@ -17,7 +18,8 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from hostile_files import gif_of_frames, jpeg_of_scans, pdf_of_strokes
 
-from vit_str.runtime import Reader, load
+from vit_str.runtime import Reader, Search, load
+from vit_str.runtime.charset import charset_of
 from vit_str.runtime.machine import install_hint
 from vit_str.serving import app as app_module
 from vit_str.serving import service as service_module
@@ -158,7 +160,7 @@ def test_attention_covers_the_picture(runs_down, site, word):
         (422, "one", "?n_best=5&beams=2", {}, "beams no fewer"),
         (422, "one", "?boxes=perhaps", {}, "boxes: "),
         (422, "one", "?alphabet=%E4%B8%80", {}, "characters of the model lack"),
-        (422, "one", "?language=xx", {}, "language must be none, of ca, cs, "),
+        (422, "one", "?language=xx", {}, "language must be none, of be, bg, "),
         (422, "one", "?language=en*0", {}, "a language has a share of 1 or more"),
         (422, "one", "?language=en%2Bfr*0", {}, "found 'fr*0'"),
         (422, "one", "?language=/etc/passwd", {}, "language: String should match pattern"),
@@ -629,3 +631,24 @@ def test_large_pictures_do_not_hold_up_small_ones(site, word, monkeypatch):
         assert {each.status_code for each in await asyncio.gather(*slow_ones)} == {200}
 
     here.run(ask)
+
+
+def test_a_request_gets_the_weights_of_its_language(both_scripts, site, word):
+    reader = load(both_scripts, "cpu")
+    here = site(reader, model=both_scripts)
+    for language, charset in (("ru", "cyrillic-greek"), ("de", "latin"), ("ru+de", "latin")):
+        opened = here.service._searcher(Search(language=language))
+        assert opened.charset == charset_of(charset), language
+        assert (opened._other is not None) == (language == "ru+de")
+        response = here.post(f"/v1/read?language={quote(language)}", content=word("one"))
+        assert response.status_code == 200
+    assert {"ru", "el", "kk"} <= set(here.get("/v1/model").json()["other_languages"])
+    assert here.service._engine(both_scripts / "tiny.safetensors") is reader.engine
+
+
+def test_a_language_that_nothing_reads_is_the_mistake_of_a_client(site, word, latin_alone):
+    here = site(model="tiny")
+    assert here.get("/v1/model").json()["other_languages"] == []
+    response = here.post("/v1/read?language=ru", content=word("one"))
+    assert response.status_code == 422
+    assert "needs weights that read Cyrillic" in response.json()["error"]

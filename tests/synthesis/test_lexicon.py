@@ -3,11 +3,12 @@ from collections import Counter
 
 import pytest
 
+from vit_str.runtime.alphabets import ALPHABETS, ends_of_script, scripts_in
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.spellings import SYLLABLES as SPELLED
-from vit_str.synthesis.spellings import spelled_words, with_long_s, with_sharp_s
+from vit_str.synthesis.spellings import in_capitals, spelled_words, with_long_s, with_sharp_s
 from vit_str.synthesis.word_lists import favor_accents, favor_rare_letters, language_words
 
 ALPHANUMERIC = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -136,6 +137,30 @@ def test_every_character_of_latin_is_drawn_often_enough():
     assert all(any(mark in string for string in strings) for mark in printed)
 
 
+def test_a_word_of_cyrillic_greek_has_one_script():
+    """Joined words, words with anything behind them and random letters among them."""
+    charset = charset_of("cyrillic-greek")
+    strings = Lexicon(charset, "ru+kk+mk+sr+uk+be+tg+el+en").sample(20_000, 1)
+    assert all(ends_of_script(string) is None for string in strings)
+    counts = Counter("".join(strings))
+    assert min(counts[character] for character in charset.characters) >= 5
+    together = {frozenset(scripts_in(string)) for string in strings}
+    assert {frozenset({"Cyrillic"}), frozenset({"Greek"}), frozenset({"Latin"})} <= together
+    assert frozenset({"Cyrillic", "Latin"}) in together, "phrases"
+
+
+def test_serbian_and_greek_words_are_as_print_has_them():
+    ((serbian, _),) = language_words("sr")
+    assert {"није", "nije", "људи", "ljudi"} <= set(serbian)
+    assert serbian["није"] > serbian["nije"]
+    ((greek, _),) = language_words("el")
+    assert "της" in greek and not any(word.endswith("σ") for word in greek)
+    assert in_capitals("Αθήνα ΰ Straße") == "ΑΘΗΝΑ Ϋ STRASSE"
+    for code in ("be", "kk", "ky", "mn", "tg"):
+        ((words, _),) = language_words(code)
+        assert set("".join(words)) <= set(ALPHABETS[code]), code
+
+
 def test_words_with_rare_letters_are_drawn_more_often():
     words = ["plain", "ọne", "ẵther"]
     common, usual, rare = favor_rare_letters(words, [0.5, 0.499, 0.001])
@@ -149,7 +174,7 @@ def test_languages_without_a_list_have_words_of_their_letters():
     for code in (*SPELLED, "pinyin"):
         words = spelled_words(code)
         assert len(words) == 4000
-        assert set("".join(words)) <= latin, code
+        assert set("".join(words)) <= set(ALPHABETS.get(code, latin)), code
         assert words == spelled_words(code)
     assert set("ǎěǐǒǔǖǘǚǜ") <= set("".join(spelled_words("pinyin")))
     ((words, weight),) = language_words("yo*3")

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from vit_str.runtime.alphabets import ends_of_script, scripts_in
 from vit_str.runtime.charset import PRINTABLE_ASCII, Charset, charset_of
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_texts import GAP, LineTexts, drawn, is_silent, label, spoken
@@ -71,3 +72,29 @@ def test_lines_have_the_marks_of_print_that_the_charset_has():
     plain = Charset(PRINTABLE_ASCII + " ")
     typed = LineTexts(plain, Lexicon(plain, "en"), "en")
     assert all(label(typed.line(rng, 40)).isascii() for _ in range(300))
+
+
+def test_lines_of_a_file_have_its_words(tmp_path):
+    """Of a script without a list, whose words a user gives; as `docs/your-script.md` says."""
+    file = tmp_path / "words.txt"
+    file.write_text("საქართველო თბილისი მთა ზღვა და არის", encoding="utf-8")
+    charset = Charset(PRINTABLE_ASCII + " " + "".join(map(chr, range(0x10D0, 0x10F1))))
+    texts = LineTexts(charset, Lexicon(charset, words=file), words=file)
+    rng = random.Random(13)
+    words = " ".join(label(texts.line(rng, 40)) for _ in range(100)).split()
+    assert words.count("თბილისი") > 20
+    assert "the" not in words
+
+
+def test_lines_mix_scripts_and_words_do_not():
+    charset = charset_of("cyrillic-greek")
+    languages = "ru+en+el"
+    texts = LineTexts(charset, Lexicon(charset, languages), languages)
+    rng = random.Random(11)
+    lines = [label(texts.line(rng, 40)) for _ in range(400)]
+    assert all(ends_of_script(line) is None for line in lines)
+    scripts = [frozenset(scripts_in(line)) for line in lines]
+    assert scripts.count(frozenset({"Latin", "Cyrillic"})) > 20
+    assert scripts.count(frozenset({"Cyrillic"})) > 20
+    assert any("Greek" in each for each in scripts)
+    assert any("ИТОГО" in line or " г." in line or "ΣΥΝΟΛΟ" in line for line in lines)

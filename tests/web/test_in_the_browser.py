@@ -1,6 +1,7 @@
 """The exported page reads in Chromium what the command reads."""
 
 import json
+import random
 import shutil
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -17,8 +18,10 @@ from vit_str.models import PermutedDecoder, Recognizer, VisionTransformer
 from vit_str.reading.pages.output import page_row
 from vit_str.reading.pages.reader import load_page
 from vit_str.runtime import Search
+from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.charset import Charset
 from vit_str.runtime.images import Preprocessing, load_image
+from vit_str.runtime.one_script import one_script
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
@@ -250,6 +253,51 @@ def test_lines(browser, tiny, serve_files, tmp_path, print_page):
         page = browser.new_page()
         compare(page, address, folder, [tmp_path / "line.png", words[0]])
         compare_page(page, address, "line", print_page)
+        page.close()
+
+
+def test_words_have_one_script_as_in_python(browser, tiny, serve_files):
+    rng = random.Random(5)
+    letters = "".join(ALPHABETS.values())
+    letters += letters.upper() + "ABCEHIJKMOPTXY" * 8 + "aceijopxy" * 8 + "kmtuvwn" + "  -" * 40
+    lines = ["".join(rng.choices(letters, k=24)) for _ in range(300)]
+    lines += ["COP на TOM", "Кока-COLA", "IT-компания в XX веке", "ja сам њен", "TO είναι NATO"]
+    cases = [(line, language) for line in lines for language in ("", "ru", "uk+en", "el")]
+    with serve_files(tiny) as address:
+        page = browser.new_page()
+        page.goto(address)
+        program = """async (cases) => {
+            const { oneScript } = await import("./web/one_script.js");
+            return cases.map(([line, language]) => oneScript(line, language));
+        }"""
+        found = page.evaluate(program, cases)
+        page.close()
+    expected = [one_script(line, language) for line, language in cases]
+    assert found == expected
+    assert found != [line for line, _ in cases]
+
+
+def test_other_scripts_are_fetched_when_asked_for(
+    browser, tiny, serve_files, tmp_path, both_scripts, run, print_page
+):
+    folder = tmp_path / "page"
+    code, _, _ = run("export", both_scripts, "--web", folder, "--runtime", tiny / "runtime")
+    assert code == 0
+    image = SAMPLES / "word-01.png"
+    with serve_files(folder) as address:
+        page = browser.new_page()
+        fetched: list[str] = []
+        page.on("request", lambda request: fetched.append(request.url))
+        page.goto(address)
+        page.locator("#live", has_text="Ready").wait_for(state="attached")
+        for language in ("", "de", "ru"):
+            page.select_option("#language", language)
+            page.set_input_files("#files", [image, print_page])
+            page.locator(".card[aria-busy=false]").nth(1).wait_for()
+            page.click("#clear")
+            others = {url.removeprefix(address) for url in fetched if "/other/" in url}
+            assert bool(others) == (language == "ru"), language
+        assert {"other/model/model.json", "other/lines/model.json"} <= others
         page.close()
 
 

@@ -234,8 +234,8 @@ def _add_common(
     command.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",
-        help="leave out words with other characters: digits, ascii, european, latin, korean, "
-        "several joined by +, a text file, or the characters",
+        help="leave out words with other characters: digits, ascii, european, latin, "
+        "cyrillic-greek, korean, several joined by +, a text file, or the characters",
     )
     command.add_argument(
         "--maximum-length", type=positive, metavar="N", help="leave out longer labels"

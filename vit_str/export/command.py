@@ -46,12 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Export the model; returns the exit code."""
     from vit_str.export.folder import write_exported
+    from vit_str.runtime.weights_choice import choose_weights
     from vit_str.runtime.weights_contents import resolve
     from vit_str.torch_runtime.weights_file import load_weights
 
     if options.runtime and not options.web:
         raise ValueError("--runtime needs --web")
-    weights = load_weights(resolve(options.weights))
+    first = choose_weights(options.weights).first if options.web else options.weights
+    weights = load_weights(resolve(first))
     if options.web:
         _write_page(weights, options)
         return 0
@@ -65,7 +67,7 @@ def _write_page(weights: "WeightsFile", options: argparse.Namespace) -> None:
 
     runtime = Path(options.runtime) if options.runtime else None
     detector = detector_files()
-    write_page(weights, Path(options.web), options.int8, runtime, detector)
+    write_page(weights, Path(options.web), options.int8, runtime, detector, options.weights)
     console.warn(f"wrote {options.web}: python -m http.server --directory {options.web}")
     if not detector:
         console.warn(

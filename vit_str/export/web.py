@@ -11,7 +11,9 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from vit_str.export.folder import write_exported
+from vit_str.runtime.alphabets import ALPHABETS
 from vit_str.runtime.prior import TABLE
+from vit_str.runtime.weights_choice import choose_weights, lines_of
 from vit_str.runtime.weights_contents import resolve
 from vit_str.torch_runtime.weights_file import WeightsFile, load_weights
 
@@ -32,6 +34,7 @@ def write_page(
     int8: bool = False,
     runtime: Path | None = None,
     detector: Sequence[Path] = (),
+    model: str | Path | None = None,
 ) -> None:
     """Write a page that reads with a model, for any server of static files.
 
@@ -41,6 +44,8 @@ def write_page(
         int8: see `write_exported`.
         runtime: the folder with onnxruntime-web; from npm if None.
         detector: files of `detector_files`, with which the page reads whole pictures.
+        model: the name or path of the weights, which may stand for weights of other scripts too;
+            the page gets them when one of their languages is asked for.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--web {out}: there already, and not empty; give a new folder")
@@ -53,9 +58,15 @@ def write_page(
     shutil.copytree(PAGE, out / "web", ignore=shutil.ignore_patterns("index.html", "server.js"))
     if detector:
         _add_pages(weights, out, int8, detector)
+    other = choose_weights(model).other if model is not None else None
+    if other is not None:
+        _add_other_scripts(other, out, int8, has_pages=bool(detector))
     reader = "pages" if detector else "browser"
     page = (PAGE / "index.html").read_text(encoding="utf-8")
     page = page.replace('name="reader" content="server"', f'name="reader" content="{reader}"')
+    if other is not None:
+        languages = f'name="other-languages" content="{" ".join(ALPHABETS)}"'
+        page = page.replace('name="other-languages" content=""', languages)
     (out / "index.html").write_text(page, encoding="utf-8")
 
 
@@ -66,6 +77,14 @@ def _add_pages(weights: WeightsFile, out: Path, int8: bool, detector: Sequence[P
         shutil.copy(file, out / "detector")
     if not weights.preprocessing.width_step:
         write_exported(load_weights(resolve("line")), out / "lines", int8)
+
+
+def _add_other_scripts(other: Path, out: Path, int8: bool, has_pages: bool) -> None:
+    """Weights of other scripts, and what reads their lines on pages."""
+    weights = load_weights(other)
+    write_exported(weights, out / "other" / "model", int8)
+    if has_pages and not weights.preprocessing.width_step:
+        write_exported(load_weights(resolve(lines_of(other))), out / "other" / "lines", int8)
 
 
 def detector_files() -> list[Path]:

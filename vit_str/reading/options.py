@@ -47,9 +47,9 @@ def add_reader_arguments(parser: argparse.ArgumentParser) -> None:
     choice.add_argument(
         "--language",
         metavar="CODES|FILE",
-        help="whose words to expect where the image leaves doubts: en, en+fr, a file of words, or "
-        "none for serial numbers and codes (default: the languages of the model; none with a "
-        "lexicon, pattern or alphabet)",
+        help="whose words to expect where the image leaves doubts, and whose letters: en, en+fr, "
+        "ru, a file of words, or none for serial numbers and codes (default: the languages of the "
+        "model; none with a lexicon, pattern or alphabet)",
     )
     choice.add_argument(
         "--beams",
@@ -65,8 +65,8 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         default="tiny",
         metavar="NAME|FILE",
-        help="weights of the package, a .safetensors file, or a folder of vit-str export "
-        "(default: tiny)",
+        help="weights of the package, a .safetensors file, a folder of vit-str export, or one "
+        "with weights named as those of the package (default: tiny)",
     )
     add_device(parser)
     parser.add_argument(

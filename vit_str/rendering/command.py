@@ -221,8 +221,8 @@ def _add_words(group: _Group) -> None:
     group.add_argument(
         "--charset",
         metavar="NAME|FILE|CHARACTERS",
-        help="digits, ascii, european, latin, korean, several joined by +, a text file, or the "
-        "characters themselves (ascii)",
+        help="digits, ascii, european, latin, cyrillic-greek, korean, several joined by +, "
+        "a text file, or the characters themselves (ascii)",
     )
 
 

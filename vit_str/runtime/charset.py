@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vit_str.runtime.alphabets import ALPHABETS
+
 if TYPE_CHECKING:
     from jaxtyping import Int64
     from torch import Tensor
@@ -62,6 +64,14 @@ def _with_marks(letters: str, marks: str) -> Iterable[str]:
             yield capital + capital.lower()
 
 
+def _cyrillic_greek() -> str:
+    """Space, printable ASCII, Cyrillic and monotonic Greek letters, and the signs beside them."""
+    signs = "№«»„“”‘’–—…•§·" + "€£¥₽₴₸" + "°±×÷≤≥≈" + "©®™" + "²³½" + "′″→"
+    small = "".join(dict.fromkeys("".join(ALPHABETS.values())))
+    capitals = "".join(letter.upper() for letter in small if len(letter.upper()) == 1)
+    return "".join(dict.fromkeys(PRINTABLE_ASCII + " " + capitals + small + signs))
+
+
 def _hangul() -> str:
     """The 2,350 syllables of KS X 1001, in its order: 25 rows of 94."""
     cells = (bytes([row, cell]) for row in range(0xB0, 0xC9) for cell in range(0xA1, 0xFF))
@@ -74,12 +84,14 @@ CHARSETS: Mapping[str, str] = MappingProxyType(
         "ascii": PRINTABLE_ASCII,
         "european": _european(),
         "latin": _latin(),
+        "cyrillic-greek": _cyrillic_greek(),
         "korean": PRINTABLE_ASCII + _hangul(),
     }
 )
 """Charsets by name. ``european`` writes all languages of Europe with Latin letters, and spaces;
 ``latin`` begins with it, and has Vietnamese, the other Latin alphabets in wide use and the marks of
-print; ``korean`` has the syllables of KS X 1001."""
+print; ``cyrillic-greek`` has ASCII, the letters of the languages in `ALPHABETS` and signs;
+``korean`` has the syllables of KS X 1001."""
 
 TWINS: Mapping[str, str] = MappingProxyType(
     {
@@ -102,6 +114,10 @@ TWINS: Mapping[str, str] = MappingProxyType(
         "\u2718": "✗",
         "\u00ba": "°",  # where there is no sign of ordinal numbers
         "\u03bc": "µ",  # Greek mu
+        "\u00b5": "\u03bc",  # where there are Greek letters
+        "\u2126": "Ω",
+        "\u2206": "Δ",
+        "\u037e": ";",  # Greek question mark
         "\u01dd": "ə",
         "\u018e": "Ə",
         "\u0189": "Đ",

@@ -15,6 +15,8 @@ from zlib import crc32
 import numpy as np
 from jaxtyping import Float, UInt8, UInt32
 
+from vit_str.runtime.alphabets import ALPHABETS
+
 TABLE = Path(__file__).with_name("words.safetensors")
 """Zipf frequencies of words, by language; ``data/make_word_frequencies.py`` writes it."""
 
@@ -30,6 +32,8 @@ _JOINED = 1.0  # what several words together lose beside the rarest of them
 _SHORTEST = 1.0  # at most this and one for each letter: short strings are words by chance
 _MOST_OFTEN = 1e15  # the count of a word; higher ones would leave nothing to the others
 _OTHERS = 2.0  # of the texts that no beam found, together
+
+_GREEK = str.maketrans("άέήίόύώΐΰ", "αεηιουωϊϋ")
 
 LOG_WEIGHT_OF_OTHERS = _WEIGHT * _OTHERS
 """What to add to the logarithm of the probability of all texts that no beam found, together."""
@@ -97,16 +101,14 @@ def prior_of(language: str | None, trained_on: str | None) -> WordPrior | None:
         return None
     parts = _parsed(trained_on or "" if language is None else language)
     known = tuple(part for part in parts if part[0] in languages())
-    if language is None:
+    if language is None or all(code in (*languages(), *ALPHABETS) for code, _ in parts):
         return _bundled(known) if known else None
-    if known and len(known) == len(parts):
-        return _bundled(known)
     if Path(language).is_file() or language.endswith(".txt"):
         own = _own_words(Path(language))
         return WordPrior(lambda: [own])
     raise ValueError(
-        f"language must be {NO_LANGUAGE}, of {', '.join(languages())}, several as in en+fr, or a "
-        f"file of words, found {language!r}"
+        f"language must be {NO_LANGUAGE}, of {', '.join(known_languages())}, several as in en+fr, "
+        f"or a file of words, found {language!r}"
     )
 
 
@@ -118,6 +120,11 @@ def languages() -> tuple[str, ...]:
     with safe_open(TABLE, "numpy") as table:
         names = {name.partition(".")[0] for name in table.keys()}  # noqa: SIM118 - no mapping
     return tuple(sorted(names))
+
+
+def known_languages() -> tuple[str, ...]:
+    """Codes of the languages that can be asked for: of those without words, the letters tell."""
+    return tuple(sorted({*languages(), *ALPHABETS}))
 
 
 @lru_cache(4)
@@ -173,9 +180,15 @@ def _own_words(path: Path) -> WordFrequencies:
     return WordFrequencies(hashes, np.log10(occurrences / occurrences.sum() * 1e9), 1.0)
 
 
+def without_accents(word: str) -> str:
+    """A Greek word in small letters, as its capitals have it; other words as they are."""
+    return word.translate(_GREEK)
+
+
 def _folded(text: str) -> str:
     """A text in small letters, without signs at its ends."""
     text = unicodedata.normalize("NFC", text).replace("İ", "i").replace("’", "'").casefold()
+    text = without_accents(unicodedata.normalize("NFC", text))
     return re.sub(r"^[\W_]+|[\W_]+$", "", text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from vit_str.runtime.alphabets import scripts_in
 from vit_str.runtime.batch_reading import BatchReader
 from vit_str.runtime.constraints import constraint_of
 from vit_str.runtime.effort import decoding_options, rereading_options
@@ -20,10 +21,18 @@ from vit_str.runtime.engine import open_engine, torch_engine
 from vit_str.runtime.image_decoding import DecodedImage, Source, decode, decode_batches
 from vit_str.runtime.images import UnreadableImage, source_name
 from vit_str.runtime.long_lines import read_with_parts
+from vit_str.runtime.one_script import with_one_script
 from vit_str.runtime.readings import Reading
 from vit_str.runtime.rereading import Rereader, text_prior
 from vit_str.runtime.search import Search
 from vit_str.runtime.text_decoding import TextDecoder
+from vit_str.runtime.weights_choice import (
+    check_same_images,
+    choose_weights,
+    is_doubtful,
+    is_surer,
+    once,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -81,6 +90,9 @@ def load(
 ) -> Reader:
     """A reader with the weights of the package (``tiny``), of a file, or of an exported folder.
 
+    Those of the package are the ones that read the language of the search, see
+    ``vit_str.runtime.weights_choice.choose_weights``.
+
     Args:
         name_or_path: see ``vit_str.runtime.weights_contents.resolve``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps``, or ``auto`` for the fastest that is there.
@@ -93,12 +105,19 @@ def load(
             used. With torch they are those of the whole process.
 
     Raises:
-        ValueError: no such weights, device or backend, a file that cannot be used, effort from a
-            model that reads in one way only, a search that is not for this model, or threads
-            below 1.
+        ValueError: no such weights, device or backend, no weights for a language, a file that
+            cannot be used, effort from a model that reads in one way only, a search that is not for
+            this model, or threads below 1.
     """
-    engine = open_engine(name_or_path, device, backend, threads)
-    return Reader(engine, effort=effort, search=search)
+    chosen = choose_weights(name_or_path, search)
+
+    def open_reader(path: str | Path, other: Callable[[], Reader] | None = None) -> Reader:
+        engine = open_engine(path, device, backend, threads)
+        return Reader(engine, effort=effort, search=search, other=other)
+
+    if chosen.other is None:
+        return open_reader(chosen.first)
+    return open_reader(chosen.first, partial(open_reader, chosen.other))
 
 
 class Reader:
@@ -116,6 +135,7 @@ class Reader:
         has_boxes: whether it can say where characters are.
         is_constrained: whether it reads only what a lexicon, pattern or alphabet allows.
         reads_lines: whether it reads lines of any width, not words.
+        language: of the search, which letters that look alike follow.
 
     Args:
         model: an engine; or weights, which are copied and run in torch.
@@ -124,6 +144,8 @@ class Reader:
             in it, else float32.
         effort: see ``load``.
         search: see ``load``.
+        other: opens a reader of other scripts, which reads what this one doubts; called when the
+            first image is doubtful.
     """
 
     def __init__(
@@ -134,6 +156,7 @@ class Reader:
         *,
         effort: str | None = None,
         search: Search | None = None,
+        other: Callable[[], Reader] | None = None,
     ) -> None:
         if hasattr(model, "recognizer") and not hasattr(model, "encode"):
             model = torch_engine(model, device, dtype)
@@ -149,6 +172,9 @@ class Reader:
         self.has_boxes = interface.has_boxes
         search = search or Search()
         self.is_constrained = search.is_constrained
+        self.language = search.language
+        self._other = once(other) if other else None
+        self._has_scripts = len(scripts_in(self.charset.characters)) > 1
         self._batches = self._batch_reader(search, effort)
 
     def _batch_reader(self, search: Search, effort: str | None) -> BatchReader:
@@ -285,6 +311,11 @@ class Reader:
         other._batches = self._batches.with_temperature(temperature)
         return other
 
+    def open_other(self) -> None:
+        """Open the reader of other scripts now, if there is one, not at the first doubt."""
+        if self._other is not None:
+            self._other()
+
     def require_boxes(self, attention: bool = False) -> None:
         """Refuse boxes, or attention, from a model that does not say where characters are."""
         interface = self._model.interface
@@ -322,8 +353,48 @@ class Reader:
             self.require_boxes(attention)
         if any(image.parts for image in images) and self.has_boxes and not self.is_constrained:
             read = partial(self._read_whole, attention=attention)
-            return read_with_parts(read, images, boxes)
-        return self._read_whole(images, boxes=boxes, attention=attention)
+            readings = read_with_parts(read, images, boxes)
+        else:
+            readings = self._read_whole(images, boxes=boxes, attention=attention)
+        readings = self._with_one_script(readings)
+        return self._with_other_scripts(images, readings, boxes, attention)
+
+    def _with_one_script(self, readings: list[Reading]) -> list[Reading]:
+        """Readings whose words have the letters of one script, unless only some may be read."""
+        if self.is_constrained or not self._has_scripts:
+            return readings
+
+        def in_one(reading: Reading) -> Reading:
+            (found,) = with_one_script([reading], self.charset, self.language)
+            return replace(found, alternatives=tuple(map(in_one, found.alternatives)))
+
+        return list(map(in_one, readings))
+
+    def _with_other_scripts(
+        self,
+        images: Sequence[DecodedImage],
+        readings: list[Reading],
+        boxes: bool,
+        attention: bool,
+    ) -> list[Reading]:
+        """Readings; of doubtful images those of the reader of other scripts where it is surer.
+
+        With languages of several scripts, every image may be of each.
+        """
+        doubtful = [
+            place for place, reading in enumerate(readings) if self.language or is_doubtful(reading)
+        ]
+        if self._other is None or not doubtful:
+            return readings
+        other = self._other()
+        check_same_images(self.preprocessing, other.preprocessing)
+        again = other.read_decoded(
+            [images[place] for place in doubtful], boxes=boxes, attention=attention
+        )
+        for place, reading in zip(doubtful, again, strict=True):
+            if is_surer([readings[place]], [reading], self.charset):
+                readings[place] = reading
+        return readings
 
     def _read_whole(
         self, images: Sequence[DecodedImage], *, boxes: bool, attention: bool

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from vit_str.console import one_line
@@ -65,6 +66,12 @@ class Reading:
         """This reading, with empty text if its confidence is below ``least``."""
         doubtful = least is not None and self.confidence < least
         return replace(self, text="", characters=()) if doubtful else self
+
+
+def per_character(readings: Sequence[Reading]) -> float:
+    """The geometric mean of the confidences of all characters; 0 without any."""
+    length = sum(len(reading.text) for reading in readings)
+    return prod(r.confidence for r in readings if r.text) ** (1 / length) if length else 0.0
 
 
 def reading_of(

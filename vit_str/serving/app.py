@@ -221,6 +221,7 @@ def _add_state(app: FastAPI, service: ReadingService, model: str) -> None:
             "image_size": list(reader.image_size),
             "boxes": reader.has_boxes,
             "pages": reads_pages(),
+            "other_languages": service.other_languages(),
             "limits": asdict(service.limits),
         }
 

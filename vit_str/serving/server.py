@@ -166,7 +166,9 @@ def create() -> FastAPI:
     BoundedConnection.seconds = settings.limits.receive
     BoundedConnection.proxies = tuple(ip_network(p, strict=False) for p in settings.proxies)
     _end_with_parent()
-    service = ReadingService(_load(settings), settings.limits, Metrics(), settings.effort)
+    service = ReadingService(
+        _load(settings), settings.limits, Metrics(), settings.effort, settings.model
+    )
     service.warm_up()
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     LOG.setLevel(logging.INFO if settings.log else logging.WARNING)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from PIL import Image
 
-from vit_str.runtime import Reader, Reading, Search, load
+from vit_str.runtime import Reader, Reading, Search
+from vit_str.runtime.alphabets import ALPHABETS
+from vit_str.runtime.engine import open_engine
 from vit_str.runtime.image_decoding import DecodedImage, decode, decode_apart
 from vit_str.runtime.images import LARGE, UnreadableImage, is_costly, pixels_of
 from vit_str.runtime.limited_process import ProcessLimits
 from vit_str.runtime.machine import install_hint
 from vit_str.runtime.readings import error_row, reading_row
+from vit_str.runtime.weights_choice import WeightsChoice, choose_weights, lines_of
 from vit_str.serving.batching_queue import BatchingQueue
 from vit_str.serving.guard import Metrics
 from vit_str.serving.lanes import Lane, set_at_end
@@ -27,6 +31,8 @@ from vit_str.serving.limits import Capacity, ClientDisconnected, Limits, Refusal
 
 if TYPE_CHECKING:
     from vit_str.reading.pages.detection import LineDetector
+    from vit_str.reading.pages.reader import PageReaders
+    from vit_str.runtime.interface import Engine
 
 _TOGETHER, _PATIENCE = 32, 0.005
 _SEARCHED_TOGETHER = 8  # with up to 20 beams each
@@ -35,6 +41,7 @@ _DECODERS_OF_ONE = 3  # of them, that a client may have at the same time
 _LARGE_DECODERS = 1  # processes that decode large pictures of words, out of the way of others
 _DRAWERS = 2  # processes that draw pages of PDF files, or decode large ones
 _FORMS = 2  # threads that take forms apart
+_OTHERS = 4  # engines with weights of other scripts that are kept
 _KNOWN_SEARCHES = 16  # whose lexicons and masks are kept
 _CLIENTS = 4  # with full queues of their own, before there is no room for others
 _PDF = b"%PDF"
@@ -70,12 +77,30 @@ class _Interruptible(Reader):
 
 
 class ReadingService:
-    """Reads what requests bring, with one model."""
+    """Reads what requests bring, with one model, or with that of the language of a request.
+
+    Args:
+        reader: what reads requests that name no language.
+        limits: of requests.
+        metrics: what is counted.
+        effort: see ``vit_str.load``.
+        model: the name or path that the reader was loaded from, which may stand for weights of
+            several scripts; None if it stands for none but its own.
+    """
 
     def __init__(
-        self, reader: Reader, limits: Limits, metrics: Metrics, effort: str | None = None
+        self,
+        reader: Reader,
+        limits: Limits,
+        metrics: Metrics,
+        effort: str | None = None,
+        model: str | Path | None = None,
     ) -> None:
         self.reader = reader
+        self._model = model
+        self._first = "" if model is None else choose_weights(model).first
+        device = reader.describe().device
+        self._other_engine = lru_cache(_OTHERS)(partial(open_engine, device=device))
         self.limits = limits
         self.metrics = metrics
         self._effort = effort
@@ -113,6 +138,14 @@ class ReadingService:
         """Begin nothing more, and wait for what is in progress."""
         for lane in self._lanes().values():
             lane.close()
+
+    def other_languages(self) -> list[str]:
+        """Codes of languages that are not Latin and can be read."""
+        has_other = self._model is not None and choose_weights(self._model).other is not None
+        if has_other:
+            return list(ALPHABETS)
+        unknown = self.reader.charset.unknown
+        return [code for code, letters in ALPHABETS.items() if not unknown(letters)]
 
     def stuck(self) -> list[str]:
         """What has been busy with the same for longer than anybody waits."""
@@ -226,7 +259,37 @@ class ReadingService:
 
     def _open_searcher(self, search: Search) -> Reader:
         with refused():
-            return Reader(self.reader.engine, effort=self._effort, search=search)
+            chosen = self._chosen(search)
+            other = None if chosen.other is None else partial(self._open, chosen.other, search)
+            return self._open(chosen.first, search, other)
+
+    def _chosen(self, search: Search) -> WeightsChoice:
+        """The weights for a search."""
+        if self._model is None:
+            return WeightsChoice(self._first)
+        return choose_weights(self._model, search)
+
+    def _engine(self, path: str | Path) -> Engine:
+        return self.reader.engine if path == self._first else self._other_engine(path)
+
+    def _open(
+        self, path: str | Path, search: Search, other: Callable[[], Reader] | None = None
+    ) -> Reader:
+        return Reader(self._engine(path), effort=self._effort, search=search, other=other)
+
+    def _page_readers(self, path: str | Path, search: Search, over: Event) -> PageReaders:
+        """What reads pages with some weights, as long as somebody waits."""
+        from vit_str.reading.pages.reader import PageReaders
+
+        reader = _Interruptible(over, self._engine(path), effort=self._effort, search=search)
+        if reader.reads_lines:
+            return PageReaders(reader, None)
+        _, lines = self._page_parts() or (None, None)
+        if path == self._first and lines is not None:
+            engine = lines.engine
+        else:
+            engine = self._other_engine(lines_of(path))
+        return PageReaders(_Interruptible(over, engine), reader)
 
     def _read_page(
         self,
@@ -240,11 +303,16 @@ class ReadingService:
         from vit_str.reading.pages.reader import PageReader
 
         picture = picture or self._picture(upload, number, over)
-        detector, lines = self._page_parts() or (None, None)
+        detector, _ = self._page_parts() or (None, None)
         with refused():
-            reader = _Interruptible(over, self.reader.engine, effort=self._effort, search=search)
-        lines = lines and _Interruptible(over, lines.engine)
-        page = PageReader(reader, detector, lines).read(picture, boxes=reader.has_boxes)
+            chosen = self._chosen(search)
+            own = self._page_readers(chosen.first, search, over)
+        reader = own.words or own.lines
+        other = None
+        if chosen.other is not None:
+            other = partial(self._page_readers, chosen.other, search, over)
+        page_reader = PageReader(reader, detector, own.lines, other=other)
+        page = page_reader.read(picture, boxes=reader.has_boxes)
         self.metrics.pictures.labels("read").inc()
         return page_row(upload.name, page) | {"page": number}
 
@@ -276,7 +344,9 @@ def _open_page_parts(reader: Reader) -> tuple[LineDetector, Reader | None] | Non
         return None
     from vit_str.reading.pages.detection import RapidDetector
 
-    return RapidDetector(), None if reader.reads_lines else load("line", reader.describe().device)
+    if reader.reads_lines:
+        return RapidDetector(), None
+    return RapidDetector(), Reader(open_engine("line", reader.describe().device))
 
 
 @contextmanager

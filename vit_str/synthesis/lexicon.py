@@ -9,8 +9,10 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
+from vit_str.runtime.alphabets import LATIN, ends_of_script, script_of, scripts_in
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
 from vit_str.synthesis.word_lists import (
     count_words,
@@ -87,7 +89,9 @@ class Lexicon:
         self.maximum_length = maximum_length
         self._allowed = frozenset(charset.characters)
         self._characters = charset.characters.replace(" ", "") or charset.characters
-        self._plain = "".join(filter(_is_plain, self._characters)) or self._characters
+        self._scripts = sorted(scripts_in(charset.characters))
+        plain = "".join(filter(_is_plain, self._characters)) or self._characters
+        self._plain = _by_script(plain, self._scripts)
         self._blocks = _blocks(self._characters)
         lengths = range(1, maximum_length + 1)
         self._lengths = list(accumulate(0.85**length + 0.02 for length in lengths))
@@ -125,9 +129,17 @@ class Lexicon:
         return partial(_FREE_INGREDIENTS[name], self)
 
     def _fit(self, string: str) -> str:
-        """The string if the charset can write it, perhaps in another case; else nothing."""
+        """The string if the charset can write it, perhaps in another case; else nothing.
+
+        Up to where a word goes on in another script.
+        """
+        has_scripts = len(self._scripts) > 1
+        if has_scripts:
+            string = string[: ends_of_script(string)]
         for candidate in (string, string.lower(), string.upper()):
-            if self._allowed.issuperset(candidate):
+            # The capital of µ, which is no Greek letter, is one.
+            is_one = not has_scripts or ends_of_script(candidate) is None
+            if is_one and self._allowed.issuperset(candidate):
                 return candidate[: self.maximum_length].strip()
         return ""
 
@@ -203,7 +215,7 @@ class Lexicon:
         words = self._plain_words(rng, count)
         if field == "word":
             return words
-        return list(map(str.capitalize if field == "Word" else str.upper, words))
+        return list(map(str.capitalize if field == "Word" else in_capitals, words))
 
     def _plain_words(self, rng: random.Random, count: int) -> list[str]:
         if not self._words:
@@ -268,7 +280,8 @@ class Lexicon:
         return "".join(rng.choices(block, k=length))
 
     def _any_plain(self, rng: random.Random, length: int) -> str:
-        return "".join(rng.choices(self._plain, k=length))
+        plain = self._plain[0] if len(self._plain) == 1 else rng.choice(self._plain)
+        return "".join(rng.choices(plain, k=length))
 
 
 _FREE_INGREDIENTS: Mapping[str, Callable[[Lexicon, random.Random, int], list[str]]] = {
@@ -284,18 +297,33 @@ def _blocks(characters: str) -> dict[str, int]:
     """What random strings are made of, and how often each is: printable ASCII and one block.
 
     A font has most of a block of Unicode (here of 128 characters, or one script) or nothing, and
-    hardly one has all blocks. At least half of each string is of its block.
+    hardly one has all blocks. At least half of each string is of its block. Cyrillic and Greek
+    stand without Latin letters, which look the same.
     """
     told = "".join(c for c in characters if c not in _TOLD_BY_PLACE) or characters
     blocks: defaultdict[str | int, str] = defaultdict(str)
     for character in told:
         blocks[_block(character)] += character
     common = blocks.pop(0, "")
-    mixed = {
-        block * max(1, round(len(common) / len(block))) + common: len(block)
-        for block in blocks.values()
-    }
+    mixed = {}
+    for block in blocks.values():
+        beside = _beside(block, common)
+        mixed[block * max(1, round(len(beside) / len(block))) + beside] = len(block)
     return ({common: len(common)} if common else {}) | mixed
+
+
+def _beside(block: str, common: str) -> str:
+    """What of printable ASCII stands in strings of a block: no letters of another script."""
+    if script_of(block[0]) in (None, LATIN):
+        return common
+    return "".join(character for character in common if not character.isalpha()) or common
+
+
+def _by_script(characters: str, scripts: Sequence[str]) -> list[str]:
+    """Letters of each script, with all that is of none; all together if there is one script."""
+    if len(scripts) < 2:
+        return [characters]
+    return ["".join(c for c in characters if script_of(c) in (None, script)) for script in scripts]
 
 
 def _block(character: str) -> str | int:
@@ -317,7 +345,7 @@ def _set_case(word: str, case: str, rng: random.Random) -> str:
         return word.capitalize()
     if case == "upper":
         sharp = "ẞ" if "ß" in word and rng.random() < _CAPITAL_SHARP_S else "ß"
-        return word.replace("ß", sharp).upper()
+        return in_capitals(word.replace("ß", sharp))
     bits = rng.getrandbits(len(word) + 1)
     return "".join(
         character.upper() if bits >> place & 1 else character.lower()

@@ -105,6 +105,14 @@ _LINES = {
         CASHIER: {WORD}	{number}
         {number}-{number}-{three}
         {leader}
+        ИТОГО	{amount}
+        ИТОГО:	{natural},{two} ₽
+        СУММА	{natural},{two} руб.
+        НДС {two}%	{amount}
+        РАЗОМ	{natural},{two} грн
+        ΣΥΝΟΛΟ	{amount}
+        ΣΥΝΟΛΟ: €{two},{two}
+        ΦΠΑ {two}%	{amount}
     """,
     "table": r"""
         {amount}	{amount}
@@ -150,6 +158,13 @@ _LINES = {
         {addresses} {addresses}
         (GST ID No. {number}{three}{three})
         ({number}-{A})
+        ул. {Word}, д. {two}, кв. {two}
+        г. {Word}, ул. {Word}, {two}
+        вул. {Word}, {two}
+        Тел.: {phones}
+        Οδός {Word} {two}
+        Λεωφ. {Word} {two}, {Word}
+        Τηλ.: {phones}
     """,
     "short": r"""
         {amount}
@@ -308,6 +323,15 @@ _LINES = {
         »{sentence}«
         — {sentence} — {word} {word}
         ‰ {digit}.{digit}	{digit} ‰
+        {Word} {word}, {year} г.
+        {year}–{year} гг.
+        {day} {word} {year} года
+        т. {digit}, № {digit}, с. {two}–{two}
+        см. рис. {digit}, стр. {two}
+        д-р {A}. {Word}
+        {Word} και {Word}, {year}
+        σελ. {two}–{two}
+        κ. {Word} {Word}
     """,
 }
 # Spaces part them; a bar is a space within one.

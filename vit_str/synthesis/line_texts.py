@@ -2,16 +2,19 @@
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
+from pathlib import Path
 
+from vit_str.runtime.alphabets import ends_of_script, script_of_text, scripts_in
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
 from vit_str.synthesis.line_patterns import DASHES, KINDS, LEADERS, LINES, QUOTES, TYPESET
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
+from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
-from vit_str.synthesis.word_lists import favor_rare_letters, language_words
+from vit_str.synthesis.word_lists import count_words, favor_rare_letters, language_words
 
 GAP = "\t"
 """Stands for as much space as there is."""
@@ -24,6 +27,9 @@ _SHORT = 10.0  # characters below which a line is mostly one entry of a table or
 _CUT = 1.25  # times the length asked for, beyond which a line is cut
 _ENDS = (".", ".", ".", ".", ".", ".", "?", "!", ":", ";", "...")  # of sentences and clauses
 _QUOTED = (0, 0, 0, 1, 2, 4)  # words behind the first between quotation marks
+_PROBES = 200  # words that show of which script a language is
+_MIXED_SHARE = 0.3  # of the lines with words of another script, if the charset has several
+_GUESTS = 0.25  # share of these words in such a line
 _TYPESET_SHARE = 0.6  # of the lines, with apostrophes and dots as in books
 _FIELD = re.compile(r"{(\w+)}")
 
@@ -68,17 +74,30 @@ class LineTexts:
     Args:
         charset: the characters that may occur; it must hold the space.
         lexicon: draws words of all kinds.
-        language: of running text, as for `Lexicon`; the words of a line are of one language.
+        language: of running text, as for `Lexicon`; the words of a line are of one language. With
+            a charset of several scripts, some lines have words of another one among them.
+        words: a text file of the user's own words instead, as for `Lexicon`.
     """
 
-    def __init__(self, charset: Charset, lexicon: Lexicon, language: str = "en") -> None:
+    def __init__(
+        self,
+        charset: Charset,
+        lexicon: Lexicon,
+        language: str = "en",
+        words: Path | None = None,
+    ) -> None:
         if charset.unknown(" "):
             raise ValueError("lines of words need a charset with the space, for example european")
         self._allowed = frozenset(charset.characters)
+        self._has_scripts = len(scripts_in(charset.characters)) > 1
         self.lexicon = lexicon
-        self._languages = keep_word_lists(
-            ["running text", language, charset.characters], lambda: self._frequent_words(language)
-        )
+        if words is not None:
+            self._languages = self._frequent_words([(count_words(words), 1.0)])
+        else:
+            self._languages = keep_word_lists(
+                ["running text", language, charset.characters],
+                lambda: self._frequent_words(language_words(language)),
+            )
         self._weights = list(accumulate(each.weight for each in self._languages))
         self._patterns = {kind: self._writable(LINES.get(kind, ())) for kind in (*KINDS, "short")}
         self._kinds = {k: n for k, n in KINDS.items() if k not in LINES or self._patterns[k]}
@@ -89,10 +108,10 @@ class LineTexts:
             typeset=self._writable([*TYPESET.values()]),
         )
 
-    def _frequent_words(self, language: str) -> list[WordList]:
-        """Of each language, those that can be written."""
+    def _frequent_words(self, words: Iterable[tuple[Mapping[str, float], float]]) -> list[WordList]:
+        """Of each weighted list, those that can be written."""
         lists = []
-        for counts, weight in language_words(language):
+        for counts, weight in words:
             usable = [w for w in islice(counts, _FREQUENT) if self._allowed.issuperset(w)]
             shares = favor_rare_letters(usable, [counts[w] ** _FLATNESS for w in usable])
             lists.append(WordList(usable, list(accumulate(shares)), weight))
@@ -111,16 +130,27 @@ class LineTexts:
             (kind,) = rng.choices(list(self._kinds), list(self._kinds.values()))
             if length < _SHORT and rng.random() < 0.6:
                 kind = "short"
-            text = self._filled(_Writer(rng, language, self._marks), kind, length)
+            guest = self._guest(rng, language) if self._has_scripts else None
+            text = self._filled(_Writer(rng, language, self._marks, guest), kind, length)
             if rng.random() < _TYPESET_SHARE:
                 text = self._typeset(text)
             if kind in ("prose", "heading", "list") and rng.random() < 0.15:
-                text = text.upper()
+                text = in_capitals(text)
+            if self._has_scripts and ends_of_script(text) is not None:
+                continue
             if kind == "short" and len(text) > max(1, length * _CUT):
                 continue
             text = _cut(text, round(length * _CUT))
             if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
                 return text
+
+    def _guest(self, rng: random.Random, language: WordList) -> WordList | None:
+        """Words of another script, for some of the lines."""
+        others = [each for each in self._languages if _script(each) != _script(language)]
+        if not others or rng.random() >= _MIXED_SHARE:
+            return None
+        (guest,) = rng.choices(others, [each.weight for each in others])
+        return guest
 
     def _filled(self, writer: "_Writer", kind: str, length: float) -> str:
         """Pieces of one kind until the line is full."""
@@ -165,6 +195,7 @@ class _Writer:
     rng: random.Random
     language: WordList
     marks: _Marks
+    guest: WordList | None = None  # words of another script, which some are taken from
 
     def fill(self, pattern: str) -> str:
         """The pattern with all of its fields filled."""
@@ -216,8 +247,16 @@ class _Writer:
         if name == "leader":
             pattern = rng.choice(self.marks.leaders) * rng.randint(3, 30)
             return "".join(chr(ord(c) + _SILENT) if c != " " else c for c in pattern).strip()
-        (word,) = rng.choices(self.language.words, cum_weights=self.language.shares)
-        return {"Word": word.capitalize(), "WORD": word.upper()}.get(name, word)
+        words = self.language
+        if self.guest and rng.random() < _GUESTS:
+            words = self.guest
+        (word,) = rng.choices(words.words, cum_weights=words.shares)
+        return {"Word": word.capitalize(), "WORD": in_capitals(word)}.get(name, word)
+
+
+def _script(language: WordList) -> str | None:
+    """The script of most of the frequent words of a language."""
+    return script_of_text("".join(language.words[:_PROBES]))
 
 
 def _cut(text: str, most: int) -> str:

@@ -44,6 +44,11 @@ SYLLABLES: Mapping[str, Syllables] = MappingProxyType(
             "a e ə ə ə ı i o ö u ü",
             "- - - - r l n m z s ş t k q d",
         ),
+        "be": Syllables(  # Belarusian
+            "- - б в г д ж дз дж з к л м н п р с т х ц ч ш",
+            "а э ы у о і а о е ё ю я і",
+            "- - - - ў й л н р с т к м ў ць нь",
+        ),
         "cy": Syllables(  # Welsh
             "- b c ch d dd f ff g ng h l ll m n p r rh s t th gw",
             "a e i o u w y â ê î ô û ŵ ŵ ŷ ŷ ẁ ẃ ẅ ỳ á é ae ai aw ei ew oe wy yw ŵy",
@@ -69,10 +74,25 @@ SYLLABLES: Mapping[str, Syllables] = MappingProxyType(
             "a e i ị o ọ u ụ à ì ò ù á í ó ú ị ọ ụ",
             "- - - - m n ṅ",
         ),
+        "kk": Syllables(  # Kazakh
+            "- - б ғ д ж з к қ л м н п р с т ш һ х ғ қ",
+            "а ә е и і о ө у ұ ү ы э ә ө ұ ү",
+            "- - - л н ң р с т к қ й м ң",
+        ),
+        "ky": Syllables(  # Kyrgyz
+            "- - б г д ж з к л м н п р с т ч ш",
+            "а е и о ө у ү ы э оо өө уу үү аа",
+            "- - - л н ң р с т к й м ң",
+        ),
         "la": Syllables(  # Latin of dictionaries; its long vowels are Japanese and Maori too
             "- b c d f g h i l m n p qu r s t v tr st",
             "a ā e ē i ī o ō u ū ă ĕ ĭ ŏ ŭ æ œ ō ŏ ĕ ĭ",
             "- - - m n r s t x",
+        ),
+        "mn": Syllables(  # Mongolian
+            "- - б г д ж з л м н р с т х ц ч ш",
+            "а э и о ө у ү аа ээ ий оо өө уу үү ай ой я е ё ю",
+            "- - - л н р с т г д в м х гч",
         ),
         "mt": Syllables(  # Maltese
             "b ċ d f ġ g għ h ħ j k l m n p q r s t v w x ż z",
@@ -93,6 +113,11 @@ SYLLABLES: Mapping[str, Syllables] = MappingProxyType(
             "b c č d đ f g h j k l m n ŋ p r s š t ŧ v z ž ŋ ŧ",
             "a á e i o u ea ie oa uo",
             "- - - t d s l r n ŋ",
+        ),
+        "tg": Syllables(  # Tajik
+            "- б в г ғ д ж з к қ л м н п р с т ф х ҳ ч ҷ ш ғ қ ҳ ҷ",
+            "а о и у ӯ э е ё ю я ӯ",
+            "- - - н р м ш т д з ъ л ӣ",
         ),
         "yo": Syllables(  # Yoruba
             "- b d f g gb h j k l m n p r s ṣ ṣ t w y",
@@ -155,6 +180,35 @@ def with_cedillas(word: str) -> str:
     """A Romanian word as most computers wrote it before 2007."""
     return word.translate(str.maketrans("șț", "şţ"))
 
+
+def with_final_sigma(word: str) -> str:
+    """A Greek word with ς at its end, which lists of words have as σ."""
+    return re.sub(r"σ\b", "ς", word)
+
+
+def in_serbian_cyrillic(word: str) -> str:
+    """A Serbian word as in Cyrillic; as it is if letters of other alphabets are in it.
+
+    >>> in_serbian_cyrillic("ljubaznost"), in_serbian_cyrillic("džem"), in_serbian_cyrillic("www")
+    ('љубазност', 'џем', 'www')
+    """
+    for latin, cyrillic in (("lj", "љ"), ("nj", "њ"), ("dž", "џ")):
+        word = word.replace(latin, cyrillic)
+    return word.translate(_SERBIAN) if _SERBIAN_WORD.fullmatch(word) else word
+
+
+def in_capitals(text: str) -> str:
+    """A text in capitals, as print has them: Greek without the accent."""
+    joined = text.replace("ΐ", "ϊ").replace("ΰ", "ϋ")
+    return joined.upper().translate(_WITHOUT_ACCENTS)
+
+
+_SERBIAN = str.maketrans("abcčćdđefghijklmnoprsštuvzž", "абцчћдђефгхијклмнопрсштувзж")
+_SERBIAN_WORD = re.compile("[abcčćdđefghijklmnoprsštuvzžљњџ' -]+")
+_WITHOUT_ACCENTS = str.maketrans("ΆΈΉΊΌΎΏ", "ΑΕΗΙΟΥΩ")
+
+SERBIAN = "sr"
+"""Serbian in Cyrillic, and some of it in Latin letters, as in Serbia; ``sh`` has these only."""
 
 OTHER_SPELLINGS: Mapping[str, Callable[[str], str]] = MappingProxyType(
     {"tr": with_turkish_capitals, "az": with_turkish_capitals, "ro": with_cedillas}

@@ -11,9 +11,12 @@ from vit_str.runtime.machine import install_hint
 from vit_str.synthesis.spellings import (
     OTHER_SPELLINGS,
     PINYIN,
+    SERBIAN,
     SYLLABLES,
+    in_serbian_cyrillic,
     spelled,
     spelled_words,
+    with_final_sigma,
     with_long_s,
     with_sharp_s,
     without_long_s,
@@ -22,6 +25,8 @@ from vit_str.synthesis.spellings import (
 _OTHERWISE = 0.2  # share of another spelling beside the usual one
 _LIST_SIZE = 200_000  # most frequent words of a language
 _LEAST_SHARE = 0.008  # of the words with letters that ASCII lacks, with each of these
+_SPELLINGS = {"de": with_sharp_s, "el": with_final_sigma}
+"""What wordfreq has otherwise than print."""
 _MOST_FAVOR = 30.0  # times; a letter of a few stray words does not fill the images with them
 _FAVOR_OF_ACCENTS = 4.0  # times; then one in six Italian words has one, one in three German ones
 
@@ -53,10 +58,11 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
     for part in language.split("+"):
         code, star, weight = part.partition("*")
         modern, has_long_s = without_long_s(code)
-        is_known = modern in known or spelled(code)
+        is_known = modern in (*known, SERBIAN) or spelled(code)
         if not is_known or (star and not re.fullmatch(r"[1-9]\d{0,3}", weight)):
+            codes = ", ".join(sorted([*known, *SYLLABLES, PINYIN, SERBIAN]))
             raise ValueError(
-                f"language must be one of {', '.join(sorted([*known, *SYLLABLES, PINYIN]))}, or "
+                f"language must be one of {codes}, or "
                 f"several as in en*8+de, found {language!r}; give a word list for any other"
             )
         words = spelled_words(code) if spelled(code) else _frequent_words(modern)
@@ -73,10 +79,15 @@ def _frequent_words(code: str) -> dict[str, float]:
     """The most frequent words of a language that wordfreq knows, and their shares."""
     import wordfreq
 
+    if code == SERBIAN:
+        latin = _frequent_words("sh")
+        cyrillic = {in_serbian_cyrillic(word): share for word, share in latin.items()}
+        return {word: share * _OTHERWISE for word, share in latin.items()} | cyrillic
     frequencies = wordfreq.get_frequency_dict(code, wordlist="best")
     top = islice(frequencies.items(), _LIST_SIZE)
     words = {word: share for word, share in top if not re.search(r"\d", word)}
-    return {with_sharp_s(word): share for word, share in words.items()} if code == "de" else words
+    spelling = _SPELLINGS.get(code)
+    return {spelling(word): share for word, share in words.items()} if spelling else words
 
 
 def word_shares(words: Sequence[str], counts: Sequence[float]) -> list[float]:

@@ -241,7 +241,8 @@ class RenderedLines(RenderedWords):
         grid: columns of features of the widest line; linked to the encoder's.
         maximum_length: linked to the decoder's; lines are as long as their width allows.
         width_step: linked to the encoder's.
-        words: all else that `RenderedWords` takes.
+        words: a word list or text of your own instead.
+        others: all else that `RenderedWords` takes.
     """
 
     def __init__(
@@ -253,7 +254,8 @@ class RenderedLines(RenderedWords):
         grid: tuple[int, int] = (1, 800),
         maximum_length: int = 250,
         width_step: int = 32,
-        **words: Any,
+        words: Path | None = None,
+        **others: Any,
     ) -> None:
         super().__init__(
             batch_size=batch_size,
@@ -262,11 +264,12 @@ class RenderedLines(RenderedWords):
             image_size=image_size,
             grid=grid,
             maximum_length=_LONGEST_WORD,
-            **words,
+            words=words,
+            **others,
         )
         self._preprocessing = Preprocessing(*image_size, width_step=width_step)
         self._validation_batch = batch_size
-        self.texts = LineTexts(self.charset, self.lexicon, language)
+        self.texts = LineTexts(self.charset, self.lexicon, language, words)
 
     def _renderer(self, atlas: GlyphAtlas) -> TextLineRenderer:
         height, widest = self.image_size

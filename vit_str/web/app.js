@@ -22,7 +22,13 @@ let reading = 0;
 let reader;
 at("unstarted").remove();
 const names = new Intl.DisplayNames(["en"], { type: "language" });
-for (const code of LANGUAGES) at("language").add(new Option(names.of(code), code));
+for (const code of LANGUAGES) addLanguage(code);
+
+/** Offer a language, if it is not offered yet. */
+function addLanguage(code) {
+  const known = [...at("language").options].some(({ value }) => value === code);
+  if (!known) at("language").add(new Option(names.of(code), code));
+}
 
 function complain(text) {
   at("trouble").textContent = text;
@@ -50,6 +56,7 @@ async function open() {
     document.body.classList.remove("loading");
   }
   at("note").textContent = reader.note;
+  for (const code of reader.otherLanguages) addLanguage(code);
   say("Ready");
   at("kind-option").hidden = !reader.pages;
   if (reader.pages) {

@@ -10,6 +10,9 @@ ort.env.wasm.numThreads = 1; // more need headers that plain file servers do not
 ort.env.wasm.proxy = true; // in a worker, so that the page answers while it reads
 ort.env.logLevel = "error";
 
+const said = document.querySelector("meta[name=other-languages]")?.content ?? "";
+const OTHER_LANGUAGES = said.split(" ").filter(Boolean);
+
 /** The reader of the page; `report` is called with the share of the model that is loaded. */
 export async function openReader(report) {
   const model = await openModel("model", report);
@@ -47,14 +50,27 @@ export class BrowserReader {
   atOnce = 1;
   accept = "image/*";
   pages = ""; // whole pictures, in words
+  otherLanguages = OTHER_LANGUAGES; // that another model reads
 
   constructor(reader) {
     this.reader = reader;
   }
 
+  /** What reads a language; another model is fetched when it is first asked for. */
+  async readerOf(language) {
+    if (!OTHER_LANGUAGES.includes(language)) return this.reader;
+    const { words } = this.reader;
+    this.other ??= openModel("other/model").then((model) => new Reader(model, words));
+    return this.other.catch((error) => {
+      this.other = null; // another picture tries again
+      throw error;
+    });
+  }
+
   /** A cropped word as `vit-str read --format jsonl --boxes` has it, with maps of attention. */
   async readWord(file, name, nBest, language) {
-    const reading = await this.reader.read(await decode(file), nBest, language);
+    const reader = await this.readerOf(language);
+    const reading = await reader.read(await decode(file), nBest, language);
     const record = { path: name, ...summary(reading) };
     if (reading.alternatives.length) record.alternatives = reading.alternatives.map(summary);
     else delete record.prior;

@@ -43,11 +43,14 @@ class PageReader extends BrowserReader {
       this.opened = null; // another picture tries again
       throw error;
     }));
+    const words = await this.readerOf(language);
+    const strips = words === this.reader ? this.lines : await this.openOtherLines(words);
     const found = await this.detector.lines(picture);
     const [lines, direction] = isCrop(picture, found)
-      ? [await this.readAlong(picture, [whole(picture)], 0), 0]
-      : await this.readLines(picture, found);
-    if (this.reader !== this.lines) await this.lookAgain(lines, language, report);
+      ? [await this.readAlong(strips, picture, [whole(picture)], 0), 0]
+      : await this.readLines(strips, picture, found);
+    if (words !== strips) await this.lookAgain(words, lines, language, report);
+    for (const line of lines) writeInOneScript(line, strips, language);
     return pageRecord(name, picture, arranged(sureWords(lines), direction));
   }
 
@@ -57,23 +60,33 @@ class PageReader extends BrowserReader {
     this.lines = this.reader.readsLines ? this.reader : new Reader(await openModel("lines"));
   }
 
+  /** What reads the lines of another script beside a reader of its words, fetched once. */
+  openOtherLines(words) {
+    if (words.readsLines) return words;
+    this.otherLines ??= openModel("other/lines").then((model) => new Reader(model));
+    return this.otherLines.catch((error) => {
+      this.otherLines = null;
+      throw error;
+    });
+  }
+
   /** All lines, and the quarter turns to the right of the text on the page. */
-  async readLines(picture, found) {
-    const [longest, direction] = await this.readLongest(picture, found);
+  async readLines(reader, picture, found) {
+    const [longest, direction] = await this.readLongest(reader, picture, found);
     const lines = longest.filter(({ corners }) => !runsAcross(corners, direction));
     const done = lines.map(({ corners }) => corners);
     const rest = found.filter((corners) => !done.includes(corners));
     const along = rest.filter((corners) => !runsAcross(corners, direction));
     const others = rest.filter((corners) => runsAcross(corners, direction));
-    lines.push(...(await this.readAlong(picture, along, direction)));
-    const down = await this.readAlong(picture, others, direction + 1);
-    const up = await this.readAlong(picture, others, direction + 3);
+    lines.push(...(await this.readAlong(reader, picture, along, direction)));
+    const down = await this.readAlong(reader, picture, others, direction + 1);
+    const up = await this.readAlong(reader, picture, others, direction + 3);
     lines.push(...down.map((one, i) => (sureness(one) >= sureness(up[i]) ? one : up[i])));
     return [lines, direction];
   }
 
   /** The longest lines, the way up in which they are read more surely, and that way. */
-  async readLongest(picture, found) {
+  async readLongest(reader, picture, found) {
     const sides = (corners) => Math.max(...sideLengths(corners));
     const longest = found.toSorted((one, other) => sides(other) - sides(one)).slice(0, SAMPLE);
     const height = longest.reduce((sum, corners) => {
@@ -81,33 +94,45 @@ class PageReader extends BrowserReader {
       return sum + across - along;
     }, 0);
     const direction = height > 0 ? 1 : 0;
-    const lines = await this.readAlong(picture, longest, direction);
+    const lines = await this.readAlong(reader, picture, longest, direction);
     if (mean(lines) >= SURE) return [lines, direction];
-    const upsideDown = await this.readAlong(picture, longest, direction + 2);
+    const upsideDown = await this.readAlong(reader, picture, longest, direction + 2);
     return mean(upsideDown) > mean(lines) ? [upsideDown, direction + 2] : [lines, direction];
   }
 
   /** Lines whose text is turned by some quarters to the right. */
-  async readAlong(picture, found, quarters) {
+  async readAlong(reader, picture, found, quarters) {
     const lines = [];
     for (const corners of found) {
       const strip = new Strip(picture, cornersFrom(corners, quarters));
-      lines.push({ corners, words: wordsOf(strip, await this.lines.read(strip.picture, 1)) });
+      lines.push({ corners, words: wordsOf(strip, await reader.read(strip.picture, 1)) });
     }
     return lines;
   }
 
   /** Have the reader of words look at doubtful words, and keep what is surer. */
-  async lookAgain(lines, language, report) {
+  async lookAgain(reader, lines, language, report) {
     const words = lines.flatMap((line) => line.words);
     const doubtful = words.filter((word) => perCharacter([word]) < DOUBTFUL);
     for (const [index, word] of doubtful.entries()) {
       report(`Looking closer at ${index + 1} of ${doubtful.length} words …`);
-      const reading = inStrip(word, await this.reader.read(pictureOf(word), 1, language));
-      if (reading.text.length >= this.reader.maximumLength) continue; // more than it can write
+      const reading = inStrip(word, await reader.read(pictureOf(word), 1, language));
+      if (reading.text.length >= reader.maximumLength) continue; // more than it can write
       const isSurer = HEADSTART * perCharacter([{ reading }]) > perCharacter([word]);
       if (isSurer) word.reading = reading;
     }
+  }
+}
+
+/** Give the words of a line the letters of one script each. */
+function writeInOneScript({ words }, reader, language) {
+  const texts = words.map(({ reading }) => reading.text);
+  const letters = [...reader.inOneScript(texts.join(" "), language)];
+  for (const word of words) {
+    const text = letters.splice(0, [...word.reading.text].length);
+    letters.shift(); // the space
+    const characters = word.reading.characters.map((each, i) => ({ ...each, character: text[i] }));
+    word.reading = { ...word.reading, text: text.join(""), characters };
   }
 }
 

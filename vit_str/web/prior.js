@@ -10,6 +10,9 @@ const JOINED = 1;
 const SHORTEST = 1;
 const OTHERS = Math.exp(WEIGHT * 2); // what the search did not find
 
+// Greek capitals have no accents.
+const GREEK = { ς: "σ", ά: "α", έ: "ε", ή: "η", ί: "ι", ό: "ο", ύ: "υ", ώ: "ω", ΐ: "ϊ", ΰ: "ϋ" };
+
 const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
   for (let bit = 0; bit < 8; bit++) byte = byte & 1 ? (byte >>> 1) ^ 0xedb88320 : byte >>> 1;
   return byte;
@@ -92,7 +95,7 @@ class Prior {
 /** Small letters, without signs at the ends. */
 function folded(text) {
   const small = text.normalize("NFC").replaceAll("İ", "i").replaceAll("’", "'").toLowerCase();
-  const same = small.replaceAll("ß", "ss");
+  const same = small.replaceAll("ß", "ss").replace(/[ςάέήίόύώΐΰ]/g, (letter) => GREEK[letter]);
   return same.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
 }
 

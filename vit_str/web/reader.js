@@ -4,6 +4,7 @@ import * as ort from "../runtime/ort.wasm.bundle.min.mjs";
 import { attentionMap, boxInFrame, characterBoxes, columnBoxes, mapInFrame } from "./boxes.js";
 import { normalize, turnOver, viewOf } from "./images.js";
 import { withoutMargins } from "./margins.js";
+import { oneScript, scriptOf } from "./one_script.js";
 import { BEAMS, MARGIN, openPrior } from "./prior.js";
 import { CtcSteps, bestAlignment, mergeViews, search } from "./search.js";
 
@@ -21,6 +22,7 @@ export class Reader {
     Object.assign(this, { model, sessions, words, characters: [...model.charset] });
     this.readsLines = model.preprocessing.width_step > 0;
     this.maximumLength = model.interface.maximum_length;
+    this.hasScripts = new Set(this.characters.map(scriptOf).filter(Boolean)).size > 1;
     this.priors = new Map();
   }
 
@@ -30,10 +32,14 @@ export class Reader {
     if (best.hypotheses[0].confidence < this.model.preprocessing.reread_below) {
       best.hypotheses = await this.readAgain(best, nBest, language);
     }
-    const [first, ...alternatives] = best.hypotheses.map((each) => this.spelled(each));
+    const [first, ...alternatives] = best.hypotheses.map((each) => {
+      const { text, ...rest } = this.spelled(each);
+      return { text: this.inOneScript(text, language), ...rest };
+    });
     const places = await this.locate(best, first.ids);
+    const letters = [...first.text];
     const characters = first.ids.map((id, i) => ({
-      character: this.characters[id],
+      character: letters[i],
       confidence: first.confidences[i],
       ...places[i],
     }));
@@ -103,6 +109,12 @@ export class Reader {
     const wanted = language || this.model.provenance.language;
     if (!this.priors.has(wanted)) this.priors.set(wanted, openPrior(this.words, wanted));
     return this.priors.get(wanted);
+  }
+
+  /** A line whose words have the letters of one script each, of those that this reads. */
+  inOneScript(line, language) {
+    const found = this.hasScripts ? oneScript(line, language) : line;
+    return [...found].every((letter) => this.characters.includes(letter)) ? found : line;
   }
 
   /** A hypothesis with its text. */

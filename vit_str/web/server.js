@@ -36,6 +36,7 @@ class ServerReader {
 
   constructor(model) {
     this.model = model;
+    this.otherLanguages = model.other_languages ?? [];
     this.pages = model.pages !== false && "photographs, scans and PDF files";
   }
 

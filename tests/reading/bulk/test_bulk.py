@@ -27,6 +27,7 @@ from vit_str.reading.bulk.workers import (
     read_images,
 )
 from vit_str.runtime import Reader, load
+from vit_str.runtime.charset import charset_of
 from vit_str.runtime.images import UnreadableImage
 from vit_str.runtime.machine import THREADS, install_hint
 
@@ -270,10 +271,19 @@ def test_a_worker_has_the_threads_that_are_asked_for(threads, workers, monkeypat
     monkeypatch.setenv(THREADS, "1")  # as it is on another machine
     try:
         job = Job(characters=False, boxes=False, batch_size=1, backend="torch")
-        PartReader(job, chosen, weights_path.read_bytes(), None)
+        PartReader(job, chosen, {weights_path.name: weights_path.read_bytes()}, None)
         assert torch.get_num_threads() == chosen.threads
     finally:
         torch.set_num_threads(before)
+
+
+def test_a_worker_gets_the_weights_of_all_scripts(both_scripts):
+    files = [both_scripts / f"{name}.safetensors" for name in ("tiny", "cyrillic-greek")]
+    job = Job(characters=False, boxes=False, batch_size=1, backend="torch")
+    weights = {file.name: file.read_bytes() for file in files}
+    reader = PartReader(job, Workers(1, "cpu", 1), weights, None)._reader
+    assert reader.charset == charset_of("latin")
+    assert reader._other is not None and reader._other().charset == charset_of("cyrillic-greek")
 
 
 @pytest.mark.slow

@@ -11,9 +11,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vit_str.reading.pages.geometry import Quadrilateral, Strip, rectangle
 from vit_str.reading.pages.pieces import Piece, joined, whole, words_of
-from vit_str.reading.pages.reader import PageReader, load_page
+from vit_str.reading.pages.reader import PageReader, PageReaders, load_page
 from vit_str.runtime import Reader, Reading, Search, load
+from vit_str.runtime.alphabets import scripts_in
 from vit_str.runtime.boxes import Box
+from vit_str.runtime.charset import charset_of
 from vit_str.runtime.readings import Character
 
 Drawn = tuple[Image.Image, Any]
@@ -59,7 +61,8 @@ def test_a_line_across_the_page_is_turned_by_itself(draw, drawn, tiny):
 class LineReader:
     """Reads every strip as the line whose length fits best."""
 
-    reads_lines, is_constrained = True, False
+    reads_lines, is_constrained, language = True, False, None
+    charset = charset_of("latin")
 
     def __init__(self, lines: Sequence[str], confidence: float = 0.999) -> None:
         self.lines, self.confidence = lines, confidence
@@ -110,6 +113,74 @@ def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(draw, tiny):
     readers = (cast(Reader, LineReader(wrong, confidence)) for confidence in (0.5, 0.999))
     doubted, sure = (PageReader(tiny, detector, each).read(image).text for each in readers)
     assert (doubted, sure) == ("\n".join(lines), "\n".join(wrong))
+
+
+class CyrillicReader(LineReader):
+    """Reads Cyrillic and ASCII; its page is that of another reader."""
+
+    charset = charset_of("cyrillic-greek")
+
+
+def page_of(
+    draw: Draw, seen: Sequence[str], latin: float, others: Sequence[str], sure: float
+) -> tuple[str, list[int]]:
+    """What two readers of lines make of a page, and how often the other one was opened."""
+    image, detector = draw(seen)
+    opened: list[int] = []
+
+    def open_other() -> PageReaders:
+        opened.append(1)
+        return PageReaders(cast(Reader, CyrillicReader(others, sure)), None)
+
+    first = cast(Reader, LineReader(seen, latin))
+    return PageReader(first, detector, None, 0.0, open_other).read(image).text, opened
+
+
+def test_lines_that_are_doubtful_go_to_the_surer_reader(draw):
+    latin = ["MockBa", "Open daily until"]
+    other = ["Москва", "Open daily until"]
+    text, opened = page_of(draw, latin, 0.7, other, 0.9)
+    assert text == "Москва\nOpen daily until", "English stays with the reader of Latin letters"
+    assert len(opened) == 1
+    text, _ = page_of(draw, latin, 0.7, other, 0.6)
+    assert text == "MockBa\nOpen daily until"
+
+
+def test_where_the_lines_are_sure_no_other_reader_is_opened(draw):
+    lines = ["Museum", "Open daily until"]
+    text, opened = page_of(draw, lines, 0.97, ["Музеум", "Опен даилы унтил"], 0.99)
+    assert text == "\n".join(lines)
+    assert not opened
+
+
+def test_all_lines_of_a_page_of_another_script_go_to_its_reader(draw):
+    latin = [f"Mock{'Ba' * count}" for count in range(1, 9)]
+    other = [f"Моск{'ва' * count}" for count in range(1, 9)]
+    text, opened = page_of(draw, latin, 0.7, other, 0.95)
+    assert len(text.split()) == 8
+    assert scripts_in(text) == {"Cyrillic"}, "the two beyond the six longest too"
+    assert len(opened) == 1
+
+
+@pytest.mark.parametrize("language", [None, "ru", "ru+de"])
+def test_pages_have_the_weights_of_their_languages(both_scripts, language):
+    reader = load_page(both_scripts, "cpu", search=Search(language=language))
+    other = charset_of("cyrillic-greek")
+    assert (reader.reader.charset == other) == (language == "ru")
+    assert (reader.lines.charset == other) == (language == "ru")
+    assert (reader.other is None) == (language == "ru")
+    if reader.other is not None:
+        readers = reader.other()
+        assert readers.words is not None
+        assert readers.words.charset == readers.lines.charset == other
+
+
+def test_words_of_a_page_have_one_script_as_their_lines(draw):
+    lines = ["COP на TOM", "Mocквa и TOM на доме"]
+    image, detector = draw(lines)
+    found = PageReader(cast(Reader, CyrillicReader(lines)), detector).read(image)
+    assert found.text == "СОР на ТОМ\nМосква и ТОМ на доме"
+    assert [word.text for word in found.words] == found.text.split()
 
 
 def test_words_of_a_lexicon_are_read_by_the_reader_of_words(draw):

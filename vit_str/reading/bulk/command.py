@@ -32,8 +32,9 @@ def run_ray(options: argparse.Namespace) -> int:
     from vit_str.reading.bulk.archives import ARCHIVES, list_images
     from vit_str.reading.bulk.output import LOCK, OutputFolder, utf8
     from vit_str.reading.bulk.workers import Job
-    from vit_str.runtime import load
+    from vit_str.runtime import Search, load
     from vit_str.runtime.images import SUFFIXES
+    from vit_str.runtime.weights_choice import choose_weights
     from vit_str.runtime.weights_contents import resolve
 
     if not options.paths:
@@ -42,18 +43,20 @@ def run_ray(options: argparse.Namespace) -> int:
     if not inputs.paths:
         report(inputs.problems)
         return 2
-    path = resolve(options.model)
+    chosen = choose_weights(options.model, Search(language=options.language))
+    path = resolve(chosen.first)
     if path.is_dir():
         raise ValueError("--engine ray needs a weights file, not an exported folder")
     # Refuses what no worker could use.
     reader = load(path, "cpu", effort=options.effort, backend=options.backend)
     if options.boxes:
         reader.require_boxes()
-    weights = path.read_bytes()
+    files = [path, chosen.other] if chosen.other else [path]
+    weights = {file.name: file.read_bytes() for file in files}
     options.characters = options.characters or options.boxes
     job = Job(**{name: getattr(options, name) for name in Job._fields})
     settings = {
-        "weights (SHA-256)": hashlib.sha256(weights).hexdigest(),
+        "weights (SHA-256)": hashlib.sha256(b"".join(weights.values())).hexdigest(),
         "column": options.column,
         **{name: value for name, value in job._asdict().items() if name != "batch_size"},
     }
@@ -102,7 +105,7 @@ def _check_ray(options: argparse.Namespace) -> None:
 def _read_and_write(
     images: "Sequence[ImageRef]",
     folder: "OutputFolder",
-    weights: bytes,
+    weights: dict[str, bytes],
     job: "Job",
     options: argparse.Namespace,
 ) -> None:

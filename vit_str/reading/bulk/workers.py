@@ -120,7 +120,11 @@ def choose_workers(resources: Mapping[str, float], device: str, count: int | Non
 
 
 def read_parts(
-    images: Sequence[ImageRef], part_size: int, job: Job, weights: bytes, workers: Workers
+    images: Sequence[ImageRef],
+    part_size: int,
+    job: Job,
+    weights: dict[str, bytes],
+    workers: Workers,
 ) -> Iterator[PartResult]:
     """Read images part by part, while `ray_workers` runs."""
     import ray
@@ -166,19 +170,26 @@ class Attempts:
 class PartReader:
     """Lives in a worker, holds the reader and reads one part after the other."""
 
-    def __init__(self, job: Job, workers: Workers, weights: bytes, attempts: Any) -> None:
+    def __init__(
+        self, job: Job, workers: Workers, weights: dict[str, bytes], attempts: Any
+    ) -> None:
         self._job = job
         self._threads = workers.threads
         self._attempts = attempts
         if workers.device == "cpu":
             use_threads(workers.threads)
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "weights.safetensors")
-            path.write_bytes(weights)
-            search = Search(language=job.language)
+            files = [Path(folder, name) for name in weights]
+            for file, content in zip(files, weights.values(), strict=True):
+                file.write_bytes(content)
             self._reader = load(
-                path, workers.device, effort=job.effort, backend=job.backend, search=search
+                files[0] if len(files) == 1 else folder,
+                workers.device,
+                effort=job.effort,
+                backend=job.backend,
+                search=Search(language=job.language),
             )
+            self._reader.open_other()
 
     def __call__(self, table: Any) -> Any:
         """A table of one part -> a table of one `PartResult`, its rows as JSON."""

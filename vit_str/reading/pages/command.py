@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 from vit_str import console
 from vit_str.console import one_line
 from vit_str.files import exclusive, write_atomically
-from vit_str.reading.options import input_groups, leading_to_files, load_page_reader
+from vit_str.reading.options import (
+    input_groups,
+    leading_to_files,
+    load_page_reader,
+    search_of,
+)
 from vit_str.runtime.readings import json_line
 
 if TYPE_CHECKING:
@@ -83,15 +88,17 @@ def _is_file(out: str, inputs: Sequence[str]) -> bool:
 def _decisive(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """The options that texts depend on; files with their size and time."""
     from vit_str.reading.pages.results import stamp
+    from vit_str.runtime.weights_choice import choose_weights
     from vit_str.runtime.weights_contents import resolve
 
+    chosen = [path for path in choose_weights(options.model, search_of(options)) if path]
     plain = (
         *("effort", "min_confidence", "pattern", "alphabet", "beams", "language"),
         *("pages", "dpi", "text_layer"),
     )
     return {
         "format": name,
-        "model": [options.model, stamp(resolve(options.model))],
+        "model": [options.model, *(stamp(resolve(path)) for path in chosen)],
         "lexicon": options.lexicon and [options.lexicon, stamp(options.lexicon)],
         **{option: getattr(options, option) for option in plain},
     }

@@ -1,10 +1,10 @@
 """Whole pictures -> words: ``vit_str.load_page().read("receipt.jpg").text``."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
-from math import prod
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -27,9 +27,12 @@ from vit_str.reading.pages.layout import reading_order
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.pieces import Piece, Read, joined, whole, word, words_of
 from vit_str.reading.pages.quotes import with_low_quotes
-from vit_str.runtime import Reader, Reading, Search, load
+from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.images import load_image, load_pages, source_name
+from vit_str.runtime.one_script import with_one_script
+from vit_str.runtime.readings import per_character
+from vit_str.runtime.weights_choice import DOUBTFUL, choose_weights, is_surer, lines_of, once
 
 MINIMUM_CONFIDENCE = 0.8
 """Geometric mean of the characters of a word: long words have more places to be wrong in."""
@@ -46,6 +49,14 @@ _HEADSTART = 1.1
 """Times the confidence of the reader of words, which knows signs and accents better."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PageReaders:
+    """What reads a page: lines, and the words in them that the reader of lines doubts."""
+
+    lines: Reader
+    words: Reader | None  # None if lines are left as they are read
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """A line that was read in one direction."""
@@ -54,11 +65,17 @@ class _Line:
     # Turns to the right that bring the first side of its upright box to where the text begins
     quarters: int
     words: tuple[Read, ...]  # with a text
+    readers: PageReaders  # that have read it
+
+    @property
+    def readings(self) -> list[Reading]:
+        """Of the words."""
+        return [reading for _, reading in self.words]
 
     @property
     def confidence(self) -> float:
         """Of its characters, as a geometric mean."""
-        return _per_character([reading for _, reading in self.words])
+        return per_character(self.readings)
 
 
 class PageReader:
@@ -73,6 +90,8 @@ class PageReader:
         lines: reads lines, if ``reader`` reads words; the weights of the package if None.
         minimum_confidence: words are left out whose characters have a lower geometric mean; in
             pictures of 40 words and more, unless the characters of their line have it.
+        other: opens readers of other scripts; called where the longest lines of a picture are
+            doubtful. Every line then goes to the reader that is surer of it.
     """
 
     def __init__(
@@ -81,12 +100,21 @@ class PageReader:
         detector: LineDetector | None = None,
         lines: Reader | None = None,
         minimum_confidence: float = MINIMUM_CONFIDENCE,
+        other: Callable[[], PageReaders] | None = None,
     ) -> None:
         self.reader = reader
         self.detector = detector or RapidDetector()
-        self.lines = reader if reader.reads_lines else lines or load("line")
-        self.words = None if reader.reads_lines else reader
+        if reader.reads_lines:
+            self.readers = PageReaders(reader, None)
+        else:
+            self.readers = PageReaders(lines or Reader(open_engine("line")), reader)
         self.minimum_confidence = minimum_confidence
+        self.other = once(other) if other else None
+
+    @property
+    def lines(self) -> Reader:
+        """What reads lines."""
+        return self.readers.lines
 
     def read(self, source: Any, *, boxes: bool = False) -> Page:
         """The words of one picture.
@@ -101,25 +129,29 @@ class PageReader:
         is_flat = image.height < _CROP_HEIGHT and image.width > _LONG * image.height
         if is_flat and all(max(side_lengths(line)) < _SPECK * image.height for line in found):
             # A crop of one upright line, of which no more than specks were found.
-            lines = self._in_direction(image, [rectangle(0, 0, *image.size)], 0)
+            crop = [rectangle(0, 0, *image.size)]
+            lines, _ = self._read_first(image, crop, 0)
             direction = 0
         else:
             lines, direction = self._read_lines(image, found)
-        lines = self._sure(self._look_again(lines, boxes))
+        lines = self._look_again(lines, boxes)
+        lines = self._sure([self._in_one_script(line) for line in lines])
         return Page(image.width, image.height, self._arrange(lines, direction), path)
 
     def _read_lines(
         self, image: Image.Image, found: Sequence[Quadrilateral]
     ) -> tuple[list[_Line], int]:
         """All lines, and the quarter turns to the right of the text on the page."""
-        lines, direction = self._read_longest(image, found)
+        lines, direction, readers = self._read_longest(image, found)
         lines = [line for line in lines if not _runs_across(line.quadrilateral, direction)]
         done = {id(line.quadrilateral) for line in lines}
         rest = [q for q in found if id(q) not in done]
         along = [q for q in rest if not _runs_across(q, direction)]
         others = [q for q in rest if _runs_across(q, direction)]
-        lines += self._in_direction(image, along, direction)
-        one, other = (self._in_direction(image, others, (direction + turn) % 4) for turn in (1, 3))
+        lines += self._read_by(readers, image, along, direction)
+        one, other = (
+            self._read_by(readers, image, others, (direction + turn) % 4) for turn in (1, 3)
+        )
         lines += [
             max(a, b, key=lambda line: line.confidence) for a, b in zip(one, other, strict=True)
         ]
@@ -127,72 +159,100 @@ class PageReader:
 
     def _read_longest(
         self, image: Image.Image, found: Sequence[Quadrilateral]
-    ) -> tuple[list[_Line], int]:
-        """The longest lines, the way up in which they are read more surely, and that way."""
+    ) -> tuple[list[_Line], int, Sequence[PageReaders]]:
+        """The longest lines, the way up in which they are read more surely, and what reads them."""
         longest = sorted(found, key=lambda q: -max(side_lengths(q)))[:_SAMPLE]
         lengths = np.array([side_lengths(q) for q in longest]).reshape(-1, 2)
         direction = int((lengths[:, 1] - lengths[:, 0]).sum() > 0)
-        lines = self._in_direction(image, longest, direction)
+        lines, readers = self._read_first(image, longest, direction)
         if _confidence(lines) < _SURE:
-            upside_down = self._in_direction(image, longest, direction + 2)
+            upside_down = self._read_by(readers, image, longest, direction + 2)
             if _confidence(upside_down) > _confidence(lines):
-                return upside_down, direction + 2
-        return lines, direction
+                lines, direction = upside_down, direction + 2
+        is_asked_for = self.reader.language is not None
+        if not is_asked_for and all(line.readers is self.readers for line in lines):
+            readers = (self.readers,)
+        return lines, direction, readers
+
+    def _read_first(
+        self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int
+    ) -> tuple[list[_Line], Sequence[PageReaders]]:
+        """Lines that tell of what script a page is, and what has read them.
+
+        Readers of other scripts do so where those of the page are in doubt, or where languages of
+        several scripts are asked for.
+        """
+        lines = self._in_direction(image, found, quarters, self.readers)
+        is_asked_for = self.reader.language is not None
+        if self.other is None or not (is_asked_for or _confidence(lines) < DOUBTFUL):
+            return lines, (self.readers,)
+        other = self.other()
+        again = self._in_direction(image, found, quarters, other)
+        return _surest(lines, again), (self.readers, other)
+
+    def _read_by(
+        self,
+        readers: Sequence[PageReaders],
+        image: Image.Image,
+        found: Sequence[Quadrilateral],
+        quarters: int,
+    ) -> list[_Line]:
+        """Lines as the surest of some readers reads each."""
+        first, *others = readers
+        lines = self._in_direction(image, found, quarters, first)
+        for other in others:
+            lines = _surest(lines, self._in_direction(image, found, quarters, other))
+        return lines
 
     def _in_direction(
-        self, image: Image.Image, found: Sequence[Quadrilateral], quarters: int
+        self,
+        image: Image.Image,
+        found: Sequence[Quadrilateral],
+        quarters: int,
+        readers: PageReaders,
     ) -> list[_Line]:
         """Lines whose text is turned by some quarters to the right."""
         pieces = [whole(Strip(image, corners_from(line, quarters))) for line in found]
         order = sorted(range(len(pieces)), key=lambda index: pieces[index].aspect)
-        read = self.lines.read([pieces[index].image for index in order], boxes=True)
+        read = readers.lines.read([pieces[index].image for index in order], boxes=True)
         readings = dict(zip(order, read, strict=True))
         return [
-            _Line(quadrilateral, quarters, words_of(piece, readings[index]))
+            _Line(quadrilateral, quarters, words_of(piece, readings[index]), readers)
             for index, (quadrilateral, piece) in enumerate(zip(found, pieces, strict=True))
         ]
 
     def _look_again(self, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
-        """Lines whose doubtful words are as the surer of both readers reads them."""
-        if self.words is None:
-            return list(lines)
+        """Lines whose doubtful words are as the surer of both of its readers reads them."""
+        renewed = list(lines)
+        for readers in dict.fromkeys(line.readers for line in lines):
+            places = [place for place, line in enumerate(lines) if line.readers is readers]
+            if readers.words is not None:
+                again = self._words_again(readers.words, [lines[place] for place in places], boxes)
+                for place, line in zip(places, again, strict=True):
+                    renewed[place] = line
+        return renewed
+
+    def _words_again(self, reader: Reader, lines: Sequence[_Line], boxes: bool) -> list[_Line]:
         words = [word for line in lines for word in line.words]
-        doubtful = [piece for piece, reading in words if self._is_doubtful(reading)]
-        again = iter(self._read_pieces(doubtful, boxes))
+        doubtful = [piece for piece, reading in words if _is_doubtful(reader, reading)]
+        again = iter(_read_pieces(reader, doubtful, boxes))
         surest = iter(
-            (piece, self._surer(reading, next(again)) if self._is_doubtful(reading) else reading)
+            (
+                piece,
+                _surer(reader, reading, next(again)) if _is_doubtful(reader, reading) else reading,
+            )
             for piece, reading in words
         )
         return [replace(line, words=tuple(islice(surest, len(line.words)))) for line in lines]
 
-    def _is_doubtful(self, reading: Reading) -> bool:
-        """Whether the reader of words looks at a word too; at all, if not every text is allowed."""
-        assert self.words is not None
-        return self.words.is_constrained or _per_character([reading]) < _DOUBTFUL
-
-    def _surer(self, first: Reading, second: Reading) -> Reading:
-        assert self.words is not None
-        if self.words.is_constrained or not first.text:
-            return second
-        better = _HEADSTART * _per_character([second]) > _per_character([first])
-        return second if better else first
-
-    def _read_pieces(self, pieces: Sequence[Piece], boxes: bool) -> list[Reading]:
-        """Readings of words; what fills the reader is read again as two halves that overlap."""
-        assert self.words is not None
-        found = self.words.read([piece.image for piece in pieces], boxes=boxes)
-        readings = [piece.in_strip(each) for piece, each in zip(pieces, found, strict=True)]
-        full = [
-            index
-            for index, reading in enumerate(readings)
-            if len(reading.text) >= self.words.maximum_length
-        ]
-        if full:
-            halves = [half for index in full for half in pieces[index].halves()]
-            parts = iter(self._read_pieces(halves, boxes))
-            for index in full:
-                readings[index] = joined(next(parts), next(parts))
-        return readings
+    def _in_one_script(self, line: _Line) -> _Line:
+        """A line whose words have the letters of one script each."""
+        if self.reader.is_constrained:
+            return line
+        charset = line.readers.lines.charset
+        readings = with_one_script(line.readings, charset, self.reader.language)
+        pieces = (piece for piece, _ in line.words)
+        return replace(line, words=tuple(zip(pieces, readings, strict=True)))
 
     def _sure(self, lines: Sequence[_Line]) -> list[_Line]:
         """Lines with the words that are sure enough.
@@ -209,7 +269,7 @@ class PageReader:
                 if together and line.confidence >= self.minimum_confidence
                 else self.minimum_confidence
             )
-            words = [(p, r) for p, r in line.words if r.text and _per_character([r]) >= least]
+            words = [(p, r) for p, r in line.words if r.text and per_character([r]) >= least]
             sure.append(replace(line, words=tuple(words)))
         return sure
 
@@ -235,10 +295,41 @@ class PageReader:
         return tuple(tuple(islice(following, len(row))) for row in rows)
 
 
-def _per_character(readings: Sequence[Reading]) -> float:
-    """The geometric mean of the confidences of all characters; 0 without any."""
-    length = sum(len(reading.text) for reading in readings)
-    return prod(r.confidence for r in readings if r.text) ** (1 / length) if length else 0.0
+def _surest(own: Sequence[_Line], other: Sequence[_Line]) -> list[_Line]:
+    """Each line as it is read, or as readers of other scripts read it if they are surer."""
+    return [
+        second if is_surer(first.readings, second.readings, first.readers.lines.charset) else first
+        for first, second in zip(own, other, strict=True)
+    ]
+
+
+def _is_doubtful(reader: Reader, reading: Reading) -> bool:
+    """Whether a reader of words looks at a word too; at all, if not every text is allowed."""
+    return reader.is_constrained or per_character([reading]) < _DOUBTFUL
+
+
+def _surer(reader: Reader, first: Reading, second: Reading) -> Reading:
+    if reader.is_constrained or not first.text:
+        return second
+    better = _HEADSTART * per_character([second]) > per_character([first])
+    return second if better else first
+
+
+def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[Reading]:
+    """Readings of words; what fills the reader is read again as two halves that overlap."""
+    found = reader.read([piece.image for piece in pieces], boxes=boxes)
+    readings = [piece.in_strip(each) for piece, each in zip(pieces, found, strict=True)]
+    full = [
+        index
+        for index, reading in enumerate(readings)
+        if len(reading.text) >= reader.maximum_length
+    ]
+    if full:
+        halves = [half for index in full for half in pieces[index].halves()]
+        parts = iter(_read_pieces(reader, halves, boxes))
+        for index in full:
+            readings[index] = joined(next(parts), next(parts))
+    return readings
 
 
 def _confidence(lines: Sequence[_Line]) -> float:
@@ -263,17 +354,26 @@ def load_page(
 ) -> PageReader:
     """A page reader with the weights of the package or of a file, see ``vit_str.load``.
 
+    Those of the package are the ones that read the language of the search; without one, weights of
+    other scripts read the lines that those of Latin letters doubt.
+
     A reader of words looks at what the bundled reader of lines doubts; another reader of lines
     reads alone. Words whose characters have a lower geometric mean than the minimum are left out.
 
     Raises:
-        ValueError: no such weights or device, or ``rapidocr`` is not installed.
+        ValueError: no such weights or device, no weights for a language, or ``rapidocr`` is not
+            installed.
     """
-    engine = open_engine(name_or_path, device, backend)
-    reads_lines = engine.model.preprocessing.width_step > 0
-    if reads_lines and effort == "fast":  # which they always are
-        reader = Reader(engine, search=search)
-    else:
-        reader = Reader(engine, effort=effort, search=search)
-    lines = None if reads_lines else load("line", device, backend=backend)
-    return PageReader(reader, None, lines, minimum_confidence)
+    chosen = choose_weights(name_or_path, search)
+
+    def open_readers(path: str | Path) -> PageReaders:
+        engine = open_engine(path, device, backend)
+        if engine.model.preprocessing.width_step:  # reads lines, which effort "fast" is for
+            alone = Reader(engine, effort=None if effort == "fast" else effort, search=search)
+            return PageReaders(alone, None)
+        lines = Reader(open_engine(lines_of(path), device, backend))
+        return PageReaders(lines, Reader(engine, effort=effort, search=search))
+
+    own = open_readers(chosen.first)
+    other = partial(open_readers, chosen.other) if chosen.other else None
+    return PageReader(own.words or own.lines, None, own.lines, minimum_confidence, other)

@@ -1,0 +1,124 @@
+"""Letters that look alike follow the word, then the line, then the language."""
+
+import pytest
+
+from vit_str.runtime.alphabets import ALPHABETS, SAME_SHAPES, script_of, scripts_in
+from vit_str.runtime.charset import charset_of
+from vit_str.runtime.one_script import one_script, with_one_script
+from vit_str.runtime.readings import Character, Reading
+
+LOOK_ALIKES = str.maketrans("АВЕКМНОРСТХаеорсух", "ABEKMHOPCTXaeopcyx")  # Cyrillic to Latin
+
+
+def read(text: str) -> Reading:
+    characters = tuple(Character(character, 0.9) for character in text)
+    return Reading(text, 0.9 ** len(text), characters)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "Москва",
+        "ресторан",
+        "МЕТРОПОЛИТЕН",
+        "Софія",
+        "Αθήνα",
+        "Ελλάδα",
+        "ΚΑΦΕΝΕΙΟ",
+        "Cola",
+        "window",
+    ],
+)
+def test_letters_that_look_alike_follow_the_others_of_the_word(word):
+    (script,) = scripts_in(word)
+    for other in SAME_SHAPES:
+        mixed = "".join(SAME_SHAPES[other].get(character, character) for character in word)
+        assert one_script(mixed) == word, (mixed, script)
+
+
+def test_moscow_never_has_a_latin_letter():
+    mixed = "Москва".translate(LOOK_ALIKES)
+    assert mixed != "Москва"
+    assert one_script(mixed) == "Москва"
+
+
+def test_letters_that_differ_a_little_follow_the_word_too():
+    assert one_script("Мocквa kофе уmный") == "Москва кофе умный"
+    assert one_script("Kαλημέρα τiμή") == "Καλημέρα τιμή"
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("COP на TOM", "СОР на ТОМ"),  # Latin letters in a Russian line
+        ("the СОР and ТОМ", "the COP and TOM"),  # Cyrillic ones in an English line
+        ("TO είναι NATO", "ΤΟ είναι ΝΑΤΟ"),
+        ("COCA-COLA и кофе", "COCA-COLA и кофе"),  # the word comes before the line
+        ("СОСА-COLA и кофе", "COCA-COLA и кофе"),
+        ("IT-компания в XX веке", "IT-компания в XX веке"),  # no Russian letter, a Roman numeral
+        ("ХІХ століття", "XIX століття"),
+        ("i він, i вона: їжа", "і він, і вона: їжа"),
+        ("ja сам њен", "ја сам њен"),
+        ("он и ja её подъезд", "он и ja её подъезд"),
+    ],
+)
+def test_words_of_look_alikes_only_follow_their_line(line, wanted):
+    assert one_script(line) == wanted
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted"),
+    [
+        (None, "TOM"),
+        ("none", "TOM"),
+        ("words.txt", "TOM"),
+        ("en", "TOM"),
+        ("ru", "ТОМ"),
+        ("ru*3+en", "ТОМ"),
+        ("en+ru", "TOM"),
+        ("el", "ΤΟΜ"),
+    ],
+)
+def test_the_language_decides_what_the_line_does_not(language, wanted):
+    assert one_script("TOM", language) == wanted
+    assert one_script("ТОМ", "ru") == "ТОМ", "Cyrillic as it was read"
+
+
+def test_without_a_line_and_a_language_a_word_stays_as_most_of_it_was_read():
+    assert one_script("COР") == "COP"
+    assert one_script("СОP") == "СОР"
+    assert one_script("GOOD ГО") == "GOOD ГО", "Latin has no letter that looks like Г"
+
+
+@pytest.mark.parametrize(
+    "line", ["", "12 %", "A1 — 5", "naïve Größe Ёлка", "한국 TOM", "µm ª 3º", "x²", "Ə ɓ Đ"]
+)
+def test_other_characters_stay_as_they_are(line):
+    assert one_script(line) == line
+
+
+def test_every_look_alike_has_its_own_script():
+    for script, letters in SAME_SHAPES.items():
+        assert {script_of(letter) for letter in letters.values()} == {script}
+        assert all(letters[letter] == letter for letter in letters.values())
+    for letters in ALPHABETS.values():
+        assert len(scripts_in(letters)) == 1
+        assert len(set(letters)) == len(letters)
+
+
+def test_readings_of_a_line_keep_their_characters_and_confidences():
+    readings = [read("COP"), read("на"), read("Mocквa")]
+    charset = charset_of("cyrillic-greek")
+    changed = with_one_script(readings, charset)
+    assert [reading.text for reading in changed] == ["СОР", "на", "Москва"]
+    for before, after in zip(readings, changed, strict=True):
+        assert "".join(c.character for c in after.characters) == after.text
+        assert after.confidence == before.confidence
+    assert changed[1] is readings[1]
+    assert with_one_script([read("COP на TOM")], charset)[0].text == "СОР на ТОМ"
+
+
+def test_what_reads_one_script_only_is_left_alone():
+    readings = [read("TOM")]
+    assert with_one_script(readings, charset_of("latin"), "ru") == readings
+    assert with_one_script(readings, charset_of("cyrillic-greek"), "ru")[0].text == "ТОМ"

@@ -1,0 +1,176 @@
+"""Nobody has to choose weights: a language, or what an image says, does."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from vit_str.runtime import Reader, Search, load, weights_choice
+from vit_str.runtime.charset import charset_of
+from vit_str.runtime.image_decoding import decode
+from vit_str.runtime.images import Preprocessing
+from vit_str.runtime.readings import Character, Reading
+from vit_str.runtime.weights_choice import choose_weights, is_doubtful, is_surer, lines_of
+from vit_str.runtime.weights_contents import BUNDLED
+from vit_str.torch_runtime.weights_file import WeightsFile, save_weights
+
+Folder = Callable[..., Path]
+
+
+@pytest.fixture
+def folder(tmp_path, small_recognizer) -> Folder:
+    """Makes a folder of random weights, by name and charset."""
+
+    def make(**charsets: str) -> Path:
+        for name, charset in charsets.items():
+            known = charset_of(charset)
+            path = tmp_path / f"{name.replace('_', '-')}.safetensors"
+            save_weights(path, small_recognizer(len(known)), known, Preprocessing(), {})
+        return tmp_path
+
+    return make
+
+
+@pytest.fixture
+def both(folder) -> Path:
+    return folder(tiny="latin", cyrillic_greek="cyrillic-greek")
+
+
+def asked(language: str | None) -> Search:
+    return Search(language=language)
+
+
+def test_without_other_scripts_all_is_read_by_the_package(latin_alone):
+    for search in (None, asked(None), asked("none"), asked("de+en"), Search(alphabet="abc")):
+        assert choose_weights("tiny", search) == ("tiny", None)
+        assert choose_weights("line", search) == ("line", None)
+    assert lines_of("tiny") == BUNDLED / "line.safetensors"
+    assert lines_of("mine.safetensors") == "line"
+
+
+@pytest.mark.parametrize("language", ["ru", "el+en", "ru+de", "sr"])
+def test_a_language_that_nothing_here_reads_is_refused(language, latin_alone):
+    with pytest.raises(ValueError, match=r"needs weights that read (Cyrillic|Greek), "):
+        choose_weights("tiny", asked(language))
+
+
+@pytest.mark.parametrize("language", ["ru", "uk", "ru+en", "el", "ru+el", "kk", "en+ru"])
+def test_a_language_takes_the_weights_that_read_it(both, language):
+    choice = choose_weights(both, asked(language))
+    assert choice == (both / "cyrillic-greek.safetensors", None)
+
+
+@pytest.mark.parametrize("language", ["ru+de", "sr", None])
+def test_several_scripts_take_both(both, language):
+    choice = choose_weights(both, asked(language))
+    assert choice == (both / "tiny.safetensors", both / "cyrillic-greek.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [
+        (Search(language="none"), "tiny"),
+        (Search(language="en+de"), "tiny"),
+        (Search(alphabet="0123456789"), "tiny"),
+        (Search(lexicon=["one", "two"]), "tiny"),
+        (Search(lexicon=["один", "два"]), "cyrillic-greek"),
+        (Search(alphabet="АВЕК0123456789"), "cyrillic-greek"),
+        (Search(pattern="[Α-Ω]{3}-[0-9]{4}"), "cyrillic-greek"),
+    ],
+)
+def test_what_may_be_read_says_which(both, search, name):
+    assert choose_weights(both, search) == (both / f"{name}.safetensors", None)
+
+
+def test_weights_put_into_the_package_are_found(both, monkeypatch):
+    monkeypatch.setattr(weights_choice, "BUNDLED", both)
+    assert choose_weights("tiny", asked("ru")).first == both / "cyrillic-greek.safetensors"
+    assert choose_weights("tiny").other == both / "cyrillic-greek.safetensors"
+    assert choose_weights("mine.safetensors", asked("ru")) == ("mine.safetensors", None)
+    assert choose_weights(both / "tiny.safetensors") == (both / "tiny.safetensors", None)
+
+
+def test_a_folder_may_have_the_other_scripts_alone(folder):
+    path = folder(cyrillic_greek="cyrillic-greek")
+    assert choose_weights(path) == ("tiny", path / "cyrillic-greek.safetensors")
+    with pytest.raises(ValueError, match="pages need cyrillic-greek-line"):
+        lines_of(path / "cyrillic-greek.safetensors")
+    folder(cyrillic_greek_line="cyrillic-greek")
+    lines = lines_of(path / "cyrillic-greek.safetensors")
+    assert lines == path / "cyrillic-greek-line.safetensors"
+
+
+def test_a_reader_is_opened_for_its_language(both, word_image):
+    reader = load(both, "cpu", search=asked("ru"))
+    assert reader.charset == charset_of("cyrillic-greek")
+    assert load(both, "cpu", search=asked("de")).charset == charset_of("latin")
+    assert load(both, "cpu").read(word_image("word")).text is not None
+
+
+def reading(text: str, confidence: float) -> Reading:
+    characters = tuple(Character(character, confidence) for character in text)
+    return Reading(text, confidence ** len(text), characters)
+
+
+def test_doubt_is_of_the_characters():
+    assert is_doubtful(reading("MockBa", 0.85))
+    assert not is_doubtful(reading("internationalisation", 0.95))
+    assert not is_doubtful(Reading("", 0.97, ())), "no text"
+    assert is_doubtful(Reading("", 0.5, ()))
+
+
+def test_the_other_reader_is_surer_only_of_its_own_letters():
+    latin = charset_of("latin")
+    own = [reading("MockBa", 0.7)]
+    assert is_surer(own, [reading("Москва", 0.8)], latin)
+    assert not is_surer(own, [reading("Москва", 0.6)], latin)
+    assert not is_surer(own, [reading("Moscow", 0.9)], latin)
+    assert not is_surer([Reading("", 0.9, ())], [reading("Москва", 0.6)], latin)
+
+
+class Fixed(Reader):
+    """A reader that always says the same; counts what it is asked for."""
+
+    def __init__(self, weights: WeightsFile, said: Reading, **options) -> None:
+        super().__init__(weights, "cpu", torch.float32, **options)
+        self.said, self.asked = said, 0
+
+    def _read_whole(self, images, *, boxes, attention):
+        self.asked += len(images)
+        return [self.said] * len(images)
+
+
+@pytest.mark.parametrize(
+    ("own", "language", "text", "asked_for"),
+    [
+        (reading("MockBa", 0.7), None, "Москва", 2),
+        (reading("Moscow", 0.95), None, "Moscow", 0),
+        (reading("MockBa", 0.95), "ru+de", "MockBa", 2),
+    ],
+)
+def test_doubtful_crops_go_to_the_surer_reader(weights, word_image, own, language, text, asked_for):
+    known = charset_of("cyrillic-greek")
+    other = Fixed(weights, reading("Москва", 0.9))
+    other.charset = known
+    first = Fixed(weights, own, other=lambda: other, search=Search(language=language))
+    first.charset = charset_of("latin")
+    found = first.read([word_image("one"), word_image("two")])
+    assert [each.text for each in found] == [text] * 2
+    assert other.asked == asked_for
+
+
+def test_readers_that_see_other_sizes_do_not_read_together(weights, word_image):
+    wide = replace(weights, preprocessing=Preprocessing(turn_above=2.0))
+    other = Fixed(wide, reading("Москва", 0.9))
+    first = Fixed(weights, reading("MockBa", 0.5), other=lambda: other)
+    with pytest.raises(ValueError, match="see images in the same size"):
+        first.read_decoded([decode(word_image("word"), first.preprocessing)])
+
+
+def test_a_reader_of_several_scripts_writes_words_in_one(weights, word_image):
+    reader = Fixed(weights, reading("Mocквa TOM", 0.9))
+    reader.charset = charset_of("cyrillic-greek")
+    reader._has_scripts = True
+    assert reader.read(word_image("word")).text == "Москва ТОМ"

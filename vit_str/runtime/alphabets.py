@@ -1,0 +1,124 @@
+"""Alphabets that are not Latin, and letters that look alike in several scripts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
+
+LATIN, CYRILLIC, GREEK = "Latin", "Cyrillic", "Greek"
+
+_RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
+
+ALPHABETS: Mapping[str, str] = MappingProxyType(
+    {
+        "ru": _RUSSIAN,
+        "uk": "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
+        "be": "абвгдеёжзійклмнопрстуўфхцчшыьэюя",
+        "bg": "абвгдежзийклмнопрстуфхцчшщъьюяѝ",
+        "sr": "абвгдђежзијклљмнњопрстћуфхцчџш",
+        "mk": "абвгдѓежзѕијклљмнњопрстќуфхцчџшѐѝ",
+        "kk": _RUSSIAN + "әғқңөұүһі",
+        "ky": _RUSSIAN + "ңөү",
+        "tg": "абвгғдеёжзиӣйкқлмнопрстуӯфхҳчҷшъэюя",
+        "mn": _RUSSIAN + "өү",
+        "el": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",
+    }
+)
+"""Small letters of languages by code; Serbian is written in Latin letters as well."""
+
+WRITTEN_IN_BOTH = ("sr",)
+"""Languages of `ALPHABETS` that are written in Latin letters too."""
+
+# One letter a column, as print shows it in each script; a dot where a script has none.
+_LOOK_ALIKES = (
+    (LATIN, "ABEHIJKMOPSTXYZNCacehijopsvxyËëÏïó...."),
+    (CYRILLIC, "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЇї.ГЛПФ"),
+    (GREEK, "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν....Ϊ.όΓΛΠΦ"),
+)
+# Letters that differ a little: of another script than the rest of a word, they belong to the rest.
+_SIMILAR = (
+    (LATIN, "Ykmtuaiwpxyn"),
+    (CYRILLIC, "Укмти......."),
+    (GREEK, "Υκ.τυαιωρχγη"),
+)
+
+
+def script_of(character: str) -> str | None:
+    """The script of a letter: Latin, Cyrillic or Greek; None for all others and for signs."""
+    code = ord(character)
+    if not character.isalpha() or character in "ªºµ":
+        return None
+    if code < 0x2B0 or 0x1E00 <= code < 0x1F00:
+        return LATIN
+    if 0x370 <= code < 0x400 or 0x1F00 <= code < 0x2000:
+        return GREEK
+    return CYRILLIC if 0x400 <= code < 0x530 else None
+
+
+def scripts_in(text: str) -> set[str]:
+    """The scripts of the letters of a text."""
+    return {script for script in map(script_of, text) if script}
+
+
+def script_of_text(text: str) -> str | None:
+    """The script of most of its letters; None without any."""
+    counts = Counter(script for script in map(script_of, text) if script)
+    return max(counts, key=counts.__getitem__, default=None)
+
+
+def ends_of_script(text: str) -> int | None:
+    """The place where a word of a text goes on in another script; None if none does.
+
+    >>> ends_of_script("Привет world"), ends_of_script("ПриветWorld")
+    (None, 6)
+    """
+    before = None
+    for place, character in enumerate(text):
+        script = script_of(character)
+        if script and before and script != before:
+            return place
+        before = script
+    return None
+
+
+def script_of_language(code: str) -> str:
+    """The script in which a language is written first; Latin for those that have no alphabet here.
+
+    >>> script_of_language("uk"), script_of_language("el"), script_of_language("de")
+    ('Cyrillic', 'Greek', 'Latin')
+    """
+    return script_of(ALPHABETS[code][0]) or LATIN if code in ALPHABETS else LATIN
+
+
+def language_codes(language: str | None) -> list[str]:
+    """The codes of ``ru``, ``ru+en`` or ``ru*3+en``, in this order; none of other texts."""
+    parts = (language or "").split("+")
+    matches = [re.fullmatch(r"([a-z]{2,3})(?:\*\d+)?", part) for part in parts]
+    return [match[1] for match in matches if match]
+
+
+def _table(rows: tuple[tuple[str, str], ...], into: str) -> dict[str, str]:
+    """From the letters of all scripts to those of one."""
+    wanted = dict(rows)[into]
+    return {
+        letter: same
+        for _, letters in rows
+        for letter, same in zip(letters, wanted, strict=True)
+        if letter != "." and same != "."
+    }
+
+
+SAME_SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {script: MappingProxyType(_table(_LOOK_ALIKES, script)) for script, _ in _LOOK_ALIKES}
+)
+"""By script: letters that print shows as a letter of it -> this letter."""
+
+SIMILAR_SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        script: MappingProxyType(_table(_SIMILAR, script) | _table(_LOOK_ALIKES, script))
+        for script, _ in _LOOK_ALIKES
+    }
+)
+"""`SAME_SHAPES` and letters that are a little different."""

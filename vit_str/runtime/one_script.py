@@ -1,0 +1,193 @@
+"""One word has one script: letters that look alike follow the others of the word, then the line.
+
+Print shows ``А``, ``A`` and ``Α`` alike, so a reader of several scripts tells them by what stands
+around them; these functions do the same for what it got wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from vit_str.runtime.alphabets import (
+    ALPHABETS,
+    LATIN,
+    SAME_SHAPES,
+    SIMILAR_SHAPES,
+    language_codes,
+    script_of,
+    script_of_language,
+    scripts_in,
+)
+
+if TYPE_CHECKING:
+    from vit_str.runtime.charset import Charset
+    from vit_str.runtime.readings import Reading
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NUMERAL = re.compile(r"(?=..)X{0,3}(IX|I{0,3})")  # those with a V are Latin anyway
+_ALIKE = frozenset().union(*SAME_SHAPES.values())
+_SIMILAR = frozenset().union(*SIMILAR_SHAPES.values())
+
+
+def one_script(line: str, language: str | None = None) -> str:
+    """A line of text, of which every word has the letters of one script.
+
+    Letters that look alike follow the others of their word. A word of nothing else follows the
+    other parts of a word with hyphens, then the line, then the language, and else stays of the
+    script that most of its letters have. It becomes Cyrillic or Greek only if the languages that
+    have the other letters of the line have these too: Russian has no twin of the I in ``IT``.
+    Roman numerals are Latin.
+
+    >>> one_script("Mocквa"), one_script("COP на TOM"), one_script("Кока-COLA")
+    ('Москва', 'СОР на ТОМ', 'Кока-COLA')
+
+    Args:
+        line: what was read; characters are replaced, none is added or left out.
+        language: codes as in ``ru`` or ``ru+en``, the first of which decides what nothing else
+            does; None, ``none`` and names of files say nothing.
+    """
+    parts = [_Part.of(match) for match in _LETTERS.finditer(line)]
+    codes = language_codes(language)
+    of_line = _votes(parts)
+    languages = _languages(parts, codes)
+    for _, word in groupby(parts, lambda part: line.count(" ", 0, part.start)):
+        of_word = list(word)
+        wanted = _winner(_votes(of_word)) or _winner(of_line)
+        if wanted is None and codes:
+            wanted = script_of_language(codes[0])
+        for part in of_word:
+            if part.script is None and scripts_in(part.text):
+                part.text = _decided(part.text, wanted, languages)
+    characters = list(line)
+    for part in parts:
+        characters[part.start : part.start + len(part.text)] = part.text
+    return "".join(characters)
+
+
+def with_one_script(
+    readings: Sequence[Reading], charset: Charset, language: str | None = None
+) -> list[Reading]:
+    """Readings of the words of one line, or of a whole line, as `one_script` writes them.
+
+    Args:
+        readings: in the order of the line.
+        charset: of what has read them, the only characters that they get.
+        language: see `one_script`.
+    """
+    line = " ".join(reading.text for reading in readings)
+    if len(scripts_in(charset.characters)) < 2 or not scripts_in(line):
+        return list(readings)
+    wanted = one_script(line, language)
+    start = 0
+    changed = []
+    for reading in readings:
+        text = wanted[start : start + len(reading.text)]
+        start += len(reading.text) + 1
+        changed.append(reading if charset.unknown(text) else _with_text(reading, text))
+    return changed
+
+
+@dataclass(slots=True)
+class _Part:
+    """Letters without anything between them."""
+
+    start: int  # in the line
+    text: str
+    script: str | None  # if a letter tells
+
+    @classmethod
+    def of(cls, match: re.Match[str]) -> _Part:
+        """Letters that look alike follow those that tell."""
+        text = match[0]
+        script = _script_that_shows(text)
+        if script is not None:
+            text = _written(text, SIMILAR_SHAPES[script])
+        return cls(match.start(), text, script)
+
+
+def _script_that_shows(text: str) -> str | None:
+    """The script of most of the letters that no other script has, or else of similar ones."""
+    for alike in (_SIMILAR, _ALIKE):
+        telling = (character for character in text if character not in alike)
+        if winner := _winner(Counter(script for c in telling if (script := script_of(c)))):
+            return winner
+    possible = _possible(text)
+    return possible[0] if len(possible) == 1 else None
+
+
+def _possible(text: str) -> list[str]:
+    """The scripts that have all letters of a text that look like them."""
+    return [script for script, shapes in SAME_SHAPES.items() if shapes.keys() >= set(text)]
+
+
+def _written(text: str, shapes: Mapping[str, str]) -> str:
+    return "".join(shapes.get(character, character) for character in text)
+
+
+def _votes(parts: Sequence[_Part]) -> Counter[str | None]:
+    """Letters by script, where the script is known."""
+    votes: Counter[str | None] = Counter()
+    for part in parts:
+        if part.script is not None:
+            votes[part.script] += len(part.text)
+    return votes
+
+
+def _winner(votes: Counter[str | None]) -> str | None:
+    """The script with most votes; the first of two with as many."""
+    return max(votes, key=votes.__getitem__, default=None)
+
+
+def _languages(parts: Sequence[_Part], codes: Sequence[str]) -> list[str]:
+    """Languages that are not Latin and may be those of a line: they have the letters that tell."""
+    languages = [code for code in ALPHABETS if code in codes]
+    for script in SAME_SHAPES:
+        of_script = [code for code in ALPHABETS if script_of_language(code) == script]
+        if not set(of_script) & set(languages):
+            languages += of_script
+    for script in SAME_SHAPES:
+        letters = {c for part in parts if part.script == script for c in part.text.lower()}
+        having = [
+            code
+            for code in languages
+            if script_of_language(code) != script or letters <= set(ALPHABETS[code])
+        ]
+        if any(script_of_language(code) == script for code in having):
+            languages = having
+    return languages
+
+
+def _decided(text: str, wanted: str | None, languages: Sequence[str]) -> str:
+    """Letters that look alike, in the script that is wanted, if languages have them there."""
+    if text.isupper() and _NUMERAL.fullmatch(_written(text, SAME_SHAPES[LATIN])):
+        wanted = LATIN
+    if wanted is not None and wanted != LATIN:
+        letters = set(_written(text, SAME_SHAPES[wanted]).lower())
+        having = [
+            letters <= set(ALPHABETS[code])
+            for code in languages
+            if script_of_language(code) == wanted
+        ]
+        if not any(having):
+            wanted = LATIN
+        elif not all(having):
+            wanted = None  # only some of the languages have them: it stays as it was read
+    possible = _possible(text)
+    if wanted not in possible:
+        read = Counter(map(script_of, text))
+        wanted = max(possible, key=read.__getitem__, default=None)
+    return text if wanted is None else _written(text, SAME_SHAPES[wanted])
+
+
+def _with_text(reading: Reading, text: str) -> Reading:
+    if text == reading.text:
+        return reading
+    characters = tuple(
+        replace(old, character=new) for old, new in zip(reading.characters, text, strict=False)
+    )
+    return replace(reading, text=text, characters=characters)

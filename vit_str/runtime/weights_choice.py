@@ -1,0 +1,189 @@
+"""Which weights read a language: those of the package for Latin letters, or for other scripts.
+
+A pair is a reader of words and a reader of lines, which know the same characters. The package has
+one for Latin letters, and may have one for Cyrillic and Greek; a folder with weights of the same
+names stands in for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from vit_str.runtime.alphabets import (
+    LATIN,
+    WRITTEN_IN_BOTH,
+    language_codes,
+    script_of_language,
+    scripts_in,
+)
+from vit_str.runtime.prior import NO_LANGUAGE
+from vit_str.runtime.readings import Reading, per_character
+from vit_str.runtime.weights_contents import BUNDLED, resolve
+
+if TYPE_CHECKING:
+    from vit_str.runtime.charset import Charset
+    from vit_str.runtime.images import Preprocessing
+    from vit_str.runtime.search import Search
+
+Readers = TypeVar("Readers")
+
+LINES_OF = {"tiny": "line", "cyrillic-greek": "cyrillic-greek-line"}
+"""Weights that read words, and those of their pair that read lines, by name."""
+
+OTHER_SCRIPTS = {"tiny": "cyrillic-greek", "line": "cyrillic-greek-line"}
+"""Weights for Latin letters, and those that read other scripts in the same way, by name."""
+
+_IN_ASCII = ("en",)  # languages that every pair reads
+DOUBTFUL = 0.9
+"""Confidence of the characters, as a geometric mean, below which other weights read an image too:
+letters of another script are read as a few wrong ones among likely ones."""
+
+
+class WeightsChoice(NamedTuple):
+    """Weights for what a user asks for."""
+
+    first: str | Path
+    other: Path | None = None  # that read what the first doubt; None if nothing else does
+
+
+def choose_weights(name_or_path: str | Path, search: Search | None = None) -> WeightsChoice:
+    """The weights that read what a user asks for.
+
+    Names that the package has, and folders that have weights of the same names, stand for weights
+    of all scripts: a language, or the letters that a lexicon, pattern or alphabet holds, say which
+    are meant. Without a language, weights of other scripts read what those of Latin letters doubt.
+    All other weights stand for themselves, and ``none`` for the first ones alone.
+
+    Args:
+        name_or_path: see `resolve`; or a folder with weights of these names.
+        search: what is to be read.
+
+    Raises:
+        ValueError: no weights here read a language that is asked for.
+    """
+    first = _first_of_folder(name_or_path)
+    name = Path(first).stem
+    if name not in OTHER_SCRIPTS or not _is_of_registry(name_or_path):
+        return WeightsChoice(first)
+    other = _folder_of(name_or_path) / f"{OTHER_SCRIPTS[name]}.safetensors"
+    wanted = _wanted(search)
+    if wanted == {LATIN}:
+        return WeightsChoice(first)
+    if wanted and not other.is_file():
+        raise ValueError(
+            f"{_asked(search)} needs weights that read {' and '.join(sorted(wanted - {LATIN}))}, "
+            "and this installation has none: train configs/vit_tiny_cyrillic_greek.yaml, and give "
+            "the file as model"
+        )
+    if wanted and LATIN not in wanted:
+        return WeightsChoice(other)
+    return WeightsChoice(first, other if other.is_file() else None)
+
+
+def lines_of(words: str | Path) -> str | Path:
+    """The weights that read lines beside some that read words: of their pair, or of the package.
+
+    Raises:
+        ValueError: weights of a pair whose reader of lines is missing.
+    """
+    name = LINES_OF.get(Path(words).stem)
+    if name is None:
+        return "line"
+    path = resolve(words)
+    beside = path.parent / f"{name}.safetensors"
+    if beside.is_file():
+        return beside
+    if name != "line":
+        raise ValueError(f"{path} reads words, and pages need {beside.name} beside it")
+    return name
+
+
+def is_doubtful(reading: Reading) -> bool:
+    """Whether a reading may be of another script than its reader knows."""
+    return _sureness([reading]) < DOUBTFUL
+
+
+def is_surer(own: Sequence[Reading], other: Sequence[Reading], known: Charset) -> bool:
+    """Whether a reader of other scripts is surer of a line, and reads letters that it alone knows.
+
+    Args:
+        own: the words, or the whole, as the first reader reads it.
+        other: the same of the other reader.
+        known: the characters of the first reader.
+    """
+    letters = (c for reading in other for c in known.unknown(reading.text) if c.isalpha())
+    return any(letters) and _sureness(other) > _sureness(own)
+
+
+def _sureness(readings: Sequence[Reading]) -> float:
+    """The geometric mean of the confidences of characters; that of nothing, if there are none."""
+    if len(readings) == 1 and not readings[0].text:
+        return readings[0].confidence
+    return per_character(readings)
+
+
+def check_same_images(first: Preprocessing, other: Preprocessing) -> None:
+    """Refuse readers that do not see images in the same size."""
+    alike = replace(other, mean=first.mean, std=first.std, reread_below=first.reread_below)
+    if alike != first:
+        raise ValueError(
+            "weights of several scripts read together if they see images in the same size, found "
+            f"{first.height} x {first.width} and {other.height} x {other.width}"
+        )
+
+
+def once(open_readers: Callable[[], Readers]) -> Callable[[], Readers]:
+    """What opens readers at the first call, and returns the same at each."""
+    return lru_cache(1)(open_readers)
+
+
+def _first_of_folder(name_or_path: str | Path) -> str | Path:
+    """The weights for Latin letters of a folder of weights, or of the package if it has none."""
+    path = Path(name_or_path)
+    for name, other in OTHER_SCRIPTS.items():
+        if (path / f"{other}.safetensors").is_file():
+            own = path / f"{name}.safetensors"
+            return own if own.is_file() else name
+    return name_or_path
+
+
+def _is_folder_of_pairs(name_or_path: str | Path) -> bool:
+    path = Path(name_or_path)
+    return any((path / f"{name}.safetensors").is_file() for name in OTHER_SCRIPTS.values())
+
+
+def _is_of_registry(name_or_path: str | Path) -> bool:
+    """Whether it stands for weights of all scripts, not for one file."""
+    return os.fspath(name_or_path) in OTHER_SCRIPTS or _is_folder_of_pairs(name_or_path)
+
+
+def _folder_of(name_or_path: str | Path) -> Path:
+    return Path(name_or_path) if _is_folder_of_pairs(name_or_path) else BUNDLED
+
+
+def _wanted(search: Search | None) -> set[str]:
+    """The scripts that are asked for; none if nothing says which."""
+    if search is None:
+        return set()
+    if search.is_constrained:
+        words = search.lexicon if isinstance(search.lexicon, Collection) else ()
+        texts = [search.pattern or "", search.alphabet or "", *words]
+        others = scripts_in("".join(texts)) - {LATIN}
+        return others or {LATIN}
+    if search.language == NO_LANGUAGE:
+        return {LATIN}
+    codes = [code for code in language_codes(search.language) if code not in _IN_ASCII]
+    wanted = {script_of_language(code) for code in codes}
+    if set(codes) & set(WRITTEN_IN_BOTH):
+        wanted.add(LATIN)
+    return wanted or ({LATIN} if search.language else set())
+
+
+def _asked(search: Search | None) -> str:
+    assert search is not None
+    return f"language {search.language!r}" if search.language else "what may be read"

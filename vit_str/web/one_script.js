@@ -1,0 +1,144 @@
+// One word has one script: `vit_str/runtime/one_script.py` and `alphabets.py`.
+
+const LATIN = "Latin";
+// One letter a column, as print shows it in each script; a dot where a script has none.
+const LOOK_ALIKES = {
+  Latin: "ABEHIJKMOPSTXYZNCacehijopsvxyËëÏïó....",
+  Cyrillic: "АВЕНІЈКМОРЅТХҮ..Сасеһіјорѕ.хуЁёЇї.ГЛПФ",
+  Greek: "ΑΒΕΗΙ.ΚΜΟΡ.ΤΧΥΖΝ.......ο..ν....Ϊ.όΓΛΠΦ",
+};
+const DIFFERING = { Latin: "Ykmtuaiwpxyn", Cyrillic: "Укмти.......", Greek: "Υκ.τυαιωρχγη" };
+const RUSSIAN = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя";
+const ALPHABETS = {
+  ru: RUSSIAN,
+  uk: "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
+  be: "абвгдеёжзійклмнопрстуўфхцчшыьэюя",
+  bg: "абвгдежзийклмнопрстуфхцчшщъьюяѝ",
+  sr: "абвгдђежзијклљмнњопрстћуфхцчџш",
+  mk: "абвгдѓежзѕијклљмнњопрстќуфхцчџшѐѝ",
+  kk: `${RUSSIAN}әғқңөұүһі`,
+  ky: `${RUSSIAN}ңөү`,
+  tg: "абвгғдеёжзиӣйкқлмнопрстуӯфхҳчҷшъэюя",
+  mn: `${RUSSIAN}өү`,
+  el: "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",
+};
+
+/** From the letters of all scripts to those of each. */
+function shapesOf(rows) {
+  const tables = {};
+  for (const [script, wanted] of Object.entries(rows)) {
+    tables[script] = new Map();
+    for (const letters of Object.values(rows)) {
+      [...letters].forEach((letter, i) => {
+        if (letter !== "." && wanted[i] !== ".") tables[script].set(letter, wanted[i]);
+      });
+    }
+  }
+  return tables;
+}
+
+const SAME = shapesOf(LOOK_ALIKES);
+const SIMILAR = shapesOf(DIFFERING);
+for (const [script, table] of Object.entries(SAME)) {
+  for (const [letter, same] of table) SIMILAR[script].set(letter, same);
+}
+const lettersOf = (tables) => new Set(Object.values(tables).flatMap((table) => [...table.keys()]));
+const [ALIKE, NEARLY_ALIKE] = [lettersOf(SAME), lettersOf(SIMILAR)];
+
+export function scriptOf(letter) {
+  const code = letter.codePointAt(0);
+  if (!/\p{L}/u.test(letter) || "ªºµ".includes(letter)) return null;
+  if (code < 0x2b0 || (code >= 0x1e00 && code < 0x1f00)) return LATIN;
+  if ((code >= 0x370 && code < 0x400) || (code >= 0x1f00 && code < 0x2000)) return "Greek";
+  return code >= 0x400 && code < 0x530 ? "Cyrillic" : null;
+}
+
+const scriptOfLanguage = (code) => (code in ALPHABETS ? scriptOf(ALPHABETS[code][0]) : LATIN);
+const written = (text, table) => [...text].map((letter) => table.get(letter) ?? letter).join("");
+const subset = (letters, alphabet) => [...letters].every((letter) => alphabet.includes(letter));
+
+/** What comes most often, the first of two that come as often; null of nothing. */
+function winner(scripts) {
+  const votes = new Map();
+  for (const script of scripts) if (script) votes.set(script, (votes.get(script) ?? 0) + 1);
+  let best = null;
+  for (const [script, count] of votes) if (best === null || count > votes.get(best)) best = script;
+  return best;
+}
+
+const possible = (text) =>
+  Object.keys(SAME).filter((script) => [...text].every((letter) => SAME[script].has(letter)));
+
+/** The script of letters that only it has, or else of similar ones; null if none tells. */
+function scriptThatShows(text) {
+  for (const alike of [NEARLY_ALIKE, ALIKE]) {
+    const found = winner([...text].filter((letter) => !alike.has(letter)).map(scriptOf));
+    if (found) return found;
+  }
+  const scripts = possible(text);
+  return scripts.length === 1 ? scripts[0] : null;
+}
+
+const votesOf = (parts) => parts.flatMap(({ text, script }) => [...text].map(() => script));
+
+/** Languages that are not Latin and may be those of a line: they have the letters that tell. */
+function languagesOf(parts, codes) {
+  let languages = Object.keys(ALPHABETS).filter((code) => codes.includes(code));
+  for (const script of Object.keys(SAME)) {
+    const known = Object.keys(ALPHABETS).filter((code) => scriptOfLanguage(code) === script);
+    if (!known.some((code) => languages.includes(code))) languages.push(...known);
+  }
+  for (const script of Object.keys(SAME)) {
+    const telling = parts.filter((part) => part.script === script).map(({ text }) => text);
+    const letters = telling.join("").toLowerCase();
+    const isOfScript = (code) => scriptOfLanguage(code) === script;
+    const having = languages.filter((code) => !isOfScript(code) || subset(letters, ALPHABETS[code]));
+    if (having.some(isOfScript)) languages = having;
+  }
+  return languages;
+}
+
+/** Letters that look alike, in the script that is wanted, if languages have them there. */
+function decided(text, asked, languages) {
+  const latin = written(text, SAME.Latin);
+  const isNumeral = text === text.toUpperCase() && /^(?=..)X{0,3}(IX|I{0,3})$/.test(latin);
+  let wanted = isNumeral ? LATIN : asked;
+  if (wanted && wanted !== LATIN) {
+    const letters = written(text, SAME[wanted]).toLowerCase();
+    const having = languages
+      .filter((code) => scriptOfLanguage(code) === wanted)
+      .map((code) => subset(letters, ALPHABETS[code]));
+    if (!having.some(Boolean)) wanted = LATIN;
+    else if (!having.every(Boolean)) wanted = null; // it stays as it was read
+  }
+  const scripts = possible(text);
+  if (!scripts.includes(wanted)) {
+    const count = (script) => [...text].filter((letter) => scriptOf(letter) === script).length;
+    wanted = scripts.reduce((best, one) => (count(one) > count(best) ? one : best), scripts[0]);
+  }
+  return wanted ? written(text, SAME[wanted]) : text;
+}
+
+/** A line of text, of which every word has the letters of one script. */
+export function oneScript(line, language = "") {
+  const parts = [...line.matchAll(/\p{L}+/gu)].map(({ 0: text, index }) => {
+    const script = scriptThatShows(text);
+    return { index, script, text: script ? written(text, SIMILAR[script]) : text };
+  });
+  const codes = language.split("+").map((part) => /^([a-z]{2,3})(\*\d+)?$/.exec(part)?.[1]);
+  const known = codes.filter(Boolean);
+  const wordOf = ({ index }) => line.slice(0, index).split(" ").length;
+  const ofLine = winner(votesOf(parts));
+  const languages = languagesOf(parts, known);
+  const undecided = parts.filter(({ script, text }) => !script && [...text].some(scriptOf));
+  for (const part of undecided) {
+    const word = parts.filter((other) => wordOf(other) === wordOf(part));
+    const ofLanguage = known.length ? scriptOfLanguage(known[0]) : null;
+    part.text = decided(part.text, winner(votesOf(word)) ?? ofLine ?? ofLanguage, languages);
+  }
+  let found = line;
+  for (const { index, text } of parts) {
+    found = found.slice(0, index) + text + found.slice(index + text.length);
+  }
+  return found;
+}
