@@ -60,6 +60,18 @@ def test_ornaments_are_recognized_as_such(texts):
     assert quality.recognized[:-1].min() > 0.9
 
 
+def test_letters_of_blackletter_are_compared_with_no_other_font(texts):
+    turned = CHARACTERS[7:] + CHARACTERS[:7]
+    shapes = shapes_of([*texts[1:], turned])
+    plain = judge(shapes, everything(texts), CHARACTERS)
+    blackletter = torch.zeros(len(texts), dtype=torch.bool)
+    blackletter[-1] = True
+    quality = judge(shapes, everything(texts), CHARACTERS, blackletter)
+    assert plain.is_correct[-1].float().mean() < 0.5 < 0.9 < quality.is_correct[-1].float().mean()
+    assert quality.recognized[-1] == 1
+    assert torch.equal(plain.is_correct[:-1], quality.is_correct[:-1])
+
+
 def test_a_character_that_no_font_draws_harms_nothing(texts):
     drawn = everything(texts)
     drawn[:, 5] = False

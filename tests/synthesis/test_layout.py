@@ -33,7 +33,7 @@ def test_a_batch_equals_words_drawn_one_by_one(atlas, spacing):
     words = ["Wave", "jiffy", "A", "(AVATAR)/"]
     fonts = torch.tensor([0, 1, 2, 1])
     ids = atlas.charset.encode_batch(words)
-    lines = Typesetter(atlas).lay_out(ids, fonts, torch.full((4,), spacing))
+    lines = Typesetter(atlas).lay_out(ids, fonts, torch.full((4, 1), spacing))
     for row, (word, font) in enumerate(zip(words, fonts.tolist(), strict=True)):
         expected = plain_line(atlas, word, font, spacing)
         width = expected.shape[1]
@@ -44,7 +44,7 @@ def test_a_batch_equals_words_drawn_one_by_one(atlas, spacing):
 
 def test_boxes_hold_the_ink_of_their_character(atlas):
     ids = atlas.charset.encode_batch(["agile", "Yo"])
-    lines = Typesetter(atlas).lay_out(ids, torch.tensor([0, 2]), torch.full((2,), 12.0))
+    lines = Typesetter(atlas).lay_out(ids, torch.tensor([0, 2]), torch.full((2, 1), 12.0))
     for row, length in ((0, 5), (1, 2)):
         for left, top, right, bottom in lines.boxes[row, :length].int().tolist():
             ink = lines.masks[row, :, left:right] > 64
@@ -55,7 +55,7 @@ def test_boxes_hold_the_ink_of_their_character(atlas):
 
 def test_columns_know_their_letter(atlas):
     ids = atlas.charset.encode_batch(["No"])
-    lines = Typesetter(atlas).lay_out(ids, torch.tensor([0]), torch.tensor([10.0]))
+    lines = Typesetter(atlas).lay_out(ids, torch.tensor([0]), torch.tensor([[10.0]]))
     assert lines.owners[0].unique_consecutive().tolist() == [0, PADDING, 1]
 
 

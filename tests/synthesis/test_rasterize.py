@@ -1,10 +1,11 @@
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from vit_str.runtime.charset import CHARSETS
-from vit_str.synthesis.rasterize import RasterFont, expected, rasterize
+from vit_str.synthesis.rasterize import HEIGHT, RasterFont, expected, is_blackletter, rasterize
 
 
 @pytest.fixture(scope="module")
@@ -12,7 +13,8 @@ def font() -> RasterFont:
     """DejaVu Sans, which comes with matplotlib and has nearly all of Latin."""
     origin = find_spec("matplotlib").origin
     path = Path(origin).parent / "mpl-data/fonts/ttf/DejaVuSans.ttf"
-    return rasterize(str(path), CHARSETS["latin"])
+    (font,) = rasterize(str(path), CHARSETS["latin"])
+    return font
 
 
 def test_curly_quotes_are_drawn_although_fonts_name_them_as_straight_ones_are(font):
@@ -27,6 +29,35 @@ def test_capitals_with_two_marks_fit_into_the_line(font):
         assert font.drawn[place], letter
         columns = font.columns[starts[place] : starts[place] + font.widths[place]]
         assert columns[:, 0].max() < 128, f"{letter} is cut off at the top"
+
+
+def glyph(font: RasterFont, letter: str) -> list[list[int]]:
+    place = CHARSETS["latin"].index(letter)
+    start = int(font.widths[:place].sum())
+    return font.columns[start : start + int(font.widths[place])].tolist()
+
+
+def test_blackletter_has_umlauts_with_a_small_e_too(tmp_path):
+    origin = find_spec("matplotlib").origin
+    file = Path(origin).parent / "mpl-data/fonts/ttf/DejaVuSans.ttf"
+    shutil.copy(file, tmp_path / "Schwabacher.ttf")
+    usual, old = rasterize(str(tmp_path / "Schwabacher.ttf"), CHARSETS["latin"])
+    assert (usual.variant, old.variant) == ("", "e above")
+    assert glyph(usual, "n") == glyph(old, "n")
+    for umlaut, vowel in ("äa", "öo", "üu"):
+        assert len(glyph(old, umlaut)) == len(glyph(old, vowel)), "the vowel, with something above"
+        assert glyph(old, umlaut) != glyph(usual, umlaut)
+        with_e = [sum(map(bool, row)) for row in zip(*glyph(old, umlaut), strict=True)]
+        without = [sum(map(bool, row)) for row in zip(*glyph(old, vowel), strict=True)]
+        assert with_e[HEIGHT // 2 :] == without[HEIGHT // 2 :]
+        assert sum(with_e) > sum(without)
+
+
+def test_blackletter_is_known_by_its_name():
+    for name in ("UnifrakturMaguntia/Unifraktur-Regular", "yswab/yswab", "Grenze Gotisch/Bold"):
+        assert is_blackletter(name)
+    for name in ("Fruktur/Fruktur", "Texturina/Texturina", "DejaVu Sans/DejaVuSans"):
+        assert not is_blackletter(name)
 
 
 def test_nearly_all_of_latin_is_drawn(font):

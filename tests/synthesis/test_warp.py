@@ -17,7 +17,7 @@ SIZE = (32, 128)
 def lines(atlas) -> Lines:
     ids = atlas.charset.encode_batch(["window", "Ant", "10.30", "WWWWWWWWWWWW"] * 8)
     fonts = torch.zeros(len(ids), dtype=torch.long)
-    return Typesetter(atlas).lay_out(ids, fonts, torch.full((len(ids),), 4.0))
+    return Typesetter(atlas).lay_out(ids, fonts, torch.full((len(ids), 1), 4.0))
 
 
 def view_of(lines: Lines, strengths: Ingredients | None = None) -> View:
@@ -86,7 +86,7 @@ def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas):
     """Lines are narrower and run up and down, letters stand as on a wall in front."""
     ids = atlas.charset.encode_batch(["window"] * 400)
     fonts = torch.zeros(len(ids), dtype=torch.long)
-    words = Typesetter(atlas).lay_out(ids, fonts, torch.full((len(ids),), 4.0))
+    words = Typesetter(atlas).lay_out(ids, fonts, torch.full((len(ids), 1), 4.0))
     flat = dict.fromkeys(Ingredients.__dataclass_fields__, 0.0)
     view = view_of(words, Ingredients(**flat | {"perspective": 1.0}))
     narrowed, rise = (view.homography[:, :2, 0] / view.aspect[:, None]).unbind(1)
@@ -101,7 +101,7 @@ def test_letters_on_a_wall_beside_the_camera_stand_upright(atlas):
 
 def test_words_too_small_to_read_are_seen_straight_on(atlas):
     ids = atlas.charset.encode_batch(["n" * 21] * 64)
-    lines = Typesetter(atlas).lay_out(ids, torch.zeros(64, dtype=torch.long), torch.zeros(64))
+    lines = Typesetter(atlas).lay_out(ids, torch.zeros(64, dtype=torch.long), torch.zeros(64, 1))
     boxes = character_boxes(lines, view_of(lines, Ingredients(rotation=6)), SIZE)
     middle = (boxes[..., 1] + boxes[..., 3]) / 2
     steps = boxes[:, 1:, :2] - boxes[:, :-1, :2]

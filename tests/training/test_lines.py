@@ -13,6 +13,7 @@ from vit_str.models import (
 )
 from vit_str.runtime.charset import Charset, charset_of
 from vit_str.runtime.images import Preprocessing
+from vit_str.synthesis.old_print import OldPrint
 from vit_str.torch_runtime.weights_file import WeightsFile
 from vit_str.training import RenderedLines
 from vit_str.training.initialization import start_from
@@ -34,6 +35,20 @@ def test_batches_of_the_validation_have_one_width_each(two_fonts, tmp_path, monk
     assert [len(batch.labels) for batch in rendered] == [4, 4]
     assert [batch.images.shape[-1] for batch in real] == [96, 320, 1600]
     assert [batch.labels for batch in real] == [["line 2"], ["line 0", "line 1"], ["line 3"]]
+
+
+def test_a_share_of_the_batches_is_old_print(two_fonts, monkeypatch):
+    monkeypatch.setenv("VIT_STR_CACHE", str(two_fonts.parent))
+    latin = charset_of("latin").characters
+    data = RenderedLines(2, latin, fonts=[two_fonts], old_print=OldPrint(0.5, "de-Latf"))
+    data.setup("fit")
+    renderer = data.training_renderer("cpu")
+    texts = [
+        data.charset.decode(row)
+        for i in range(40)
+        for row in renderer.batch(2, 1, i).labels.tolist()
+    ]
+    assert 10 < sum("ſ" in text for text in texts) < 60
 
 
 @pytest.mark.parametrize("patch", [(32, 4), (16, 4)])

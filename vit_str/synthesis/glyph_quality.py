@@ -53,10 +53,12 @@ def judge(
     shapes: UInt8[Tensor, "font character variant shape shape"],
     drawn: Bool[Tensor, "font character"],
     characters: str,
+    blackletter: Bool[Tensor, " font"] | None = None,
 ) -> GlyphQuality:
     """Mark glyphs that show something else than their character.
 
-    With less than 8 fonts nothing is usual, and only the cases of letters are compared.
+    With less than 8 fonts nothing is usual, and only the cases of letters are compared. So it is
+    with ``blackletter`` fonts, whose letters look like others of today's.
     """
     correct = drawn & ~_wrong_case(shapes[:, :, 0], drawn, characters)
     if len(shapes) < _FEWEST_FONTS:
@@ -76,14 +78,25 @@ def judge(
     # An odd glyph in an ordinary font is a slanted I more often than an ornament.
     limits = max(far, 8) * torch.where(recognized > _FAMILIAR_FONT, 3, 1)
     shown = (rivals < limits[:, None]) | _which(characters, str.isspace)
+    if blackletter is not None:
+        shown |= blackletter[:, None]
+        recognized = recognized.masked_fill(blackletter, 1.0)
     return GlyphQuality(correct & shown, recognized)
 
 
-def flaw(correct: Bool[Tensor, " character"], recognized: float, characters: str) -> str:
-    """Why a font that was judged so should not be used; empty if it can be."""
+def flaw(
+    correct: Bool[Tensor, " character"],
+    recognized: float,
+    characters: str,
+    is_blackletter: bool = False,
+) -> str:
+    """Why a font that was judged so should not be used; empty if it can be.
+
+    Blackletter may have the letters of German only.
+    """
     if recognized < _ORNAMENTS:
         return f"shows ornaments in place of letters ({recognized:.0%} recognized)"
-    if not _has_alphabet(correct, characters):
+    if not is_blackletter and not _has_alphabet(correct, characters):
         return "shows neither small nor capital letters truly"
     if correct.sum() < _FEWEST_CORRECT * sum(expected(characters)):
         return f"shows only {int(correct.sum())} of the {len(characters)} characters truly"

@@ -17,10 +17,10 @@ from vit_str.files import default_cache, exclusive, remove_partial, write_atomic
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.fonts import NO_FONTS, Rejection, find_fonts, limit_families, split_fonts
 from vit_str.synthesis.glyph_quality import flaw, judge
-from vit_str.synthesis.rasterize import HEIGHT
+from vit_str.synthesis.rasterize import HEIGHT, is_blackletter
 from vit_str.synthesis.rasterize_parallel import rasterize_parallel
 
-_VERSION = "3"  # of the cached file
+_VERSION = "4"  # of the cached file
 _ABANDONED = 3600.0  # seconds without a change after which a temporary file is that of a killed run
 _TENSORS = ("columns", "starts", "widths", "bearings", "advances", "is_correct")
 
@@ -62,12 +62,15 @@ class GlyphAtlas:
                 drawings.append(drawing)
         if not accepted:
             return cls._empty(charset), rejections
+        families = [str(name) for drawing in drawings for name in drawing["families"]]
+        variants = [str(name) for drawing in drawings for name in drawing["variants"]]
         parts = {
             key: torch.from_numpy(np.concatenate([drawing[key] for drawing in drawings]))
             for key in ("columns", "widths", "bearings", "advances", "drawn", "shapes")
         }
-        families = [str(f).replace("/", " ") for drawing in drawings for f in drawing["families"]]
-        quality = judge(parts["shapes"], parts["drawn"], charset.characters)
+        names = list(map(_name, families, accepted, variants))
+        blackletter = torch.tensor([is_blackletter(name) for name in names])
+        quality = judge(parts["shapes"], parts["drawn"], charset.characters, blackletter)
         widths = parts["widths"]
         everything = cls(
             columns=parts["columns"],
@@ -76,13 +79,15 @@ class GlyphAtlas:
             bearings=parts["bearings"],
             advances=parts["advances"],
             is_correct=quality.is_correct,
-            names=[f"{f}/{Path(path).stem}" for f, path in zip(families, accepted, strict=True)],
+            names=names,
             charset=charset,
         )
         recognized = quality.recognized.tolist()
         flaws = [
-            flaw(correct, share, charset.characters)
-            for correct, share in zip(quality.is_correct, recognized, strict=True)
+            flaw(correct, share, charset.characters, is_old)
+            for correct, share, is_old in zip(
+                quality.is_correct, recognized, blackletter.tolist(), strict=True
+            )
         ]
         rejections += [
             Rejection(path, why) for path, why in zip(accepted, flaws, strict=True) if why
@@ -209,6 +214,12 @@ class GlyphAtlas:
         columns = torch.cat([self.columns[:0], *pieces])
         shift = (counts.cumsum(0) - counts) - self.starts[:, 0]
         return replace(self, columns=columns, starts=self.starts + shift[:, None])
+
+
+def _name(family: str, path: str, variant: str) -> str:
+    """Family, file and variant of a font, as `fonts.family_of` takes them apart."""
+    name = f"{family.replace('/', ' ')}/{Path(path).stem}"
+    return f"{name} ({variant})" if variant else name
 
 
 def _key(paths: Sequence[Path], charset: Charset) -> str:

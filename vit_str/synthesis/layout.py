@@ -105,7 +105,7 @@ class Typesetter:
         """Draw each word in a font and with a spacing, its letters where the ingredients say."""
         fonts = self.choose_fonts(ids, random)
         drawn = ids != PADDING
-        spacing = _sample_spacing(strengths.spacing, random)
+        spacing = _sample_spacing(strengths.spacing, random)[:, None]
         sizes = placement.sample_sizes(drawn, strengths.raised, random)
         stacked = random.subset(share_of("stacked", strengths.stacked))
         lines = self.lay_out(ids, fonts, spacing, sizes.scale, stacked)
@@ -115,13 +115,14 @@ class Typesetter:
         self,
         ids: Int64[Tensor, "batch position"],
         fonts: Int64[Tensor, " batch"],
-        spacing: Float[Tensor, " batch"],
+        spacing: Float[Tensor, "batch #position"],
         sizes: Float[Tensor, "batch position"] | None = None,
         stacked: Int64[Tensor, " word"] | None = None,
     ) -> Lines:
         """Draw each word in its font, all letters on the baseline.
 
-        ``spacing`` is in pixels after every character and may be negative, ``sizes`` are widths of
+        ``spacing`` is in pixels after every character, the same for all of a word or one for each,
+        and may be negative, ``sizes`` are widths of
         letters over those of their font; letters of ``stacked`` words get cells of one width.
         """
         drawn, known = ids != PADDING, ids.clamp(min=0)
@@ -129,7 +130,7 @@ class Typesetter:
         scale = 1.0 if sizes is None else sizes
         widths = (self.atlas.widths[font, known] * drawn * scale).ceil().long()
         bearings = self.atlas.bearings[font, known] * scale
-        advances = (self.atlas.advances[font, known] * scale + spacing[:, None]) * drawn
+        advances = (self.atlas.advances[font, known] * scale + spacing) * drawn
         if stacked is not None:
             self._put_in_cells(widths, bearings, advances, stacked)
         lefts = advances.cumsum(1) - advances + bearings

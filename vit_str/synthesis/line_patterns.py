@@ -20,6 +20,9 @@ KINDS: Mapping[str, float] = {
 }
 """Kinds of lines and their shares; ``prose`` is running text, ``string`` what `Lexicon` draws."""
 
+BOOK_KINDS: Mapping[str, float] = {"prose": 0.8, "book": 0.2}
+"""The same of books."""
+
 
 def _lines(text: str) -> Sequence[str]:
     return [line.strip(" ") for line in text.split("\n") if line.strip(" ")]
@@ -238,6 +241,54 @@ _LINES = {
         ‡ {sentence}
         {raised} {sentence}
     """,
+    "book": r"""
+        {Word} {word}, {word} u. ſ. w.
+        {word} u. s. w. {sentence}
+        {word}, d. h. {sentence}
+        {word}, d. i. {sentence}
+        z. B. {sentence}
+        {word} {word} &c. {word}
+        {digit}) {sentence}
+        {digit}. {sentence}
+        {two}. {sentence}
+        {a}) {sentence}
+        *) {sentence}
+        **) {sentence}
+        †) {sentence}
+        {raised}) {Word} {word}, S. {two}.
+        {Word} a. a. O. S. {two}. {sentence}
+        {sentence} *)
+        {sentence}{raised}) {word} {word}
+        §. {two}.
+        §. {natural}. {sentence}
+        — {two} —
+        ( {natural} )
+        {natural}	{Word} {word} {Word}.
+        {Word} {word} {Word}.	{natural}
+        {two}	{WORD} {WORD}.	{two}
+        {roman}. {Word}.
+        {Word} {roman}.
+        {roman}. {Word} {word} {word}
+        {Word} {roman}, {two}. {sentence}
+        {A}. {Word} {word}.
+        {A}. {A}. {Word}. {year}.
+        {day}. {Month} {year}. {sentence}
+        {Word} den {day}. {Month} {year}.
+        {Word}, {word} {word}: {Word} {word}!
+        {Word}. {sentence}
+        {sentence} — {sentence}
+        „{sentence}“ {word} {word},
+        »{sentence}« {word} {word},
+        {Word} ({Word} {word}) {sentence}
+        {Word} {leader} {two}
+        {Word} {word} {leader} {natural}
+        {fraction} {Word} {word}, {digit} {Word}
+        {natural} Thlr. {two} Gr. {digit} Pf.
+        {two} fl. {two} kr.
+        Bd. {roman}. S. {natural} ff.
+        Vol. {roman}. p. {natural}.
+        Cap. {roman}. v. {two}.
+    """,
     "typeset": r"""
         § {two} {Word} {word}
         § {natural} Abs. {digit} {WORD}
@@ -388,6 +439,7 @@ _PARTS = {
     "strasse": "straße str. weg platz gasse gata gade ova",
     "unit": "G KG ML L PCS CM MM X S",
     "mark": ": : : ? * . ;",
+    "roman": "I II III IV V VI VII VIII IX X XI XII XIV XV XVI XVIII XX XXII XXIX XL LX XC C CXI",
     "words": "{word} {word}|{word} {WORD} {word}|{word}|{word} {word}/{word} {two}|{word}",
 }
 LINES: Mapping[str, Sequence[str]] = {

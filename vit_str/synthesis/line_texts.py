@@ -3,14 +3,22 @@
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from pathlib import Path
 
 from vit_str.runtime.alphabets import ends_of_script, script_of_text, scripts_in
 from vit_str.runtime.charset import Charset
 from vit_str.synthesis.lexicon import Lexicon
-from vit_str.synthesis.line_patterns import DASHES, KINDS, LEADERS, LINES, QUOTES, TYPESET
+from vit_str.synthesis.line_patterns import (
+    BOOK_KINDS,
+    DASHES,
+    KINDS,
+    LEADERS,
+    LINES,
+    QUOTES,
+    TYPESET,
+)
 from vit_str.synthesis.patterns import FIELDS, PATTERNS
 from vit_str.synthesis.spellings import in_capitals
 from vit_str.synthesis.word_list_cache import WordList, keep_word_lists
@@ -30,7 +38,8 @@ _QUOTED = (0, 0, 0, 1, 2, 4)  # words behind the first between quotation marks
 _PROBES = 200  # words that show of which script a language is
 _MIXED_SHARE = 0.3  # of the lines with words of another script, if the charset has several
 _GUESTS = 0.25  # share of these words in such a line
-_TYPESET_SHARE = 0.6  # of the lines, with apostrophes and dots as in books
+_NUMBERS = 0.05  # share of numbers, dates and amounts in running text
+_IN_CAPITALS = ("prose", "heading", "list")  # kinds of lines that may be all in capitals
 _FIELD = re.compile(r"{(\w+)}")
 
 
@@ -68,6 +77,27 @@ def _is_blank(character: str) -> bool:
     return character.isspace() or is_silent(character)
 
 
+@dataclass(frozen=True)
+class LineStyle:
+    """How lines are written; shares by eye, from receipts, forms, letters and books.
+
+    Attributes:
+        kinds: of lines, as in `line_patterns`, and the share of each.
+        capitals: share of words that begin with a capital letter within a sentence.
+        in_capitals: share of the lines of running text that are all in capitals.
+        typeset: share of the lines with the apostrophes and dots of books.
+    """
+
+    kinds: Mapping[str, float] = field(default_factory=lambda: KINDS)
+    capitals: float = 0.07
+    in_capitals: float = 0.15
+    typeset: float = 0.6
+
+
+BOOKS = LineStyle(kinds=BOOK_KINDS, capitals=0.25, in_capitals=0.0, typeset=0.8)
+"""Of books in German, where nouns have a capital letter, and of others."""
+
+
 class LineTexts:
     """Draws lines of text of about a length.
 
@@ -77,6 +107,7 @@ class LineTexts:
         language: of running text, as for `Lexicon`; the words of a line are of one language. With
             a charset of several scripts, some lines have words of another one among them.
         words: a text file of the user's own words instead, as for `Lexicon`.
+        style: what kinds of lines there are, and how they are written.
     """
 
     def __init__(
@@ -85,11 +116,14 @@ class LineTexts:
         lexicon: Lexicon,
         language: str = "en",
         words: Path | None = None,
+        style: "LineStyle | None" = None,
     ) -> None:
         if charset.unknown(" "):
             raise ValueError("lines of words need a charset with the space, for example european")
         self._allowed = frozenset(charset.characters)
         self._has_scripts = len(scripts_in(charset.characters)) > 1
+        self._style = style or LineStyle()
+        kinds = self._style.kinds
         self.lexicon = lexicon
         if words is not None:
             self._languages = self._frequent_words([(count_words(words), 1.0)])
@@ -99,8 +133,8 @@ class LineTexts:
                 lambda: self._frequent_words(language_words(language)),
             )
         self._weights = list(accumulate(each.weight for each in self._languages))
-        self._patterns = {kind: self._writable(LINES.get(kind, ())) for kind in (*KINDS, "short")}
-        self._kinds = {k: n for k, n in KINDS.items() if k not in LINES or self._patterns[k]}
+        self._patterns = {kind: self._writable(LINES.get(kind, ())) for kind in (*kinds, "short")}
+        self._kinds = {k: n for k, n in kinds.items() if k not in LINES or self._patterns[k]}
         self._marks = _Marks(
             quotes=self._writable(QUOTES),
             dashes=self._writable(DASHES),
@@ -131,10 +165,10 @@ class LineTexts:
             if length < _SHORT and rng.random() < 0.6:
                 kind = "short"
             guest = self._guest(rng, language) if self._has_scripts else None
-            text = self._filled(_Writer(rng, language, self._marks, guest), kind, length)
-            if rng.random() < _TYPESET_SHARE:
+            text = self._filled(self._writer(rng, language, guest), kind, length)
+            if rng.random() < self._style.typeset:
                 text = self._typeset(text)
-            if kind in ("prose", "heading", "list") and rng.random() < 0.15:
+            if kind in _IN_CAPITALS and rng.random() < self._style.in_capitals:
                 text = in_capitals(text)
             if self._has_scripts and ends_of_script(text) is not None:
                 continue
@@ -143,6 +177,9 @@ class LineTexts:
             text = _cut(text, round(length * _CUT))
             if self._allowed.issuperset(drawn(text.replace(GAP, " "))) and spoken(text):
                 return text
+
+    def _writer(self, rng: random.Random, language: WordList, guest: WordList | None) -> "_Writer":
+        return _Writer(rng, language, self._marks, self._style.capitals, guest)
 
     def _guest(self, rng: random.Random, language: WordList) -> WordList | None:
         """Words of another script, for some of the lines."""
@@ -195,6 +232,7 @@ class _Writer:
     rng: random.Random
     language: WordList
     marks: _Marks
+    capitals: float  # share of words in running text that begin with one
     guest: WordList | None = None  # words of another script, which some are taken from
 
     def fill(self, pattern: str) -> str:
@@ -223,9 +261,9 @@ class _Writer:
 
     def _word_of_text(self) -> str:
         kind = self.rng.random()
-        if kind < 0.05:
+        if kind < _NUMBERS:
             return self.fill(self.rng.choice(("{number}", "{date}", "{amount}", "{natural}%")))
-        word = self._field("Word" if kind < 0.12 else "word")
+        word = self._field("Word" if kind < _NUMBERS + self.capitals else "word")
         if kind > 0.97:
             words = " ".join(
                 [word, *(self._field("word") for _ in range(self.rng.choice(_QUOTED)))]

@@ -9,8 +9,9 @@ read up to `_scan`, of the scan after it.
 
 import math
 import random as python_random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -18,6 +19,7 @@ from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from vit_str.runtime.charset import PADDING
+from vit_str.synthesis import old_print
 from vit_str.synthesis.compression import compress
 from vit_str.synthesis.fields import Images, Mask, pixel_columns, pixel_rows, spread
 from vit_str.synthesis.glyphs import GlyphAtlas
@@ -43,6 +45,8 @@ _SIGNS = Ingredients(
 _MONOSPACED = 0.3  # share of print in the faces of typewriters and receipts
 _SCANS = ((0.45, 11, 20), (0.35, 20, 32), (0.2, 32, 44))
 """Shares of scans by the pixels that a line is high in them: from and up to."""
+_BOOK_SCANS = 22, 44
+"""Pixels that a line of an old book is high in scans, from and up to."""
 _LEAST_ADVANCE = 3.2  # pixels of a scan from letter to letter
 _FINEST = 36  # rows from which on letters are drawn without averaging
 _CHUNK = 16  # lines drawn at a time
@@ -59,6 +63,8 @@ class TextLineRenderer:
         widest: of the lines, in pixels.
         stride: pixels for each of the ``token_characters`` of a line.
         pictures: photographs to use as backgrounds of signs.
+        old_texts: what to write in print of before 1900; without them there is no such print.
+        old_share: of that, in batches of print.
     """
 
     def __init__(
@@ -69,14 +75,19 @@ class TextLineRenderer:
         widest: int = WIDTHS[-1],
         stride: int = 2,
         pictures: UInt8[Tensor, "picture 3 height width"] | None = None,
+        old_texts: LineTexts | None = None,
+        old_share: float = 0.0,
     ) -> None:
         self.texts = texts
+        self._old_texts = old_texts
+        self._old_share = old_share if old_texts else 0.0
         self.height = height
         self.stride = stride
         self._widths = [width for width in WIDTHS if width <= widest]
         self._signs = Renderer(atlas, self.texts.lexicon, ingredients=_SIGNS, pictures=pictures)
         everything = self._signs.typesetter
         self._typesetters = everything, everything.among(_monospaced(atlas))
+        self._old_typesetters = old_print.typesetters(everything) if old_texts else {}
         self._noise = noise_bank(atlas.columns.device)
 
     def batch(self, size: int, seed: int, index: int, difficulty: float = 1.0) -> RenderedBatch:
@@ -85,21 +96,31 @@ class TextLineRenderer:
         wanted = _MEDIAN_WIDTH * math.exp(rng.gauss(0, _WIDTH_SPREAD))
         rng.seed(f"{seed} {index}")
         width = min(self._widths, key=lambda width: abs(width - wanted))
-        texts = [self.texts.line(rng, width / rng.uniform(*_CHARACTER)) for _ in range(size)]
+        source = self.texts
+        is_old = self._old_share > 0 and rng.random() < self._old_share
+        if is_old and self._old_texts:
+            source = self._old_texts
+        texts = [source.line(rng, width / rng.uniform(*_CHARACTER)) for _ in range(size)]
         texts = [text[: int(width / _NARROWEST)] for text in texts]
-        return self.render(texts, width, rng.getrandbits(62), difficulty)
+        return self.render(texts, width, rng.getrandbits(62), difficulty, is_old)
 
     @torch.no_grad()
     def render(
-        self, texts: Sequence[str], width: int, seed: int, difficulty: float = 1.0
+        self,
+        texts: Sequence[str],
+        width: int,
+        seed: int,
+        difficulty: float = 1.0,
+        is_old: bool = False,
     ) -> RenderedBatch:
-        """Lines of the given texts (see `line_texts`), all as print or all as signs."""
+        """Lines of the given texts (see `line_texts`): all as print, as old print or as signs."""
         rng = python_random.Random(seed)
-        if width <= _WIDEST_SIGN and rng.random() < _SIGN_SHARE:
+        draw = self._old_print if is_old else self._print
+        if not is_old and width <= _WIDEST_SIGN and rng.random() < _SIGN_SHARE:
             signs = self._signs.resized((self.height, width), (1, width // self.stride))
             return signs.render(list(map(label, texts)), seed, difficulty)
         starts = range(0, len(texts), _CHUNK)
-        return join([self._print(texts[s : s + _CHUNK], width, rng, difficulty) for s in starts])
+        return join([draw(texts[s : s + _CHUNK], width, rng, difficulty) for s in starts])
 
     def _print(
         self, texts: Sequence[str], width: int, rng: python_random.Random, difficulty: float
@@ -108,21 +129,45 @@ class TextLineRenderer:
         random = Random(rng.getrandbits(62), len(texts), self._noise)
         (scan,) = rng.choices(_SCANS, [share for share, *_ in _SCANS])
         size = self.height, width
-        longest = max(map(len, texts))
-        rows = max(
-            rng.randint(*scan[1:]), math.ceil(_LEAST_ADVANCE * longest * self.height / width)
-        )
-        placed = _place(texts, typesetter, size, random)
+        rows = self._rows(rng.randint(*scan[1:]), texts, width)
+        placed = _place(texts, typesetter, size, random, partial(_even_spacing, random=random))
         mask = _scan(placed, (rows, round(width * rows / self.height)), size, random)
         _add_rules(mask, difficulty, random)
         image = _expose(_wear(mask, difficulty, random), difficulty, random)
+        return self._finish(image, placed, difficulty, random)
+
+    def _old_print(
+        self, texts: Sequence[str], width: int, rng: python_random.Random, difficulty: float
+    ) -> RenderedBatch:
+        """Lines of books from before 1900."""
+        shares = list(self._old_typesetters.values())
+        (typesetter,) = rng.choices(list(self._old_typesetters), shares)
+        random = Random(rng.getrandbits(62), len(texts), self._noise)
+        size = self.height, width
+        rows = self._rows(rng.randint(*_BOOK_SCANS), texts, width)
+        spacing = partial(old_print.spacing, random=random, rng=rng)
+        placed = _place(texts, typesetter, size, random, spacing)
+        mask = _scan(placed, (rows, round(width * rows / self.height)), size, random)
+        image = old_print.expose(old_print.press(mask, difficulty, random), difficulty, random)
+        return self._finish(image, placed, difficulty, random)
+
+    def _rows(self, wanted: int, texts: Sequence[str], width: int) -> int:
+        """Of a scan in which the letters of the longest line can be told apart."""
+        longest = max(map(len, texts))
+        return max(wanted, math.ceil(_LEAST_ADVANCE * longest * self.height / width))
+
+    def _finish(
+        self, image: Images, placed: "_Placed", difficulty: float, random: Random
+    ) -> RenderedBatch:
+        """The scan as a file keeps it, at the size that is read."""
+        size = self.height, placed.width
         compress(image, difficulty, random)
-        if rows != self.height:
+        if image.shape[-2] != self.height:
             image = F.interpolate(image, size, mode="bicubic", antialias=True).clamp_(0, 1)
         return RenderedBatch(
             (image * 255).round_().to(torch.uint8),
             placed.labels,
-            placed.characters_at(width, self.stride),
+            placed.characters_at(self.stride),
             placed.boxes(),
         )
 
@@ -140,10 +185,11 @@ class _Placed:
     top: Float[Tensor, " batch"]  # first row of the atlas in the picture
     across: Float[Tensor, " batch"]  # pixels for a column of the atlas
     down: Float[Tensor, " batch"]  # pixels for a row of the atlas
+    width: int  # of the pictures, in pixels
 
-    def characters_at(self, width: int, stride: int) -> Int64[Tensor, "batch column"]:
+    def characters_at(self, stride: int) -> Int64[Tensor, "batch column"]:
         """The character in every column of a picture, ``PADDING`` for none."""
-        x = (torch.arange(width // stride, device=self.left.device) + 0.5) * stride
+        x = (torch.arange(self.width // stride, device=self.left.device) + 0.5) * stride
         column = (x - self.left[:, None]) / self.across[:, None]
         owner = self.lines.owner(column)
         inside = (column >= 0) & (column < self.lines.widths[:, None]) & (owner != PADDING)
@@ -162,10 +208,22 @@ class _Placed:
         return torch.stack(sides, -1) * has_ink[..., None]
 
 
+def _even_spacing(texts: Sequence[str], random: Random) -> Float[Tensor, "batch 1"]:
+    """Pixels of the atlas behind every character: none, or the same for a whole line."""
+    return (random.uniform(-1.5, 5) * random.bernoulli(0.3))[:, None]
+
+
 def _place(
-    texts: Sequence[str], typesetter: Typesetter, size: tuple[int, int], random: Random
+    texts: Sequence[str],
+    typesetter: Typesetter,
+    size: tuple[int, int],
+    random: Random,
+    spacing: Callable[[Sequence[str]], Float[Tensor, "batch #position"]],
 ) -> _Placed:
-    """Set texts so that they fit into pictures of a size, with gaps as wide as there is room."""
+    """Set texts so that they fit into pictures of a size, with gaps as wide as there is room.
+
+    ``spacing`` says how many pixels of the atlas are behind the characters of texts.
+    """
     atlas, (height, width) = typesetter.atlas, size
     ids = _ids(texts, atlas)
     fonts = typesetter.choose_fonts(ids, random)
@@ -183,12 +241,12 @@ def _place(
     space = atlas.advances[fonts, atlas.charset.encode(" ")[0]].clamp(min=4)
     spaces = (room / across - advances.sum(1)) / space * random.uniform(0.5, 1.0)
     texts = [_with_gaps(text, n) for text, n in zip(texts, spaces.tolist(), strict=True)]
-    spacing = random.uniform(-1.5, 5) * random.bernoulli(0.3)
-    lines = typesetter.lay_out(_ids(texts, atlas), fonts, spacing)
+    lines = typesetter.lay_out(_ids(texts, atlas), fonts, spacing(texts))
     across = (across * random.uniform(0.9, 1.25)).minimum(room / lines.widths)
     left = margins[:, 0] + (room - lines.widths * across) / 2 * random.bernoulli(0.2)
     labels, places, is_text = _labels(texts, atlas)
-    return _Placed(lines, labels, places, is_text, left, top - above * inside, across, down)
+    top = top - above * inside
+    return _Placed(lines, labels, places, is_text, left, top, across, down, width)
 
 
 def _labels(texts: Sequence[str], atlas: GlyphAtlas) -> tuple[Tensor, Tensor, Tensor]:

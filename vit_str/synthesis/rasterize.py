@@ -6,11 +6,13 @@ package.
 """
 
 import json
+import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,22 @@ _REFERENCE = "Hgjpqy|({"  # has such strokes
 _STACKS = "ẮẲẴỔỖẪǗǙǛ"  # reach highest; where a font has them, they fill the line too
 _WIDEST = 4 * HEIGHT  # glyph, in pixels
 _MOST_CUT = 0.1  # of the line's height that a glyph may stand out
-_MOST_ALIKE = 3  # characters with one glyph; more show the sign for missing ones
+_MOST_ALIKE = 5  # characters with one glyph, as I, l, |, І, Ι; more show the sign for missing ones
 _FEWEST_DRAWN = 0.2  # share of the characters that are expected
 _ASCII_END, _EUROPE_END = 0x80, 0x180  # of code points; Latin Extended-A ends there
 _SMALLEST = HEIGHT / 3  # median height of letters and digits, in pixels
 _STROKE = 5  # by so many pixels strokes are thickened, to close hollow letters
 _LAYOUT = ImageFont.Layout.BASIC
+_BLACKLETTER = re.compile(
+    r"fraktur|yfrak|ygoth|yswab|schwabach|textura\b|black ?letter|grenze ?gotisch|missaali"
+    r"|manufacturing ?consent|old ?english|cloistered ?monk|linoscroll|london ?scroll",
+    re.IGNORECASE,
+)
+_SMALL_E = "e above"  # in the names of fonts
+_OLD_UMLAUTS = {"ä": "a", "ö": "o", "ü": "u"}
+_PARTS = {"e", *_OLD_UMLAUTS, *_OLD_UMLAUTS.values()}
+_E_HEIGHT = 0.6  # of the small e over a vowel, in heights of the e
+_E_GAP = 1  # rows between the two
 _LOOK_ALIKES = str.maketrans("\u2212\u00ad\u2010\u037e\u2019\u2018\u00a0\u2223\u2215", "---;'` |/")
 
 
@@ -45,10 +57,12 @@ class RasterFont:
     """The characters of one font; undrawn ones have no columns.
 
     ``bearings`` and ``advances`` are in pixels at this height; ``shapes`` are the glyphs cropped to
-    their boxes and brought to one size, to compare them by, plain and with thickened strokes.
+    their boxes and brought to one size, to compare them by, plain and with thickened strokes. The
+    ``variant`` says how the characters differ from those in the file; mostly empty.
     """
 
     family: str
+    variant: str
     columns: UInt8[np.ndarray, "column row"]
     widths: Int64[np.ndarray, " character"]
     bearings: Float32[np.ndarray, " character"]
@@ -64,8 +78,16 @@ class _Glyph:
     advance: float
 
 
-def rasterize(path: str, characters: str) -> RasterFont:
+def is_blackletter(name: str) -> bool:
+    """Whether a font is Fraktur, Schwabacher or another blackletter, by its name."""
+    return _BLACKLETTER.search(name) is not None
+
+
+def rasterize(path: str, characters: str) -> list[RasterFont]:
     """Draw ``characters`` with the first face of a font file, on a common baseline.
+
+    Blackletter comes a second time, with a small e above vowels in place of the dots of umlauts,
+    as books have them until about 1830.
 
     A character is not drawn if the font lacks it, shows nothing or its sign for missing characters
     in its place, uses one glyph for several characters, or lets it stand out of the line.
@@ -82,7 +104,12 @@ def rasterize(path: str, characters: str) -> RasterFont:
         font, baseline = _fit_font(path, glyph_names, known)
         missing = next(chr(code) for code in (0xFFFF, 0xE0FF, 0x10FFFD) if code not in glyph_names)
         glyphs = _draw_glyphs(font, baseline, [*known, missing])
-        return _assemble(family, characters, glyphs, glyphs.pop(missing).columns)
+        placeholder = glyphs.pop(missing).columns
+        fonts = [_assemble(family, "", characters, glyphs, placeholder)]
+        if is_blackletter(f"{family} {Path(path).stem}") and glyphs.keys() >= _PARTS:
+            old = glyphs | _with_small_e(glyphs)
+            fonts.append(_assemble(family, _SMALL_E, characters, old, placeholder))
+        return fonts
     except UnusableFont:
         raise
     except Exception as error:  # fontTools and FreeType raise nearly anything on a damaged file
@@ -190,8 +217,32 @@ def _trim(glyph: UInt8[np.ndarray, "column row"]) -> tuple[UInt8[np.ndarray, "co
     return glyph[inked[0] : inked[-1] + 1], int(inked[0])
 
 
+def _with_small_e(glyphs: Mapping[str, _Glyph]) -> dict[str, _Glyph]:
+    """The umlauts as vowels with a small e above."""
+    rows = _inked_rows(glyphs["e"].columns)
+    letter = Image.fromarray(np.ascontiguousarray(glyphs["e"].columns[:, rows].T))
+    size = max(1, round(letter.width * _E_HEIGHT)), max(1, round(letter.height * _E_HEIGHT))
+    small = np.asarray(letter.resize(size, Image.Resampling.BOX)).T
+    umlauts = {}
+    for umlaut, vowel in _OLD_UMLAUTS.items():
+        columns = glyphs[vowel].columns.copy()
+        bottom = max(_inked_rows(columns).start - _E_GAP, small.shape[1])
+        left = max(0, (len(columns) - len(small)) // 2)
+        place = columns[left : left + len(small), bottom - small.shape[1] : bottom]
+        np.maximum(place, small[: len(place)], out=place)
+        umlauts[umlaut] = _Glyph(columns, glyphs[vowel].bearing, glyphs[vowel].advance)
+    return umlauts
+
+
+def _inked_rows(glyph: UInt8[np.ndarray, "column row"]) -> slice:
+    """From the first row with ink to the last."""
+    rows = np.flatnonzero(glyph.max(0) > 0)
+    return slice(int(rows[0]), int(rows[-1]) + 1)
+
+
 def _assemble(
     family: str,
+    variant: str,
     characters: str,
     glyphs: dict[str, _Glyph],
     missing: UInt8[np.ndarray, "column row"],
@@ -218,13 +269,12 @@ def _assemble(
             shapes[place] = _shapes(glyph.columns)
     _require(int(drawn.sum()), characters)
     columns = np.concatenate(kept)
-    return RasterFont(family, columns, widths, bearings, advances, drawn, shapes)
+    return RasterFont(family, variant, columns, widths, bearings, advances, drawn, shapes)
 
 
 def _shapes(glyph: UInt8[np.ndarray, "column row"]) -> UInt8[np.ndarray, "variant shape shape"]:
     """The glyph cropped to its box, at one size, plain and with thickened strokes."""
-    rows = np.flatnonzero(glyph.max(0) > 0)
-    image = Image.fromarray(np.ascontiguousarray(glyph[:, rows[0] : rows[-1] + 1].T))
+    image = Image.fromarray(np.ascontiguousarray(glyph[:, _inked_rows(glyph)].T))
     thick = ImageOps.expand(image, _STROKE // 2).filter(ImageFilter.MaxFilter(_STROKE))
     return np.stack([_frame(image), _frame(thick)])
 
@@ -244,19 +294,23 @@ def _frame(image: Image.Image) -> UInt8[np.ndarray, "shape shape"]:
 def rasterize_many(paths: Sequence[str], characters: str) -> dict[str, np.ndarray]:
     """Draw several fonts; arrays that ``numpy.savez`` can write without pickling.
 
-    Fonts that cannot be used are absent from ``used`` (places in ``paths``) and have a line in
-    ``reasons``; the other arrays, if any is used, hold these one after another.
+    Fonts that cannot be used are absent from ``used`` (places in ``paths``, one for each variant)
+    and have a line in ``reasons``; the other arrays, if any is used, hold these one after another.
     """
-    fonts, used, reasons = [], [], [""] * len(paths)
+    fonts: list[RasterFont] = []
+    used: list[int] = []
+    reasons = [""] * len(paths)
     for index, path in enumerate(paths):
         try:
-            fonts.append(rasterize(path, characters))
-            used.append(index)
+            variants = rasterize(path, characters)
+            fonts += variants
+            used += [index] * len(variants)
         except UnusableFont as error:
             reasons[index] = str(error)
     drawing = {"used": np.array(used, np.int64), "reasons": np.array(reasons)}
     if fonts:
         drawing["families"] = np.array([font.family for font in fonts])
+        drawing["variants"] = np.array([font.variant for font in fonts])
         drawing["columns"] = np.concatenate([font.columns for font in fonts])
         for name in ("widths", "bearings", "advances", "drawn", "shapes"):
             drawing[name] = np.stack([getattr(font, name) for font in fonts])

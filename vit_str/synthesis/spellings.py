@@ -156,9 +156,26 @@ _SHARP_STEMS = re.compile(
 )
 
 _LONG_S = "-Latf"
-"""Behind a code: as print of before 1941 has it, with the long s."""
+"""Behind a code: as print of before 1941 has it, with the long s and older spellings."""
+_OLD_GERMAN = (
+    (re.compile(r"^(s|b|zw|dr|fr)ei(?=$|n$|nd$|de|en|er|es|t|l|h|s)"), r"\1ey"),
+    (re.compile(r"ei$"), "ey"),
+    (re.compile(r"(?<![sct])t(?=eil|u[mnet]|ür|[aä]l(?:$|e|s)|or(?:$|e|s)|ier|rän)"), "th"),
+    (re.compile(r"(?<=[mr])ut(?=$|e|ig|s)"), "uth"),
+    (re.compile(r"(?<=[nr])ot(?=$|e|w)"), "oth"),
+    (re.compile(r"(?<=r)at(?=$|h|s|e$)"), "ath"),
+    (re.compile(r"wert"), "werth"),
+    (re.compile(r"ier(?=en$|t$|te)"), "ir"),
+    (re.compile(r"^k(?=on|om|ap|las|ul|op)"), "c"),
+    (re.compile(r"z(?=ess$|ent$|i[aeo])"), "c"),
+    (re.compile(r"kt(?=$|e|i|u)"), "ct"),
+    (re.compile(r"nis$"), "niß"),
+    (re.compile(r"mal$"), "mahl"),
+)
+"""How German was spelled until about 1880: seyn, Theil, Noth, regiren, Concert, Kenntniß."""
 # Where parts of words end: no German root has this inside it.
-_ROUND_BEFORE = "bdfghjklmnrvwz"
+_ROUND_BEFORE = {"de": "bdfghjklmnrvwz"}
+_ROUND_BEFORE_ELSEWHERE = "bf"  # in English, French, Italian and Latin
 
 
 def spelled(code: str) -> bool:
@@ -230,13 +247,28 @@ def without_long_s(code: str) -> tuple[str, bool]:
     return code.removesuffix(_LONG_S), code.endswith(_LONG_S)
 
 
-def with_long_s(word: str) -> str:
+def with_long_s(word: str, code: str = "de") -> str:
     """A word as Fraktur and early print spell it: ſ within a part of it, s at its end.
 
     >>> with_long_s("hausmeister"), with_long_s("wissens"), with_long_s("schloss")
     ('hausmeiſter', 'wiſſens', 'ſchloſs')
+    >>> with_long_s("baptism", "en")
+    'baptiſm'
     """
-    return re.sub(rf"s(?=\w)(?![{_ROUND_BEFORE}])", "ſ", word)
+    round_before = _ROUND_BEFORE.get(code, _ROUND_BEFORE_ELSEWHERE)
+    return re.sub(rf"s(?=\w)(?![{round_before}])", "ſ", word)
+
+
+def in_old_spelling(word: str, code: str) -> str:
+    """A word as books of before about 1880 spell it; of German only.
+
+    >>> [in_old_spelling(word, "de") for word in ("sein", "teil", "not", "kommission", "akten")]
+    ['seyn', 'theil', 'noth', 'commission', 'acten']
+    """
+    if code == "de":
+        for pattern, old in _OLD_GERMAN:
+            word = pattern.sub(old, word)
+    return word
 
 
 def _pinyin() -> dict[str, float]:

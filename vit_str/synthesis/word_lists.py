@@ -13,6 +13,7 @@ from vit_str.synthesis.spellings import (
     PINYIN,
     SERBIAN,
     SYLLABLES,
+    in_old_spelling,
     in_serbian_cyrillic,
     spelled,
     spelled_words,
@@ -70,7 +71,8 @@ def language_words(language: str) -> list[tuple[Mapping[str, float], float]]:
             spelled_otherwise = {other(word): share * _OTHERWISE for word, share in words.items()}
             words = spelled_otherwise | words
         if has_long_s:
-            words = {with_long_s(word): share for word, share in words.items()}
+            old = {in_old_spelling(word, modern): share for word, share in words.items()}
+            words = {with_long_s(word, modern): share for word, share in (words | old).items()}
         lists.append((words, float(weight or 1)))
     return lists
 

@@ -19,7 +19,8 @@ from vit_str.synthesis.fonts import NO_FONTS, find_fonts
 from vit_str.synthesis.glyphs import GlyphAtlas
 from vit_str.synthesis.ingredients import Ingredients
 from vit_str.synthesis.lexicon import WEIGHTS, Lexicon
-from vit_str.synthesis.line_texts import LineTexts
+from vit_str.synthesis.line_texts import BOOKS, LineTexts
+from vit_str.synthesis.old_print import OldPrint
 from vit_str.synthesis.pictures import load_pictures
 from vit_str.synthesis.printed_lines import TextLineRenderer
 from vit_str.synthesis.renderer import RenderedBatch, Renderer
@@ -242,6 +243,7 @@ class RenderedLines(RenderedWords):
         maximum_length: linked to the decoder's; lines are as long as their width allows.
         width_step: linked to the encoder's.
         words: a word list or text of your own instead.
+        old_print: how much is print of before 1900, Fraktur above all; none if None.
         others: all else that `RenderedWords` takes.
     """
 
@@ -255,6 +257,7 @@ class RenderedLines(RenderedWords):
         maximum_length: int = 250,
         width_step: int = 32,
         words: Path | None = None,
+        old_print: OldPrint | None = None,
         **others: Any,
     ) -> None:
         super().__init__(
@@ -270,8 +273,22 @@ class RenderedLines(RenderedWords):
         self._preprocessing = Preprocessing(*image_size, width_step=width_step)
         self._validation_batch = batch_size
         self.texts = LineTexts(self.charset, self.lexicon, language, words)
+        self.old_share = old_print.share if old_print else 0.0
+        self.old_texts = self._old_texts(old_print.language) if old_print else None
+
+    def _old_texts(self, language: str) -> LineTexts:
+        return LineTexts(self.charset, self.lexicon, language, style=BOOKS)
 
     def _renderer(self, atlas: GlyphAtlas) -> TextLineRenderer:
         height, widest = self.image_size
         stride = widest // self.grid[1]
-        return TextLineRenderer(atlas, self.texts, height, widest, stride, self.pictures)
+        return TextLineRenderer(
+            atlas,
+            self.texts,
+            height,
+            widest,
+            stride,
+            self.pictures,
+            self.old_texts,
+            self.old_share,
+        )
