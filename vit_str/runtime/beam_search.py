@@ -95,10 +95,15 @@ def beam_search(
 def log_softmax(scores: Float[np.ndarray, "row symbol"]) -> Float[np.ndarray, "row symbol"]:
     """Logarithms of probabilities; a row without a finite score has none."""
     top = scores.max(1, keepdims=True)
-    shifted = scores - np.where(np.isfinite(top), top, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
-    return np.where(np.isfinite(top), logs, -np.inf)
+    is_possible = np.isfinite(top)
+    if not is_possible.all():
+        logs = np.full_like(scores, -np.inf)
+        kept = is_possible[:, 0]
+        if kept.any():
+            logs[kept] = log_softmax(scores[kept])
+        return logs
+    shifted = scores - top
+    return shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
 
 
 def _cut(

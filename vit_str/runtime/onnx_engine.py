@@ -76,19 +76,27 @@ class OnnxEngine:
         if graphs.variant == INT8:
             self.number_format = "int8"
         self._graphs = graphs
-        self._sessions = graphs.open(self.threads, tensors)
+        self._opened = self._open(tensors)
         self._process = os.getpid()
 
+    def _open(self, tensors: Tensors | None = None) -> dict[str, _Graph]:
+        sessions = self._graphs.open(self.threads, tensors)
+        return {name: _Graph(session) for name, session in sessions.items()}
+
     def session(self, name: str) -> InferenceSession:
+        """What runs a graph."""
+        return self._graph(name).session
+
+    def _graph(self, name: str) -> _Graph:
         """A graph; opened anew in a forked process, where the threads of a session are missing."""
         if self._process != os.getpid():
-            self._sessions = self._graphs.open(self.threads)
+            self._opened = self._open()
             self._process = os.getpid()
-        return self._sessions[name]
+        return self._opened[name]
 
     def encode(self, images: Float[np.ndarray, "batch channel height width"]) -> Arrays:
         """See `Engine`."""
-        return _run(self.session("encoder"), {"pixel_values": np.ascontiguousarray(images)})
+        return self._graph("encoder").run({"pixel_values": np.ascontiguousarray(images)})
 
     def select(self, encoded: Arrays, rows: Sequence[int]) -> Arrays:
         """See `Engine`."""
@@ -96,7 +104,7 @@ class OnnxEngine:
 
     def begin(self, encoded: Arrays) -> _OnnxSteps:
         """See `Engine`."""
-        return _OnnxSteps(self.session("step"), encoded)
+        return _OnnxSteps(self._graph("step"), encoded)
 
     def scores(self, encoded: Arrays) -> Float[np.ndarray, "batch position symbol"]:
         """See `Engine`."""
@@ -108,14 +116,14 @@ class OnnxEngine:
         """See `Engine`."""
         missing = self.model.interface.maximum_length - labels.shape[1]
         labels = np.pad(labels, ((0, 0), (0, missing)), constant_values=-1)
-        return _run(self.session("refine"), {"input_ids": labels, **_as_past(encoded)})["logits"]
+        return self._graph("refine").run({"input_ids": labels, **_as_past(encoded)})["logits"]
 
     def verify(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
     ) -> Float[np.ndarray, "batch position_and_end symbol"]:
         """See `Engine`."""
         inputs = teacher_forcing_inputs(labels, len(self.model.charset))
-        return _run(self.session("verify"), {"input_ids": inputs, **_as_past(encoded)})["logits"]
+        return self._graph("verify").run({"input_ids": inputs, **_as_past(encoded)})["logits"]
 
     def attention(
         self, encoded: Arrays, labels: Int64[np.ndarray, "batch position"]
@@ -133,25 +141,24 @@ class _OnnxSteps(Steps):
     are copied for every row, but only when rows get other images.
     """
 
-    def __init__(self, session: InferenceSession, encoded: Arrays) -> None:
-        self._session = session
+    def __init__(self, graph: _Graph, encoded: Arrays) -> None:
+        self._graph = graph
         state = _as_past(encoded)
         self._image = {name: values for name, values in state.items() if _OF_IMAGE in name}
         self._written = {name: values for name, values in state.items() if name not in self._image}
         batch = len(next(iter(encoded.values())))
         self._images = np.arange(batch)
         self._of_rows = self._image
-        for value in session.get_inputs():
-            if value.name.startswith(_PAST) and value.name not in state:
-                _, heads, _, head_dim = value.shape
-                self._written[value.name] = np.zeros((batch, heads, 0, head_dim), np.float32)
+        for name, (_, heads, _, head_dim) in graph.past_shapes.items():
+            if name not in state:
+                self._written[name] = np.zeros((batch, heads, 0, head_dim), np.float32)
         self.attention: list[Float[np.ndarray, "row token"]] = []
 
     def step(
         self, symbols: Int64[np.ndarray, " row"], position: int
     ) -> Float[np.ndarray, "row symbol"]:
         inputs = {"input_ids": symbols[:, None], **self._of_rows, **self._written}
-        found = _run(self._session, inputs)
+        found = self._graph.run(inputs)
         self._written |= _as_past(found)
         if "cross_attentions" in found:
             self.attention.append(found["cross_attentions"])
@@ -259,9 +266,21 @@ def _symbols(session: InferenceSession) -> int:
     return int(logits.shape[-1])
 
 
-def _run(session: InferenceSession, inputs: Mapping[str, np.ndarray]) -> Arrays:
-    names = [value.name for value in session.get_outputs()]
-    return dict(zip(names, session.run(None, inputs), strict=True))
+class _Graph:
+    """A session, and the names of what it takes and gives: asking for them at every run is slow."""
+
+    def __init__(self, session: InferenceSession) -> None:
+        self.session = session
+        self.outputs = [value.name for value in session.get_outputs()]
+        self.past_shapes = {
+            value.name: value.shape
+            for value in session.get_inputs()
+            if value.name.startswith(_PAST)
+        }
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Arrays:
+        """What the graph gives, by name."""
+        return dict(zip(self.outputs, self.session.run(self.outputs, inputs), strict=True))
 
 
 def _rows(arrays: Arrays, rows: Sequence[int] | np.ndarray) -> Arrays:

@@ -106,6 +106,20 @@ def test_a_word_longer_than_the_reader_takes_is_read_in_parts(draw, tiny):
     assert first and last and first.left < 60 and last.right > image.width - 60
 
 
+def test_a_reader_that_never_ends_its_texts_comes_to_an_end(draw):
+    def read(images: Sequence[Image.Image], boxes: bool) -> list[Reading]:
+        return [Reading("x" * 25, 0.5, (Character("x", 0.5),) * 25) for _ in images]
+
+    endless = SimpleNamespace(
+        read=read, maximum_length=25, reads_lines=False, is_constrained=False, language=None
+    )
+    word = "internationalisation"
+    image, detector = draw([word])
+    doubtful = cast(Reader, LineReader([word], confidence=0.5))
+    (found,) = PageReader(cast(Reader, endless), detector, doubtful, 0.0).read(image).words
+    assert set(found.text) == {"x"}
+
+
 def test_a_reader_of_words_looks_at_what_the_reader_of_lines_doubts(draw, tiny):
     lines = ["Coffee", "Restaurant"]
     image, detector = draw(lines)

@@ -316,13 +316,16 @@ def _surer(reader: Reader, first: Reading, second: Reading) -> Reading:
 
 
 def _read_pieces(reader: Reader, pieces: Sequence[Piece], boxes: bool) -> list[Reading]:
-    """Readings of words; what fills the reader is read again as two halves that overlap."""
+    """Readings of words; what fills the reader is read again as two halves that overlap.
+
+    A piece that is no wider than high is not halved: what fills the reader there is no text.
+    """
     found = reader.read([piece.image for piece in pieces], boxes=boxes)
     readings = [piece.in_strip(each) for piece, each in zip(pieces, found, strict=True)]
     full = [
         index
         for index, reading in enumerate(readings)
-        if len(reading.text) >= reader.maximum_length
+        if len(reading.text) >= reader.maximum_length and pieces[index].aspect > 1
     ]
     if full:
         halves = [half for index in full for half in pieces[index].halves()]
