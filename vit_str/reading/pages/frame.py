@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vit_str.reading.pages.geometry import leveled, turn_points
+from vit_str.reading.pages.geometry import leveling, turn_points
 from vit_str.reading.pages.page import Page, Word
 
 
@@ -34,14 +34,20 @@ def as_read(page: Page) -> Page:
     sheet = turn_points(sheet, -quarters)
     corner = sheet.min(0)
     width, height = (round(side) for side in np.ptp(sheet, axis=0))
+    level = leveling(corners)
+
+    def moved(points: np.ndarray) -> tuple:
+        return _polygon(points @ level - corner)
+
     turned = iter(
-        replace(word, polygon=_polygon(points - corner), characters=())
-        for word, points in zip(words, leveled(corners), strict=True)
+        replace(word, polygon=moved(points), characters=())
+        for word, points in zip(words, corners, strict=True)
     )
+    rules = tuple(moved(turn_points(np.array(rule), -quarters)) for rule in page.rules)
     blocks = tuple(
         tuple(tuple(next(turned) for _ in line) for line in block) for block in page.blocks
     )
-    return replace(page, width=width, height=height, blocks=blocks)
+    return replace(page, width=width, height=height, blocks=blocks, rules=rules)
 
 
 def _polygon(points: Iterable[Sequence[float]]) -> tuple:

@@ -7,10 +7,13 @@ bottom right, bottom left **as the text is read**: the first side runs along the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
+
+from vit_str.reading.pages.ink import ink_of
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -52,15 +55,20 @@ def turn_points(
 
 def leveled(quadrilaterals: Sequence[Quadrilateral]) -> list[Quadrilateral]:
     """Upright quadrilaterals turned about the origin by the median slope of their lines."""
+    turn = leveling(quadrilaterals)
+    return [q @ turn for q in quadrilaterals]
+
+
+def leveling(quadrilaterals: Sequence[Quadrilateral]) -> Float[np.ndarray, "2 2"]:
+    """What turns points about the origin by the median slope of lines: ``points @ leveling``."""
     if not quadrilaterals:
-        return []
+        return np.eye(2)
     widths = np.stack([q[1] - q[0] for q in quadrilaterals])
     slopes = np.arctan2(widths[:, 1], widths[:, 0])
     order = np.argsort(slopes)
     lengths = np.cumsum(np.linalg.norm(widths, axis=1)[order])
     angle = slopes[order][np.searchsorted(lengths, lengths[-1] / 2)]  # weighted by length
-    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    return [q @ turn for q in quadrilaterals]
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
 def homography(source: Quadrilateral, target: Quadrilateral) -> Float[np.ndarray, "3 3"]:
@@ -106,6 +114,11 @@ class Strip:
             tuple(matrix.ravel()[:8]),
             Image.Resampling.BICUBIC,
         )
+
+    @cached_property
+    def ink(self) -> Float[np.ndarray, "row column"]:
+        """How much ink each pixel holds, see `ink_of`."""
+        return ink_of(self.image)
 
     def polygon(self, left: float, top: float, right: float, bottom: float) -> Quadrilateral:
         """Where a box of the strip lies in the image."""

@@ -1,8 +1,11 @@
 """Reading order: words to lines, lines to blocks; columns before rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
+
+from vit_str.reading.pages.tables import Grid
 
 BoxArray = np.ndarray
 """Left, top, right, bottom."""
@@ -12,6 +15,84 @@ _ROW_GAP = 0.9  # white between two blocks, over the height of a line
 _TEXT_WIDTH = 6.0  # a column of text has lines at least so wide, over their height
 _SAME_ROW = 0.5  # share of the lower one of two lines that is beside the other
 _MOST_ACROSS = 0.25  # of the lines may lie across columns
+_EDGE_GAP = 1.5  # white between running text and the page, over the height of a line
+
+Word = TypeVar("Word")
+
+
+def arranged(
+    lines: Sequence[Sequence[Word]],
+    line_boxes: Sequence[BoxArray],
+    word_boxes: Sequence[Sequence[BoxArray]],
+    grids: Sequence[Grid],
+) -> list[list[list[Word]]]:
+    """Blocks of rows of words in reading order; a table between rules is a block of its rows.
+
+    Args:
+        lines: words of each line.
+        line_boxes: of each line, level.
+        word_boxes: of each word of each line.
+        grids: tables between rules.
+    """
+    in_grids: list[list[tuple[Word, BoxArray]]] = [[] for _ in grids]
+    outside: list[list[Word]] = []
+    sides: list[BoxArray] = []
+    for line, line_box, boxes in zip(lines, line_boxes, word_boxes, strict=True):
+        left = []
+        for word, box in zip(line, boxes, strict=True):
+            grid = _grid_of(box, grids)
+            if grid is None:
+                left.append((word, box))
+            else:
+                in_grids[grid].append((word, box))
+        if not left:
+            continue
+        outside.append([word for word, _ in left])
+        parts = np.array([box for _, box in left])
+        around = np.r_[parts[:, :2].min(0), parts[:, 2:].max(0)]
+        if len(left) == len(line):
+            around[1::2] = line_box[1::2]
+        sides.append(around)
+    filled = [number for number, words in enumerate(in_grids) if words]
+    sides += [np.array(grids[number].box, float) for number in filled]
+    blocks = []
+    for block in reading_order(sides):
+        for part in _without_tables(block, len(outside)):
+            first = part[0][0]
+            if first >= len(outside):
+                number = filled[first - len(outside)]
+                blocks.append(_rows_of_table(in_grids[number], grids[number]))
+            else:
+                blocks.append([[word for index in row for word in outside[index]] for row in part])
+    return blocks
+
+
+def _grid_of(box: BoxArray, grids: Sequence[Grid]) -> int | None:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return next((number for number, grid in enumerate(grids) if grid.holds(x, y)), None)
+
+
+def _without_tables(block: list[list[int]], tables: int) -> Iterator[list[list[int]]]:
+    """Parts of a block; each table, whose numbers begin with ``tables``, is one of its own."""
+    part: list[list[int]] = []
+    for row in block:
+        found = [index for index in row if index >= tables]
+        if row := [index for index in row if index < tables]:
+            part.append(row)
+        if found and part:
+            yield part
+            part = []
+        for index in found:
+            yield [[index]]
+    if part:
+        yield part
+
+
+def _rows_of_table(words: Sequence[tuple[Word, BoxArray]], grid: Grid) -> list[list[Word]]:
+    boxes = [tuple(box) for _, box in words]
+    return [
+        [words[index][0] for cell in row for index in cell] for row in grid.cells(boxes) if any(row)
+    ]
 
 
 def reading_order(boxes: Sequence[BoxArray]) -> list[list[list[int]]]:
@@ -26,7 +107,25 @@ def reading_order(boxes: Sequence[BoxArray]) -> list[list[list[int]]]:
         return []
     sides = np.asarray(boxes, float)
     height = float(np.median(sides[:, 3] - sides[:, 1]))
-    return [_rows(sides, block) for block in _blocks(sides, np.arange(len(sides)), height)]
+    head, body, foot = _without_edges(sides, np.arange(len(sides)), _EDGE_GAP * height)
+    blocks = [head, *_blocks(sides, body, height), foot]
+    return [_rows(sides, block) for block in blocks if len(block)]
+
+
+def _without_edges(
+    sides: np.ndarray, chosen: np.ndarray, gap: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A row at the top and one at the bottom that white parts from the rest: no column has them."""
+    none = chosen[:0]
+    parts = _cut(sides, chosen, 1, gap)
+    head = parts[0] if len(parts) > 2 and _is_row(sides[parts[0]]) else none
+    foot = parts[-1] if len(parts) > 2 and _is_row(sides[parts[-1]]) else none
+    return head, np.setdiff1d(chosen, np.r_[head, foot]), foot
+
+
+def _is_row(sides: np.ndarray) -> bool:
+    """Whether all boxes are beside each other."""
+    return bool(sides[:, 1].max() < sides[:, 3].min())
 
 
 def _blocks(sides: np.ndarray, chosen: np.ndarray, height: float) -> list[np.ndarray]:

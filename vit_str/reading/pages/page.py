@@ -6,6 +6,8 @@ from vit_str.runtime.boxes import Box
 from vit_str.runtime.readings import Character
 
 Point = tuple[float, float]
+Rule = tuple[Point, Point]
+"""The ends of a ruled line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +19,16 @@ class Word:
         confidence: probability of the whole text, 0 to 1.
         polygon: corners in pixels of the upright image, clockwise, from where the text begins.
         characters: one by one, with boxes in pixels of the upright image if they were asked for.
+        size: height of the small letters of its line, in pixels, or of its font; 0 if not known.
+        weight: how bold its line is, to compare with others of the page; 0 if not known.
     """
 
     text: str
     confidence: float
     polygon: tuple[Point, Point, Point, Point]
     characters: tuple[Character, ...] = ()
+    size: float = 0.0
+    weight: float = 0.0
 
     @property
     def box(self) -> Box:
@@ -40,12 +46,14 @@ class Page:
         height: of the picture.
         blocks: paragraphs, columns or signs, each a tuple of lines, each a tuple of words.
         path: the file; None if the picture came from memory.
+        rules: ruled lines along its sides, in pixels of the upright image.
     """
 
     width: int
     height: int
     blocks: tuple[tuple[tuple[Word, ...], ...], ...]
     path: str | None = None
+    rules: tuple[Rule, ...] = ()
 
     @property
     def words(self) -> list[Word]:

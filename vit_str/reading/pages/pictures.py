@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from vit_str.reading.pages.layout import reading_order
+from vit_str.reading.pages.layout import arranged
 from vit_str.reading.pages.page import Page, Point, Word
+from vit_str.reading.pages.rules import find_rules, grids
 from vit_str.runtime.image_decoding import DECODING_PROGRAM
 from vit_str.runtime.images import (
     SUFFIXES,
@@ -150,13 +151,12 @@ def page_of_text(picture: Image.Image) -> Page | None:
     ]
     if not lines:
         return None
-    sides = [np.array([word.box for word in line]) for line in lines]
-    order = reading_order([np.concatenate([s[:, :2].min(0), s[:, 2:].max(0)]) for s in sides])
-    blocks = tuple(
-        tuple(tuple(word for index in row for word in lines[index]) for row in block)
-        for block in order
-    )
-    return Page(*picture.size, blocks)
+    rules = find_rules(picture)
+    word_boxes = [np.array([word.box for word in line]) for line in lines]
+    line_boxes = [np.r_[boxes[:, :2].min(0), boxes[:, 2:].max(0)] for boxes in word_boxes]
+    tables = grids(rules, max(picture.size))
+    blocks = arranged(lines, line_boxes, word_boxes, tables)
+    return Page(*picture.size, tuple(tuple(map(tuple, block)) for block in blocks), rules=rules)
 
 
 def _corners(

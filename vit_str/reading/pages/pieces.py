@@ -1,5 +1,6 @@
 """Words within the strips of their lines, and what was read in them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import groupby, pairwise
@@ -8,6 +9,7 @@ from math import ceil, floor, prod
 from PIL import Image
 
 from vit_str.reading.pages.geometry import Strip
+from vit_str.reading.pages.ink import trimmed, type_of
 from vit_str.reading.pages.page import Word
 from vit_str.runtime.boxes import Box
 from vit_str.runtime.readings import Character, Reading
@@ -103,15 +105,33 @@ def cut_at_spaces(piece: Piece, reading: Reading) -> list[tuple[Piece, Reading]]
     return parts
 
 
-def word(piece: Piece, reading: Reading) -> Word:
-    """A word of the page; its polygon leaves out what detectors give around the letters."""
+def words_on_page(reads: Sequence[Read]) -> list[Word]:
+    """The words of one line; their polygons leave out what detectors give around the letters."""
+    spans = [_span(piece) for piece, _ in reads]
+    strip = reads[0][0].strip
+    type_ = type_of(strip.ink, spans, "".join(reading.text for _, reading in reads))
+    words = []
+    for (piece, reading), (left, right) in zip(reads, spans, strict=True):
+        _, top, _, bottom = piece.box
+        above = _ABOVE * (bottom - top)
+        polygon = piece.strip.polygon(left, top + above, right, bottom - above)
+        word = Word(
+            text=reading.text,
+            confidence=reading.confidence,
+            polygon=tuple((float(x), float(y)) for x, y in polygon),  # type: ignore[arg-type]
+            characters=tuple(_on_page(piece.strip, each) for each in reading.characters),
+            size=type_.size,
+            weight=type_.weight,
+        )
+        words.append(word)
+    return words
+
+
+def _span(piece: Piece) -> tuple[float, float]:
+    """Where the letters of a word begin and end in its strip."""
     left, top, right, bottom = piece.box
-    above = _ABOVE * (bottom - top)
     beside = min(_BESIDE * (bottom - top), _MOST_BESIDE * (right - left))
-    polygon = piece.strip.polygon(left + beside, top + above, right - beside, bottom - above)
-    characters = tuple(_on_page(piece.strip, character) for character in reading.characters)
-    corners = tuple((float(x), float(y)) for x, y in polygon)
-    return Word(reading.text, reading.confidence, corners, characters)  # type: ignore[arg-type]
+    return trimmed(piece.strip.ink, left + beside, right - beside)
 
 
 def _on_page(strip: Strip, character: Character) -> Character:

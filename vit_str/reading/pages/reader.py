@@ -17,16 +17,17 @@ from vit_str.reading.pages.geometry import (
     Quadrilateral,
     Strip,
     corners_from,
-    leveled,
+    leveling,
     rectangle,
     side_lengths,
     turn_points,
     upright,
 )
-from vit_str.reading.pages.layout import reading_order
-from vit_str.reading.pages.page import Page, Word
-from vit_str.reading.pages.pieces import Piece, Read, joined, whole, word, words_of
+from vit_str.reading.pages.layout import arranged
+from vit_str.reading.pages.page import Page, Rule, Word
+from vit_str.reading.pages.pieces import Piece, Read, joined, whole, words_of, words_on_page
 from vit_str.reading.pages.quotes import with_low_quotes
+from vit_str.reading.pages.rules import find_rules, grids
 from vit_str.runtime import Reader, Reading, Search
 from vit_str.runtime.engine import open_engine
 from vit_str.runtime.images import load_image, load_pages, source_name
@@ -136,7 +137,9 @@ class PageReader:
             lines, direction = self._read_lines(image, found)
         lines = self._look_again(lines, boxes)
         lines = self._sure([self._in_one_script(line) for line in lines])
-        return Page(image.width, image.height, self._arrange(lines, direction), path)
+        rules = find_rules(image)
+        blocks = self._arrange(lines, direction, rules, max(image.size))
+        return Page(image.width, image.height, blocks, path, rules)
 
     def _read_lines(
         self, image: Image.Image, found: Sequence[Quadrilateral]
@@ -274,17 +277,32 @@ class PageReader:
         return sure
 
     def _arrange(
-        self, lines: Sequence[_Line], direction: int
+        self, lines: Sequence[_Line], direction: int, rules: Sequence[Rule], longer_side: int
     ) -> tuple[tuple[tuple[Word, ...], ...], ...]:
         """Words of the lines in reading order."""
         lines = [line for line in lines if line.words]
         turned = [upright(turn_points(line.quadrilateral, -direction)) for line in lines]
-        boxes = [np.concatenate([points.min(0), points.max(0)]) for points in leveled(turned)]
-        blocks = []
-        for block in reading_order(boxes):
-            rows = [[word(*read) for index in row for read in lines[index].words] for row in block]
-            blocks.append(self._with_marks(rows))
-        return tuple(blocks)
+        level = leveling(turned)
+
+        def box_of(points: np.ndarray) -> np.ndarray:
+            return np.concatenate([points.min(0), points.max(0)])
+
+        words = [words_on_page(line.words) for line in lines]
+        blocks = arranged(
+            lines=words,
+            line_boxes=[box_of(points @ level) for points in turned],
+            word_boxes=[
+                [
+                    box_of(turn_points(np.array(each.polygon), -direction) @ level)
+                    for each in of_line
+                ]
+                for of_line in words
+            ],
+            grids=grids(
+                [turn_points(np.array(rule), -direction) @ level for rule in rules], longer_side
+            ),
+        )
+        return tuple(map(self._with_marks, blocks))
 
     def _with_marks(self, rows: Sequence[Sequence[Word]]) -> tuple[tuple[Word, ...], ...]:
         """Rows of words, with quotation marks that readers have no signs for."""

@@ -1,0 +1,262 @@
+"""How much of the structure of a page is found: order, headings and tables, beside its HTML."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+import editdistance
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+Table = list[list[str]]
+"""Rows of the texts of cells."""
+
+_RUNNING = frozenset(("head", "foot"))  # classes of what is above and below the text of a page
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4"))
+_BLOCKS = frozenset(("p", "li", "td", "th", "figcaption", "span", "div", "br", *_HEADINGS))
+_ALIKE = 0.8  # share of characters that a heading may be known by
+
+
+@dataclass
+class Structure:
+    """What a page says, and how it is built.
+
+    Attributes:
+        text: all words in their order, with what runs above and below the text.
+        body: all words without that.
+        headings: of any level, in their order.
+        tables: in their order.
+    """
+
+    text: list[str] = field(default_factory=list)
+    body: list[str] = field(default_factory=list)
+    headings: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def words_of(text: str) -> list[str]:
+    """Words as they are compared: in one form of Unicode, without those that are marks only."""
+    words = unicodedata.normalize("NFKC", text).split()
+    return [word for word in words if any(map(str.isalnum, word))]
+
+
+class _Parser(HTMLParser):
+    """Reads HTML without nested tables or lists, in which every element is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = Structure()
+        self._open: list[tuple[str, str]] = []
+        self._words: list[str] = []
+        self._numbers: list[int | None] = []
+        self._heading: list[str] | None = None
+        self._cell: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in _BLOCKS:
+            self._end_words()
+        if tag == "br":
+            return
+        self._open.append((tag, dict(attributes).get("class") or ""))
+        if tag in ("ul", "ol"):
+            self._numbers.append(0 if tag == "ol" else None)
+        elif tag == "li" and self._numbers[-1] is not None:
+            self._numbers[-1] += 1
+            self._add(f"{self._numbers[-1]}.")
+        elif tag in _HEADINGS:
+            self._heading = []
+        elif tag == "table":
+            self.found.tables.append([])
+        elif tag == "tr":
+            self.found.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self._cell = []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self._end_words()
+        while self._open and self._open.pop()[0] != tag:
+            pass
+        if tag in ("ul", "ol"):
+            self._numbers.pop()
+        elif tag in _HEADINGS and self._heading is not None:
+            self.found.headings.append(" ".join(self._heading))
+            self._heading = None
+        elif tag in ("td", "th") and self._cell is not None:
+            self.found.tables[-1][-1].append(" ".join(self._cell))
+            self._cell = None
+
+    def handle_data(self, data: str) -> None:
+        # Text beside a mark without white space between them is one word.
+        if self._words and not data[:1].isspace() and not self._words[-1].endswith("\0"):
+            first, *rest = data.split() or [""]
+            self._words[-1] += first
+            self._words += rest
+        else:
+            self._words += data.split()
+        if data[-1:].isspace() and self._words:
+            self._words[-1] += "\0"
+
+    def _end_words(self) -> None:
+        if self._words:
+            self._add(" ".join(self._words).replace("\0", ""))
+        self._words = []
+
+    def _add(self, text: str) -> None:
+        words = words_of(text)
+        self.found.text += words
+        if not any(_RUNNING.intersection(css.split()) for _, css in self._open):
+            self.found.body += words
+        if self._heading is not None:
+            self._heading.append(text)
+        if self._cell is not None:
+            self._cell.append(text)
+
+
+def structure_of_html(html: str) -> Structure:
+    """What a page of HTML says."""
+    parser = _Parser()
+    parser.feed(html)
+    parser.close()
+    return parser.found
+
+
+def structure_of_markdown(markdown: str) -> Structure:
+    """What a page of Markdown says; running text is not told apart."""
+    found = Structure()
+    table: Table | None = None
+    for line in markdown.splitlines():
+        plain = line.strip()
+        if not plain.startswith("|"):
+            table = None
+        if re.fullmatch(r"\|(:?-+:?\|)+|-{3,}", plain.replace(" ", "")):
+            continue
+        if plain.startswith("|"):
+            if table is None:
+                table = []
+                found.tables.append(table)
+            cells = re.split(r"(?<!\\)\|", plain.strip().removeprefix("|"))[:-1]
+            table.append([_unescaped(cell) for cell in cells])
+            found.text += words_of(_unescaped(" ".join(cells)))
+            continue
+        heading = re.match(r"#{1,6} ", plain)
+        if heading:
+            found.headings.append(_unescaped(plain[heading.end() :]))
+        found.text += words_of(_unescaped(plain))
+    found.body = found.text
+    return found
+
+
+def _unescaped(text: str) -> str:
+    text = text.replace("<br>", " ").replace("**", "")
+    return " ".join(re.sub(r"\\([\W_])", r"\1", text).split())
+
+
+def word_errors(found: Sequence[str], truth: Sequence[str]) -> float:
+    """Words to insert, delete and replace, over those of the truth: order counts."""
+    return editdistance.eval(list(found), list(truth)) / max(1, len(truth))
+
+
+def heading_hits(found: Sequence[str], truth: Sequence[str]) -> tuple[int, int, int]:
+    """Headings that both have, that were found, and that there are."""
+    left = list(truth)
+    hits = 0
+    for heading in found:
+        best = max(left, key=lambda other: likeness(heading, other), default=None)
+        if best is not None and likeness(heading, best) >= _ALIKE:
+            left.remove(best)
+            hits += 1
+    return hits, len(found), len(truth)
+
+
+def likeness(first: str, second: str) -> float:
+    """1 minus the edit distance over the longer of two texts."""
+    longest = max(len(first), len(second), 1)
+    return 1 - editdistance.eval(first, second) / longest
+
+
+def cell_hits(found: Sequence[Table], truth: Sequence[Table]) -> tuple[int, int, int]:
+    """Cells that a found and a true row have both, those found, and those that there are.
+
+    Every row of the truth is compared with the found row that has most of its cells. Empty cells
+    do not count.
+    """
+    rows = [Counter(filter(None, map(_plain, row))) for table in found for row in table]
+    wanted = [Counter(filter(None, map(_plain, row))) for table in truth for row in table]
+    shared = _compared(wanted, rows, lambda first, second: (first & second).total())
+    hits = int(shared[linear_sum_assignment(-shared)].sum())
+    return hits, sum(row.total() for row in rows), sum(row.total() for row in wanted)
+
+
+def _compared(
+    rows: Sequence[Any], columns: Sequence[Any], compare: Callable[[Any, Any], float]
+) -> np.ndarray:
+    """A number for each pair."""
+    values = [compare(row, column) for row in rows for column in columns]
+    return np.array(values, dtype=float).reshape(len(rows), len(columns))
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def teds(found: Table, truth: Table) -> float:
+    """Tree-edit-distance based similarity of two tables, 0 to 1 (Zhong et al. 2020)."""
+    from apted import APTED
+
+    size = max(_size(found), _size(truth))
+    distance = APTED(_tree(found), _tree(truth), _Costs()).compute_edit_distance()
+    return 1 - distance / size
+
+
+def table_similarity(found: Sequence[Table], truth: Sequence[Table]) -> list[float]:
+    """TEDS of each true table with the found one that fits best; 0 for each that is too much."""
+    pairs = _compared(truth, found, lambda one, other: teds(other, one))
+    values = pairs[linear_sum_assignment(-pairs)].tolist()
+    return values + [0.0] * (max(len(found), len(truth)) - len(values))
+
+
+def f1(hits: Iterator[tuple[int, int, int]] | Sequence[tuple[int, int, int]]) -> float:
+    """Of counts of all pages together; 1 where there is nothing to find and nothing was found."""
+    shared, found, truth = (sum(counts) for counts in zip(*hits, strict=True))
+    return 2 * shared / (found + truth) if found + truth else 1.0
+
+
+@dataclass
+class _Node:
+    name: str
+    text: str
+    children: list["_Node"]
+
+
+class _Costs:
+    """Of edits, as APTED asks for them."""
+
+    valuecls = float
+
+    def delete(self, node: _Node) -> float:
+        return 1.0
+
+    def insert(self, node: _Node) -> float:
+        return 1.0
+
+    def rename(self, first: _Node, second: _Node) -> float:
+        if first.name != second.name:
+            return 1.0
+        return 1 - likeness(first.text, second.text) if first.text or second.text else 0.0
+
+    def children(self, node: _Node) -> list[_Node]:
+        return node.children
+
+
+def _tree(table: Table) -> _Node:
+    rows = [_Node("tr", "", [_Node("td", _plain(cell), []) for cell in row]) for row in table]
+    return _Node("table", "", rows)
+
+
+def _size(table: Table) -> int:
+    return 1 + sum(1 + len(row) for row in table)

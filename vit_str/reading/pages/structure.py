@@ -1,0 +1,306 @@
+"""What the lines of a page are: headings, paragraphs, items of lists, tables, and what runs along.
+
+All is told by the places of words in the frame in which a page is read: how high lines are, how
+far apart, and whether the next word would still have had room.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from vit_str.reading.pages.frame import as_read
+from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.rules import grids
+from vit_str.reading.pages.tables import Row, Table, find_tables, is_mark
+
+# Distances are over the height of the rows; by eye on articles, letters and forms.
+_HEADING = 1.15  # size of a heading over that of the text
+_BOLD = 1.22  # weight of a bold line over that of the text
+_LEAST_OF_BOLD = 0.93  # size of a bold heading over that of the text
+_SAME_LEVEL = 0.9  # share of the highest heading of a level that all of it have
+_LOWEST_LEVEL = 6
+_LONGEST_HEADING = 16  # words of a line
+_OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
+_PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
+_INDENT = 3.0  # that the first line of a paragraph may have
+_SAME_EDGE = 4.0  # rows of one column begin so near to each other
+_FITS = 0.7  # white that is left beside the next word where it would have fitted
+_MARGIN = 0.075  # share of the height of a page at its top and bottom where running text may be
+_RUNNING_GAP = 1.5  # white between running text and the page
+_LONGEST_RUNNING = 14  # words
+_CAPTION = re.compile(r"(?:fig(?:ure|ura)?|abb(?:ildung)?|tab(?:le|elle|leau|la)?)\.?$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; level 1 is the largest of the document."""
+
+    level: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines that belong together."""
+
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item of a list, without its mark."""
+
+    mark: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A running head, a page footer or the number of a page."""
+
+    rows: tuple[Row, ...]
+
+
+Part = Heading | Paragraph | Item | Running | Table
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """A page in the frame in which it is read."""
+
+    page: Page
+    rows: list[Row]  # in reading order
+    blocks: list[int]  # of each row
+
+
+def parts_of(pages: Sequence[Page]) -> list[list[Part]]:
+    """The parts of the pages of one document, in reading order; however pages are turned."""
+    sheets = [_sheet(as_read(page)) for page in pages]
+    type_ = _Type.of([row for sheet in sheets for row in sheet.rows])
+    return [list(_parts(sheet, type_)) for sheet in sheets]
+
+
+def _sheet(page: Page) -> _Sheet:
+    rows = []
+    blocks = []
+    for number, block in enumerate(page.blocks):
+        for line in block:
+            rows.append(Row.of(line))
+            blocks.append(number)
+    return _Sheet(page, rows, blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    """The type of most of the text of a document.
+
+    Attributes:
+        height: of its rows, in pixels.
+        size: of its letters.
+        weight: of its strokes.
+        levels: the least size of the headings of each level, the largest first.
+    """
+
+    height: float
+    size: float
+    weight: float
+    levels: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> "_Type":
+        """Of rows, counted by characters."""
+        counts = [sum(len(word.text) for word in row.words) for row in rows]
+        if not sum(counts):
+            return cls(1.0, 1.0, 0.0)
+        values = np.array([(row.height, row.size, row.weight) for row in rows])
+        height, size, weight = np.median(np.repeat(values, counts, 0), 0).tolist()
+        text = cls(height, size, weight)
+        sizes = sorted({row.size for row in rows if text.is_larger(row)}, reverse=True)
+        levels: list[float] = []
+        for each in sizes:
+            if not levels or each < levels[-1]:
+                levels.append(_SAME_LEVEL * each)
+        return cls(height, size, weight, tuple(levels))
+
+    def is_larger(self, row: Row) -> bool:
+        """Whether the size of a row makes it a heading."""
+        return row.size > _HEADING * self.size and _is_short(row)
+
+    def is_bold(self, row: Row) -> bool:
+        """Whether a row is bold, which most of the text is not."""
+        return (
+            0 < _BOLD * self.weight < row.weight
+            and row.size > _LEAST_OF_BOLD * self.size
+            and _is_short(row)
+        )
+
+    def level(self, row: Row) -> int:
+        """Of a heading that is larger than the text; 0 for all others."""
+        if not self.is_larger(row):
+            return 0
+        return next(n for n, least in enumerate(self.levels, 1) if row.size >= least)
+
+
+def _is_short(row: Row) -> bool:
+    letters = sum(character.isalpha() for word in row.words for character in word.text)
+    return letters > 1 and len(row.words) <= _LONGEST_HEADING
+
+
+def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
+    ruled = _ruled(sheet)
+    running = _running(sheet, text) - set(ruled)
+    places = [
+        place for place in range(len(sheet.rows)) if place not in running and place not in ruled
+    ]
+    tables = {
+        places[found.start]: ([places[index] for index in found], table)
+        for found, table in find_tables([sheet.rows[place] for place in places])
+    }
+    in_tables = {place for chosen, _ in tables.values() for place in chosen} | set(ruled)
+    waiting: list[int] = []  # rows of text that are no part yet
+    for place in range(len(sheet.rows)):
+        if place in in_tables or place in running:
+            yield from _texts(sheet, waiting, text)
+            waiting = []
+            if table := ruled.get(place):
+                yield table
+            elif place in tables:
+                yield tables[place][1]
+            elif place in running:
+                yield Running((sheet.rows[place],))
+        else:
+            waiting.append(place)
+    yield from _texts(sheet, waiting, text)
+
+
+def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
+    """Tables between rules, by the first of their rows; None for the others."""
+    page = sheet.page
+    found: dict[int, Table | None] = {}
+    for grid in grids(page.rules, max(page.width, page.height)):
+        places = [
+            place
+            for place, row in enumerate(sheet.rows)
+            if grid.holds((row.left + row.right) / 2, (row.top + row.bottom) / 2)
+        ]
+        if places:
+            found |= dict.fromkeys(places)
+            words = [word for place in places for word in sheet.rows[place].words]
+            found[places[0]] = grid.table(words)
+    return found
+
+
+def _running(sheet: _Sheet, text: _Type) -> set[int]:
+    """Rows at the top and the bottom of a page that are apart from its text."""
+    rows = sheet.rows
+    found: set[int] = set()
+    order = sorted(range(len(rows)), key=lambda place: rows[place].top + rows[place].bottom)
+    for is_top, from_edge in ((True, order), (False, order[::-1])):
+        beside = [place for place in from_edge if _are_beside(rows[place], rows[from_edge[0]])]
+        rest = [rows[place] for place in from_edge if place not in beside]
+        if not rest:
+            continue
+        chosen = [rows[place] for place in beside]
+        if is_top:
+            apart = min(row.top for row in rest) - max(row.bottom for row in chosen)
+            is_at_edge = max(row.bottom for row in chosen) < _MARGIN * sheet.page.height
+        else:
+            apart = min(row.top for row in chosen) - max(row.bottom for row in rest)
+            is_at_edge = min(row.top for row in chosen) > (1 - _MARGIN) * sheet.page.height
+        is_small = not any(map(text.is_larger, chosen))
+        is_short = sum(len(row.words) for row in chosen) <= _LONGEST_RUNNING
+        if is_at_edge and is_small and is_short and apart > _RUNNING_GAP * text.height:
+            found.update(beside)
+    return found
+
+
+def _are_beside(first: Row, second: Row) -> bool:
+    return first.top < (second.top + second.bottom) / 2 < first.bottom
+
+
+def _texts(
+    sheet: _Sheet, places: Sequence[int], text: _Type
+) -> Iterator[Heading | Paragraph | Item]:
+    """Headings, paragraphs and items of lists that rows in a row make."""
+    rows = sheet.rows
+    apart = _usual_distance(sheet, text)
+    group: list[int] = []
+    for place in places:
+        if group and _begins_part(sheet, group[-1], place, text, apart):
+            yield _text_part([rows[each] for each in group], text)
+            group = []
+        group.append(place)
+    if group:
+        yield _text_part([rows[each] for each in group], text)
+
+
+def _usual_distance(sheet: _Sheet, text: _Type) -> float:
+    """White between most lines that are below each other."""
+    distances = [
+        after.top - before.bottom
+        for before, after in pairwise(sheet.rows)
+        if -text.height < after.top - before.bottom < text.height
+    ]
+    return float(np.median(distances)) if distances else 0.0
+
+
+def _begins_part(sheet: _Sheet, last: int, place: int, text: _Type, apart: float) -> bool:
+    """Whether a row is no further line of the heading, paragraph or item before it."""
+    rows = sheet.rows
+    before, row = rows[last], rows[place]
+    level = text.level(row)
+    if level != text.level(before) or text.is_bold(row) != text.is_bold(before):
+        return True
+    distance = row.top - before.bottom
+    if level:
+        return distance > row.height or row.top < before.top
+    alike = min(row.size, before.size) / max(row.size, before.size)
+    return (
+        sheet.blocks[place] != sheet.blocks[last]
+        or distance > apart + _PARAGRAPH_GAP * text.height
+        or alike < _OTHER_SIZE
+        or _begins_item(row)
+        or _is_caption(row)
+        or abs(row.left - before.left) > _INDENT * text.height
+        or _would_fit(before, row.words[0], _right_edge(sheet, before, text.height))
+    )
+
+
+def _right_edge(sheet: _Sheet, row: Row, size: float) -> float:
+    """Of the column of a row."""
+    return max(
+        (each.right for each in sheet.rows if abs(each.left - row.left) < _SAME_EDGE * size),
+        default=row.right,
+    )
+
+
+def _would_fit(row: Row, following: Word, edge: float) -> bool:
+    """Whether the next word would have had room behind a row: then somebody ended the line."""
+    width = following.box.right - following.box.left
+    return row.right + width + _FITS * row.height < edge
+
+
+def _begins_item(row: Row) -> bool:
+    return len(row.words) > 1 and is_mark(row.words[0].text)
+
+
+def _is_caption(row: Row) -> bool:
+    """Whether a row begins as ``Figure 2`` does."""
+    if len(row.words) < 3 or not _CAPTION.match(row.words[0].text):
+        return False
+    return row.words[1].text[:1].isdigit()
+
+
+def _text_part(rows: Sequence[Row], text: _Type) -> Heading | Paragraph | Item:
+    level = text.level(rows[0])
+    if level:
+        return Heading(min(_LOWEST_LEVEL, level), tuple(rows))
+    if _begins_item(rows[0]):
+        mark, *words = rows[0].words
+        return Item(mark.text, (Row.of(words), *rows[1:]))
+    if len(rows) == 1 and text.is_bold(rows[0]):
+        return Heading(min(_LOWEST_LEVEL, len(text.levels) + 1), tuple(rows))
+    return Paragraph(tuple(rows))

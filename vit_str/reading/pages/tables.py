@@ -1,0 +1,275 @@
+"""Tables: rows whose words leave the same columns of white between them, and cells between rules.
+
+All places are in the frame in which a page is read: rows are level, and run from the left.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from vit_str.reading.pages.page import Word
+from vit_str.runtime.boxes import Box
+
+Cell = tuple[Word, ...]
+"""Words in reading order; none in an empty cell."""
+
+Sides = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
+
+# Over the height of the rows, by eye on letters, forms, invoices and reports.
+_NARROWEST_GAP = {2: 1.2, 3: 0.8}
+"""White between columns of tables of so many rows; chance leaves less of it in few rows."""
+_NARROW_GAP = 0.6  # the same of more rows
+_MOST_APART = 3.5  # white between two rows of a table
+_TIGHT = 0.45  # white between the lines of one cell, at most
+_OTHER_TABLE = 1.5  # times the white between rows: other columns below that are another table
+_WIDER = 1.8  # times the white between words of a cell is that between columns
+_LOOSER = 1.6  # times that between rows that are lines of one cell is that between other rows
+
+
+_MARK = re.compile(r"[-–—•·*+▪■●○□→✓]|\(?(?:\d{1,3}|[a-z])[.)]|\(?[A-Z]\)")
+"""A bullet, a dash, a number or a letter before an item of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; all rows have as many."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Words beside each other."""
+
+    words: tuple[Word, ...]
+    left: float
+    top: float
+    right: float
+    bottom: float
+    height: float  # of most of it, in pixels
+    size: float  # of its type, in pixels
+    weight: float  # of its strokes, to compare with others; 0 if not known
+
+    @classmethod
+    def of(cls, words: Sequence[Word]) -> "Row":
+        """A row of words, from the left."""
+        boxes = [word.box for word in words]
+        height = _high(sorted(box.bottom - box.top for box in boxes))
+        return cls(
+            words=tuple(sorted(words, key=lambda word: word.box.left)),
+            left=min(box.left for box in boxes),
+            top=min(box.top for box in boxes),
+            right=max(box.right for box in boxes),
+            bottom=max(box.bottom for box in boxes),
+            height=height,
+            size=median(word.size for word in words) or height,
+            weight=median(word.weight for word in words),
+        )
+
+
+def _high(heights: Sequence[float]) -> float:
+    """The height of most of a row: small letters alone make a word low."""
+    return heights[int(0.75 * (len(heights) - 1) + 0.5)]
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Where some rows have words: what is white between them in all rows parts the columns."""
+
+    taken: list[tuple[float, float]] = field(default_factory=list)
+
+    def with_row(self, row: Row) -> "_Columns":
+        """The same with one more row."""
+        spans = sorted([*self.taken, *((w.box.left, w.box.right) for w in row.words)])
+        merged = [spans[0]]
+        for left, right in spans[1:]:
+            if left <= merged[-1][1]:
+                merged[-1] = merged[-1][0], max(merged[-1][1], right)
+            else:
+                merged.append((left, right))
+        return _Columns(merged)
+
+    def gaps(self, least: float) -> list[float]:
+        """Middles of the white of at least a width."""
+        return [
+            (before[1] + after[0]) / 2
+            for before, after in pairwise(self.taken)
+            if after[0] - before[1] >= least
+        ]
+
+
+def find_tables(rows: Sequence[Row]) -> list[tuple[range, Table]]:
+    """Tables without rules among rows from the top, and which of the rows they are made of."""
+    found = []
+    first = 0
+    while first < len(rows):
+        count, table = _table_from(rows[first:])
+        if table is not None:
+            found.append((range(first, first + count), table))
+        first += max(1, count)
+    return found
+
+
+def _table_from(rows: Sequence[Row]) -> tuple[int, Table | None]:
+    """The table that begins with the first of some rows, and of how many of them it is made."""
+    height = rows[0].height
+    columns = _Columns().with_row(rows[0])
+    if not columns.gaps(_NARROW_GAP * height):
+        return 0, None
+    count = 1
+    farthest = 0.0
+    for before, row in pairwise(rows):
+        if not _follows(before, row):
+            break
+        wider = columns.with_row(row)
+        gaps = wider.gaps(_NARROW_GAP * height)
+        had = len(columns.gaps(_NARROW_GAP * height))
+        distance = row.top - before.bottom
+        is_apart = distance > _OTHER_TABLE * max(farthest, _TIGHT * height)
+        is_other = len(gaps) < had or (is_apart and len(gaps) > had)
+        if not gaps or (count > 1 and is_other):
+            break
+        columns = wider
+        farthest = max(farthest, distance)
+        count += 1
+    while count > 1 and _is_alone(rows[count - 1], columns.gaps(_NARROW_GAP * height)):
+        count -= 1
+    chosen = rows[:count]
+    least = _NARROWEST_GAP.get(count, _NARROW_GAP) * median(row.height for row in chosen)
+    kept = _Columns()
+    for row in chosen:
+        kept = kept.with_row(row)
+    gaps = kept.gaps(max(least, _WIDER * _word_space(chosen, kept.gaps(least))))
+    cells = [_cells(row.words, gaps) for row in chosen]
+    if not gaps or sum(sum(map(bool, of_row)) > 1 for of_row in cells) < 2 or _is_list(cells):
+        return 0, None
+    return count, Table(tuple(_with_lines_of_cells(chosen, cells)))
+
+
+def _word_space(rows: Sequence[Row], gaps: Sequence[float]) -> float:
+    """The median white between the words of one cell: in justified text it may be wide."""
+    spaces = [
+        after.box.left - before.box.right
+        for row in rows
+        for cell in _cells(row.words, gaps)
+        for before, after in pairwise(cell)
+    ]
+    return median(spaces) if spaces else 0.0
+
+
+def _follows(before: Row, row: Row) -> bool:
+    """Whether a row may be the next of a table."""
+    apart = row.top - before.bottom
+    is_below = row.top + row.bottom > before.top + before.bottom
+    is_beside = row.left < before.right and row.right > before.left
+    alike = 0.6 < row.height / before.height < 1.7
+    return is_below and is_beside and alike and apart <= _MOST_APART * before.height
+
+
+def _is_alone(row: Row, gaps: Sequence[float]) -> bool:
+    """Whether all words of a row are in one column."""
+    return sum(map(bool, _cells(row.words, gaps))) < 2
+
+
+def _cells(words: Sequence[Word], gaps: Sequence[float]) -> list[Cell]:
+    """Words by columns, which gaps part."""
+    cells: list[list[Word]] = [[] for _ in range(len(gaps) + 1)]
+    for word in words:
+        middle = (word.box.left + word.box.right) / 2
+        cells[sum(gap < middle for gap in gaps)].append(word)
+    return [tuple(cell) for cell in cells]
+
+
+def _is_list(rows: Sequence[Sequence[Cell]]) -> bool:
+    """Whether the first column holds the marks of the items of a list."""
+    marks = [row[0] for row in rows if row[0]]
+    return len(rows[0]) == 2 and all(len(cell) == 1 and is_mark(cell[0].text) for cell in marks)
+
+
+def is_mark(text: str) -> bool:
+    """Whether a word begins an item of a list."""
+    return _MARK.fullmatch(text) is not None
+
+
+def _with_lines_of_cells(
+    rows: Sequence[Row], cells: Sequence[Sequence[Cell]]
+) -> list[tuple[Cell, ...]]:
+    """Rows of cells; what is only a further line of a cell is joined to the row above it."""
+    apart = [after.top - before.bottom for before, after in pairwise(rows)]
+    tight = _TIGHT * median(row.height for row in rows)
+    loosest = max(apart, default=0.0)
+    joined: list[list[Cell]] = []
+    for number, of_row in enumerate(cells):
+        distance = apart[number - 1] if number else 0.0
+        is_line = (
+            number > 0
+            and not of_row[0]
+            and sum(map(bool, of_row)) == 1
+            and distance <= tight
+            and loosest > _LOOSER * max(distance, 1.0)
+        )
+        if is_line:
+            joined[-1] = [above + below for above, below in zip(joined[-1], of_row, strict=True)]
+        else:
+            joined.append(list(of_row))
+    return [tuple(row) for row in joined]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Cells between rules.
+
+    Attributes:
+        box: around all of them.
+        columns: where the rules between columns are, from the left, with the outer ones.
+        rows: where the rules between rows are, from the top, with the outer ones.
+    """
+
+    box: Box
+    columns: tuple[float, ...]
+    rows: tuple[float, ...]
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a point is in one of the cells."""
+        return self.box.left < x < self.box.right and self.box.top < y < self.box.bottom
+
+    def cells(self, boxes: Sequence[Sides]) -> list[list[list[int]]]:
+        """Indices of boxes by row and column; those of a cell in reading order."""
+        rows: list[list[list[int]]] = [[[] for _ in self.columns[1:]] for _ in self.rows[1:]]
+        for index, box in enumerate(boxes):
+            x, y = _middle(box)
+            row = sum(rule < y for rule in self.rows[1:-1])
+            column = sum(rule < x for rule in self.columns[1:-1])
+            rows[row][column].append(index)
+        return [[_line_by_line(cell, boxes) for cell in row] for row in rows]
+
+    def table(self, words: Sequence[Word]) -> Table:
+        """Words in their cells; columns in which no row has any are left out."""
+        places = self.cells([word.box for word in words])
+        columns = [n for n in range(len(places[0])) if any(row[n] for row in places)]
+        return Table(
+            tuple(
+                tuple(tuple(words[index] for index in row[column]) for column in columns)
+                for row in places
+                if any(row)
+            )
+        )
+
+
+def _middle(box: Sides) -> tuple[float, float]:
+    left, top, right, bottom = box
+    return (left + right) / 2, (top + bottom) / 2
+
+
+def _line_by_line(cell: Sequence[int], boxes: Sequence[Sides]) -> list[int]:
+    """Boxes of a cell in reading order."""
+    lines: list[list[int]] = []
+    for index in sorted(cell, key=lambda each: _middle(boxes[each])[1]):
+        if lines and _middle(boxes[index])[1] < boxes[lines[-1][0]][3]:
+            lines[-1].append(index)
+        else:
+            lines.append([index])
+    return [index for line in lines for index in sorted(line, key=lambda each: boxes[each][0])]
