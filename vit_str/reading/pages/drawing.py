@@ -14,7 +14,7 @@ from vit_str.runtime.limited_process import answer, limit_time, receive
 
 _POINTS_PER_INCH = 72
 _LONGEST = 50_000  # pixels of a side
-_SOFT_HYPHEN = 2  # as PDFium has one at the end of a line
+_SOFT_HYPHEN = 2  # as PDFium has one at the end of a line, without a sign that it ends there
 _NICENESS = 10  # of this process: reading goes first
 _THINNEST = 4.0  # points of a side; letters that can be read are larger
 _SMALLEST = 8  # pixels of a side of an image that may hold text
@@ -71,13 +71,18 @@ def _draw(page: Any, resolution: int, pixels: int) -> Any:
     return page.render(scale=scale).to_pil().convert("RGB")
 
 
-def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]]]]:
-    """Lines of words that the file has as text, with left, top, right and bottom in pixels."""
+def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int], int]]]:
+    """Lines of words that the file has as text.
+
+    With left, top, right and bottom in pixels, and the weight of the font, such as 400 or 700, 0 if
+    it is not known.
+    """
     from pypdfium2 import raw
 
     size = width, height
-    lines: list[list[tuple[str, list[int]]]] = [[]]
+    lines: list[list[tuple[str, list[int], int]]] = [[]]
     text = ""
+    weight = 0
     corners = []
     characters = page.get_textpage()
     for index in range(characters.count_chars() + 1):
@@ -86,14 +91,17 @@ def _lines(page: Any, width: int, height: int) -> list[list[tuple[str, list[int]
         if code and letter.isprintable() and not letter.isspace():
             left, bottom, right, top = characters.get_charbox(index, loose=True)
             corners += [_pixel(page, size, left, top), _pixel(page, size, right, bottom)]
+            if not text:
+                weight = max(0, raw.FPDFText_GetFontWeight(characters.raw, index))
             text += letter
-            continue
+            if code != _SOFT_HYPHEN:
+                continue
         if text:
             x, y = zip(*corners, strict=True)
-            lines[-1].append((text, [min(x), min(y), max(x), max(y)]))
+            lines[-1].append((text, [min(x), min(y), max(x), max(y)], weight))
             text = ""
             corners = []
-        if letter in "\r\n":
+        if letter in "\r\n" or code == _SOFT_HYPHEN:
             lines.append([])
     return [line for line in lines if line]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _INKED = 0.4  # ink from which on a pixel is part of a letter
 _MOST_TRIMMED = 0.6  # at each side of a word, over the height of the line
-_BAND = 0.45  # of the ink of the fullest rows, that all rows of small letters have
+_BAND = 0.3, 0.6  # of the ink of the fullest rows: rows of small letters have more than that
 _FULLEST = 90  # percentile of rows
 _CAPITALS = 0.7  # height of small letters over that of capitals and digits
 
@@ -21,7 +21,7 @@ class Type(NamedTuple):
 
     Attributes:
         size: height of small letters, in pixels; 0 if the line has no ink.
-        weight: width of strokes over that height.
+        weight: width of strokes along the line, in pixels.
     """
 
     size: float
@@ -54,23 +54,43 @@ def trimmed(
 
 
 def type_of(
-    ink: "Float[np.ndarray, 'row column']", spans: Sequence[tuple[float, float]], text: str
+    ink: "Float[np.ndarray, 'row column']", words: Sequence[tuple[str, tuple[float, float]]]
 ) -> Type:
     """The type of a line.
 
+    Capitals and digits are higher than small letters: the size is that of words of small letters,
+    if there are some.
+
     Args:
         ink: of the line.
-        spans: from where to where it has words, in columns.
-        text: of the words; capitals and digits are higher than small letters.
+        words: with the columns that they begin and end at.
     """
-    columns = [ink[:, max(0, round(left)) : max(0, round(right))] for left, right in spans]
-    letters = np.concatenate([ink[:, :0], *columns], 1)
-    rows = letters.mean(1) if letters.size else np.zeros(1)
-    least = _BAND * float(np.percentile(rows, _FULLEST))
-    height = float((rows > least).sum()) if least > 0 else 0.0
-    if not height:
-        return Type(0.0, 0.0)
-    if not any(character.islower() for character in text):
-        height *= _CAPITALS
-    crossings = np.abs(np.diff(letters, axis=1)).sum() / 2
-    return Type(height, float(letters.sum() / max(1.0, crossings)) / height)
+    everything = _letters(ink, [span for _, span in words])
+    small = [span for text, span in words if _is_small(text)]
+    height = _band(_letters(ink, small)) if small else _CAPITALS * _band(everything)
+    crossings = float(np.abs(np.diff(everything, axis=1)).sum()) / 2
+    weight = float(everything.sum()) / crossings if crossings else 0.0
+    return Type(height, weight)
+
+
+def _is_small(text: str) -> bool:
+    """Whether most of a word is small letters."""
+    return len(text) > 1 and 2 * sum(map(str.islower, text)) > len(text)
+
+
+def _letters(
+    ink: "Float[np.ndarray, 'row column']", spans: Sequence[tuple[float, float]]
+) -> "Float[np.ndarray, 'row column']":
+    """The columns of some words."""
+    parts = [ink[:, max(0, round(left)) : max(0, round(right))] for left, right in spans]
+    return np.concatenate([ink[:, :0], *parts], 1)
+
+
+def _band(letters: "Float[np.ndarray, 'row column']") -> float:
+    """How many rows have as much ink as most of the letters give; those at the edge in part."""
+    if not letters.size:
+        return 0.0
+    rows = letters.mean(1)
+    fullest = float(np.percentile(rows, _FULLEST))
+    none, all_ = (share * fullest for share in _BAND)
+    return float(((rows - none) / (all_ - none)).clip(0, 1).sum()) if fullest > 0 else 0.0

@@ -20,7 +20,8 @@ class Word:
         polygon: corners in pixels of the upright image, clockwise, from where the text begins.
         characters: one by one, with boxes in pixels of the upright image if they were asked for.
         size: height of the small letters of its line, in pixels, or of its font; 0 if not known.
-        weight: how bold its line is, to compare with others of the page; 0 if not known.
+        weight: width of the strokes of its line, or weight of its font, to compare with others of
+            the page; 0 if not known.
     """
 
     text: str

@@ -1,7 +1,7 @@
 """The pictures in a file: one, or the pages of a TIFF, GIF or PDF file."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -145,10 +145,7 @@ def _picture_of(header: dict[str, Any], pixels: bytes, path: str) -> Image.Image
 
 def page_of_text(picture: Image.Image) -> Page | None:
     """The page that a file has as text, in reading order; None for a page without text."""
-    lines = [
-        tuple(Word(text, 1.0, _corners(*map(float, box))) for text, box in line)
-        for line in picture.info.get("lines", ())
-    ]
+    lines = [tuple(_word_of_text(*each) for each in line) for line in picture.info.get("lines", ())]
     if not lines:
         return None
     rules = find_rules(picture)
@@ -157,6 +154,13 @@ def page_of_text(picture: Image.Image) -> Page | None:
     tables = grids(rules, max(picture.size))
     blocks = arranged(lines, line_boxes, word_boxes, tables)
     return Page(*picture.size, tuple(tuple(map(tuple, block)) for block in blocks), rules=rules)
+
+
+def _word_of_text(text: str, box: Sequence[int], weight: int) -> Word:
+    """A word of a file; its strokes are as wide as its font is bold and large."""
+    left, top, right, bottom = map(float, box)
+    height = bottom - top
+    return Word(text, 1.0, _corners(left, top, right, bottom), size=height, weight=weight * height)
 
 
 def _corners(

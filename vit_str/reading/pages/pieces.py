@@ -109,7 +109,7 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
     """The words of one line; their polygons leave out what detectors give around the letters."""
     spans = [_span(piece) for piece, _ in reads]
     strip = reads[0][0].strip
-    type_ = type_of(strip.ink, spans, "".join(reading.text for _, reading in reads))
+    type_ = type_of(strip.ink, list(zip((read.text for _, read in reads), spans, strict=True)))
     words = []
     for (piece, reading), (left, right) in zip(reads, spans, strict=True):
         _, top, _, bottom = piece.box

@@ -18,11 +18,13 @@ from vit_str.reading.pages.tables import Row, Table, find_tables, is_mark
 
 # Distances are over the height of the rows; by eye on articles, letters and forms.
 _HEADING = 1.15  # size of a heading over that of the text
+_HEAVIER = 1.1  # weight of a heading over that of the text
 _BOLD = 1.22  # weight of a bold line over that of the text
 _LEAST_OF_BOLD = 0.93  # size of a bold heading over that of the text
 _SAME_LEVEL = 0.9  # share of the highest heading of a level that all of it have
 _LOWEST_LEVEL = 6
 _LONGEST_HEADING = 16  # words of a line
+_SHORTEST_HEADING = 3  # letters
 _OTHER_SIZE = 0.86  # share of the height of a row that the next of its paragraph has
 _PARAGRAPH_GAP = 0.3  # more white between paragraphs than between most lines
 _INDENT = 3.0  # that the first line of a paragraph may have
@@ -126,14 +128,15 @@ class _Type:
         return cls(height, size, weight, tuple(levels))
 
     def is_larger(self, row: Row) -> bool:
-        """Whether the size of a row makes it a heading."""
-        return row.size > _HEADING * self.size and _is_short(row)
+        """Whether the size of a row makes it a heading; strokes grow with the letters."""
+        is_heavier = not row.weight or row.weight > _HEAVIER * self.weight
+        return row.size > _HEADING * self.size and is_heavier and _is_short(row)
 
     def is_bold(self, row: Row) -> bool:
         """Whether a row is bold, which most of the text is not."""
         return (
             0 < _BOLD * self.weight < row.weight
-            and row.size > _LEAST_OF_BOLD * self.size
+            and _LEAST_OF_BOLD * self.size < row.size
             and _is_short(row)
         )
 
@@ -146,7 +149,7 @@ class _Type:
 
 def _is_short(row: Row) -> bool:
     letters = sum(character.isalpha() for word in row.words for character in word.text)
-    return letters > 1 and len(row.words) <= _LONGEST_HEADING
+    return letters >= _SHORTEST_HEADING and len(row.words) <= _LONGEST_HEADING
 
 
 def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
