@@ -8,9 +8,9 @@ import os
 import threading
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ import vit_str
 from vit_str.reading.pages.detection import LineDetector, RapidDetector
 from vit_str.reading.pages.frame import text_quarters
 from vit_str.reading.pages.geometry import Quadrilateral, side_lengths
-from vit_str.reading.pages.output import hocr
+from vit_str.reading.pages.output import baseline, hocr, line_title
 from vit_str.reading.pages.page import Page, Word
 from vit_str.reading.pages.reader import PageReader, PageReaders, load_page
 from vit_str.runtime import Search
@@ -37,7 +37,11 @@ _MODEL = "--vit-str-model"
 _SURE = 20.0
 """A confidence of 1 in the unit of Tesseract, which ``--rotate-pages-threshold`` (14) is in."""
 _SAMPLE = 12  # lines that tell how a page is turned
-_RISE = 0.2  # of its height, by which a line may rise and keep its words together
+_EM = 1.8  # size of a font over the height of its small letters
+_SMALL = 0.5  # that height over the one of a word
+_BELOW = 0.25  # of a font is below the baseline
+_SAME_SIZE = 0.15  # by which sizes of fonts may differ that are taken for one
+_LEVEL = 2.0  # of the size of its font, by which a whole page may rise and be set level
 _LONG = 3.0  # length over height of a line whose slope tells how a page is tilted
 
 log = logging.getLogger(__name__)
@@ -87,7 +91,10 @@ class VitStrEngine(OcrEngine):
     def generate_hocr(input_file: Path, output_hocr: Path, output_text: Path, options: Any) -> None:
         """Write what a page says and where."""
         page = _read(_reader(options), input_file)
-        output_hocr.write_text(hocr(input_file.name, {1: _level(page)}), encoding="utf-8")
+        if text_quarters(page.words):
+            log.warning("text runs down or upside down, and is copied so; try --rotate-pages")
+        text = hocr(input_file.name, {1: page}, _Typesetter(page).title)
+        output_hocr.write_text(text, encoding="utf-8")
         output_text.write_text(f"{page.text}\n", encoding="utf-8")
 
     @staticmethod
@@ -177,22 +184,54 @@ def _read(reader: PageReader, path: Path) -> Page:
             return Page(*image.size, ())
 
 
-def _level(page: Page) -> Page:
-    """A page whose rising lines are taken apart into words.
+class _Typesetter:
+    """Says how large and where the words of a page are set, so that they are copied in order.
 
-    OCRmyPDF sets a line in a font that is as high as the box around the line.
+    OCRmyPDF sets a line in a font as high as its box is above the baseline. Programs that copy text
+    take lines for neighbors in a column only if their fonts are equally large, and lose the order
+    of words on a slope. So lines of about a size get one size, and those of a page that is tilted
+    by a degree or two are level, each where it crosses the middle of the page.
     """
-    blocks = tuple(
-        tuple(part for line in block for part in (zip(line) if _rises(line) else [line]))
-        for block in page.blocks
-    )
-    return replace(page, blocks=blocks)
+
+    def __init__(self, page: Page) -> None:
+        lines = [line for block in page.blocks for line in block]
+        self._sizes: list[float] = []
+        for line in sorted(lines, key=lambda line: -sum(len(word.text) for word in line)):
+            if self._size_like(_size(line)) is None:
+                self._sizes.append(_size(line))
+        slopes = [baseline(line)[0] for line in lines if _is_wide(line)]
+        self._slope = median(slopes) if slopes else 0.0
+        self._middle = page.width / 2
+        largest_rise = abs(self._slope) * page.width
+        self._is_level = bool(self._sizes) and largest_rise <= _LEVEL * _EM * self._sizes[0]
+
+    def _size_like(self, size: float) -> float | None:
+        """The first of the sizes of the page that is about as large."""
+        return next((each for each in self._sizes if abs(size / each - 1) < _SAME_SIZE), None)
+
+    def title(self, line: Sequence[Word]) -> str:
+        """Where a line is set, for hOCR."""
+        if text_quarters(line):
+            return line_title(line)
+        size = _size(line)
+        em = max(2, round(_EM * (self._size_like(size) or size)))
+        left, right = line[0].box.left, line[-1].box.right
+        slope, (x, y) = baseline(line)
+        if self._is_level:
+            y += self._slope * (self._middle - x)
+            slope = 0.0
+        else:
+            y += slope * (left - x)
+        below = round(_BELOW * em)
+        bottom = round(y) + below
+        sides = max(0, round(left)), max(0, bottom - em - below), round(right), bottom
+        return f"bbox {' '.join(map(str, sides))}; baseline {slope:.3f} {-below}"
 
 
-def _rises(line: Sequence[Word]) -> bool:
-    box = line[0].box
-    rise = line[0].polygon[3][1] - line[-1].polygon[2][1]
-    return not text_quarters(line) and rise > _RISE * (box.bottom - box.top)
+def _size(line: Sequence[Word]) -> float:
+    """Height of the small letters of a line."""
+    known = [word.size for word in line if word.size]
+    return median(known or [_SMALL * (word.box.bottom - word.box.top) for word in line]) or 1.0
 
 
 def _reader(options: Any) -> PageReader:
@@ -238,6 +277,13 @@ def _languages() -> dict[str, str]:
     ]
     codes = {alias: names.alpha_2 for code, names in known for alias in (code, names.alt) if alias}
     return codes | {"nor": "nb"}
+
+
+def _is_wide(line: Sequence[Word]) -> bool:
+    """Whether the slope of a line tells that of its page."""
+    if len(line) < 2 or text_quarters(line):
+        return False
+    return line[-1].box.right - line[0].box.left > _LONG * (line[0].box.bottom - line[0].box.top)
 
 
 def _is_long(line: Quadrilateral) -> bool:

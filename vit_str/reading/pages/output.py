@@ -1,6 +1,6 @@
 """Pages as JSON, as hOCR, as the table of Tesseract, and as pictures to look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from vit_str.console import one_line
 from vit_str.files import escaped_name
 from vit_str.reading.pages.frame import text_quarters
-from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.page import Page, Point, Word
 from vit_str.reports.sheets import caption_font
 from vit_str.runtime.readings import Character
 
@@ -58,9 +58,18 @@ def _character(character: Character) -> dict[str, Any]:
     }
 
 
-def hocr(name: str, pages: Mapping[int, Page]) -> str:
-    """An hOCR 1.2 document with what Tesseract's has, which tools for searchable PDF files take."""
-    body = "\n".join(_hocr_page(number, name, page) for number, page in pages.items())
+def hocr(
+    name: str, pages: Mapping[int, Page], title_of: Callable[[Sequence[Word]], str] | None = None
+) -> str:
+    """An hOCR 1.2 document with what Tesseract's has, which tools for searchable PDF files take.
+
+    Args:
+        name: of the file.
+        pages: by number.
+        title_of: says where a line lies; its box and baseline if None.
+    """
+    title_of = title_of or line_title
+    body = "\n".join(_hocr_page(number, name, page, title_of) for number, page in pages.items())
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" \
 "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
@@ -78,7 +87,9 @@ def hocr(name: str, pages: Mapping[int, Page]) -> str:
 """
 
 
-def _hocr_page(number: int, name: str, page: Page) -> str:
+def _hocr_page(
+    number: int, name: str, page: Page, title_of: Callable[[Sequence[Word]], str]
+) -> str:
     size = f"bbox 0 0 {page.width} {page.height}"
     title = f'image "{escaped_name(name)}"; {size}; ppageno {number - 1}'
     parts = [f'<div class="ocr_page" id="page_{number}" title={quoteattr(title)}>']
@@ -87,7 +98,7 @@ def _hocr_page(number: int, name: str, page: Page) -> str:
         parts.append(f'<div class="ocr_carea" id="block_{number}_{b}" title="{bbox}">')
         parts.append(f'<p class="ocr_par" id="par_{number}_{b}" title="{bbox}">')
         for n, line in enumerate(block, 1):
-            title = f"{_bbox(line)}; {_lie(line)}"
+            title = title_of(line)
             parts.append(f'<span class="ocr_line" id="line_{number}_{b}_{n}" title="{title}">')
             parts += [
                 f'<span class="ocrx_word" id="word_{number}_{b}_{n}_{w}" title="{_bbox([word])}; '
@@ -111,14 +122,23 @@ def _pixels(words: Sequence[Word]) -> tuple[int, int, int, int]:
     return tuple(max(0, round(side)) for side in sides)
 
 
-def _lie(line: Sequence[Word]) -> str:
-    """How a line lies: quarters by which it is turned to the left, or else its baseline.
+def line_title(line: Sequence[Word]) -> str:
+    """Where a line lies: its box, and quarters by which it is turned to the left, or its baseline.
 
-    A baseline is a slope, and how far below the bottom of the box it begins. It runs below the
-    words whose letters all stand on it.
+    A baseline is a slope, and how far below the bottom of the box it begins.
     """
     if quarters := -text_quarters(line) % 4:
-        return f"textangle {90 * quarters}"
+        return f"{_bbox(line)}; textangle {90 * quarters}"
+    slope, (x, y) = baseline(line)
+    left, _, _, bottom = _pixels(line)
+    return f"{_bbox(line)}; baseline {slope:.3f} {round(y + slope * (left - x) - bottom)}"
+
+
+def baseline(line: Sequence[Word]) -> tuple[float, Point]:
+    """The slope of the baseline of a line that is not turned, and a point of it.
+
+    It runs below the words whose letters all stand on it.
+    """
     standing = [word for word in line if not _BELOW.intersection(word.text)] or line
     (x1, y1), (x2, y2) = standing[0].polygon[3], standing[-1].polygon[2]
     if standing is line:  # letters below the line take about a fifth of the height
@@ -126,9 +146,7 @@ def _lie(line: Sequence[Word]) -> str:
             y - _DESCENT * (word.box.bottom - word.box.top)
             for y, word in ((y1, line[0]), (y2, line[-1]))
         )
-    slope = (y2 - y1) / max(1.0, x2 - x1)
-    left, _, _, bottom = _pixels(line)
-    return f"baseline {slope:.3f} {round(y1 + slope * (left - x1) - bottom)}"
+    return (y2 - y1) / max(1.0, x2 - x1), (x1, y1)
 
 
 def tsv(pages: Mapping[int, Page]) -> str:
