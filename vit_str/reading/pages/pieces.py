@@ -119,7 +119,9 @@ def words_on_page(reads: Sequence[Read]) -> list[Word]:
             text=reading.text,
             confidence=reading.confidence,
             polygon=tuple((float(x), float(y)) for x, y in polygon),  # type: ignore[arg-type]
-            characters=tuple(_on_page(piece.strip, each) for each in reading.characters),
+            characters=tuple(
+                _on_page(piece.strip, each, left, right) for each in reading.characters
+            ),
             size=type_.size,
             weight=type_.weight,
         )
@@ -134,10 +136,12 @@ def _span(piece: Piece) -> tuple[float, float]:
     return trimmed(piece.strip.ink, left + beside, right - beside)
 
 
-def _on_page(strip: Strip, character: Character) -> Character:
+def _on_page(strip: Strip, character: Character, left: float, right: float) -> Character:
+    """A character with its box on the page, no farther than its word reaches in the strip."""
     if character.box is None:
         return character
-    polygon = strip.polygon(*character.box)
+    x1, y1, x2, y2 = character.box
+    polygon = strip.polygon(min(max(x1, left), right), y1, max(min(x2, right), left), y2)
     return replace(character, box=Box(*polygon.min(0).tolist(), *polygon.max(0).tolist()))
 
 

@@ -12,6 +12,7 @@ from vit_str.runtime.boxes import Box
 
 _LONGEST_SIDE = 2000  # pixels of what is searched: larger pictures are reduced
 _SHORTEST = 1 / 50  # rule, over the longer side of the picture
+_FEWEST_PIXELS = 40  # of a rule: strokes of large letters are shorter
 _RUN = 1 / 80  # without a break in one row of pixels, over the same
 _THICKEST = 1 / 200  # rule with its tilt over a run, over the same
 _WINDOW, _DARKER = 31, 12  # pixels around one, and by how much it is darker than their mean
@@ -55,7 +56,10 @@ def _level_rules(ink: np.ndarray, side: int) -> Iterator[Rule]:
     count, labels, boxes, _ = cv2.connectedComponentsWithStats(runs)
     for number in range(1, count):
         left, top, width, height, _ = boxes[number].tolist()
-        if width < _SHORTEST * side or height > _THICKEST * side + _STEEPEST * width:
+        if (
+            width < max(_FEWEST_PIXELS, _SHORTEST * side)
+            or height > _THICKEST * side + _STEEPEST * width
+        ):
             continue
         rows, columns = np.nonzero(labels[top : top + height, left : left + width] == number)
         if len(rows) > _THICKEST * side * width:

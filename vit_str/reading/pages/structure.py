@@ -163,10 +163,11 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
         for found, table in find_tables([sheet.rows[place] for place in places])
     }
     in_tables = {place for chosen, _ in tables.values() for place in chosen} | set(ruled)
+    texts = [row for place, row in enumerate(sheet.rows) if place not in in_tables | running]
     waiting: list[int] = []  # rows of text that are no part yet
     for place in range(len(sheet.rows)):
         if place in in_tables or place in running:
-            yield from _texts(sheet, waiting, text)
+            yield from _texts(sheet, waiting, text, texts)
             waiting = []
             if table := ruled.get(place):
                 yield table
@@ -176,7 +177,7 @@ def _parts(sheet: _Sheet, text: _Type) -> Iterator[Part]:
                 yield Running((sheet.rows[place],))
         else:
             waiting.append(place)
-    yield from _texts(sheet, waiting, text)
+    yield from _texts(sheet, waiting, text, texts)
 
 
 def _ruled(sheet: _Sheet) -> dict[int, Table | None]:
@@ -225,14 +226,17 @@ def _are_beside(first: Row, second: Row) -> bool:
 
 
 def _texts(
-    sheet: _Sheet, places: Sequence[int], text: _Type
+    sheet: _Sheet, places: Sequence[int], text: _Type, others: Sequence[Row]
 ) -> Iterator[Heading | Paragraph | Item]:
-    """Headings, paragraphs and items of lists that rows in a row make."""
+    """Headings, paragraphs and items of lists that rows in a row make.
+
+    Where their columns end is told by all rows of text, ``others``.
+    """
     rows = sheet.rows
     apart = _usual_distance(sheet, text)
     group: list[int] = []
     for place in places:
-        if group and _begins_part(sheet, group[-1], place, text, apart):
+        if group and _begins_part(sheet, group[-1], place, text, apart, others):
             yield _text_part([rows[each] for each in group], text)
             group = []
         group.append(place)
@@ -250,7 +254,9 @@ def _usual_distance(sheet: _Sheet, text: _Type) -> float:
     return float(np.median(distances)) if distances else 0.0
 
 
-def _begins_part(sheet: _Sheet, last: int, place: int, text: _Type, apart: float) -> bool:
+def _begins_part(
+    sheet: _Sheet, last: int, place: int, text: _Type, apart: float, others: Sequence[Row]
+) -> bool:
     """Whether a row is no further line of the heading, paragraph or item before it."""
     rows = sheet.rows
     before, row = rows[last], rows[place]
@@ -268,16 +274,13 @@ def _begins_part(sheet: _Sheet, last: int, place: int, text: _Type, apart: float
         or _begins_item(row)
         or _is_caption(row)
         or abs(row.left - before.left) > _INDENT * text.height
-        or _would_fit(before, row.words[0], _right_edge(sheet, before, text.height))
+        or _would_fit(before, row.words[0], _right_edge(others, before, text.height))
     )
 
 
-def _right_edge(sheet: _Sheet, row: Row, size: float) -> float:
-    """Of the column of a row."""
-    return max(
-        (each.right for each in sheet.rows if abs(each.left - row.left) < _SAME_EDGE * size),
-        default=row.right,
-    )
+def _right_edge(rows: Sequence[Row], row: Row, height: float) -> float:
+    """Of the column of a row: where the widest of the rows ends that begin near it."""
+    return max(each.right for each in rows if abs(each.left - row.left) < _SAME_EDGE * height)
 
 
 def _would_fit(row: Row, following: Word, edge: float) -> bool:

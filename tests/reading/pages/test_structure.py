@@ -1,0 +1,145 @@
+"""What the lines of a page are."""
+
+from dataclasses import replace
+
+import pytest
+
+from vit_str.reading.pages.markdown import markdown
+from vit_str.reading.pages.page import Page, Word
+from vit_str.reading.pages.structure import Heading, Item, Paragraph, Running, parts_of
+
+Line = tuple[Word, ...]
+
+
+def line(
+    text: str, left: float, top: float, height: float = 10, weight: float = 0.0, size: float = 0.0
+) -> Line:
+    """Words as wide as their letters."""
+    found = []
+    for each in text.split():
+        right = left + 0.5 * height * len(each)
+        corners = ((left, top), (right, top), (right, top + height), (left, top + height))
+        found.append(Word(each, 1.0, corners, size=size or height, weight=weight or height))
+        left = right + 0.4 * height
+    return tuple(found)
+
+
+def page(*blocks: tuple[Line, ...], height: int = 600) -> Page:
+    return Page(500, height, blocks)
+
+
+def texts(found: Page) -> list[tuple[str, str]]:
+    """Names of parts, and how they begin."""
+    (parts,) = parts_of([found])
+    named = []
+    for part in parts:
+        assert isinstance(part, Heading | Paragraph | Item | Running)
+        words = [word.text for row in part.rows for word in row.words]
+        name = type(part).__name__ + (str(part.level) if isinstance(part, Heading) else "")
+        named.append((name, " ".join(words)))
+    return named
+
+
+TEXT = (
+    line("The museum opens at nine and closes late in the evening on all", 10, 100),
+    line("days of the week but Monday.", 10, 114),
+)
+
+
+def test_headings_have_the_levels_of_their_sizes():
+    found = page(
+        (line("Museums", 10, 20, 20),),
+        (line("When they open", 10, 70, 13),),
+        TEXT,
+        (line("Prices", 10, 150, 13.5),),
+        (line("Three euros for everybody who comes in the morning, five for", 10, 170),),
+    )
+    assert [name for name, _ in texts(found)] == [
+        "Heading1", "Heading2", "Paragraph", "Heading2", "Paragraph"
+    ]  # fmt: skip
+
+
+def test_a_heading_may_have_two_lines_and_be_only_bold():
+    found = page(
+        (line("Why the tables were wrong for", 10, 20, 16), line("forty years", 10, 38, 16)),
+        TEXT,
+        (line("Remarks", 10, 150, weight=15),),
+        (line("None.", 10, 170),),
+    )
+    assert texts(found)[0] == ("Heading1", "Why the tables were wrong for forty years")
+    assert texts(found)[2:] == [("Heading2", "Remarks"), ("Paragraph", "None.")]
+
+
+def test_high_boxes_are_no_headings_where_strokes_are_thin():
+    """What detectors draw around a line varies more than its type."""
+    high = line("Birte Holm", 10, 150, 13, weight=10, size=12)
+    assert texts(page(TEXT, (high,)))[-1] == ("Paragraph", "Birte Holm")
+
+
+def test_running_text_is_apart_and_left_out_of_markdown():
+    found = page(
+        (line("Harbour Studies", 10, 10), line("Volume 7", 400, 10)),
+        TEXT,
+        (line("12", 250, 580),),
+    )
+    assert [name for name, _ in texts(found)] == ["Running", "Running", "Paragraph", "Running"]
+    assert "Volume" not in markdown([found]) and "12" not in markdown([found])
+    assert "Volume" in found.text
+
+
+def test_the_first_line_of_a_receipt_is_no_running_head():
+    lines = tuple(line("THE CORNER BAKERY in town", 10, 4 + 14 * number) for number in range(8))
+    assert [name for name, _ in texts(page(lines, height=130))] == ["Paragraph"]
+
+
+@pytest.mark.parametrize("text", ["Figure 1. The quay.", "Abb. 2: Der Trog.", "Table 3 Loans"])
+def test_captions_are_paragraphs_of_their_own(text):
+    lines = (*TEXT[:1], line(text, 10, 114), *TEXT[1:])
+    assert ("Paragraph", text) in texts(page(lines))
+
+
+def test_lines_that_somebody_ended_are_paragraphs_of_their_own():
+    address = tuple(
+        line(text, 10, 200 + 14 * number)
+        for number, text in enumerate(["Dr. Jutta Petersen", "Lindenallee 3 b", "24106 Kiel"])
+    )
+    found = texts(page(TEXT, address))
+    assert [text for _, text in found[1:]] == [
+        "Dr. Jutta Petersen",
+        "Lindenallee 3 b",
+        "24106 Kiel",
+    ]
+
+
+def test_items_of_lists_may_have_several_lines():
+    lines = (
+        line("• A quiet room with twelve desks, which the friends of the", 10, 200),
+        line("library have paid for.", 22, 214),
+        line("2) New shelves.", 10, 228),
+    )
+    assert texts(page(TEXT, lines))[1:] == [
+        ("Item", "A quiet room with twelve desks, which the friends of the library have paid for."),
+        ("Item", "New shelves."),
+    ]
+
+
+def test_pages_without_words_have_no_parts():
+    assert parts_of([Page(10, 10, ()), page(TEXT)])[0] == []
+
+
+def test_the_same_sizes_are_the_same_level_on_all_pages():
+    first = page((line("Title", 10, 60, 24),), TEXT)
+    second = page((line("Section", 10, 60, 15),), TEXT)
+    levels = [
+        part.level
+        for parts in parts_of([first, second])
+        for part in parts
+        if isinstance(part, Heading)
+    ]
+    assert levels == [1, 2]
+
+
+def test_type_that_is_not_known_is_told_by_heights():
+    bare = tuple(replace(word, size=0.0, weight=0.0) for word in line("Museums", 10, 20, 20))
+    body = tuple(tuple(replace(word, size=0.0, weight=0.0) for word in each) for each in TEXT)
+    assert [name for name, _ in texts(page((bare,), body))] == ["Heading1", "Paragraph"]
